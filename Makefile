@@ -1,0 +1,110 @@
+# One command sets up, one runs, one tests, one formats. `make help` lists them all.
+# Every target that needs the environment makes it first, so a bare machine needs only make and Python.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+# What `make run` shows.
+CLUSTER ?= examples/cluster.yaml
+PODS ?= examples/pods.yaml
+PLACED_POD ?= web-0
+PENDING_POD ?= gpu-trainer
+INPUT = -f $(CLUSTER) -f $(PODS)
+
+# What `make bench` measures.
+WORKLOADS ?= basic spread affinity anti-affinity mixed
+NODES ?= 5000
+
+# Extra arguments for pytest: make test ARGS="-k quantity -m 'not slow'"
+ARGS ?=
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: setup
+setup: $(READY) ## make .venv with everything in it
+
+.PHONY: run
+run: $(READY) ## place the example pods, then explain one that fits and one that does not
+	@# Exit code 1 says "some pods did not fit", which the example means to show.
+	$(BIN)/podium simulate $(INPUT) || [ $$? -eq 1 ]
+	$(BIN)/podium explain $(PLACED_POD) $(INPUT)
+	$(BIN)/podium explain $(PENDING_POD) $(INPUT) || [ $$? -eq 1 ]
+
+.PHONY: test
+test: $(READY) ## run every test, on all cores, with coverage
+	$(BIN)/pytest -n auto --cov --cov-report=term:skip-covered $(ARGS)
+
+.PHONY: check
+check: $(READY) ## formatting, lint, types and layers; changes nothing
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+.PHONY: format
+format: $(READY) ## format the code and apply the safe lint fixes
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+.PHONY: bench
+bench: $(READY) ## measure the engine on its own workloads
+	$(BIN)/podium bench engine $(foreach w,$(WORKLOADS),--workload $(w)) --nodes $(NODES)
+
+.PHONY: clean
+clean: ## remove the environment, caches and builds
+	rm -rf $(VENV) build dist .coverage .coverage.* htmlcov \
+		.mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- the environment ---------------------------------------------------------------------------
+
+# Debian ships Python without the part that makes environments; root may simply add it. A Python that
+# was asked for by name is never installed.
+define require_python
+if ! $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null; then
+	if [ "$(PYTHON)" = python3 ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+		echo "setup: $(PYTHON) cannot make virtual environments, adding python3-venv"
+		apt-get update -qq && apt-get install -y -qq --no-install-recommends python3-venv >/dev/null
+	fi
+	$(PYTHON) -c 'import ensurepip, venv' || {
+		echo "setup: needs Python 3.11 or later with the venv module" \
+			"(Debian, Ubuntu: apt-get install python3-venv); another Python: make setup PYTHON=/path/to/python3" >&2
+		exit 1
+	}
+fi
+$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
+	echo "setup: needs Python 3.11 or later, $(PYTHON) is $$($(PYTHON) -V); another one: make setup PYTHON=/path/to/python3" >&2
+	exit 1
+}
+endef
+
+# hatchling is installed first and used without build isolation, so that it too has its pinned version.
+define install
+if command -v uv >/dev/null; then
+	[ -x $(BIN)/python ] || uv venv --python "$$(command -v $(PYTHON))" $(VENV)
+	uv pip install --python $(BIN)/python -c constraints.txt hatchling
+	uv pip install --python $(BIN)/python -c constraints.txt --no-build-isolation -e '.[dev]'
+else
+	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt hatchling
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+		--no-build-isolation -e '.[dev]'
+fi
+endef
+
+export require_python install
+$(READY): pyproject.toml constraints.txt
+	@echo "setup: making $(VENV)"
+	@eval "$$require_python"
+	@eval "$$install"
+	@touch $@

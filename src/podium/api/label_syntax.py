@@ -1,0 +1,118 @@
+"""What counts as a label key or value, and the words in which a bad one is refused.
+
+Selectors, node affinity and extended resource names share these rules. kube-scheduler shows the
+texts to users (`parsing pod: key: Invalid value: ...`), so they keep upstream's wording
+(`staging/src/k8s.io/apimachinery/pkg/api/validate/content` and `.../util/validation/field`).
+"""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+
+_NAME_FORM = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_VALUE_FORM = f"({_NAME_FORM})?"
+_SUBDOMAIN_FORM = "[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
+
+_NAME = re.compile(_NAME_FORM)
+_VALUE = re.compile(_VALUE_FORM)
+_SUBDOMAIN = re.compile(_SUBDOMAIN_FORM)
+
+_MAX_NAME = 63
+_MAX_VALUE = 63
+_MAX_SUBDOMAIN = 253
+
+_ALPHANUMERIC_ENDS = (
+    "consist of alphanumeric characters, '-', '_' or '.', "
+    "and must start and end with an alphanumeric character"
+)
+# upstream: the list of examples really has two spaces after each comma.
+_NAME_RULE = (
+    f"must {_ALPHANUMERIC_ENDS} (e.g. 'MyName',  or 'my.name',  or '123-abc', "
+    f"regex used for validation is '{_NAME_FORM}')"
+)
+_VALUE_RULE = (
+    f"a valid label must be an empty string or {_ALPHANUMERIC_ENDS} (e.g. 'MyValue',  or "
+    f"'my_value',  or '12345', regex used for validation is '{_VALUE_FORM}')"
+)
+_SUBDOMAIN_RULE = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
+    "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used "
+    f"for validation is '{_SUBDOMAIN_FORM}')"
+)
+
+
+def key_problems(key: str) -> list[str]:
+    """Everything wrong with a label key (`name` or `prefix/name`); empty if it is valid."""
+    prefix, slash, name = key.partition("/")
+    if not slash:
+        prefix, name = "", key
+    elif "/" in name:
+        return [
+            f"a valid label key {_NAME_RULE} with an optional DNS subdomain prefix and '/' "
+            "(e.g. 'example.com/MyName')"
+        ]
+    problems = []
+    if slash and not prefix:
+        problems.append("prefix part must be non-empty")
+    elif slash:
+        problems.extend(f"prefix part {problem}" for problem in _subdomain_problems(prefix))
+    if not name:
+        problems.append("name part must be non-empty")
+    elif _size(name) > _MAX_NAME:
+        problems.append(f"name part {_too_long(_MAX_NAME)}")
+    if not _NAME.fullmatch(name):
+        problems.append(f"name part {_NAME_RULE}")
+    return problems
+
+
+def value_problems(value: str) -> list[str]:
+    """Everything wrong with a label value; empty if it is valid."""
+    problems = []
+    if _size(value) > _MAX_VALUE:
+        problems.append(_too_long(_MAX_VALUE))
+    if not _VALUE.fullmatch(value):
+        problems.append(_VALUE_RULE)
+    return problems
+
+
+def _subdomain_problems(text: str) -> list[str]:
+    problems = []
+    if _size(text) > _MAX_SUBDOMAIN:
+        problems.append(_too_long(_MAX_SUBDOMAIN))
+    if not _SUBDOMAIN.fullmatch(text):
+        problems.append(_SUBDOMAIN_RULE)
+    return problems
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def _too_long(limit: int) -> str:
+    return f"must be no more than {limit} bytes"
+
+
+def invalid(path: str, found: str | Sequence[str] | None, detail: str) -> str:
+    """The text for a field whose value is malformed."""
+    return f"{path}: Invalid value: {_shown(found)}: {detail}"
+
+
+def not_supported(path: str, found: str, supported: Iterable[str]) -> str:
+    """The text for a field whose value is none of those it may have."""
+    choices = ", ".join(f'"{choice}"' for choice in supported)
+    return f"{path}: Unsupported value: {_shown(found)}: supported values: {choices}"
+
+
+def aggregate(problems: Iterable[str]) -> str:
+    """Several problems as one text: alone as it is, several once each in brackets."""
+    distinct = list(dict.fromkeys(problems))
+    return distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]"
+
+
+def child(path: str, name: str) -> str:
+    """The path of a field below `path`, which is empty at the root."""
+    return f"{path}.{name}" if path else name
+
+
+def _shown(found: str | Sequence[str] | None) -> str:
+    return json.dumps(found, ensure_ascii=False, separators=(",", ":"))

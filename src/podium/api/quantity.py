@@ -1,0 +1,176 @@
+"""Resource quantities as exact integers.
+
+Scheduling adds and compares quantities before it rounds them, and rounds once per pod and
+resource, so a float or an early `ceil` would give another answer than kube-scheduler. Every
+quantity becomes one Python int in units of 10^-9, the finest step Kubernetes knows; `value` and
+`milli_value` are the two roundings (always up) that leave this representation.
+
+Contract: whatever fits an int64 is exact. What does not fit gives the number upstream's int64
+arithmetic ends up with, which depends on how the quantity was written
+(`staging/src/k8s.io/apimachinery/pkg/api/resource`).
+
+Worked example: `1500u` is 1_500_000 nano, its value is 1 and its milli value is 2.
+"""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from podium.api.arithmetic import INT64_MAX, INT64_MIN, wrap_int64
+from podium.api.meta import Quantity
+
+NANO_PER_UNIT = 10**9
+NANO_PER_MILLI = 10**6
+
+# Longer texts and larger exponents name no amount of anything; refusing them keeps a hostile
+# document from asking for gigabytes of digits.
+_MAX_TEXT = 1000
+_MAX_EXPONENT = 1000
+
+_NUMBER = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)")
+_EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)")
+
+_DECIMAL_SUFFIXES = {
+    "n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18,
+}  # fmt: skip
+_BINARY_SUFFIXES = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+
+# Scale differences upstream multiplies in one step, keeping the wrapped product; every other
+# difference is multiplied digit by digit and gives 0 at the first overflow.
+_WRAPPING_SCALES = frozenset({1, 2, 3, 6, 9})
+
+
+class QuantityError(ValueError):
+    """A text that is no quantity; the message names the text and what is wrong with it."""
+
+    def __init__(self, text: object, problem: str) -> None:
+        super().__init__(f"quantity {text!r}: {problem}")
+
+
+class _Parsed(NamedTuple):
+    nano: int
+    value: int
+    milli: int
+
+
+def nano(quantity: Quantity) -> int:
+    """The quantity in units of 10^-9; finer amounts are rounded away from zero."""
+    return _parse(quantity if type(quantity) is str else _text_of(quantity)).nano
+
+
+def value(quantity: Quantity) -> int:
+    """The quantity as an int64 number of whole units, rounded up."""
+    return _parse(quantity if type(quantity) is str else _text_of(quantity)).value
+
+
+def milli_value(quantity: Quantity) -> int:
+    """The quantity as an int64 number of thousandths, rounded up."""
+    return _parse(quantity if type(quantity) is str else _text_of(quantity)).milli
+
+
+def value_of_nano(amount: int) -> int:
+    """A sum of `nano` amounts in whole units, rounded up; 0 if that is no int64."""
+    return _narrow(-(-amount // NANO_PER_UNIT))
+
+
+def milli_of_nano(amount: int) -> int:
+    """A sum of `nano` amounts in thousandths, rounded up; 0 if that is no int64."""
+    return _narrow(-(-amount // NANO_PER_MILLI))
+
+
+def _narrow(number: int) -> int:
+    # upstream: a total too large for int64 usually counts as nothing at all (`10E` has value 0).
+    return number if INT64_MIN <= number <= INT64_MAX else 0
+
+
+def _text_of(quantity: object) -> str:
+    """The text that JSON would show for a number, so that one grammar judges all spellings."""
+    if isinstance(quantity, bool) or not isinstance(quantity, str | int | float):
+        raise QuantityError(quantity, "neither a text nor a number")
+    return quantity if isinstance(quantity, str) else repr(quantity)
+
+
+@lru_cache(maxsize=1 << 16)
+def _parse(written: str) -> _Parsed:
+    text = written.strip()
+    if not text:
+        raise QuantityError(written, "empty; write a number such as 500m, 2 or 1Gi")
+    if len(text) > _MAX_TEXT:
+        raise QuantityError(f"{text[:40]}...", f"longer than {_MAX_TEXT} characters")
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        raise QuantityError(
+            written,
+            "not of the form <number><suffix>, such as 500m, 2 or 1Gi "
+            "(suffixes: n u m k M G T P E, Ki Mi Gi Ti Pi Ei, or an exponent like e3)",
+        )
+    sign, whole, fraction, suffix = match[1], match[2].lstrip("0") or "0", match[3] or "", match[4]
+    binary = suffix in _BINARY_SUFFIXES
+    exponent = _BINARY_SUFFIXES[suffix] if binary else _decimal_exponent(written, suffix)
+    digits = int(whole + fraction)
+    compact = _is_compact(whole, fraction, exponent, binary=binary)
+    if not compact and not match[2] and not match[3]:
+        raise QuantityError(written, "has a suffix but no number")
+
+    size = _nano_of(digits, len(fraction), exponent, binary=binary)
+    capped = binary and size > INT64_MAX * NANO_PER_UNIT
+    if capped:
+        size = INT64_MAX * NANO_PER_UNIT
+    if sign == "-":
+        size = -size
+    scale = exponent - len(fraction) if compact and not binary else None
+    return _Parsed(
+        size,
+        _rounded(size, 0, scale),
+        # upstream: the cap is an int64 that is then multiplied by 1000 and wraps to -1000.
+        wrap_int64(size // NANO_PER_MILLI) if capped else _rounded(size, -3, scale),
+    )
+
+
+def _decimal_exponent(written: str, suffix: str) -> int:
+    known = _DECIMAL_SUFFIXES.get(suffix)
+    if known is not None:
+        return known
+    match = _EXPONENT.fullmatch(suffix)
+    if match is None:
+        raise QuantityError(
+            written,
+            f"unknown suffix {suffix!r}; case matters, and the suffixes are n u m k M G T P E, "
+            "Ki Mi Gi Ti Pi Ei, or an exponent like e3",
+        )
+    exponent = int(match[1])
+    if exponent > _MAX_EXPONENT:
+        raise QuantityError(written, f"exponent {exponent} is too large")
+    # Text is at most 1000 digits long: below -2000 every non-zero number is "one nano" anyway.
+    return max(exponent, -2 * _MAX_EXPONENT)
+
+
+def _is_compact(whole: str, fraction: str, exponent: int, *, binary: bool) -> bool:
+    """Whether upstream keeps the number as an int64 mantissa and a scale (its fast path)."""
+    if binary:
+        return not fraction and 15 - len(whole) - exponent * 3 // 10 - 1 >= 0
+    return len(whole) + len(fraction) <= 18 and exponent - len(fraction) >= -9
+
+
+def _nano_of(digits: int, fraction_digits: int, exponent: int, *, binary: bool) -> int:
+    power = 9 - fraction_digits
+    if binary:
+        digits <<= exponent
+    else:
+        power += exponent
+    factor: int = 10 ** abs(power)
+    return digits * factor if power >= 0 else -(-digits // factor)
+
+
+def _rounded(size: int, target: int, scale: int | None) -> int:
+    """`size` nano at 10^target, rounded up, or what upstream's int64 makes of it.
+
+    `scale` is the decimal exponent of upstream's compact form, None for its big decimal form,
+    whose conversion keeps the low 64 bits.
+    """
+    exact: int = -(-size // 10 ** (9 + target))
+    if INT64_MIN <= exact <= INT64_MAX:
+        return exact
+    if scale is None or scale - target in _WRAPPING_SCALES:
+        return wrap_int64(exact)
+    return 0

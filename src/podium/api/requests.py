@@ -1,0 +1,240 @@
+"""How much of each resource a pod asks for, in the variants the scheduler needs.
+
+Filtering, accounting on nodes and scoring each look at a pod's requests with other options, and
+the differences decide placements, so the options are arguments of one walk over the containers
+(`staging/src/k8s.io/component-helpers/resource/helpers.go`) and the named variants below fix them.
+
+Contract: sums and maxima are exact, in units of 10^-9; rounding happens once per pod and resource,
+in `to_vector`. Limits are never read: the API server has copied them into missing requests already.
+
+Worked example: containers {cpu 1, memory 1Gi} and {cpu 500m}; init containers {cpu 2}, a sidecar
+{cpu 300m, memory 100Mi} and {cpu 1500m, memory 2Gi}; overhead {cpu 50m, memory 10Mi}. Running:
+1800m, 1124Mi. Starting: 2000m; 300m, 100Mi; 1800m, 2148Mi. Together: 2050m and 2158Mi.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from podium.api.label_syntax import key_problems
+from podium.api.meta import ResourceList
+from podium.api.pod import Container, ContainerStatus, Pod, ResourceRequirements
+from podium.api.quantity import (
+    NANO_PER_MILLI,
+    NANO_PER_UNIT,
+    milli_of_nano,
+    milli_value,
+    nano,
+    value,
+    value_of_nano,
+)
+
+CPU = "cpu"
+MEMORY = "memory"
+EPHEMERAL_STORAGE = "ephemeral-storage"
+PODS = "pods"
+
+DEFAULT_CPU_MILLI = 100
+DEFAULT_MEMORY_BYTES = 209715200
+"""What a container without a request counts for in scoring, so that such pods spread too."""
+
+_SCORING_DEFAULTS: Mapping[str, int] = {
+    CPU: DEFAULT_CPU_MILLI * NANO_PER_MILLI,
+    MEMORY: DEFAULT_MEMORY_BYTES * NANO_PER_UNIT,
+}
+
+
+def pod_requests(
+    pod: Pod,
+    *,
+    status_resources: bool,
+    pod_level: bool = True,
+    defaults: Mapping[str, int] | None = None,
+) -> dict[str, int]:
+    """The pod's total requests in nano units.
+
+    `status_resources` lets a resize in progress count with the larger of what is asked for, given
+    and in use; `pod_level` lets `spec.resources` replace the sum of the containers; `defaults` (in
+    nano units) are used for each container that does not mention the name.
+    """
+    total = _container_requests(pod, status_resources=status_resources, defaults=defaults)
+    if pod_level and has_pod_level_requests(pod):
+        total.update(_pod_level_requests(pod, status_resources=status_resources))
+    _add(total, _nanos(pod.spec.overhead))
+    return total
+
+
+def nonzero_requests(pod: Pod) -> tuple[int, int]:
+    """(cpu milli, memory bytes) that a pod on a node counts for in scoring.
+
+    With pod-level requests a default is used only for a name that the whole total lacks; without
+    them it is used for every container that lacks the name.
+    """
+    defaults = _SCORING_DEFAULTS
+    if has_pod_level_requests(pod):
+        total = pod_requests(pod, status_resources=True)
+        defaults = {name: amount for name, amount in defaults.items() if name not in total}
+    filled = pod_requests(pod, status_resources=True, defaults=defaults)
+    return milli_of_nano(filled.get(CPU, 0)), value_of_nano(filled.get(MEMORY, 0))
+
+
+def scoring_requests(pod: Pod) -> dict[str, int]:
+    """What NodeResourcesFit scores a pending pod with.
+
+    upstream: pod-level requests and a resize are not looked at here, although the same pod once
+    placed is accounted with both.
+    """
+    return to_vector(
+        pod_requests(pod, status_resources=False, pod_level=False, defaults=_SCORING_DEFAULTS)
+    )
+
+
+def to_vector(nanos: Mapping[str, int], *, include_pods: bool = False) -> dict[str, int]:
+    """Nano amounts as the scheduler compares them: cpu in milli, the rest in units, rounded up.
+
+    Names the scheduler does not know are dropped, `pods` too unless asked for.
+    """
+    return {
+        name: milli_of_nano(amount) if name == CPU else value_of_nano(amount)
+        for name, amount in nanos.items()
+        if _is_counted(name) or (include_pods and name == PODS)
+    }
+
+
+def allocatable_vector(resources: ResourceList | None) -> dict[str, int]:
+    """A node's `status.allocatable` in the units of `to_vector`, with `pods` (0 if missing)."""
+    vector = {PODS: 0}
+    for name, quantity in (resources or {}).items():
+        if name == CPU:
+            vector[name] = milli_value(quantity)
+        elif name == PODS or _is_counted(name):
+            vector[name] = value(quantity)
+    return vector
+
+
+@lru_cache(maxsize=4096)
+def is_scalar(name: str) -> bool:
+    """Whether the scheduler counts the resource beside cpu, memory and ephemeral storage."""
+    return (
+        "kubernetes.io/" in name
+        or name.startswith(("hugepages-", "attachable-volumes-"))
+        or is_extended(name)
+    )
+
+
+@lru_cache(maxsize=4096)
+def is_extended(name: str) -> bool:
+    """Whether the name is an extended resource such as `nvidia.com/gpu`."""
+    return (
+        "/" in name
+        and "kubernetes.io/" not in name
+        and not name.startswith("requests.")
+        # upstream: the name must also do as the name of a quota.
+        and not key_problems(f"requests.{name}")
+    )
+
+
+def has_pod_level_requests(pod: Pod) -> bool:
+    """Whether `spec.resources` requests anything that can be requested for a pod as a whole."""
+    resources = pod.spec.resources
+    return resources is not None and any(map(_is_pod_level, resources.requests or ()))
+
+
+def _is_pod_level(name: str) -> bool:
+    return name in (CPU, MEMORY) or name.startswith("hugepages-")
+
+
+def _is_counted(name: str) -> bool:
+    return name in (CPU, MEMORY, EPHEMERAL_STORAGE) or is_scalar(name)
+
+
+def _container_requests(
+    pod: Pod, *, status_resources: bool, defaults: Mapping[str, int] | None
+) -> dict[str, int]:
+    statuses = _statuses(pod) if status_resources else {}
+    infeasible = bool(statuses) and _resize_is_infeasible(pod)
+
+    def asked(container: Container, status: ContainerStatus | None) -> dict[str, int]:
+        spec = _requests(container.resources)
+        if status is not None and status.resources is not None:
+            spec = _in_effect(spec, status.resources, status.allocated_resources, infeasible)
+        return {**defaults, **spec} if defaults else spec
+
+    running: dict[str, int] = {}
+    for container in pod.spec.containers or ():
+        _add(running, asked(container, statuses.get(container.name)))
+    if not pod.spec.init_containers:
+        return running
+
+    sidecars: dict[str, int] = {}
+    starting: dict[str, int] = {}
+    for container in pod.spec.init_containers:
+        if container.restart_policy == "Always":
+            amounts = asked(container, statuses.get(container.name))
+            _add(running, amounts)
+            _add(sidecars, amounts)
+            _raise(starting, sidecars)
+        else:
+            # An ordinary init container is never resized, so its status does not count.
+            amounts = asked(container, None)
+            _add(amounts, sidecars)
+            _raise(starting, amounts)
+    _raise(running, starting)
+    return running
+
+
+def _pod_level_requests(pod: Pod, *, status_resources: bool) -> dict[str, int]:
+    """What replaces the containers' sums, for the names written in `spec.resources` only."""
+    spec = {name: q for name, q in _requests(pod.spec.resources).items() if _is_pod_level(name)}
+    status = pod.status
+    if not status_resources or status.resources is None:
+        return spec
+    effective = _in_effect(
+        spec, status.resources, status.allocated_resources, _resize_is_infeasible(pod)
+    )
+    # upstream: a name that an infeasible resize brought in is replaced by nothing at all.
+    return {name: effective.get(name, 0) for name in spec}
+
+
+def _in_effect(
+    spec: dict[str, int],
+    actuated: ResourceRequirements,
+    allocated: ResourceList | None,
+    infeasible: bool,
+) -> dict[str, int]:
+    """What counts during a resize: an infeasible one leaves out what the spec asks for."""
+    amounts = {} if infeasible else dict(spec)
+    _raise(amounts, _requests(actuated))
+    _raise(amounts, _nanos(allocated))
+    return amounts
+
+
+def _resize_is_infeasible(pod: Pod) -> bool:
+    for condition in pod.status.conditions or ():
+        if condition.type == "PodResizePending":
+            return condition.reason == "Infeasible"
+    return False
+
+
+def _statuses(pod: Pod) -> dict[str, ContainerStatus]:
+    status = pod.status
+    listed = (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
+    return {container.name: container for container in listed}
+
+
+def _requests(resources: ResourceRequirements | None) -> dict[str, int]:
+    return {} if resources is None else _nanos(resources.requests)
+
+
+def _nanos(resources: ResourceList | None) -> dict[str, int]:
+    return {name: nano(quantity) for name, quantity in resources.items()} if resources else {}
+
+
+def _add(total: dict[str, int], amounts: Mapping[str, int]) -> None:
+    for name, amount in amounts.items():
+        total[name] = total.get(name, 0) + amount
+
+
+def _raise(total: dict[str, int], amounts: Mapping[str, int]) -> None:
+    for name, amount in amounts.items():
+        if amount > total.get(name, -1):
+            total[name] = amount

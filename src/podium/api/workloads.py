@@ -1,0 +1,158 @@
+"""What stands around pods: namespaces, services, controllers, priorities, disruption budgets.
+
+Scheduling reads little of them: which pods they select, what a priority class is worth and how
+many disruptions a budget has left. A selector is None when it was left out, which selects
+nothing for some of these kinds and everything for others.
+"""
+
+from typing import Literal
+
+from podium.api.meta import KubeStruct, LabelSelector, ObjectMeta
+
+
+class NamespaceStatus(KubeStruct, frozen=True):
+    phase: str = ""
+
+
+class Namespace(KubeStruct, frozen=True):
+    UNREAD = frozenset({"spec"})
+
+    api_version: Literal["v1"] = "v1"
+    kind: Literal["Namespace"] = "Namespace"
+    metadata: ObjectMeta = ObjectMeta()
+    status: NamespaceStatus = NamespaceStatus()
+
+
+class ServiceSpec(KubeStruct, frozen=True):
+    UNREAD = frozenset(
+        {
+            "allocateLoadBalancerNodePorts",
+            "clusterIP",
+            "clusterIPs",
+            "externalIPs",
+            "externalName",
+            "externalTrafficPolicy",
+            "healthCheckNodePort",
+            "internalTrafficPolicy",
+            "ipFamilies",
+            "ipFamilyPolicy",
+            "loadBalancerClass",
+            "loadBalancerIP",
+            "loadBalancerSourceRanges",
+            "ports",
+            "publishNotReadyAddresses",
+            "sessionAffinity",
+            "sessionAffinityConfig",
+            "trafficDistribution",
+            "type",
+        }
+    )
+
+    selector: dict[str, str] | None = None
+
+
+class Service(KubeStruct, frozen=True):
+    UNREAD = frozenset({"status"})
+
+    api_version: Literal["v1"] = "v1"
+    kind: Literal["Service"] = "Service"
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ServiceSpec = ServiceSpec()
+
+
+class ReplicationControllerSpec(KubeStruct, frozen=True):
+    UNREAD = frozenset({"minReadySeconds", "template"})
+
+    replicas: int | None = None
+    selector: dict[str, str] | None = None
+
+
+class ReplicationController(KubeStruct, frozen=True):
+    UNREAD = frozenset({"status"})
+
+    api_version: Literal["v1"] = "v1"
+    kind: Literal["ReplicationController"] = "ReplicationController"
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ReplicationControllerSpec = ReplicationControllerSpec()
+
+
+class ReplicaSetSpec(KubeStruct, frozen=True):
+    UNREAD = frozenset({"minReadySeconds", "template"})
+
+    replicas: int | None = None
+    selector: LabelSelector | None = None
+
+
+class ReplicaSet(KubeStruct, frozen=True):
+    UNREAD = frozenset({"status"})
+
+    api_version: Literal["apps/v1"] = "apps/v1"
+    kind: Literal["ReplicaSet"] = "ReplicaSet"
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ReplicaSetSpec = ReplicaSetSpec()
+
+
+class StatefulSetSpec(KubeStruct, frozen=True):
+    UNREAD = frozenset(
+        {
+            "minReadySeconds",
+            "ordinals",
+            "persistentVolumeClaimRetentionPolicy",
+            "podManagementPolicy",
+            "revisionHistoryLimit",
+            "serviceName",
+            "template",
+            "updateStrategy",
+            "volumeClaimTemplates",
+        }
+    )
+
+    replicas: int | None = None
+    selector: LabelSelector | None = None
+
+
+class StatefulSet(KubeStruct, frozen=True):
+    UNREAD = frozenset({"status"})
+
+    api_version: Literal["apps/v1"] = "apps/v1"
+    kind: Literal["StatefulSet"] = "StatefulSet"
+    metadata: ObjectMeta = ObjectMeta()
+    spec: StatefulSetSpec = StatefulSetSpec()
+
+
+class PriorityClass(KubeStruct, frozen=True):
+    UNREAD = frozenset({"description"})
+
+    api_version: Literal["scheduling.k8s.io/v1"] = "scheduling.k8s.io/v1"
+    kind: Literal["PriorityClass"] = "PriorityClass"
+    metadata: ObjectMeta = ObjectMeta()
+    value: int = 0
+    global_default: bool = False
+    preemption_policy: str | None = None
+
+
+class PodDisruptionBudgetSpec(KubeStruct, frozen=True):
+    UNREAD = frozenset({"unhealthyPodEvictionPolicy"})
+
+    min_available: int | str | None = None
+    max_unavailable: int | str | None = None
+    selector: LabelSelector | None = None
+
+
+class PodDisruptionBudgetStatus(KubeStruct, frozen=True):
+    """`disrupted_pods` holds pods whose eviction is under way: name to time."""
+
+    observed_generation: int = 0
+    disruptions_allowed: int = 0
+    current_healthy: int = 0
+    desired_healthy: int = 0
+    expected_pods: int = 0
+    disrupted_pods: dict[str, str | None] | None = None
+
+
+class PodDisruptionBudget(KubeStruct, frozen=True):
+    api_version: Literal["policy/v1"] = "policy/v1"
+    kind: Literal["PodDisruptionBudget"] = "PodDisruptionBudget"
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
+    status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()

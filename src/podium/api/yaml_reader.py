@@ -1,0 +1,199 @@
+"""YAML text to plain values, built from parser events rather than by PyYAML's constructors.
+
+Building from events keeps three promises that the ready-made loaders do not: scalars mean what
+they mean to kubectl, no document can name a Python object, and hostile documents are stopped while
+they are read: nesting and alias expansion are bounded, and nothing here recurses.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from podium.api.errors import InputError
+from podium.api.yaml_problems import explained
+from podium.api.yaml_scalars import ScalarError, key_text, plain, tagged
+
+# libyaml's parser where PyYAML was built with it; both give the same events.
+_PARSER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+_MERGE = object()
+_NO_KEY = object()
+
+
+@dataclass(slots=True)
+class _Open:
+    """A map or list that is still being read; `height` is how deep it goes below itself."""
+
+    value: dict[str, Any] | list[Any]
+    line: int
+    anchor: str | None
+    first_node: int
+    height: int = 1
+    key: Any = _NO_KEY
+    key_lines: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Anchored:
+    value: Any
+    nodes: int
+    height: int
+
+
+def read_yaml(text: str, source: str, *, depth: int, alias_nodes: int) -> Iterator[tuple[int, Any]]:
+    """Every document that is not empty, with the line on which its content starts.
+
+    No document may be nested deeper than `depth`, and aliases may stand for `alias_nodes` values
+    in all.
+    """
+    builder = _Builder(source, depth, alias_nodes)
+    try:
+        for event in yaml.parse(text, Loader=_PARSER):
+            if isinstance(event, yaml.DocumentStartEvent):
+                builder.start_document()
+            elif isinstance(event, yaml.DocumentEndEvent):
+                if builder.value is not None:
+                    yield builder.line, builder.value
+            else:
+                builder.take(event)
+    except yaml.YAMLError as error:
+        raise explained(error, text, source) from None
+
+
+class _Builder:
+    """Puts one document's events together."""
+
+    def __init__(self, source: str, depth: int, alias_nodes: int) -> None:
+        self._source = source
+        self._depth = depth
+        self._alias_nodes_allowed = alias_nodes
+        self._alias_nodes = 0
+        self.start_document()
+
+    def start_document(self) -> None:
+        self.value: Any = None
+        self.line = 0
+        self._nodes = 0
+        self._open: list[_Open] = []
+        self._anchors: dict[str, _Anchored | None] = {}
+
+    def take(self, event: yaml.Event) -> None:
+        line = event.start_mark.line + 1 if event.start_mark else 0
+        if isinstance(event, yaml.ScalarEvent):
+            self._nodes += 1
+            if self._expects_key() and _is_merge(event):
+                self._open[-1].key = _MERGE
+                return
+            value = self._scalar(event, line)
+            self._remember(event.anchor, value, nodes=1, height=0)
+            self._place(value, line, height=0)
+        elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
+            self._nodes += 1
+            self._begin(event, line)
+        elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
+            done = self._open.pop()
+            nodes = self._nodes - done.first_node + 1
+            self._remember(done.anchor, done.value, nodes=nodes, height=done.height)
+            self._place(done.value, done.line, done.height)
+        elif isinstance(event, yaml.AliasEvent):
+            anchored = self._alias(event.anchor, line)
+            self._place(anchored.value, line, anchored.height)
+
+    def _begin(self, event: yaml.CollectionStartEvent, line: int) -> None:
+        if self._expects_key():
+            raise self._error(
+                line,
+                "a map or list cannot be a key",
+                "if this is a template, render it first; if {{ }} is meant as text, quote it",
+            )
+        self._check_depth(1, line)
+        if event.anchor:
+            self._anchors[event.anchor] = None
+        is_map = isinstance(event, yaml.MappingStartEvent)
+        self._open.append(_Open({} if is_map else [], line, event.anchor, self._nodes))
+
+    def _expects_key(self) -> bool:
+        if not self._open:
+            return False
+        parent = self._open[-1]
+        return parent.key is _NO_KEY and isinstance(parent.value, dict)
+
+    def _scalar(self, event: yaml.ScalarEvent, line: int) -> Any:
+        try:
+            if event.tag is not None:
+                return tagged(event.tag, event.value)
+            return plain(event.value) if event.implicit[0] else event.value
+        except ScalarError as error:
+            raise self._error(line, str(error)) from None
+
+    def _alias(self, name: str | None, line: int) -> _Anchored:
+        if name is None or name not in self._anchors:
+            raise self._error(line, f"alias *{name} has no anchor &{name} before it")
+        anchored = self._anchors[name]
+        if anchored is None:
+            raise self._error(line, f"anchor &{name} contains itself")
+        self._check_depth(anchored.height, line)
+        self._nodes += anchored.nodes
+        self._alias_nodes += anchored.nodes
+        if self._alias_nodes > self._alias_nodes_allowed:
+            problem = f"aliases repeat more than {self._alias_nodes_allowed} values"
+            raise self._error(line, problem, "write them out")
+        return anchored
+
+    def _check_depth(self, below: int, line: int) -> None:
+        if len(self._open) + below > self._depth:
+            raise self._error(line, f"nested more than {self._depth} levels deep")
+
+    def _remember(self, anchor: str | None, value: Any, *, nodes: int, height: int) -> None:
+        if anchor:
+            self._anchors[anchor] = _Anchored(value, nodes, height)
+
+    def _place(self, value: Any, line: int, height: int) -> None:
+        """Puts a finished value where it belongs: the document, a list, a key or a key's value."""
+        if not self._open:
+            self.value, self.line = value, line
+            return
+        parent = self._open[-1]
+        if height >= parent.height:
+            parent.height = height + 1
+        if isinstance(parent.value, list):
+            parent.value.append(value)
+        elif parent.key is _NO_KEY:
+            parent.key = self._key(parent, value, line)
+        else:
+            if parent.key is _MERGE:
+                self._merge(parent.value, value, line)
+            else:
+                parent.value[parent.key] = value
+            parent.key = _NO_KEY
+
+    def _key(self, parent: _Open, value: Any, line: int) -> str:
+        if isinstance(value, dict | list):
+            raise self._error(line, "a map or list cannot be a key")
+        try:
+            key = key_text(value)
+        except ScalarError as error:
+            raise self._error(line, str(error)) from None
+        first = parent.key_lines.get(key)
+        if first is not None:
+            problem = f'key "{key}" appears twice in one map, first on line {first}'
+            raise self._error(line, problem, "remove one of the two")
+        parent.key_lines[key] = line
+        return key
+
+    def _merge(self, target: dict[str, Any], value: Any, line: int) -> None:
+        # upstream: go-yaml merges at the place of `<<`, over what stands before it, and the
+        # earlier of several merged maps wins.
+        for merged in reversed(value) if isinstance(value, list) else (value,):
+            if not isinstance(merged, dict):
+                raise self._error(line, "<< needs a map or a list of maps")
+            target.update(merged)
+
+    def _error(self, line: int, problem: str, remedy: str = "") -> InputError:
+        return InputError(problem, source=self._source, line=line, remedy=remedy)
+
+
+def _is_merge(event: yaml.ScalarEvent) -> bool:
+    return event.value == "<<" and (event.implicit[0] or event.tag == "tag:yaml.org,2002:merge")

@@ -1,0 +1,1 @@
+"""Measuring: workloads, a runner that schedules them in-process, honest figures."""

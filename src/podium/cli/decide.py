@@ -1,0 +1,41 @@
+"""`podium decide`: recorded cases in, the same cases with decisions out."""
+
+import sys
+from typing import BinaryIO
+
+import msgspec
+
+from podium.cli.exit_codes import OK
+from podium.parity.cases import Case, Step, read_cases
+from podium.parity.replay import decide as decide_case
+
+
+def decide() -> int:
+    """Read cases from standard input, write them to standard output with `expect` filled in.
+
+    One JSON document a line, in the format of the parity corpus. Expectations that are already
+    there are not read. Output follows each case as it is decided.
+
+    Example: zcat cases.jsonl.gz | podium decide > decided.jsonl
+    """
+    decide_stream(sys.stdin.buffer, sys.stdout.buffer)
+    return OK
+
+
+def decide_stream(source: BinaryIO, target: BinaryIO) -> None:
+    encoder = msgspec.json.Encoder()
+    for case in read_cases(source, "standard input"):
+        answers = decide_case(case)
+        steps = tuple(
+            Step(pod=step.pod, expect=answer)
+            for step, answer in zip(case.steps, answers, strict=True)
+        )
+        decided = Case(
+            name=case.name,
+            kubernetes=case.kubernetes,
+            config=case.config,
+            objects=case.objects,
+            steps=steps,
+        )
+        target.write(encoder.encode(decided) + b"\n")
+        target.flush()

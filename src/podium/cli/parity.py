@@ -1,0 +1,106 @@
+"""`podium parity`: how far decisions agree with recorded ones."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from podium.cli.exit_codes import NO, OK
+from podium.parity.cases import case_files, family_of
+from podium.parity.comparison import FIELDS, Agreement, Difference, narrow
+from podium.parity.judging import judge_file
+
+
+def parity(
+    *paths: Annotated[Path, Parameter(help="Case files, or directories of them.")],
+    show: Annotated[int, Parameter(help="Differing steps to show per family.")] = 3,
+    output: Annotated[
+        Literal["table", "json"], Parameter(name=["--output", "-o"], help="What to print.")
+    ] = "table",
+) -> int:
+    """Decide recorded cases again and compare every field with the recording.
+
+    Prints agreement per family and field, and the first differences side by side. Exit code 0
+    means that every step agrees.
+
+    Example: podium parity ../shared/parity
+    """
+    files = case_files(paths)
+    tallies: list[Agreement] = []
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("cases", total=len(files))
+        for path in files:
+            progress.update(task, description=family_of(path))
+            tallies.append(judge_file(path, keep=show))
+            progress.advance(task)
+    if output == "json":
+        print(json.dumps([_as_json(tally) for tally in tallies], indent=2))
+    else:
+        _print_tables(tallies)
+    return OK if all(t.exact == t.steps for t in tallies) else NO
+
+
+def _as_json(tally: Agreement) -> dict[str, Any]:
+    return {
+        "family": tally.family,
+        "cases": tally.cases,
+        "steps": tally.steps,
+        "exact": tally.exact,
+        "differing_fields": dict(tally.by_field),
+    }
+
+
+def _print_tables(tallies: list[Agreement]) -> None:
+    console = Console()
+    table = Table(title="Agreement with the recorded decisions")
+    table.add_column("family")
+    for heading in ("cases", "steps", "exact"):
+        table.add_column(heading, justify="right")
+    table.add_column("differing fields")
+    for tally in [*tallies, _sum(tallies)]:
+        style = "bold" if tally.family == "all" else ("green" if tally.exact == tally.steps else "")
+        fields = ", ".join(f"{n} {tally.by_field[n]}" for n in FIELDS if tally.by_field[n])
+        table.add_row(
+            tally.family,
+            str(tally.cases),
+            str(tally.steps),
+            f"{tally.exact} ({_percent(tally)})",
+            fields,
+            style=style,
+        )
+    console.print(table)
+    for tally in tallies:
+        for difference in tally.first:
+            _print_difference(console, difference)
+
+
+def _print_difference(console: Console, difference: Difference) -> None:
+    heading = f"{difference.case} step {difference.step}: {difference.field}"
+    console.print(f"\n[bold]{heading}[/bold]", highlight=False)
+    for path, expected, found in narrow(difference.expected, difference.found)[:4]:
+        place = f" {path}" if path else ""
+        console.print(f"  recorded{place}: {expected!r}", markup=False, highlight=False)
+        console.print(f"  decided {place}: {found!r}", markup=False, highlight=False)
+
+
+def _sum(tallies: list[Agreement]) -> Agreement:
+    total = Agreement("all")
+    for tally in tallies:
+        total.cases += tally.cases
+        total.steps += tally.steps
+        total.exact += tally.exact
+        total.by_field.update(tally.by_field)
+    return total
+
+
+def _percent(tally: Agreement) -> str:
+    if not tally.steps:
+        return "-"
+    if tally.exact == tally.steps:
+        return "100 %"
+    return f"{min(99.99, 100 * tally.exact / tally.steps):.2f} %"

@@ -1,0 +1,112 @@
+"""Node selectors over label columns: which rows match a term, all rows at once.
+
+NodeAffinity, PodTopologySpread, volumes and devices all select nodes by the same terms, so the
+vector form stands here once. It answers exactly as `NodeTerm.matches` and
+`RequiredNodeAffinity.matches` of `podium.api.node_affinity` do for every present node.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from podium.api.labels import IN, Requirement
+from podium.api.node_affinity import NAME_FIELD, FieldRequirement, NodeTerm, RequiredNodeAffinity
+from podium.cluster.growth import Codes, Mask, Rows, count_of
+from podium.cluster.label_columns import ABSENT, LabelColumn
+from podium.cluster.nodes import NodeTable
+
+
+def required_mask(nodes: NodeTable, required: RequiredNodeAffinity, rows: Rows) -> Mask | None:
+    """Rows that a pod's nodeSelector and required terms allow; None when they allow all."""
+    mask = labels_mask(nodes, required.selector.requirements, rows)
+    if required.terms is None:
+        return mask
+    allowed = terms_mask(nodes, required.terms, rows)
+    return allowed if mask is None else mask & allowed
+
+
+def terms_mask(nodes: NodeTable, terms: Iterable[NodeTerm], rows: Rows) -> Mask:
+    """Rows that match at least one of the terms; without a term that is no row."""
+    mask: Mask | None = None
+    for term in terms:
+        matching = term_mask(nodes, term, rows)
+        mask = matching if mask is None else mask | matching
+    return _none(rows) if mask is None else mask
+
+
+def term_mask(nodes: NodeTable, term: NodeTerm, rows: Rows) -> Mask:
+    """Rows that match everything a term says; a term that cannot be parsed matches no row."""
+    if term.error is not None:
+        return _none(rows)
+    mask = labels_mask(nodes, term.expressions, rows)
+    for field in term.fields:
+        matching = _field_mask(nodes, field, rows)
+        mask = matching if mask is None else mask & matching
+    return ~_none(rows) if mask is None else mask
+
+
+def labels_mask(nodes: NodeTable, requirements: Iterable[Requirement], rows: Rows) -> Mask | None:
+    """Rows whose labels meet every requirement; None when there is nothing to meet."""
+    mask: Mask | None = None
+    for requirement in requirements:
+        matching = _label_mask(nodes, requirement, rows)
+        mask = matching if mask is None else mask & matching
+    return mask
+
+
+def _label_mask(nodes: NodeTable, requirement: Requirement, rows: Rows) -> Mask:
+    column = nodes.labels.column(requirement.key)
+    codes = column.codes[rows]
+    mask: Mask
+    match requirement.operator:
+        case "Exists":
+            mask = codes != ABSENT
+            return mask
+        case "DoesNotExist":
+            mask = codes == ABSENT
+            return mask
+        case "In":
+            return _listed(column, requirement, codes)
+        case "NotIn":
+            return ~_listed(column, requirement, codes)
+        case _:
+            return _compared(column, requirement, codes)
+
+
+def _listed(column: LabelColumn, requirement: Requirement, codes: Codes) -> Mask:
+    found = (column.values.find(value) for value in requirement.values)
+    wanted = [code for code in found if code != ABSENT]
+    if len(wanted) == 1:
+        mask: Mask = codes == wanted[0]
+        return mask
+    by_code = np.zeros(len(column.values) + 1, dtype=np.bool_)
+    by_code[wanted] = True
+    # ABSENT is -1 and so reads the last place, which belongs to no value.
+    return by_code[codes]
+
+
+def _compared(column: LabelColumn, requirement: Requirement, codes: Codes) -> Mask:
+    """`Gt` and `Lt`: decided once per distinct value of the label."""
+    key = requirement.key
+    by_value = column.values.table(requirement, lambda value: requirement.matches({key: value}))
+    by_code = np.append(by_value != 0, np.False_)
+    return by_code[codes]
+
+
+def _field_mask(nodes: NodeTable, field: FieldRequirement, rows: Rows) -> Mask:
+    if field.key != NAME_FIELD:
+        # upstream: any other field reads as an empty text, on every node alike.
+        return ~_none(rows) if field.matches("") else _none(rows)
+    row = nodes.row(field.value)
+    mask: Mask
+    if isinstance(rows, slice):
+        mask = _none(rows)
+        if rows.start <= row < rows.stop:
+            mask[row - rows.start] = True
+    else:
+        mask = rows == row
+    return mask if field.operator == IN else ~mask
+
+
+def _none(rows: Rows) -> Mask:
+    return np.zeros(count_of(rows), dtype=np.bool_)

@@ -1,0 +1,170 @@
+"""The static half of the cluster table: what nodes are, as columns.
+
+A node keeps its row for its life and free rows are used again. What changes when pods come and go
+is in `usage.py`; a row may hold pods before (or after) its node object exists, in which case it is
+not `present` and no snapshot shows it. Every change of a row's node takes a new value of
+`generation`, so that a cached vector can be told which of its rows are old.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from podium.api.node import Node
+from podium.api.requests import allocatable_vector
+from podium.cluster.growth import Codes, Ints, Mask, next_capacity, wider
+from podium.cluster.images import ImageIndex
+from podium.cluster.interning import Interner
+from podium.cluster.label_columns import LabelColumns
+
+CPU, MEMORY, EPHEMERAL_STORAGE = 0, 1, 2
+
+TaintTriple = tuple[str, str, str]
+
+
+class NodeTable:
+    """Rows of nodes with their labels, taints, allocatable resources, images and features."""
+
+    def __init__(self) -> None:
+        self.capacity = 0
+        self.size = 0
+        self.present_count = 0
+        self.generation = 0
+        self.membership = 0
+        self.resources: Interner[str] = Interner("cpu", "memory", "ephemeral-storage")
+        self.taint_sets: Interner[tuple[TaintTriple, ...]] = Interner(())
+        self.feature_sets: Interner[tuple[str, ...]] = Interner(())
+        self.labels = LabelColumns()
+        self.images = ImageIndex()
+        self.objects: list[Node | None] = []
+        self.names: list[str] = []
+        self.unschedulable_count = 0
+        self.tainted_count = 0
+        self.present: Mask = np.zeros(0, dtype=np.bool_)
+        self.unschedulable: Mask = np.zeros(0, dtype=np.bool_)
+        self.taint_set: Codes = np.zeros(0, dtype=np.int32)
+        self.feature_set: Codes = np.zeros(0, dtype=np.int32)
+        self.allowed_pods: Ints = np.zeros(0, dtype=np.int64)
+        self.allocatable: Ints = np.zeros((len(self.resources), 0), dtype=np.int64)
+        self.changed: Ints = np.zeros(0, dtype=np.int64)
+        self._row_of: dict[str, int] = {}
+        self._free: list[int] = []
+
+    def row(self, name: str) -> int:
+        """The row of a name, or -1."""
+        return self._row_of.get(name, -1)
+
+    def is_present(self, name: str) -> bool:
+        row = self._row_of.get(name, -1)
+        return row >= 0 and bool(self.present[row])
+
+    def all_rows(self) -> slice:
+        return slice(0, self.size)
+
+    def dense(self) -> bool:
+        """Whether every row of the table shows a node."""
+        return self.present_count == self.size
+
+    def resource_id(self, name: str) -> int:
+        """The row of a resource in `allocatable`, made on first sight."""
+        index = self.resources.id(name)
+        if index >= self.allocatable.shape[0]:
+            grown = np.zeros((len(self.resources), self.capacity), dtype=np.int64)
+            grown[: self.allocatable.shape[0]] = self.allocatable
+            self.allocatable = grown
+        return index
+
+    def claim_row(self, name: str) -> int:
+        """The row for a name, taking a free one if the name has none yet."""
+        row = self._row_of.get(name)
+        if row is not None:
+            return row
+        if self._free:
+            row = self._free.pop()
+        else:
+            row = self.size
+            self.size += 1
+            if self.size > self.capacity:
+                self._grow(next_capacity(self.capacity, self.size))
+        self._row_of[name] = row
+        self.names[row] = name
+        return row
+
+    def release_row(self, row: int) -> None:
+        """Give a row back; its node must be gone and it must hold no pods."""
+        del self._row_of[self.names[row]]
+        self.names[row] = ""
+        self._free.append(row)
+
+    def put(self, row: int, node: Node) -> None:
+        """Write a node's columns."""
+        if not self.present[row]:
+            self.present[row] = True
+            self.present_count += 1
+            self.membership += 1
+        self.objects[row] = node
+        self.labels.put(row, node.metadata.labels or {})
+        self._mark(row, node.spec.unschedulable, self._taints(node))
+        self.feature_set[row] = self.feature_sets.id(tuple(node.status.declared_features or ()))
+        self.images.put(row, node.status.images)
+        self._put_allocatable(row, node)
+        self._touch(row)
+
+    def clear(self, row: int) -> None:
+        """Take a node's columns away; pods may still hold the row."""
+        if not self.present[row]:
+            return
+        self.present[row] = False
+        self.present_count -= 1
+        self.membership += 1
+        self.objects[row] = None
+        self.labels.put(row, None)
+        self._mark(row, unschedulable=False, taints=())
+        self.feature_set[row] = 0
+        self.images.put(row, None)
+        self.allocatable[:, row] = 0
+        self.allowed_pods[row] = 0
+        self._touch(row)
+
+    def node(self, row: int) -> Node:
+        node = self.objects[row]
+        if node is None:
+            raise LookupError(f"row {row} holds no node")
+        return node
+
+    def changed_since(self, generation: int) -> npt.NDArray[np.intp]:
+        return np.flatnonzero(self.changed[: self.size] > generation)
+
+    def _taints(self, node: Node) -> tuple[TaintTriple, ...]:
+        return tuple((t.key, t.value, t.effect) for t in node.spec.taints or ())
+
+    def _mark(self, row: int, unschedulable: bool, taints: tuple[TaintTriple, ...]) -> None:
+        self.unschedulable_count += int(unschedulable) - int(self.unschedulable[row])
+        self.unschedulable[row] = unschedulable
+        code = self.taint_sets.id(taints)
+        self.tainted_count += int(code != 0) - int(self.taint_set[row] != 0)
+        self.taint_set[row] = code
+
+    def _put_allocatable(self, row: int, node: Node) -> None:
+        vector = allocatable_vector(node.status.allocatable)
+        self.allowed_pods[row] = vector.pop("pods", 0)
+        ids = {self.resource_id(name): amount for name, amount in vector.items()}
+        self.allocatable[:, row] = 0
+        for index, amount in ids.items():
+            self.allocatable[index, row] = amount
+
+    def _touch(self, row: int) -> None:
+        self.generation += 1
+        self.changed[row] = self.generation
+
+    def _grow(self, capacity: int) -> None:
+        self.capacity = capacity
+        self.labels.grow(capacity)
+        self.objects.extend([None] * (capacity - len(self.objects)))
+        self.names.extend([""] * (capacity - len(self.names)))
+        self.present = wider(self.present, capacity)
+        self.unschedulable = wider(self.unschedulable, capacity)
+        self.taint_set = wider(self.taint_set, capacity)
+        self.feature_set = wider(self.feature_set, capacity)
+        self.allowed_pods = wider(self.allowed_pods, capacity)
+        self.allocatable = wider(self.allocatable, capacity)
+        self.changed = wider(self.changed, capacity)

@@ -1,0 +1,47 @@
+"""Pending pods that hold a node: the nominations that filters must respect.
+
+A nomination reserves room for a pod that is not there yet (its victims still leave, or somebody
+else chose the node for it). Order per node is order of arrival.
+"""
+
+from collections.abc import Sequence
+
+from podium.cluster.pod_info import PodInfo
+
+
+class Nominator:
+    def __init__(self) -> None:
+        self._by_node: dict[str, dict[str, PodInfo]] = {}
+        self._node_of: dict[str, str] = {}
+
+    def nominate(self, info: PodInfo, node_name: str) -> None:
+        """Set a pod's nomination, replacing an earlier one."""
+        self.drop(info.uid)
+        self._by_node.setdefault(node_name, {})[info.uid] = info
+        self._node_of[info.uid] = node_name
+
+    def drop(self, uid: str) -> None:
+        node_name = self._node_of.pop(uid, None)
+        if node_name is not None:
+            pods = self._by_node[node_name]
+            del pods[uid]
+            if not pods:
+                del self._by_node[node_name]
+
+    def node_of(self, uid: str) -> str:
+        """The node a pod is nominated to, or an empty string."""
+        return self._node_of.get(uid, "")
+
+    def on_node(self, node_name: str) -> Sequence[PodInfo]:
+        return tuple(self._by_node.get(node_name, {}).values())
+
+    def rivals(self, info: PodInfo) -> dict[str, list[PodInfo]]:
+        """Per node, the nominated pods that a pod must leave room for."""
+        if not self._by_node:
+            return {}
+        found: dict[str, list[PodInfo]] = {}
+        for node_name, pods in self._by_node.items():
+            strong = [p for p in pods.values() if p.priority >= info.priority and p.uid != info.uid]
+            if strong:
+                found[node_name] = strong
+        return found

@@ -1,0 +1,167 @@
+"""A pod with everything scheduling derives from it, derived once.
+
+Thousands of pods come from one template. What follows from the spec (requests, ports, affinity
+terms, labels) is worked out once per distinct template and shared as a `PodShape`; a `PodInfo` adds
+what is the pod's own: identity, priority, node, times. Derived parts are made on first use, since
+a pod on a node never needs its scoring requests and a pending one never its accounting.
+"""
+
+import math
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from podium.api.host_ports import HostPort, host_ports
+from podium.api.node_affinity import (
+    PreferredNodeTerm,
+    RequiredNodeAffinity,
+    preferred_of,
+    required_of,
+)
+from podium.api.pod import Pod
+from podium.api.pod_affinity import PodAffinityTerms, parse_pod_affinity
+from podium.api.requests import nonzero_requests, pod_requests, scoring_requests, to_vector
+
+if TYPE_CHECKING:
+    from podium.cluster.pod_classes import PodClass
+
+_MOST_SHAPES = 100_000
+
+
+class PodShape:
+    """What all pods of one template have in common; built from the first pod seen."""
+
+    def __init__(self, pod: Pod) -> None:
+        self._pod = pod
+        self.namespace = pod.metadata.namespace
+        self.labels: dict[str, str] = pod.metadata.labels or {}
+        self.table_requests: tuple[tuple[int, int], ...] | None = None
+        self.classes: dict[bool, PodClass] = {}
+
+    @cached_property
+    def accounted(self) -> dict[str, int]:
+        """What the pod takes on its node, resizes in progress included."""
+        return to_vector(pod_requests(self._pod, status_resources=True))
+
+    @cached_property
+    def accounted_nonzero(self) -> tuple[int, int]:
+        return nonzero_requests(self._pod)
+
+    @cached_property
+    def requests(self) -> dict[str, int]:
+        """What the pending pod must find free: the spec alone."""
+        return to_vector(pod_requests(self._pod, status_resources=False))
+
+    @cached_property
+    def scoring_requests(self) -> dict[str, int]:
+        return scoring_requests(self._pod)
+
+    @cached_property
+    def ports(self) -> tuple[HostPort, ...]:
+        return host_ports(self._pod)
+
+    @cached_property
+    def affinity(self) -> PodAffinityTerms:
+        return parse_pod_affinity(self._pod)
+
+    @cached_property
+    def node_affinity(self) -> RequiredNodeAffinity:
+        return required_of(self._pod)
+
+    @cached_property
+    def preferred_nodes(self) -> tuple[PreferredNodeTerm, ...] | None:
+        """Preferred node terms, None without a list; NodeSelectorError if one cannot be parsed."""
+        affinity = self._pod.spec.affinity
+        written = affinity.node_affinity if affinity is not None else None
+        if written is None:
+            return None
+        listed = written.preferred_during_scheduling_ignored_during_execution
+        return None if listed is None else preferred_of(listed)
+
+    @cached_property
+    def claim_names(self) -> tuple[str, ...]:
+        """`namespace/name` of the claims named by persistentVolumeClaim volumes."""
+        return tuple(
+            f"{self.namespace}/{volume.persistent_volume_claim.claim_name}"
+            for volume in self._pod.spec.volumes or ()
+            if volume.persistent_volume_claim is not None
+        )
+
+
+class PodInfo:
+    __slots__ = ("_start_time", "key", "pod", "priority", "shape", "terminating", "uid")
+
+    def __init__(self, pod: Pod, shape: PodShape) -> None:
+        self.pod = pod
+        self.shape = shape
+        self.key = f"{pod.metadata.namespace}/{pod.metadata.name}"
+        self.uid = uid_of(pod)
+        self.priority = pod.spec.priority or 0
+        self.terminating = pod.metadata.deletion_timestamp is not None
+        self._start_time: float | None = None
+
+    @property
+    def start_time(self) -> float:
+        """Seconds since the epoch; a pod that has not started counts as starting now, after all
+        that have."""
+        if self._start_time is None:
+            text = self.pod.status.start_time
+            self._start_time = datetime.fromisoformat(text).timestamp() if text else math.inf
+        return self._start_time
+
+    def is_about(self, pod: Pod) -> bool:
+        """Whether an object is this very pod, in whatever state."""
+        return uid_of(pod) == self.uid
+
+    def __repr__(self) -> str:
+        return f"PodInfo({self.key})"
+
+
+def uid_of(pod: Pod) -> str:
+    """What tells pods apart: the UID, or the key of a pod from a file that has none."""
+    return pod.metadata.uid or f"{pod.metadata.namespace}/{pod.metadata.name}"
+
+
+class PodInfos:
+    """Makes PodInfos, sharing shapes between pods of the same template."""
+
+    def __init__(self) -> None:
+        self._shapes: dict[bytes, PodShape] = {}
+        self._encoder = msgspec.msgpack.Encoder()
+
+    def of(self, pod: Pod) -> PodInfo:
+        key = self._encoder.encode(_shape_fields(pod))
+        shape = self._shapes.get(key)
+        if shape is None:
+            if len(self._shapes) >= _MOST_SHAPES:
+                self._shapes.clear()
+            shape = self._shapes[key] = PodShape(pod)
+        return PodInfo(pod, shape)
+
+
+def _shape_fields(pod: Pod) -> tuple[object, ...]:
+    spec, status = pod.spec, pod.status
+    resized = status.container_statuses or status.init_container_statuses or status.resources
+    return (
+        pod.metadata.namespace,
+        pod.metadata.labels,
+        spec.containers,
+        spec.init_containers,
+        spec.overhead,
+        spec.resources,
+        spec.affinity,
+        spec.node_selector,
+        spec.topology_spread_constraints,
+        tuple(v.persistent_volume_claim for v in spec.volumes or () if v.persistent_volume_claim),
+        (
+            status.container_statuses,
+            status.init_container_statuses,
+            status.resources,
+            status.allocated_resources,
+            status.conditions,
+        )
+        if resized
+        else None,
+    )

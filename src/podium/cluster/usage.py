@@ -1,0 +1,136 @@
+"""The moving half of the cluster table: what pods take on each node.
+
+Adding a pod is a delta on one row and removing it the opposite delta. A `fork` is a private copy
+for "what if" questions (nominated pods, preemption): plugins read usage through their cycle, so
+the same filter answers for the real cluster and for the imagined one.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from podium.cluster.growth import Ints, wider
+from podium.cluster.nodes import NodeTable
+from podium.cluster.pod_info import PodInfo, PodShape
+from podium.cluster.ports import PortColumns
+
+
+class Usage:
+    """Requested resources, pod counts, ports and pod lists per row."""
+
+    def __init__(self, nodes: NodeTable) -> None:
+        self._nodes = nodes
+        self.capacity = 0
+        self.requested: Ints = np.zeros((len(nodes.resources), 0), dtype=np.int64)
+        self.nonzero: Ints = np.zeros((2, 0), dtype=np.int64)
+        self.pod_count: Ints = np.zeros(0, dtype=np.int64)
+        self.changed: Ints = np.zeros(0, dtype=np.int64)
+        self.generation = 0
+        self.ports = PortColumns()
+        self.claims: dict[str, int] = {}
+        self._pods: list[list[PodInfo]] = []
+        self._own: set[int] | None = None
+
+    def pods(self, row: int) -> Sequence[PodInfo]:
+        return self._pods[row]
+
+    def requested_of(self, resource: int) -> Ints:
+        """The column of a resource, which may be younger than this table."""
+        self.grow()
+        column: Ints = self.requested[resource]
+        return column
+
+    def add(self, row: int, info: PodInfo) -> None:
+        self._apply(row, info, 1)
+        self.ports.add(row, info.shape.ports)
+        self._own_pods(row).append(info)
+
+    def remove(self, row: int, info: PodInfo) -> None:
+        """Take a pod out by UID; the last pod of the list takes its place."""
+        pods = self._own_pods(row)
+        index = next((i for i, pod in enumerate(pods) if pod.uid == info.uid), None)
+        if index is None:
+            raise LookupError(f"pod {info.key} is not on row {row}")
+        found = pods[index]
+        pods[index] = pods[-1]
+        pods.pop()
+        self._apply(row, found, -1)
+        self.ports.remove(row, found.shape.ports)
+
+    def replace(self, row: int, old: PodInfo, new: PodInfo) -> None:
+        """Put a new object in place of one of the same shape: last in the list, sums untouched."""
+        pods = self._own_pods(row)
+        index = next(i for i, pod in enumerate(pods) if pod.uid == old.uid)
+        pods[index] = pods[-1]
+        pods[-1] = new
+
+    def fork(self) -> "Usage":
+        self.grow()
+        twin = Usage(self._nodes)
+        twin.capacity = self.capacity
+        twin.requested = self.requested.copy()
+        twin.nonzero = self.nonzero.copy()
+        twin.pod_count = self.pod_count.copy()
+        twin.changed = self.changed.copy()
+        twin.generation = self.generation
+        twin.ports = self.ports.fork()
+        twin.claims = dict(self.claims)
+        twin._pods = list(self._pods)
+        twin._own = set()
+        return twin
+
+    def reset(self, row: int, source: "Usage") -> None:
+        """Make one row equal to that row of the usage this one was forked from."""
+        self.requested[:, row] = source.requested[: len(self.requested), row]
+        self.nonzero[:, row] = source.nonzero[:, row]
+        self.pod_count[row] = source.pod_count[row]
+        self.ports.copy_row(row, source.ports)
+        self.claims = dict(source.claims)
+        self._pods[row] = source._pods[row]
+        if self._own is not None:
+            self._own.discard(row)
+
+    def _apply(self, row: int, info: PodInfo, sign: int) -> None:
+        shape = info.shape
+        requests = shape.table_requests
+        if requests is None:
+            requests = shape.table_requests = self._table_requests(shape)
+        self.grow()
+        for resource, amount in requests:
+            self.requested[resource, row] += sign * amount
+        cpu_milli, memory_bytes = shape.accounted_nonzero
+        self.nonzero[0, row] += sign * cpu_milli
+        self.nonzero[1, row] += sign * memory_bytes
+        self.pod_count[row] += sign
+        for claim in shape.claim_names:
+            left = self.claims.get(claim, 0) + sign
+            if left > 0:
+                self.claims[claim] = left
+            else:
+                self.claims.pop(claim, None)
+        self.generation += 1
+        self.changed[row] = self.generation
+
+    def _table_requests(self, shape: PodShape) -> tuple[tuple[int, int], ...]:
+        return tuple((self._nodes.resource_id(n), a) for n, a in shape.accounted.items() if a)
+
+    def grow(self) -> None:
+        """Catch up with resources and rows that the node table has gained."""
+        if self.requested.shape[0] < len(self._nodes.resources):
+            grown = np.zeros((len(self._nodes.resources), self.capacity), dtype=np.int64)
+            grown[: self.requested.shape[0]] = self.requested
+            self.requested = grown
+        if self.capacity < self._nodes.capacity:
+            self.capacity = self._nodes.capacity
+            self.requested = wider(self.requested, self.capacity)
+            self.nonzero = wider(self.nonzero, self.capacity)
+            self.pod_count = wider(self.pod_count, self.capacity)
+            self.changed = wider(self.changed, self.capacity)
+            self.ports.grow(self.capacity)
+            self._pods.extend([] for _ in range(self.capacity - len(self._pods)))
+
+    def _own_pods(self, row: int) -> list[PodInfo]:
+        if self._own is not None and row not in self._own:
+            self._own.add(row)
+            self._pods[row] = list(self._pods[row])
+        return self._pods[row]

@@ -1,0 +1,164 @@
+"""What holds when the user says nothing: the default plugins of 1.36 and every default value.
+
+The default plugins all come through `multiPoint`, in an order that is visible in many places (it
+decides which reason a node shows), so the list is written out in full. The gated ones are added the
+way upstream does: DynamicResources right before DefaultPreemption, so that an idle claim is given
+back before a pod is evicted, and the others at the end.
+
+Sources: `pkg/scheduler/apis/config/v1/{defaults,default_plugins}.go`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeVar
+
+import msgspec
+
+from podium.config.duration import Duration
+from podium.config.merge import merge_plugins
+from podium.config.plugin_args import PluginArgs, RawArgs, default_args
+from podium.config.types import (
+    ClientConnectionConfiguration,
+    Configuration,
+    KubeSchedulerConfiguration,
+    KubeSchedulerProfile,
+    LeaderElectionConfiguration,
+    PluginRef,
+    Plugins,
+    PluginSet,
+    ProfileConfiguration,
+)
+
+ValueT = TypeVar("ValueT")
+
+DEFAULT_SCHEDULER_NAME: Final = "default-scheduler"
+
+NamedArgs = tuple[str, PluginArgs | RawArgs]
+"""One entry of `pluginConfig`: the plugin's name and its typed arguments."""
+
+_BEFORE_PREEMPTION: Final = (
+    PluginRef("SchedulingGates"),
+    PluginRef("PrioritySort"),
+    PluginRef("NodeUnschedulable"),
+    PluginRef("NodeName"),
+    PluginRef("TaintToleration", 3),
+    PluginRef("NodeAffinity", 2),
+    PluginRef("NodePorts"),
+    PluginRef("NodeResourcesFit", 1),
+    PluginRef("VolumeRestrictions"),
+    PluginRef("NodeVolumeLimits"),
+    PluginRef("VolumeBinding"),
+    PluginRef("VolumeZone"),
+    PluginRef("PodTopologySpread", 2),
+    PluginRef("InterPodAffinity", 2),
+)
+_FROM_PREEMPTION_ON: Final = (
+    PluginRef("DefaultPreemption"),
+    PluginRef("NodeResourcesBalancedAllocation", 1),
+    PluginRef("ImageLocality", 1),
+    PluginRef("DefaultBinder"),
+)
+_AT_THE_END: Final[tuple[tuple[str, tuple[PluginRef, ...]], ...]] = (
+    ("NodeDeclaredFeatures", (PluginRef("NodeDeclaredFeatures"),)),
+    ("GangScheduling", (PluginRef("GangScheduling"),)),
+    (
+        "TopologyAwareWorkloadScheduling",
+        (PluginRef("TopologyPlacementGenerator"), PluginRef("PodGroupPodsCount", 1)),
+    ),
+)
+
+
+def default_plugins(gates: Mapping[str, bool]) -> Plugins:
+    """The plugins of a profile that names none."""
+    enabled = list(_BEFORE_PREEMPTION)
+    if gates["DynamicResourceAllocation"]:
+        enabled.append(PluginRef("DynamicResources", 2))
+    enabled.extend(_FROM_PREEMPTION_ON)
+    for gate, plugins in _AT_THE_END:
+        if gates[gate]:
+            enabled.extend(plugins)
+    return Plugins(multi_point=PluginSet(enabled=tuple(enabled)))
+
+
+def complete(
+    written: KubeSchedulerConfiguration,
+    plugin_args: Sequence[Sequence[NamedArgs]],
+    gates: Mapping[str, bool],
+) -> Configuration:
+    """Fill in everything the user left out.
+
+    `plugin_args` are the typed and defaulted arguments that the user wrote, a list for each profile
+    of the file. The result may still be invalid; `validation.py` says whether it is.
+    """
+    profiles = written.profiles or (KubeSchedulerProfile(),)
+    args_of_profile = plugin_args or ((),)
+    profiling = _or(written.enable_profiling, True)
+    return Configuration(
+        parallelism=_or(written.parallelism, 16),
+        percentage_of_nodes_to_score=_or(written.percentage_of_nodes_to_score, 0),
+        pod_initial_backoff_seconds=_or(written.pod_initial_backoff_seconds, 1),
+        pod_max_backoff_seconds=_or(written.pod_max_backoff_seconds, 10),
+        leader_election=_complete_leader_election(written.leader_election),
+        client_connection=_complete_client_connection(written.client_connection),
+        enable_profiling=profiling,
+        # upstream: without profiling this is left unset, which counts as off.
+        enable_contention_profiling=_or(written.enable_contention_profiling, profiling),
+        delay_cache_until_active=written.delay_cache_until_active,
+        profiles=tuple(
+            _complete_profile(profile, args, gates, only_one=len(profiles) == 1)
+            for profile, args in zip(profiles, args_of_profile, strict=True)
+        ),
+        extenders=written.extenders,
+    )
+
+
+def _complete_profile(
+    profile: KubeSchedulerProfile,
+    user_args: Sequence[NamedArgs],
+    gates: Mapping[str, bool],
+    *,
+    only_one: bool,
+) -> ProfileConfiguration:
+    plugins = merge_plugins(default_plugins(gates), profile.plugins)
+    args: dict[str, PluginArgs | RawArgs] = dict(user_args)
+    for name in sorted(plugins.enabled_names() - args.keys()):
+        defaults = default_args(name, gates)
+        if defaults is not None:
+            args[name] = defaults
+    name_if_absent = DEFAULT_SCHEDULER_NAME if only_one else ""
+    return ProfileConfiguration(
+        scheduler_name=_or(profile.scheduler_name, name_if_absent),
+        percentage_of_nodes_to_score=profile.percentage_of_nodes_to_score,
+        plugins=plugins,
+        plugin_args=args,
+    )
+
+
+def _complete_leader_election(written: LeaderElectionConfiguration) -> LeaderElectionConfiguration:
+    return msgspec.structs.replace(
+        written,
+        lease_duration=_unless_zero(written.lease_duration, Duration.of_seconds(15)),
+        renew_deadline=_unless_zero(written.renew_deadline, Duration.of_seconds(10)),
+        retry_period=_unless_zero(written.retry_period, Duration.of_seconds(2)),
+        resource_lock=written.resource_lock or "leases",
+        resource_name=written.resource_name or "kube-scheduler",
+        resource_namespace=written.resource_namespace or "kube-system",
+    )
+
+
+def _complete_client_connection(
+    written: ClientConnectionConfiguration,
+) -> ClientConnectionConfiguration:
+    return msgspec.structs.replace(
+        written,
+        content_type=written.content_type or "application/vnd.kubernetes.protobuf",
+        qps=written.qps or 50.0,
+        burst=written.burst or 100,
+    )
+
+
+def _or(value: ValueT | None, default: ValueT) -> ValueT:
+    return default if value is None else value
+
+
+def _unless_zero(value: Duration, default: Duration) -> Duration:
+    return value if value.nanoseconds else default

@@ -1,0 +1,271 @@
+"""The scheduling cycle: one pod, one attempt, from PreFilter to Permit.
+
+Nothing here waits or writes outside: the cluster gains an assumed pod on success and the rest is
+told by the decision. Every rule of what ends an attempt, which text it ends with and what happens
+to a nomination is from the engine spec, sections 5.2 to 5.8.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from podium.cluster.growth import Rows, count_of, indices
+from podium.cluster.pod_info import PodInfo
+from podium.cluster.state import CacheError, Cluster
+from podium.engine.choice import Choice
+from podium.engine.decision import Decision
+from podium.engine.post_filter import run_post_filters
+from podium.engine.search import nodes_to_find, rotated, stop_early, whole_table
+from podium.framework.cycle import Cycle
+from podium.framework.diagnosis import Diagnosis, FilterResult
+from podium.framework.filtering import PreFilterOutcome, describe
+from podium.framework.fit_message import NO_NODES, fit_error, one_node_error
+from podium.framework.profile import Profile
+from podium.framework.scoring import ScoringError, run_pre_scores, run_scores
+from podium.framework.status import Code, Status, error, unresolvable
+
+
+class AttemptError(Exception):
+    """The attempt broke (as opposed to: no node fits); the text is its message."""
+
+
+class Attempts:
+    """Runs attempts one after another and remembers where the search left off."""
+
+    def __init__(
+        self, cluster: Cluster, choice: Choice, percentage: int, clock: Callable[[], float]
+    ) -> None:
+        self._cluster = cluster
+        self._choice = choice
+        self._percentage = percentage
+        self._clock = clock
+        self._start = 0
+        self._names: tuple[str, ...] = ()
+        self._names_version = -1
+
+    def run(self, info: PodInfo, profile: Profile) -> tuple[Decision, Cycle]:
+        """Find a node for a pod and assume it there; the decision tells how it went."""
+        started = self._clock()
+        decision = Decision(info, profile.name, self._node_names())
+        cycle = Cycle(info, self._cluster)
+        try:
+            self._find(decision, cycle, profile)
+        except (AttemptError, ScoringError) as problem:
+            decision.message = str(problem)
+            decision.is_error = True
+            decision.nominated_node = ""
+            decision.best_rows = []
+        else:
+            if decision.chosen is not None:
+                self._hold(decision, cycle, profile)
+        decision.durations_s["total"] = self._clock() - started
+        return decision, cycle
+
+    # finding a node
+
+    def _find(self, decision: Decision, cycle: Cycle, profile: Profile) -> None:
+        count = self._cluster.nodes.present_count
+        if count == 0:
+            decision.message = NO_NODES
+            decision.nominated_node = ""
+            return
+        diagnosis = decision.diagnosis = Diagnosis(count)
+        started = self._clock()
+        outcome = decision.pre_filter = profile.run_pre_filters(cycle)
+        filtering = self._clock()
+        decision.durations_s["pre_filter"] = filtering - started
+        if outcome.status is None:
+            rows = self._feasible(decision, cycle, profile, outcome)
+        else:
+            rows = None
+            self._rejected_by_pre_filter(diagnosis, outcome)
+        scoring = self._clock()
+        decision.durations_s["filter"] = scoring - filtering
+        if rows is None or count_of(rows) == 0:
+            self._no_node_fits(decision, cycle, profile, diagnosis)
+            decision.durations_s["post_filter"] = self._clock() - scoring
+            return
+        self._choose(decision, cycle, profile, rows)
+        decision.durations_s["score"] = self._clock() - scoring
+
+    def _rejected_by_pre_filter(self, diagnosis: Diagnosis, outcome: PreFilterOutcome) -> None:
+        status = outcome.status
+        if status is None or not status.code.rejected:
+            raise AttemptError(status.message if status else "")
+        diagnosis.absent = status
+        diagnosis.prefilter_message = status.message
+        diagnosis.rejectors |= outcome.narrowed_by
+        if status.plugin:
+            diagnosis.rejectors.add(status.plugin)
+
+    def _feasible(
+        self, decision: Decision, cycle: Cycle, profile: Profile, outcome: PreFilterOutcome
+    ) -> Rows:
+        """Rows that pass every filter."""
+        diagnosis = decision.diagnosis
+        if diagnosis is None:
+            raise AttemptError("filtering without a diagnosis")
+        diagnosis.rejectors |= outcome.narrowed_by
+        nominated = self._nominated_row(cycle, profile, diagnosis)
+        if nominated is not None:
+            return nominated
+        rows = whole_table(self._cluster)
+        if outcome.nodes is not None:
+            by = " ".join(sorted(outcome.narrowed_by))
+            diagnosis.absent = unresolvable(f"node(s) didn't satisfy plugin(s) [{by}]")
+            rows = self._narrowed(outcome.nodes)
+        result = self._search(cycle, profile, rows)
+        diagnosis.results.append(result)
+        passed = result.passed()
+        feasible = int(passed.sum())
+        rejected = result.count - feasible
+        if len(diagnosis.results) > 1:  # the nominated node was looked at before
+            rejected = len({int(r) for seen in diagnosis.results for r in _rejected_rows(seen)})
+        self._start = (self._start + feasible + rejected) % diagnosis.node_count
+        self._stop_on_error(result)
+        self._note_rejectors(diagnosis, result)
+        if not result.rejected_any:
+            return result.rows
+        return indices(result.rows)[passed]
+
+    def _nominated_row(self, cycle: Cycle, profile: Profile, diagnosis: Diagnosis) -> Rows | None:
+        """The pod's nominated node alone, if it is there and passes."""
+        name = cycle.pod.pod.status.nominated_node_name
+        if not name or not self._cluster.nodes.is_present(name):
+            return None
+        rows = np.array([self._cluster.nodes.row(name)], dtype=np.intp)
+        result = profile.filter_rows(cycle, rows)
+        status = result.status(0)
+        if status is None:
+            diagnosis.results.append(result)
+            return rows
+        if status.code.rejected:
+            diagnosis.results.append(result)
+            self._note_rejectors(diagnosis, result)
+        return None
+
+    def _narrowed(self, names: frozenset[str]) -> Rows:
+        rows = [r for r in map(self._cluster.nodes.row, names) if r >= 0]
+        present = self._cluster.nodes.present
+        wanted = {r for r in rows if present[r]}
+        order = self._cluster.node_order()
+        return order[np.isin(order, list(wanted))] if wanted else order[:0]
+
+    def _search(self, cycle: Cycle, profile: Profile, rows: Rows) -> FilterResult:
+        count = count_of(rows)
+        percentage = profile.percentage_of_nodes_to_score
+        want = nodes_to_find(count, self._percentage if percentage is None else percentage)
+        if not profile.score and count:
+            want = 1
+        if want >= count:
+            return profile.filter_rows(cycle, rows)
+        ordered = self._cluster.node_order() if isinstance(rows, slice) else rows
+        result = profile.filter_rows(cycle, rotated(ordered, self._start))
+        stop_early(result, want)
+        return result
+
+    def _stop_on_error(self, result: FilterResult) -> None:
+        """A filter that broke ends the attempt with the first error in search order."""
+        if not result.broken:
+            return
+        place = {int(row): at for at, row in enumerate(self._cluster.node_order())}
+        rows = indices(result.rows)
+        broken = [
+            (min(place[int(rows[position])] for position in positions), status.message)
+            for status, positions in result.groups()
+            if not status.code.rejected
+        ]
+        if broken:
+            raise AttemptError(min(broken)[1])
+
+    def _note_rejectors(self, diagnosis: Diagnosis, result: FilterResult) -> None:
+        if not result.rejected_any:
+            return
+        diagnosis.rejectors.update(result.plugins)
+        for status in result.overrides.values():
+            diagnosis.rejectors.add(status.plugin)
+
+    # no node
+
+    def _no_node_fits(
+        self, decision: Decision, cycle: Cycle, profile: Profile, diagnosis: Diagnosis
+    ) -> None:
+        if profile.post_filter:
+            outcome = run_post_filters(profile.post_filter, cycle, diagnosis)
+            decision.post_filter = outcome
+            decision.nominated_node = outcome.nominated_node
+            diagnosis.postfilter_message = outcome.message
+        else:
+            decision.nominated_node = ""
+        decision.message = fit_error(diagnosis)
+
+    # choosing
+
+    def _choose(self, decision: Decision, cycle: Cycle, profile: Profile, rows: Rows) -> None:
+        feasible = decision.feasible = indices(rows)
+        if len(feasible) == 1:
+            decision.best_rows = [int(feasible[0])]
+        elif not profile.score:
+            decision.best_rows = [int(row) for row in feasible]
+        else:
+            decision.pre_score_skipped = run_pre_scores(profile.pre_score, cycle, rows)
+            decision.scores, total = run_scores(profile.score, cycle, rows)
+            decision.total = total
+            best = np.flatnonzero(total == total.max())
+            decision.best_rows = feasible[best].tolist()
+        row = self._choice.pick(decision.best_rows, decision.node_names)
+        decision.chosen = decision.node_names[row]
+
+    # holding the node
+
+    def _hold(self, decision: Decision, cycle: Cycle, profile: Profile) -> None:
+        """Assume the pod on its node, reserve, ask for permission."""
+        node_name = decision.chosen or ""
+        try:
+            self._cluster.assume(cycle.pod, node_name)
+        except CacheError as problem:
+            self._fail(decision, error(describe(problem)))
+            return
+        self._cluster.nominator.drop(cycle.pod.uid)
+        failure = self._reserve(cycle, profile, node_name)
+        if failure is not None:
+            self.undo(cycle, profile, node_name)
+            self._fail(decision, failure)
+            return
+        decision.bound = node_name
+
+    def _reserve(self, cycle: Cycle, profile: Profile, node_name: str) -> Status | None:
+        for plugin in profile.reserve:
+            try:
+                answer = plugin.reserve(cycle, node_name)
+            except Exception as problem:
+                answer = error(describe(problem))
+            if answer is None or answer.code is Code.SUCCESS:
+                continue
+            if answer.code.rejected:
+                return answer.by(plugin.name)
+            text = f'running Reserve plugin "{plugin.name}": {answer.message}'
+            return error(text).by(plugin.name)
+        return None
+
+    def undo(self, cycle: Cycle, profile: Profile, node_name: str) -> None:
+        """Take back what holding a node did: unreserve in reverse order, then forget the pod."""
+        for plugin in reversed(profile.reserve):
+            plugin.unreserve(cycle, node_name)
+        self._cluster.forget(cycle.pod)
+
+    def _fail(self, decision: Decision, status: Status) -> None:
+        decision.nominated_node = ""
+        decision.is_error = not status.code.rejected
+        decision.message = one_node_error(status) if status.code.rejected else status.message
+
+    def _node_names(self) -> tuple[str, ...]:
+        if self._names_version != self._cluster.nodes.membership:
+            self._names_version = self._cluster.nodes.membership
+            self._names = tuple(self._cluster.nodes.names[: self._cluster.nodes.size])
+        return self._names
+
+
+def _rejected_rows(result: FilterResult) -> npt.NDArray[np.intp]:
+    return indices(result.rows)[~result.passed()]

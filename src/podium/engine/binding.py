@@ -1,0 +1,106 @@
+"""The binding cycle: from a held node to a bound pod.
+
+It runs beside later scheduling cycles, so it is a coroutine: the driver awaits it with an API
+handle that is a real client or an in-memory cluster. It only reports how it ended; undoing a
+failure is the scheduler's work, in one place for every way to fail (engine spec 5.9).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from podium.framework.cycle import Cycle
+from podium.framework.filtering import describe
+from podium.framework.points import ApiHandle, PreBindPlugin
+from podium.framework.profile import Profile
+from podium.framework.status import Code, Status, error
+
+NO_BINDER = "all bind plugins skipped the pod"
+
+
+@dataclass(slots=True)
+class Binding:
+    """A pod on its way to a node."""
+
+    cycle: Cycle
+    profile: Profile
+    node_name: str
+
+    async def run(self, api: ApiHandle) -> Status | None:
+        """None when the pod is bound, else why not."""
+        groups = self._pre_bind_groups()
+        if isinstance(groups, Status):
+            return groups
+        for group in groups:
+            failure = await self._pre_bind(group, api)
+            if failure is not None:
+                return failure
+        failure = await self._bind(api)
+        if failure is not None:
+            return failure
+        for plugin in self.profile.post_bind:
+            await plugin.post_bind(self.cycle, self.node_name, api)
+        return None
+
+    def _pre_bind_groups(self) -> list[list[PreBindPlugin]] | Status:
+        """Plugins with work to do; neighbours that allow it share a group and run together.
+
+        A plugin that does not allow it closes the group before it, even when it has no work.
+        """
+        groups: list[list[PreBindPlugin]] = []
+        together = False
+        for plugin in self.profile.pre_bind:
+            try:
+                flight = plugin.pre_bind_pre_flight(self.cycle, self.node_name)
+            except Exception as problem:
+                return _failed("PreBindPreFlight", plugin.name, describe(problem), plain=True)
+            code = flight.status.code if flight.status else Code.SUCCESS
+            if code is Code.ERROR and flight.status:
+                return _failed("PreBindPreFlight", plugin.name, flight.status.message, plain=True)
+            if code not in (Code.SUCCESS, Code.SKIP):
+                return error(
+                    f'PreBindPreFlight {plugin.name} returned "{code.label}", which is unsupported.'
+                    " It is supposed to return Success, Skip, or Error status"
+                )
+            if code is Code.SUCCESS:
+                if flight.parallel and together and groups:
+                    groups[-1].append(plugin)
+                else:
+                    groups.append([plugin])
+                together = flight.parallel
+            elif not flight.parallel:
+                together = False
+        return groups
+
+    async def _pre_bind(self, group: Sequence[PreBindPlugin], api: ApiHandle) -> Status | None:
+        for plugin in group:
+            try:
+                answer = await plugin.pre_bind(self.cycle, self.node_name, api)
+            except Exception as problem:
+                answer = error(describe(problem))
+            if answer is not None and answer.code is not Code.SUCCESS:
+                return _kept(answer, "PreBind", plugin.name)
+        return None
+
+    async def _bind(self, api: ApiHandle) -> Status | None:
+        for plugin in self.profile.bind:
+            try:
+                answer = await plugin.bind(self.cycle, self.node_name, api)
+            except Exception as problem:
+                answer = error(describe(problem))
+            if answer is None or answer.code is Code.SUCCESS:
+                return None
+            if answer.code is not Code.SKIP:
+                return _kept(answer, "Bind", plugin.name)
+        return error(NO_BINDER)
+
+
+def _kept(answer: Status, point: str, plugin: str) -> Status:
+    """A rejection stays as it is; anything else becomes an error with the point's text."""
+    if answer.code.rejected:
+        return answer.by(plugin)
+    return _failed(point, plugin, answer.message)
+
+
+def _failed(point: str, plugin: str, text: str, *, plain: bool = False) -> Status:
+    kind = "" if plain else "plugin "
+    return error(f'running {point} {kind}"{plugin}": {text}').by(plugin)

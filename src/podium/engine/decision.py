@@ -1,0 +1,90 @@
+"""A decision as a value: everything one attempt found out and did.
+
+The arrays that filtering and scoring produced are kept as they are; names, reasons and texts are
+built when somebody reads them. Explanations, recorded cases, events and reports all read this one
+record.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from podium.cluster.growth import Ints, indices
+from podium.cluster.pod_info import PodInfo
+from podium.framework.diagnosis import Diagnosis, FilterResult
+from podium.framework.filtering import PreFilterOutcome
+from podium.framework.points import PostFilterResult
+from podium.framework.scoring import PluginScores
+from podium.framework.status import Status
+
+
+@dataclass(frozen=True, slots=True)
+class NodeScore:
+    """One plugin's score of one node."""
+
+    raw: int
+    normalized: int
+    weighted: int
+
+
+@dataclass(slots=True)
+class Decision:
+    """One attempt for one pod.
+
+    `node_names` is indexed by row and belongs to the attempt: later changes of the cluster do not
+    touch it. `feasible` are rows; scores and total are aligned with it.
+    """
+
+    pod: PodInfo
+    profile: str
+    node_names: Sequence[str]
+    attempt: int = 1
+    pre_enqueue: Status | None = None
+    pre_filter: PreFilterOutcome | None = None
+    diagnosis: Diagnosis | None = None
+    feasible: npt.NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    pre_score_skipped: list[str] = field(default_factory=list)
+    scores: list[PluginScores] = field(default_factory=list)
+    total: Ints | None = None
+    best_rows: list[int] = field(default_factory=list)
+    chosen: str | None = None
+    bound: str | None = None
+    message: str | None = None
+    is_error: bool = False
+    post_filter: PostFilterResult | None = None
+    nominated_node: str | None = None
+    durations_s: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def best(self) -> list[str]:
+        """Names of the nodes with the highest total, sorted."""
+        return sorted(self.node_names[row] for row in self.best_rows)
+
+    @property
+    def results(self) -> list[FilterResult]:
+        return self.diagnosis.results if self.diagnosis else []
+
+    def filter_statuses(self) -> dict[str, Status | None]:
+        """Node name -> why it was rejected, None if it passed; nodes that were looked at only."""
+        found: dict[str, Status | None] = {}
+        for result in self.results:
+            for position, row in enumerate(indices(result.rows)):
+                found.setdefault(self.node_names[row], result.status(position))
+        return found
+
+    def node_scores(self, position: int) -> dict[str, NodeScore]:
+        """Plugin -> score of the feasible node at a position of `feasible`."""
+        return {
+            s.plugin: NodeScore(
+                int(s.raw[position]),
+                int(s.normalized[position]),
+                int(s.normalized[position]) * s.weight,
+            )
+            for s in self.scores
+        }
+
+    @property
+    def scheduled(self) -> bool:
+        return self.bound is not None

@@ -1,0 +1,40 @@
+"""How long a pod that failed must wait before its next attempt.
+
+1, 2, 4, 8, 10, 10... seconds with the default limits; errors and rejections count separately. Ends
+fall on whole seconds, and a pod counts as waiting through the second in which its wait ends
+(engine spec 7.6).
+"""
+
+import math
+from dataclasses import dataclass
+
+from podium.framework.queued import QueuedPod
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    initial_s: float = 1.0
+    most_s: float = 10.0
+    whole_seconds: bool = True
+
+    def duration_s(self, queued: QueuedPod) -> float:
+        count = queued.consecutive_errors_count or queued.unschedulable_count
+        if self.most_s == 0 or count == 0:
+            return 0.0
+        if count - 1 >= math.log2(max(self.most_s / self.initial_s, 1)):
+            return self.most_s
+        return float(min(self.initial_s * 2 ** (count - 1), self.most_s))
+
+    def expiry(self, queued: QueuedPod) -> float:
+        if queued.backoff_expiry is None:
+            duration = self.duration_s(queued)
+            queued.backoff_expiry = self._aligned(queued.timestamp + duration) if duration else 0.0
+        return queued.backoff_expiry
+
+    def backing_off(self, queued: QueuedPod, now: float) -> bool:
+        if self.duration_s(queued) == 0:
+            return False
+        return not self.expiry(queued) < self._aligned(now)
+
+    def _aligned(self, moment: float) -> float:
+        return float(math.floor(moment)) if self.whole_seconds else moment

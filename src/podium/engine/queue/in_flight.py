@@ -1,0 +1,73 @@
+"""What happened while pods were being scheduled.
+
+An attempt takes time, and an event that arrives meanwhile may be just what the pod needs. Pods and
+events share one ordered list: a failed pod looks at the events after its own marker.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from podium.framework.events import ClusterEvent
+
+
+class Happened(NamedTuple):
+    """An event with its objects; either may be None."""
+
+    event: ClusterEvent
+    old: Any
+    new: Any
+
+
+class InFlight:
+    def __init__(self) -> None:
+        self._entries: dict[int, str | Happened] = {}
+        self._marker_of: dict[str, int] = {}
+        self._next = 0
+
+    def start(self, uid: str) -> bool:
+        """Mark a pod as being tried; false if it is already."""
+        if uid in self._marker_of:
+            return False
+        self._marker_of[uid] = self._append(uid)
+        return True
+
+    def note(self, happened: Happened) -> None:
+        if self._marker_of:
+            self._append(happened)
+
+    def since(self, uid: str) -> Iterator[Happened] | None:
+        """Events after a pod's marker; None if the pod has none."""
+        marker = self._marker_of.get(uid)
+        if marker is None:
+            return None
+        return (
+            entry
+            for position, entry in self._entries.items()
+            if position > marker and isinstance(entry, Happened)
+        )
+
+    def done(self, uid: str) -> None:
+        """Remove a pod's marker, and the events that no remaining pod can want."""
+        marker = self._marker_of.pop(uid, None)
+        if marker is None:
+            return
+        del self._entries[marker]
+        for position, entry in tuple(self._entries.items()):
+            if isinstance(entry, str):
+                break
+            del self._entries[position]
+
+    def __contains__(self, uid: str) -> bool:
+        return uid in self._marker_of
+
+    def __len__(self) -> int:
+        return len(self._marker_of)
+
+    @property
+    def event_count(self) -> int:
+        return len(self._entries) - len(self._marker_of)
+
+    def _append(self, entry: str | Happened) -> int:
+        self._next += 1
+        self._entries[self._next] = entry
+        return self._next

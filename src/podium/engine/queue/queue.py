@@ -1,0 +1,313 @@
+"""The queue itself: active, backing off, unschedulable, in flight.
+
+A pod is in at most one of the parts. Time and events come from outside, so an hour of waiting is a
+call with a later clock. The rules are the engine spec's section 7; nominations follow the pods.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from podium.cluster.nominator import Nominator
+from podium.cluster.pod_info import PodInfo
+from podium.engine.queue.backoff import Backoff
+from podium.engine.queue.heap import KeyedHeap
+from podium.engine.queue.in_flight import Happened, InFlight
+from podium.engine.queue.worth import (
+    FORCE_ACTIVATE,
+    UNSCHEDULABLE_TIMEOUT,
+    Interests,
+    Strategy,
+    in_flight_strategy,
+)
+from podium.framework.events import ClusterEvent
+from podium.framework.queued import QueuedPod
+from podium.framework.status import Status
+
+LONGEST_UNSCHEDULABLE_S = 300.0
+
+Gate = Callable[[QueuedPod], Status | None]
+"""Runs PreEnqueue plugins, the one that gates the pod first; None lets the pod in."""
+
+
+@dataclass(slots=True)
+class QueueParts:
+    """What is where, for looking at."""
+
+    active: list[QueuedPod] = field(default_factory=list)
+    backoff: list[QueuedPod] = field(default_factory=list)
+    unschedulable: list[QueuedPod] = field(default_factory=list)
+    gated: list[QueuedPod] = field(default_factory=list)
+
+    def summary(self) -> str:
+        waiting = len(self.unschedulable) + len(self.gated)
+        return (
+            f"activeQ:{len(self.active)}; backoffQ:{len(self.backoff)}; unschedulablePods:{waiting}"
+        )
+
+
+class SchedulingQueue:
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], float],
+        sort_key: Callable[[QueuedPod], Any],
+        gate: Gate,
+        interests: Interests,
+        nominator: Nominator,
+        backoff: Backoff,
+        pop_from_backoff: bool = True,
+        longest_unschedulable_s: float = LONGEST_UNSCHEDULABLE_S,
+    ) -> None:
+        self._clock = clock
+        self._sort_key = sort_key
+        self._gate = gate
+        self._interests = interests
+        self._nominator = nominator
+        self._backoff = backoff
+        self._pop_from_backoff = pop_from_backoff
+        self._longest_s = longest_unschedulable_s
+        self._active: KeyedHeap[QueuedPod] = KeyedHeap(sort_key)
+        self._backing_off: KeyedHeap[QueuedPod] = KeyedHeap(self._backoff_order)
+        self._error_backoff: KeyedHeap[QueuedPod] = KeyedHeap(backoff.expiry)
+        self._unschedulable: dict[str, QueuedPod] = {}
+        self._in_flight = InFlight()
+        self.cycle = 0
+
+    def _backoff_order(self, queued: QueuedPod) -> tuple[float, Any]:
+        return (self._backoff.expiry(queued), self._sort_key(queued))
+
+    # pods come, change and go
+
+    def add(self, info: PodInfo) -> None:
+        """A new pending pod."""
+        queued = QueuedPod(info, self._clock())
+        self._follow_nomination(None, info)
+        self._enter_active(queued)
+
+    def update(self, old: PodInfo, new: PodInfo, changes: Iterable[ClusterEvent]) -> None:
+        """A pending pod's object changed; `changes` are the events its differences make."""
+        if new.uid in self._in_flight:
+            for event in changes:
+                self._in_flight.note(Happened(event, old.pod, new.pod))
+            return
+        heap = self._heap_of(new.key)
+        if heap is not None:
+            queued = heap.remove(new.key)
+            if queued is not None:
+                queued.info = new
+                heap.push(new.key, queued)
+                self._follow_nomination(old, new)
+            return
+        queued = self._unschedulable.get(new.key)
+        if queued is None:
+            self.add(new)
+            return
+        queued.info = new
+        self._follow_nomination(old, new)
+        for event in changes:
+            strategy = self._interests.worth(queued, event, old.pod, new.pod)
+            if self._requeue(queued, strategy):
+                return
+
+    def delete(self, info: PodInfo) -> None:
+        """A pending pod is gone; one in flight is left to its attempt."""
+        self._nominator.drop(info.uid)
+        heap = self._heap_of(info.key)
+        if heap is not None:
+            heap.remove(info.key)
+        else:
+            self._unschedulable.pop(info.key, None)
+
+    # attempts
+
+    def pop(self) -> QueuedPod | None:
+        """The next pod to try, if there is one."""
+        while True:
+            queued = self._active.pop()
+            if queued is None and self._pop_from_backoff:
+                queued = self._backing_off.pop()
+            if queued is None:
+                return None
+            if self._in_flight.start(queued.info.uid):
+                queued.attempts += 1
+                self.cycle += 1
+                return queued
+
+    def put_back(self, queued: QueuedPod) -> Strategy | None:
+        """A pod whose attempt failed; `rejectors` and `pending` say why. None if it is queued."""
+        key, uid = queued.info.key, queued.info.uid
+        if key in self:
+            self._in_flight.done(uid)
+            return None
+        if queued.rejectors or queued.pending:
+            queued.unschedulable_count += 1
+            queued.consecutive_errors_count = 0
+        else:
+            queued.consecutive_errors_count += 1
+        queued.timestamp = self._clock()
+        queued.backoff_expiry = None
+        queued.flushed_at = None
+        strategy = in_flight_strategy(queued, self._in_flight.since(uid), self._interests)
+        self._requeue(queued, strategy)
+        self._in_flight.done(uid)
+        return strategy
+
+    def done(self, uid: str) -> None:
+        """An attempt ended and its pod does not come back."""
+        self._in_flight.done(uid)
+
+    # events and time
+
+    def happened(
+        self,
+        event: ClusterEvent,
+        old: Any,
+        new: Any,
+        concerns: Callable[[PodInfo], bool] | None = None,
+    ) -> list[QueuedPod]:
+        """Something changed in the cluster: move the pods it may help. Returns those moved."""
+        if not self._interests.anyone(event):
+            return []
+        moved = [
+            queued
+            for queued in tuple(self._unschedulable.values())
+            if (concerns is None or concerns(queued.info)) and self._wake(queued, event, old, new)
+        ]
+        self._in_flight.note(Happened(event, old, new))
+        return moved
+
+    def _wake(self, queued: QueuedPod, event: ClusterEvent, old: Any, new: Any) -> bool:
+        if queued.gating_plugin and not event.wildcard:
+            profile = queued.info.pod.spec.scheduler_name
+            if not self._interests.concerns_plugin(profile, queued.gating_plugin, event):
+                return False
+        return self._requeue(queued, self._interests.worth(queued, event, old, new))
+
+    def flush_backoff(self) -> list[QueuedPod]:
+        """Let pods whose wait is over into the active part."""
+        now, moved = self._clock(), []
+        for heap in (self._backing_off, self._error_backoff):
+            while (head := heap.peek()) is not None and not self._backoff.backing_off(head, now):
+                heap.pop()
+                self._activate_now(head)
+                moved.append(head)
+        return moved
+
+    def flush_unschedulable(self) -> list[QueuedPod]:
+        """Retry pods that no event has helped for a long time."""
+        now, moved = self._clock(), []
+        for queued in tuple(self._unschedulable.values()):
+            if now - max(queued.timestamp, queued.flushed_at or 0.0) > self._longest_s:
+                queued.flushed_at = now
+                if self._wake(queued, UNSCHEDULABLE_TIMEOUT, None, None):
+                    moved.append(queued)
+        return moved
+
+    def activate(self, pods: Iterable[PodInfo]) -> None:
+        """Bring pods forward because a plugin asked for it."""
+        for info in pods:
+            queued = self._unschedulable.get(info.key)
+            if queued is not None:
+                self._enter_active(queued)
+                continue
+            for heap in (self._backing_off, self._error_backoff):
+                queued = heap.remove(info.key)
+                if queued is not None:
+                    self._activate_now(queued)
+                    break
+            else:
+                if info.uid in self._in_flight:
+                    self._in_flight.note(Happened(FORCE_ACTIVATE, None, info.pod))
+
+    def next_wake(self) -> float | None:
+        """When the next backoff ends, for a driver that jumps through time."""
+        heads = (heap.peek() for heap in (self._backing_off, self._error_backoff))
+        return min((self._backoff.expiry(h) + 1 for h in heads if h is not None), default=None)
+
+    # moving
+
+    def _requeue(self, queued: QueuedPod, strategy: Strategy) -> bool:
+        """Put a pod where a strategy sends it; true if it left (or passed by) the pool."""
+        if strategy is Strategy.SKIP:
+            self._unschedulable[queued.info.key] = queued
+            return False
+        if strategy is Strategy.AFTER_BACKOFF and self._backoff.backing_off(queued, self._clock()):
+            return self._enter_backoff(queued)
+        return self._enter_active(queued)
+
+    def _enter_active(self, queued: QueuedPod) -> bool:
+        if not self._may_enter(queued):
+            return False
+        self._activate_now(queued)
+        return True
+
+    def _enter_backoff(self, queued: QueuedPod) -> bool:
+        if self._pop_from_backoff and not self._may_enter(queued):
+            return False
+        self._unschedulable.pop(queued.info.key, None)
+        errors = not (queued.rejectors or queued.pending)
+        heap = self._error_backoff if errors else self._backing_off
+        heap.push(queued.info.key, queued)
+        return True
+
+    def _activate_now(self, queued: QueuedPod) -> None:
+        self._unschedulable.pop(queued.info.key, None)
+        if queued.initial_attempt_timestamp is None:
+            queued.initial_attempt_timestamp = self._clock()
+        self._active.push(queued.info.key, queued)
+
+    def _may_enter(self, queued: QueuedPod) -> bool:
+        refusal = self._gate(queued)
+        if refusal is None:
+            queued.gating_plugin = ""
+            return True
+        queued.rejectors.add(refusal.plugin)
+        queued.gating_plugin = refusal.plugin
+        queued.flushed_at = None
+        if self._heap_of(queued.info.key) is None:
+            self._unschedulable[queued.info.key] = queued
+        return False
+
+    def _follow_nomination(self, old: PodInfo | None, new: PodInfo) -> None:
+        """Keep the nominator true to the object; if neither object names a node, keep what is."""
+        name = new.pod.status.nominated_node_name
+        if not name and old is not None and not old.pod.status.nominated_node_name:
+            name = self._nominator.node_of(new.uid)
+        if name:
+            self._nominator.nominate(new, name)
+        else:
+            self._nominator.drop(new.uid)
+
+    # looking
+
+    def _heap_of(self, key: str) -> KeyedHeap[QueuedPod] | None:
+        heaps = (self._active, self._backing_off, self._error_backoff)
+        return next((heap for heap in heaps if key in heap), None)
+
+    def get(self, key: str) -> QueuedPod | None:
+        heap = self._heap_of(key)
+        return heap.get(key) if heap is not None else self._unschedulable.get(key)
+
+    def in_flight(self, uid: str) -> bool:
+        return uid in self._in_flight
+
+    def parts(self) -> QueueParts:
+        waiting = list(self._unschedulable.values())
+        return QueueParts(
+            sorted(self._active, key=self._sort_key),
+            [*self._backing_off, *self._error_backoff],
+            [queued for queued in waiting if not queued.gating_plugin],
+            [queued for queued in waiting if queued.gating_plugin],
+        )
+
+    def __contains__(self, key: str) -> bool:
+        return self.get(key) is not None
+
+    def __iter__(self) -> Iterator[QueuedPod]:
+        yield from (*self._active, *self._backing_off, *self._error_backoff)
+        yield from tuple(self._unschedulable.values())
+
+    def __len__(self) -> int:
+        heaps = (self._active, self._backing_off, self._error_backoff)
+        return sum(map(len, heaps)) + len(self._unschedulable)

@@ -1,0 +1,100 @@
+"""Whether an event is worth another attempt for a pod, and how soon.
+
+Only plugins that rejected the pod are asked. A plugin that said Pending made progress, so its pod
+goes on at once; others wait out their backoff (engine spec 7.8 and 7.9).
+"""
+
+import enum
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from podium.api.pod import Pod
+from podium.framework.events import Action, ClusterEvent, Registration, Resource
+from podium.framework.queued import QueuedPod
+
+UNSCHEDULABLE_TIMEOUT = ClusterEvent(Resource.ANY, Action.ALL, "UnschedulableTimeout")
+FORCE_ACTIVATE = ClusterEvent(Resource.ANY, Action.ALL, "ForceActivate")
+
+
+class Strategy(enum.Enum):
+    SKIP = "skip"
+    AFTER_BACKOFF = "after backoff"
+    IMMEDIATE = "immediate"
+
+
+class Interest(NamedTuple):
+    """A plugin's registration."""
+
+    plugin: str
+    registration: Registration
+
+
+class Interests:
+    """Registrations of all profiles."""
+
+    def __init__(self, by_profile: Mapping[str, Sequence[Interest]]) -> None:
+        self._by_profile = dict(by_profile)
+        self._matching: dict[tuple[str, ClusterEvent], tuple[Interest, ...]] = {}
+
+    def anyone(self, event: ClusterEvent) -> bool:
+        """Whether any profile registered for an event."""
+        return event.wildcard or any(self.matching(p, event) for p in self._by_profile)
+
+    def matching(self, profile: str, event: ClusterEvent) -> tuple[Interest, ...]:
+        key = (profile, event)
+        found = self._matching.get(key)
+        if found is None:
+            found = self._matching[key] = tuple(
+                interest
+                for interest in self._by_profile.get(profile, ())
+                if interest.registration.concerns(event)
+            )
+        return found
+
+    def concerns_plugin(self, profile: str, plugin: str, event: ClusterEvent) -> bool:
+        return any(interest.plugin == plugin for interest in self.matching(profile, event))
+
+    def worth(self, queued: QueuedPod, event: ClusterEvent, old: Any, new: Any) -> Strategy:
+        if not queued.rejectors:
+            return Strategy.AFTER_BACKOFF
+        if event.wildcard:
+            other = isinstance(new, Pod) and new.metadata.uid != queued.info.pod.metadata.uid
+            return Strategy.SKIP if other else Strategy.AFTER_BACKOFF
+        strategy = Strategy.SKIP
+        profile = queued.info.pod.spec.scheduler_name
+        for plugin, registration in self.matching(profile, event):
+            if plugin not in queued.rejectors or not _says_queue(registration, queued, old, new):
+                continue
+            if plugin in queued.pending:
+                return Strategy.IMMEDIATE
+            strategy = Strategy.AFTER_BACKOFF
+            if not queued.pending:
+                return strategy
+        return strategy
+
+
+def _says_queue(registration: Registration, queued: QueuedPod, old: Any, new: Any) -> bool:
+    if registration.hint is None:
+        return True
+    try:
+        return registration.hint(queued.info, old, new)
+    except Exception:  # a hint that breaks must not leave the pod waiting for ever
+        return True
+
+
+def in_flight_strategy(
+    queued: QueuedPod, events: Iterable[tuple[ClusterEvent, Any, Any]] | None, interests: Interests
+) -> Strategy:
+    """What the events during an attempt mean for the pod that failed it."""
+    if not queued.rejectors or events is None:
+        return Strategy.AFTER_BACKOFF
+    strategy = Strategy.SKIP
+    for event, old, new in events:
+        answer = interests.worth(queued, event, old, new)
+        if answer is Strategy.IMMEDIATE:
+            return answer
+        if answer is Strategy.AFTER_BACKOFF:
+            strategy = answer
+            if not queued.pending:
+                return strategy
+    return strategy

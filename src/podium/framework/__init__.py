@@ -1,0 +1,1 @@
+"""The frame plugins hang in: extension points, statuses, verdicts, cycle state, profiles."""

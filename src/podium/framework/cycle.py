@@ -1,0 +1,74 @@
+"""What one attempt to place one pod knows.
+
+A cycle is handed to every plugin of the attempt: the pod, the cluster's columns, and a slot per
+plugin for what it worked out at PreFilter or PreScore. Plugins read pod-dependent columns through
+`cycle.usage`, so that a `fork` can answer "what if these pods were there, those were gone" with
+the plugins unchanged.
+"""
+
+from typing import Protocol, TypeVar, runtime_checkable
+
+from podium.cluster.nodes import NodeTable
+from podium.cluster.pod_info import PodInfo
+from podium.cluster.state import Cluster
+from podium.cluster.usage import Usage
+
+S = TypeVar("S")
+
+
+@runtime_checkable
+class Clonable(Protocol):
+    """A plugin state that AddPod/RemovePod change, and that a fork must therefore copy."""
+
+    def clone(self) -> "Clonable": ...
+
+
+class StateMissing(LookupError):
+    """A plugin asked for a state that its earlier point did not leave."""
+
+
+class Cycle:
+    """One attempt for one pod."""
+
+    __slots__ = (
+        "cluster",
+        "pod",
+        "skip_filter",
+        "skip_score",
+        "states",
+        "to_activate",
+        "usage",
+    )
+
+    def __init__(self, pod: PodInfo, cluster: Cluster, usage: Usage | None = None) -> None:
+        self.pod = pod
+        self.cluster = cluster
+        self.usage = usage if usage is not None else cluster.usage
+        self.states: dict[str, object] = {}
+        self.skip_filter: set[str] = set()
+        self.skip_score: set[str] = set()
+        self.to_activate: dict[str, PodInfo] = {}
+
+    @property
+    def nodes(self) -> NodeTable:
+        return self.cluster.nodes
+
+    def write(self, plugin: str, state: object) -> None:
+        self.states[plugin] = state
+
+    def read(self, plugin: str, kind: type[S]) -> S:
+        state = self.states.get(plugin)
+        if not isinstance(state, kind):
+            raise StateMissing("not found")
+        return state
+
+    def fork(self, usage: Usage | None = None) -> "Cycle":
+        """A copy for a trial: plugin states that can change are cloned, the rest is shared."""
+        twin = Cycle(self.pod, self.cluster, usage if usage is not None else self.usage.fork())
+        twin.states = {
+            name: state.clone() if isinstance(state, Clonable) else state
+            for name, state in self.states.items()
+        }
+        twin.skip_filter = self.skip_filter
+        twin.skip_score = self.skip_score
+        return twin

@@ -1,0 +1,153 @@
+"""What filtering found out: the verdict of every examined node, kept as arrays.
+
+Messages, preemption and explanations all ask the same few questions of it (how many nodes for
+which reason, which nodes might preemption help, what about this node), so they are answered here
+without building a status per node.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from podium.cluster.growth import Mask, Rows, count_of, indices
+from podium.framework.status import Code, Status, error, unresolvable
+from podium.framework.verdict import Verdict
+
+Failures = npt.NDArray[np.int8]
+
+
+class FilterResult:
+    """First failing plugin and its value for each of some rows.
+
+    `overrides` holds, by position, verdicts of the pass with nominated pods; they win.
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        self.count = count_of(rows)
+        self.plugins: list[str] = []
+        self.describes: list[Callable[[int], Status]] = []
+        self.failed: Failures = np.zeros(self.count, dtype=np.int8)
+        self.values: npt.NDArray[np.int32] | None = None
+        self.overrides: dict[int, Status] = {}
+        self.rejected_any = False
+        self.broken = False
+
+    def absorb(self, plugin: str, verdict: Verdict) -> None:
+        """Take over a plugin's verdict for rows that no earlier plugin rejected."""
+        fresh = (self.failed == 0) & (verdict.values != 0)
+        if not fresh.any():
+            return
+        self.plugins.append(plugin)
+        self.describes.append(verdict.describe)
+        self.failed[fresh] = len(self.plugins)
+        if self.values is None:
+            self.values = np.zeros(self.count, dtype=np.int32)
+        self.values[fresh] = verdict.values[fresh]
+        self.rejected_any = True
+        self.broken |= verdict.broken
+
+    def override(self, position: int, status: Status) -> None:
+        self.overrides[position] = status
+        self.rejected_any = True
+        self.broken |= not status.code.rejected
+
+    def passed(self) -> Mask:
+        mask: Mask = self.failed == 0
+        for position in self.overrides:
+            mask[position] = False
+        return mask
+
+    def status(self, position: int) -> Status | None:
+        """Why a position was rejected; None if it passed."""
+        if position in self.overrides:
+            return self.overrides[position]
+        failed = int(self.failed[position])
+        if failed == 0 or self.values is None:
+            return None
+        return self._describe(failed, int(self.values[position]))
+
+    def groups(self) -> Iterator[tuple[Status, npt.NDArray[np.intp]]]:
+        """Rejected positions grouped by equal verdict, each group with its status."""
+        if self.values is not None:
+            keys = (self.failed.astype(np.int64) << 32) | self.values
+            for position in self.overrides:
+                keys[position] = 0
+            positions = np.flatnonzero(keys)
+            found, inverse = np.unique(keys[positions], return_inverse=True)
+            for number, key in enumerate(found):
+                failed, value = int(key) >> 32, int(key) & 0xFFFFFFFF
+                yield self._describe(failed, value), positions[inverse == number]
+        for position, status in self.overrides.items():
+            yield status, np.array([position], dtype=np.intp)
+
+    def _describe(self, failed: int, value: int) -> Status:
+        status, plugin = self.describes[failed - 1](value), self.plugins[failed - 1]
+        if not status.code.rejected:
+            status = error(f'running "{plugin}" filter plugin: {status.message}')
+        return status.by(plugin)
+
+    def cut(self, length: int) -> None:
+        """Forget what lies behind a position: a search that stopped early never saw it."""
+        self.rows = self.rows[:length] if not isinstance(self.rows, slice) else slice(0, length)
+        self.count = length
+        self.failed = self.failed[:length]
+        self.values = self.values[:length] if self.values is not None else None
+        self.overrides = {p: s for p, s in self.overrides.items() if p < length}
+
+
+@dataclass(slots=True)
+class Diagnosis:
+    """Everything known about why (some) nodes cannot take the pod.
+
+    `results` come from filtering; `own` holds single statuses by row that did not. `absent` speaks
+    for nodes without an entry, as upstream's node status table does.
+    """
+
+    node_count: int
+    absent: Status = field(default_factory=unresolvable)
+    results: list[FilterResult] = field(default_factory=list)
+    own: dict[int, Status] = field(default_factory=dict)
+    prefilter_message: str = ""
+    postfilter_message: str = ""
+    rejectors: set[str] = field(default_factory=set)
+    pending: set[str] = field(default_factory=set)
+
+    def histogram(self) -> tuple[dict[str, int], int]:
+        """(reason -> number of nodes, nodes with an entry of their own)."""
+        reasons: dict[str, int] = {}
+        seen: set[int] = set()
+        explained = len(self.own)
+        for status in self.own.values():
+            for reason in status.reasons:
+                reasons[reason] = reasons.get(reason, 0) + 1
+        for result in self.results:
+            rows = indices(result.rows)
+            for status, positions in result.groups():
+                if len(self.results) > 1:
+                    fresh = [int(r) for r in rows[positions] if int(r) not in seen]
+                    seen.update(fresh)
+                    count = len(fresh)
+                else:
+                    count = len(positions)
+                explained += count
+                for reason in status.reasons:
+                    reasons[reason] = reasons.get(reason, 0) + count
+        return reasons, explained
+
+    def statuses(self) -> dict[int, Status]:
+        """Row -> status for every node with an entry of its own."""
+        found = dict(self.own)
+        for result in self.results:
+            rows = indices(result.rows)
+            for status, positions in result.groups():
+                for row in rows[positions]:
+                    found.setdefault(int(row), status)
+        return found
+
+    def rows_with(self, code: Code, order: npt.NDArray[np.intp]) -> list[int]:
+        """Rows whose effective status has a code, in snapshot order."""
+        own = self.statuses()
+        return [int(r) for r in order if own.get(int(r), self.absent).code is code]

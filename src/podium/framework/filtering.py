@@ -1,0 +1,164 @@
+"""Running PreFilter and Filter plugins, and the pass with nominated pods.
+
+The rules of what each status code does are upstream's (engine spec 4.2 and 5.4): a PreFilter that
+rejects as unresolvable ends the phase, one that rejects as unschedulable lets the others still
+speak, node sets intersect, and a node with stronger nominated pods must pass with them and without.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from podium.cluster.growth import Rows, indices
+from podium.cluster.pod_info import PodInfo
+from podium.framework.cycle import Cycle
+from podium.framework.diagnosis import FilterResult
+from podium.framework.points import FilterPlugin, PreFilterExtensions, PreFilterPlugin
+from podium.framework.status import Code, Status, error, unresolvable
+
+
+@dataclass(slots=True)
+class PreFilterOutcome:
+    """`nodes` None means all; `narrowed_by` are the plugins that returned node sets."""
+
+    nodes: frozenset[str] | None = None
+    status: Status | None = None
+    skipped: list[str] = field(default_factory=list)
+    narrowed_by: set[str] = field(default_factory=set)
+
+
+def run_pre_filters(plugins: Sequence[PreFilterPlugin], cycle: Cycle) -> PreFilterOutcome:
+    outcome = PreFilterOutcome()
+    rejected: Status | None = None
+    for plugin in plugins:
+        try:
+            answer = plugin.pre_filter(cycle)
+        except Exception as problem:  # a plugin's bug ends this pod's attempt, not the scheduler
+            answer = error(describe(problem))
+        if answer is None:
+            continue
+        if isinstance(answer, frozenset):
+            if _narrow(outcome, plugin.name, answer):
+                return outcome
+        elif answer.code is Code.SKIP:
+            outcome.skipped.append(plugin.name)
+            cycle.skip_filter.add(plugin.name)
+        elif answer.code is Code.UNSCHEDULABLE:
+            rejected = answer.by(plugin.name)
+        elif answer.code is Code.UNRESOLVABLE:
+            outcome.status = answer.by(plugin.name)
+            outcome.narrowed_by = set()
+            return outcome
+        elif answer.code is not Code.SUCCESS:
+            text = f'running PreFilter plugin "{plugin.name}": {answer.message}'
+            outcome.status = error(text).by(plugin.name)
+            outcome.narrowed_by = set()
+            return outcome
+    outcome.status = rejected
+    return outcome
+
+
+def _narrow(outcome: PreFilterOutcome, plugin: str, names: frozenset[str]) -> bool:
+    """Intersect node sets; true when nothing is left, which ends the phase."""
+    outcome.narrowed_by.add(plugin)
+    outcome.nodes = names if outcome.nodes is None else outcome.nodes & names
+    if outcome.nodes:
+        return False
+    by = sorted(outcome.narrowed_by)
+    text = (
+        f"node(s) didn't satisfy plugin {by[0]}"
+        if len(by) == 1
+        else f"node(s) didn't satisfy plugin(s) [{' '.join(by)}] simultaneously"
+    )
+    outcome.status = unresolvable(text)
+    return True
+
+
+def run_filters(plugins: Sequence[FilterPlugin], cycle: Cycle, rows: Rows) -> FilterResult:
+    """Every filter over some rows; the first plugin that rejects a row decides its verdict."""
+    result = FilterResult(rows)
+    skip = cycle.skip_filter
+    for plugin in plugins:
+        if plugin.name in skip:
+            continue
+        try:
+            verdict = plugin.filter(cycle, rows)
+        except Exception as problem:
+            _fail_rest(result, plugin.name, describe(problem))
+            return result
+        if verdict is not None:
+            result.absorb(plugin.name, verdict)
+    return result
+
+
+def _fail_rest(result: FilterResult, plugin: str, text: str) -> None:
+    status = error(f'running "{plugin}" filter plugin: {text}').by(plugin)
+    for position in np.flatnonzero(result.failed == 0):
+        result.override(int(position), status)
+
+
+def run_filters_with_nominated(
+    plugins: Sequence[FilterPlugin],
+    extensions: Sequence[PreFilterExtensions],
+    cycle: Cycle,
+    rows: Rows,
+) -> FilterResult:
+    """Filter rows; those with stronger nominated pods must pass with these pods in place too."""
+    result = run_filters(plugins, cycle, rows)
+    rivals = cycle.cluster.nominator.rivals(cycle.pod)
+    if not rivals:
+        return result
+    position_of = {int(row): position for position, row in enumerate(indices(rows))}
+    for node_name, pods in rivals.items():
+        position = position_of.get(cycle.nodes.row(node_name))
+        if position is None:
+            continue
+        row = cycle.nodes.row(node_name)
+        trial = cycle.fork()
+        failure = add_pods(extensions, trial, pods, row)
+        if failure is None:
+            failure = run_filters(plugins, trial, np.array([row], dtype=np.intp)).status(0)
+        if failure is not None:
+            result.override(position, failure)
+    return result
+
+
+def add_pods(
+    extensions: Sequence[PreFilterExtensions], trial: Cycle, pods: Sequence[PodInfo], row: int
+) -> Status | None:
+    """Imagine pods on a node of a trial."""
+    for pod in pods:
+        trial.usage.add(row, pod)
+        failure = tell_extensions(extensions, trial, pod, row, added=True)
+        if failure is not None:
+            return failure
+    return None
+
+
+def tell_extensions(
+    extensions: Sequence[PreFilterExtensions],
+    trial: Cycle,
+    pod: PodInfo,
+    row: int,
+    *,
+    added: bool,
+) -> Status | None:
+    """Let PreFilter states follow a pod that a trial adds to or removes from a node."""
+    for plugin in extensions:
+        if plugin.name in trial.skip_filter:
+            continue
+        call, verb = (plugin.add_pod, "AddPod") if added else (plugin.remove_pod, "RemovePod")
+        try:
+            answer = call(trial, pod, row)
+        except Exception as problem:
+            answer = error(describe(problem))
+        if answer is not None and answer.code is not Code.SUCCESS:
+            text = f'running {verb} on PreFilter plugin "{plugin.name}": {answer.message}'
+            return error(text).by(plugin.name)
+    return None
+
+
+def describe(problem: Exception) -> str:
+    """An exception as a reason: its text, or its type when it has none."""
+    return str(problem) or type(problem).__name__

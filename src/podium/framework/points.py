@@ -1,0 +1,193 @@
+"""The extension points, one small class each.
+
+A plugin is a class that inherits the points it serves. Points of the scheduling cycle answer for
+any set of rows at once and must be pure; the asynchronous ones belong to the binding cycle and get
+an API handle. For rules that are easier to say for one node, see `node_form.py`.
+
+In every answer None means success. `Rows` is a slice of the whole table or an index array; an
+answer for a subset equals that part of the answer for all.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from podium.cluster.growth import Ints, Rows
+from podium.cluster.pod_info import PodInfo
+from podium.framework.cycle import Cycle
+from podium.framework.events import Registration
+from podium.framework.queued import QueuedPod
+from podium.framework.status import Code, Status
+from podium.framework.verdict import Verdict
+
+if TYPE_CHECKING:
+    from podium.framework.diagnosis import Diagnosis
+    from podium.framework.handle import Handle
+
+
+class Plugin:
+    """What every plugin has: a name, arguments, a handle on the framework."""
+
+    name: ClassVar[str]
+
+    def __init__(self, args: Any, handle: "Handle") -> None:
+        self.args = args
+        self.handle = handle
+
+    def events(self) -> Sequence[Registration] | None:
+        """Events that may make a pod schedulable that this plugin rejected.
+
+        None stands for "any event may"; an empty sequence for "none does".
+        """
+        return None
+
+
+class PreEnqueuePlugin(Plugin):
+    def pre_enqueue(self, pod: PodInfo) -> Status | None:
+        """May this pod be queued at all?"""
+        raise NotImplementedError
+
+
+class QueueSortPlugin(Plugin):
+    def sort_key(self, queued: QueuedPod) -> Any:
+        """A key by which the queue orders pods; smaller is earlier."""
+        raise NotImplementedError
+
+
+class PreFilterPlugin(Plugin):
+    def pre_filter(self, cycle: Cycle) -> Status | frozenset[str] | None:
+        """Prepare filtering. A set of names narrows the search to those nodes; SKIP leaves this
+        plugin's filter out of the attempt."""
+        raise NotImplementedError
+
+
+class PreFilterExtensions(Plugin):
+    """For a PreFilter state that depends on pods on nodes: keep it true in trials."""
+
+    def add_pod(self, cycle: Cycle, pod: PodInfo, row: int) -> Status | None:
+        raise NotImplementedError
+
+    def remove_pod(self, cycle: Cycle, pod: PodInfo, row: int) -> Status | None:
+        raise NotImplementedError
+
+
+class FilterPlugin(Plugin):
+    def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class PostFilterResult:
+    """What a PostFilter plugin achieved.
+
+    `nominated_node` None leaves the pod's nomination as it is, an empty string clears it.
+    """
+
+    code: Code
+    reasons: tuple[str, ...] = ()
+    nominated_node: str | None = None
+    victims: tuple[PodInfo, ...] = ()
+
+    @property
+    def message(self) -> str:
+        return ", ".join(self.reasons)
+
+
+class PostFilterPlugin(Plugin):
+    def post_filter(self, cycle: Cycle, diagnosis: "Diagnosis") -> PostFilterResult:
+        """Make room for a pod that no node can take."""
+        raise NotImplementedError
+
+
+class PreScorePlugin(Plugin):
+    def pre_score(self, cycle: Cycle, rows: Rows) -> Status | None:
+        """Prepare scoring of the feasible rows; SKIP leaves this plugin out of the total."""
+        raise NotImplementedError
+
+
+class ScorePlugin(Plugin):
+    def score(self, cycle: Cycle, rows: Rows) -> Ints:
+        raise NotImplementedError
+
+    def normalize(self, cycle: Cycle, rows: Rows, scores: Ints) -> Ints:  # noqa: ARG002
+        """Bring raw scores of all feasible rows into 0..100. Unchanged unless overridden."""
+        return scores
+
+
+class ReservePlugin(Plugin):
+    def reserve(self, cycle: Cycle, node_name: str) -> Status | None:
+        raise NotImplementedError
+
+    def unreserve(self, cycle: Cycle, node_name: str) -> None:
+        """Undo `reserve`; also called when it never ran, so it must not mind."""
+        raise NotImplementedError
+
+    def reserved(self, cycle: Cycle) -> dict[str, Any]:  # noqa: ARG002
+        """What was set aside for the pod, in the form that recorded decisions have."""
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class PermitResult:
+    status: Status
+    timeout_s: float = 0.0
+
+
+class PermitPlugin(Plugin):
+    def permit(self, cycle: Cycle, node_name: str) -> PermitResult | None:
+        raise NotImplementedError
+
+
+class ApiHandle(Protocol):
+    """Writes that plugins of the binding cycle may ask for; the driver carries them out."""
+
+    async def bind(self, pod: PodInfo, node_name: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PreFlight:
+    """Whether PreBind has work for this pod, and may do it beside its neighbours."""
+
+    status: Status | None = None
+    parallel: bool = False
+
+
+class PreBindPlugin(Plugin):
+    def pre_bind_pre_flight(self, cycle: Cycle, node_name: str) -> PreFlight:
+        raise NotImplementedError
+
+    async def pre_bind(self, cycle: Cycle, node_name: str, api: ApiHandle) -> Status | None:
+        raise NotImplementedError
+
+
+class BindPlugin(Plugin):
+    async def bind(self, cycle: Cycle, node_name: str, api: ApiHandle) -> Status | None:
+        raise NotImplementedError
+
+
+class PostBindPlugin(Plugin):
+    async def post_bind(self, cycle: Cycle, node_name: str, api: ApiHandle) -> None:
+        raise NotImplementedError
+
+
+POINTS: dict[str, type[Plugin]] = {
+    "preEnqueue": PreEnqueuePlugin,
+    "queueSort": QueueSortPlugin,
+    "preFilter": PreFilterPlugin,
+    "filter": FilterPlugin,
+    "postFilter": PostFilterPlugin,
+    "preScore": PreScorePlugin,
+    "score": ScorePlugin,
+    "reserve": ReservePlugin,
+    "permit": PermitPlugin,
+    "preBind": PreBindPlugin,
+    "bind": BindPlugin,
+    "postBind": PostBindPlugin,
+}
+"""Extension points by the names configuration files use, in calling order."""
+
+
+def serves(plugin: type[Plugin], point: str) -> bool:
+    """Whether a plugin class implements an extension point."""
+    served = POINTS.get(point)
+    return served is not None and issubclass(plugin, served)

@@ -1,0 +1,139 @@
+"""A profile: one scheduler name with its plugins, instantiated and in calling order.
+
+Which plugin serves which point is decided by configuration (merged with the defaults) and by what
+the plugin classes implement; this module builds each plugin once and offers every phase of an
+attempt as one call.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from podium.cluster.growth import Rows
+from podium.cluster.state import Cluster
+from podium.config.expand import PointLists, expand_profiles
+from podium.config.feature_gates import FeatureGates
+from podium.config.points import ExtensionPoint
+from podium.config.types import Configuration, ProfileConfiguration
+from podium.framework.cycle import Cycle
+from podium.framework.diagnosis import FilterResult
+from podium.framework.filtering import (
+    PreFilterOutcome,
+    run_filters_with_nominated,
+    run_pre_filters,
+)
+from podium.framework.handle import Handle
+from podium.framework.points import (
+    BindPlugin,
+    FilterPlugin,
+    PermitPlugin,
+    Plugin,
+    PostBindPlugin,
+    PostFilterPlugin,
+    PreBindPlugin,
+    PreEnqueuePlugin,
+    PreFilterExtensions,
+    PreFilterPlugin,
+    PreScorePlugin,
+    QueueSortPlugin,
+    ReservePlugin,
+    ScorePlugin,
+    serves,
+)
+from podium.framework.registry import Registry
+from podium.framework.waiting import WaitingPods
+
+P = TypeVar("P", bound=Plugin)
+
+
+class Profile:
+    def __init__(
+        self,
+        configuration: ProfileConfiguration,
+        lists: PointLists,
+        plugins: Mapping[str, Plugin],
+    ) -> None:
+        self.name = configuration.scheduler_name
+        self.percentage_of_nodes_to_score = configuration.percentage_of_nodes_to_score
+        self.plugins = dict(plugins)
+        self._lists = lists
+        self.pre_enqueue = self._at(ExtensionPoint.PRE_ENQUEUE, PreEnqueuePlugin)
+        self.queue_sort = self._at(ExtensionPoint.QUEUE_SORT, QueueSortPlugin)[0]
+        self.pre_filter = self._at(ExtensionPoint.PRE_FILTER, PreFilterPlugin)
+        self.extensions = [p for p in self.pre_filter if isinstance(p, PreFilterExtensions)]
+        self.filter = self._at(ExtensionPoint.FILTER, FilterPlugin)
+        self.post_filter = self._at(ExtensionPoint.POST_FILTER, PostFilterPlugin)
+        self.pre_score = self._at(ExtensionPoint.PRE_SCORE, PreScorePlugin)
+        self.score = self._weighted_scores()
+        self.reserve = self._at(ExtensionPoint.RESERVE, ReservePlugin)
+        self.permit = self._at(ExtensionPoint.PERMIT, PermitPlugin)
+        self.pre_bind = self._at(ExtensionPoint.PRE_BIND, PreBindPlugin)
+        self.bind = self._at(ExtensionPoint.BIND, BindPlugin)
+        self.post_bind = self._at(ExtensionPoint.POST_BIND, PostBindPlugin)
+
+    def run_pre_filters(self, cycle: Cycle) -> PreFilterOutcome:
+        return run_pre_filters(self.pre_filter, cycle)
+
+    def filter_rows(self, cycle: Cycle, rows: Rows) -> FilterResult:
+        """The filter chain over some rows, nominated pods respected."""
+        return run_filters_with_nominated(self.filter, self.extensions, cycle, rows)
+
+    def points(self) -> dict[str, list[tuple[str, int]]]:
+        """Extension point -> plugins in order with their weights (0 where weights mean nothing)."""
+        return {
+            point.value: [(ref.name, ref.weight) for ref in refs]
+            for point, refs in self._lists.items()
+        }
+
+    def _at(self, point: ExtensionPoint, kind: type[P]) -> list[P]:
+        found: list[P] = []
+        for ref in self._lists[point]:
+            plugin = self.plugins[ref.name]
+            if isinstance(plugin, kind):
+                found.append(plugin)
+        return found
+
+    def _weighted_scores(self) -> list[tuple[ScorePlugin, int]]:
+        weights = {ref.name: ref.weight or 1 for ref in self._lists[ExtensionPoint.SCORE]}
+        scorers = self._at(ExtensionPoint.SCORE, ScorePlugin)
+        return [(plugin, weights[plugin.name]) for plugin in scorers]
+
+
+def build_profiles(
+    configuration: Configuration,
+    registry: Registry,
+    cluster: Cluster,
+    gates: FeatureGates,
+    waiting: WaitingPods,
+) -> dict[str, Profile]:
+    """Every profile of a configuration, by scheduler name."""
+
+    def implements(name: str, point: ExtensionPoint) -> bool:
+        return name in registry and serves(registry.get(name), point.value)
+
+    lists = expand_profiles(configuration, implements, registry.__contains__)
+    return {
+        profile.scheduler_name: _build_profile(
+            profile, lists[profile.scheduler_name], registry, Handle(cluster, gates, waiting)
+        )
+        for profile in configuration.profiles
+    }
+
+
+def _build_profile(
+    configuration: ProfileConfiguration, lists: PointLists, registry: Registry, handle: Handle
+) -> Profile:
+    plugins = {
+        name: registry.get(name)(configuration.plugin_args.get(name), handle)
+        for name in _names(lists.values())
+    }
+    profile = Profile(configuration, lists, plugins)
+    handle.profile = profile
+    return profile
+
+
+def _names(lists: Iterable[Sequence[object]]) -> list[str]:
+    found: dict[str, None] = {}
+    for refs in lists:
+        for ref in refs:
+            found[str(getattr(ref, "name", ""))] = None
+    return list(found)

@@ -1,0 +1,24 @@
+"""A pod in the scheduling queue, with the bookkeeping of its attempts."""
+
+from dataclasses import dataclass, field
+
+from podium.cluster.pod_info import PodInfo
+
+
+@dataclass(slots=True)
+class QueuedPod:
+    """`timestamp` is the engine's clock when the pod entered the queue, refreshed each time a
+    failed attempt puts it back; it is not the creation time."""
+
+    info: PodInfo
+    timestamp: float
+    sequence: int = 0
+    attempts: int = 0
+    unschedulable_count: int = 0
+    consecutive_errors_count: int = 0
+    initial_attempt_timestamp: float | None = None
+    rejectors: set[str] = field(default_factory=set)
+    pending: set[str] = field(default_factory=set)
+    gating_plugin: str = ""
+    backoff_expiry: float | None = None
+    flushed_at: float | None = None

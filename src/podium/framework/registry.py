@@ -1,0 +1,51 @@
+"""Plugins by name.
+
+The in-tree plugins register at import of `podium.plugins`; a user adds classes of his own. A name
+belongs to one class: a second claim is an error that names both.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from podium.framework.points import POINTS, Plugin, serves
+
+
+class RegistryError(ValueError):
+    """A plugin cannot be registered, or is not there."""
+
+
+class Registry:
+    def __init__(self, plugins: Iterable[type[Plugin]] = ()) -> None:
+        self._plugins: dict[str, type[Plugin]] = {}
+        for plugin in plugins:
+            self.register(plugin)
+
+    def register(self, plugin: type[Plugin]) -> None:
+        name = getattr(plugin, "name", "")
+        if not name:
+            raise RegistryError(f'{plugin.__qualname__} has no name: set `name = "..."` in it')
+        if not any(serves(plugin, point) for point in POINTS):
+            raise RegistryError(
+                f"plugin {name} serves no extension point: inherit one, such as FilterPlugin"
+            )
+        held = self._plugins.get(name)
+        if held is not None and held is not plugin:
+            raise RegistryError(
+                f"plugin name {name} is taken by {held.__module__}.{held.__qualname__}"
+            )
+        self._plugins[name] = plugin
+
+    def get(self, name: str) -> type[Plugin]:
+        found = self._plugins.get(name)
+        if found is None:
+            raise RegistryError(f'plugin "{name}" does not exist; known: {", ".join(self)}')
+        return found
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._plugins
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._plugins))
+
+    def with_plugins(self, *plugins: type[Plugin]) -> "Registry":
+        """A copy with more plugins in it."""
+        return Registry([*self._plugins.values(), *plugins])

@@ -1,0 +1,1 @@
+"""Recorded decisions of the reference scheduler: replaying, writing and comparing them."""

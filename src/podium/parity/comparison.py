@@ -1,0 +1,89 @@
+"""How far decisions agree with recorded ones, field by field.
+
+A step agrees when every field does. Where the recording leaves freedom (ties between errors of
+several nodes) any of the recorded texts is right, as the corpus describes.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+FIELDS = (
+    "preenqueue",
+    "prefilter",
+    "filter",
+    "prescore_skipped",
+    "scores",
+    "total",
+    "best",
+    "bound",
+    "message",
+    "preemption",
+    "reserve",
+)
+
+
+@dataclass(slots=True)
+class Difference:
+    case: str
+    step: int
+    field: str
+    expected: Any
+    found: Any
+
+
+@dataclass(slots=True)
+class Agreement:
+    """One family's tally."""
+
+    family: str
+    cases: int = 0
+    steps: int = 0
+    exact: int = 0
+    crashed: int = 0
+    by_field: Counter[str] = field(default_factory=Counter)
+    first: list[Difference] = field(default_factory=list)
+
+    def add(self, differences: list[Difference], keep: int) -> None:
+        self.steps += 1
+        if not differences:
+            self.exact += 1
+        for difference in differences:
+            self.by_field[difference.field] += 1
+        if differences and len({(d.case, d.step) for d in self.first}) < keep:
+            self.first.extend(differences)
+
+
+def compare(
+    case: str, step: int, expected: dict[str, Any], found: dict[str, Any]
+) -> list[Difference]:
+    return [
+        Difference(case, step, name, expected.get(name), found.get(name))
+        for name in FIELDS
+        if expected.get(name) != found.get(name) and not _equivalent(name, expected, found)
+    ]
+
+
+def _equivalent(name: str, expected: dict[str, Any], found: dict[str, Any]) -> bool:
+    """When filters broke on several nodes, the message may be any of their texts."""
+    if name != "message":
+        return False
+    errors = {
+        reason
+        for status in expected["filter"].values()
+        if status and status["code"] == "Error"
+        for reason in status["reasons"]
+    }
+    return found.get("message") in errors and expected["message"] in errors
+
+
+def narrow(expected: Any, found: Any, path: str = "") -> list[tuple[str, Any, Any]]:
+    """The smallest differing parts of two values, with their paths."""
+    if isinstance(expected, dict) and isinstance(found, dict):
+        parts: list[tuple[str, Any, Any]] = []
+        for key in sorted({*expected, *found}):
+            if expected.get(key) != found.get(key):
+                inner = f"{path}.{key}" if path else str(key)
+                parts.extend(narrow(expected.get(key), found.get(key), inner))
+        return parts
+    return [(path, expected, found)]

@@ -1,0 +1,139 @@
+"""Running a recorded case through the engine, step by step.
+
+Between steps the outcome is applied as the recording did it: a placed pod runs, victims vanish,
+nominations are set or cleared. Expectations are never read here.
+"""
+
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+import msgspec
+
+from podium.api.kinds import decode_object
+from podium.api.meta import KubeStruct
+from podium.api.node import Node
+from podium.api.pod import Pod
+from podium.cluster.pod_info import PodInfo
+from podium.config.load import load_configuration
+from podium.engine.choice import FirstByName
+from podium.engine.decision import Decision
+from podium.engine.scheduler import Attempt, Engine
+from podium.framework.status import Code
+from podium.parity.cases import Case
+from podium.parity.recording import expectation
+from podium.plugins import in_tree_registry
+
+K = TypeVar("K", bound=KubeStruct)
+
+_FINISHED = ("Succeeded", "Failed")
+
+
+def decide(case: Case) -> Iterator[dict[str, Any]]:
+    """The `expect` of each step, in order."""
+    replay = Replay(case)
+    for index, step in enumerate(case.steps):
+        yield replay.step(index, step.pod)
+
+
+class Replay:
+    """A case's cluster and its pending pods."""
+
+    def __init__(self, case: Case) -> None:
+        configuration = load_configuration(case.config, source=case.name)
+        self.engine = Engine(configuration, in_tree_registry(), choice=FirstByName())
+        self._pending: dict[str, Pod] = {}
+        self._load([decode_object(raw, strict=False) for raw in case.objects])
+
+    def step(self, index: int, raw: dict[str, Any]) -> dict[str, Any]:
+        """Schedule one pod, apply what came of it, and tell."""
+        decoded = decode_object(raw, strict=False)
+        if not isinstance(decoded, Pod):
+            raise TypeError(f"a step schedules a Pod, not a {type(decoded).__name__}")
+        key = f"{decoded.metadata.namespace}/{decoded.metadata.name}"
+        pod = self._pending.get(key, decoded)
+        self._pending[key] = pod
+        info = self.engine.cluster.infos.of(pod)
+        held_back = self.engine.pre_enqueue(info)
+        if held_back is not None:
+            return expectation(self.engine.gated(info, held_back), {})
+        attempt = self.engine.schedule(info)
+        reserve = self._apply(attempt, index)
+        return expectation(attempt.decision, reserve)
+
+    def _load(self, objects: list[Any]) -> None:
+        cluster = self.engine.cluster
+        for node in sorted(_of(objects, Node), key=lambda n: n.metadata.name):
+            cluster.put_node(node)
+        for obj in objects:
+            if not isinstance(obj, Node | Pod):
+                cluster.catalog.put(obj)
+        pods = _of(objects, Pod)
+        for pod in sorted(pods, key=lambda p: (p.metadata.namespace, p.metadata.name)):
+            if pod.status.phase in _FINISHED:
+                continue
+            if pod.spec.node_name:
+                cluster.add_pod(pod)
+            else:
+                info = cluster.infos.of(pod)
+                self._pending[info.key] = pod
+                if pod.status.nominated_node_name:
+                    cluster.nominator.nominate(info, pod.status.nominated_node_name)
+
+    def _apply(self, attempt: Attempt, index: int) -> dict[str, Any]:
+        decision = attempt.decision
+        if attempt.binding is not None:
+            return self._run(attempt, index)
+        if decision.post_filter is not None and decision.post_filter.code is Code.SUCCESS:
+            self._preempt(decision)
+        if decision.nominated_node is not None:
+            self._nominate(decision.pod, decision.nominated_node)
+        return {}
+
+    def _run(self, attempt: Attempt, index: int) -> dict[str, Any]:
+        """The pod runs on its node from now on."""
+        binding = attempt.binding
+        if binding is None:
+            raise ValueError("nothing is bound")
+        reserve: dict[str, Any] = {}
+        for plugin in binding.profile.reserve:
+            reserve.update(plugin.reserved(binding.cycle))
+        pod = attempt.decision.pod.pod
+        running = msgspec.structs.replace(
+            pod,
+            spec=msgspec.structs.replace(pod.spec, node_name=binding.node_name),
+            status=msgspec.structs.replace(
+                pod.status,
+                start_time=f"2026-01-01T{index // 60:02d}:{index % 60:02d}:00Z",
+                nominated_node_name="",
+            ),
+        )
+        self.engine.cluster.add_pod(running)
+        self._pending.pop(attempt.decision.pod.key, None)
+        return reserve
+
+    def _preempt(self, decision: Decision) -> None:
+        cluster = self.engine.cluster
+        outcome = decision.post_filter
+        if outcome is None or not outcome.nominated_node:
+            return
+        for victim in outcome.victims:
+            if not victim.terminating:
+                cluster.remove_pod(victim.uid)
+        for rival in cluster.nominator.on_node(outcome.nominated_node):
+            if rival.priority < decision.pod.priority:
+                self._nominate(rival, "")
+
+    def _nominate(self, info: PodInfo, node_name: str) -> None:
+        """Set or clear a pending pod's nomination."""
+        cluster = self.engine.cluster
+        pod = self._pending.get(info.key, info.pod)
+        status = msgspec.structs.replace(pod.status, nominated_node_name=node_name)
+        pod = self._pending[info.key] = msgspec.structs.replace(pod, status=status)
+        if node_name:
+            cluster.nominator.nominate(cluster.infos.of(pod), node_name)
+        else:
+            cluster.nominator.drop(info.uid)
+
+
+def _of(objects: list[Any], kind: type[K]) -> list[K]:
+    return [obj for obj in objects if isinstance(obj, kind)]

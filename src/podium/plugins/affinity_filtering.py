@@ -1,0 +1,193 @@
+"""Required affinity and anti-affinity: domains where pods must be, and where they must not.
+
+Three counts decide, each per domain of a topology key: pods that match all of the pod's affinity
+terms, pods that match one of its anti-affinity terms, and pods whose own anti-affinity means this
+pod. Made from all nodes at PreFilter, they follow the pods that a trial adds or removes.
+Terminating pods count like any other (`interpodaffinity/filtering.go`).
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from podium.api.pod_affinity import AffinityTerm
+from podium.cluster.growth import Ints, Mask, Rows, count_of
+from podium.cluster.pod_classes import PodQuery
+from podium.cluster.pod_info import PodInfo
+from podium.framework.cycle import Cycle
+from podium.framework.status import unresolvable, unschedulable
+from podium.framework.verdict import Verdict, choosing
+from podium.plugins.affinity_terms import CarriedTerms, TermQueries
+from podium.plugins.topology_domains import DomainCounts, Topologies
+
+REASON_AFFINITY = "node(s) didn't match pod affinity rules"
+REASON_ANTI_AFFINITY = "node(s) didn't match pod anti-affinity rules"
+REASON_EXISTING_ANTI_AFFINITY = "node(s) didn't satisfy existing pods anti-affinity rules"
+
+_STATUSES = (
+    unresolvable(REASON_AFFINITY),
+    unschedulable(REASON_ANTI_AFFINITY),
+    unschedulable(REASON_EXISTING_ANTI_AFFINITY),
+)
+_AFFINITY, _ANTI_AFFINITY, _EXISTING_ANTI_AFFINITY = 1, 2, 3
+
+CountsByKey = dict[str, DomainCounts]
+
+
+class OwnTerms(NamedTuple):
+    """The pending pod's required terms, ready to be held against one pod of a trial."""
+
+    affinity: PodQuery | None
+    anti: tuple[tuple[str, PodQuery], ...]
+    first_of_its_kind: bool
+    """Whether the pod matches its own affinity terms, so that it may be the first."""
+
+
+class AffinityFilterState:
+    def __init__(
+        self,
+        topologies: Topologies,
+        own: OwnTerms,
+        affinity: CountsByKey,
+        anti: CountsByKey,
+        existing_anti: CountsByKey,
+    ) -> None:
+        self._topologies = topologies
+        self._own = own
+        self._affinity = affinity
+        self._anti = anti
+        self._existing_anti = existing_anti
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is required and nobody objects."""
+        return not (self._affinity or self._anti or self._existing_anti)
+
+    def clone(self) -> "AffinityFilterState":
+        return AffinityFilterState(
+            self._topologies,
+            self._own,
+            _clone(self._affinity),
+            _clone(self._anti),
+            _clone(self._existing_anti),
+        )
+
+    def shift(self, cycle: Cycle, pod: PodInfo, row: int, delta: int) -> None:
+        """Follow a pod that a trial adds to or removes from a row."""
+        shape, own = pod.shape, self._own
+        placed = (shape.namespace, shape.labels, pod.terminating)
+        if own.affinity is not None and own.affinity.matches(*placed):
+            for counts in self._affinity.values():
+                counts.shift(row, delta)
+        for key, query in own.anti:
+            if query.matches(*placed):
+                self._anti[key].shift(row, delta)
+        if not shape.affinity.required_anti:
+            return
+        meant = cycle.pod.shape
+        namespace_labels = cycle.cluster.catalog.namespace_labels(meant.namespace)
+        for term in shape.affinity.required_anti:
+            if term.matches(meant.namespace, meant.labels, namespace_labels):
+                self._counts_of_existing(term.topology_key).shift(row, delta)
+
+    def verdict(self, rows: Rows) -> Verdict | None:
+        """Affinity speaks first, then the pod's own anti-affinity, then that of others."""
+        values = np.zeros(count_of(rows), dtype=np.int32)
+        for value, by_key in (
+            (_EXISTING_ANTI_AFFINITY, self._existing_anti),
+            (_ANTI_AFFINITY, self._anti),
+        ):
+            for counts in by_key.values():
+                if counts.totals.any():
+                    values[counts.of(rows) > 0] = value
+        failed = self._affinity_failures(rows)
+        if failed is not None:
+            values[failed] = _AFFINITY
+        return choosing(values, _STATUSES)
+
+    def _affinity_failures(self, rows: Rows) -> Mask | None:
+        if not self._affinity:
+            return None
+        # The first of its kind may go where nobody is yet, as long as the keys are there.
+        first = self._own.first_of_its_kind and not any(
+            counts.totals.any() for counts in self._affinity.values()
+        )
+        failed: Mask | None = None
+        for counts in self._affinity.values():
+            lacking: Mask
+            if first:
+                lacking = counts.topology.slots[rows] == 0
+            else:
+                lacking = counts.of(rows) <= 0
+            failed = lacking if failed is None else failed | lacking
+        return failed
+
+    def _counts_of_existing(self, key: str) -> DomainCounts:
+        counts = self._existing_anti.get(key)
+        if counts is None:
+            topology = self._topologies.of(key)
+            nobody = np.zeros(topology.domain_count + 1, dtype=np.int64)
+            counts = self._existing_anti[key] = DomainCounts(topology, nobody)
+        return counts
+
+
+def count_required(
+    cycle: Cycle, topologies: Topologies, queries: TermQueries, carried: CarriedTerms
+) -> AffinityFilterState:
+    """Count over all nodes what the pod's terms and the terms of others ask for."""
+    shape = cycle.pod.shape
+    classes = cycle.cluster.classes
+    terms = shape.affinity
+    affinity: CountsByKey = {}
+    wanted: PodQuery | None = None
+    if terms.required_affinity:
+        wanted = queries.query(*terms.required_affinity)
+        per_row = classes.counts(wanted)
+        for key in _keys(terms.required_affinity):
+            topology = topologies.of(key)
+            affinity[key] = DomainCounts(topology, topology.totals(per_row))
+    unwanted = tuple([(term.topology_key, queries.query(term)) for term in terms.required_anti])
+    objecting = [
+        (term.term.topology_key, classes.column(counter))
+        for term, counter in carried.matching("required_anti", shape)
+        if counter.total
+    ]
+    own = OwnTerms(
+        affinity=wanted,
+        anti=unwanted,
+        first_of_its_kind=wanted is not None
+        and wanted.matches(shape.namespace, shape.labels, terminating=False),
+    )
+    return AffinityFilterState(
+        topologies,
+        own,
+        affinity,
+        _sum_by_key(topologies, ((key, classes.counts(query)) for key, query in unwanted)),
+        {
+            key: counts
+            for key, counts in _sum_by_key(topologies, objecting).items()
+            if counts.totals.any()
+        },
+    )
+
+
+def _sum_by_key(topologies: Topologies, columns: Iterable[tuple[str, Ints]]) -> CountsByKey:
+    """Pods per domain, added up over the columns of the same topology key."""
+    by_key: dict[str, Ints] = {}
+    for key, per_row in columns:
+        known = by_key.get(key)
+        by_key[key] = per_row if known is None else known + per_row
+    found: CountsByKey = {}
+    for key, per_row in by_key.items():
+        topology = topologies.of(key)
+        found[key] = DomainCounts(topology, topology.totals(per_row))
+    return found
+
+
+def _keys(terms: Iterable[AffinityTerm]) -> Iterable[str]:
+    return dict.fromkeys([term.topology_key for term in terms])
+
+
+def _clone(counts: CountsByKey) -> CountsByKey:
+    return {key: value.clone() for key, value in counts.items()}

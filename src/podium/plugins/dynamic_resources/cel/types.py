@@ -1,0 +1,161 @@
+"""The types an expression is checked with, and when one may stand for another.
+
+The rules are CEL's: `dyn` goes with everything, type parameters are solved while arguments are
+matched, and the more general of two fitting types wins. `any` is what a device attribute has: like
+`dyn`, except that it is no range for a comprehension and may be the type of a selector's result.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    kind: str
+    params: tuple["Type", ...] = ()
+
+    def __str__(self) -> str:
+        shown = _SHOWN.get(self.kind, self.kind)
+        if not self.params:
+            return shown
+        return f"{shown}({', '.join(map(str, self.params))})"
+
+
+_SHOWN = {"optional": "optional_type", "null": "null"}
+
+DYN = Type("dyn")
+ANY = Type("any")
+ERROR = Type("!error!")
+BOOL = Type("bool")
+INT = Type("int")
+UINT = Type("uint")
+DOUBLE = Type("double")
+STRING = Type("string")
+BYTES = Type("bytes")
+NULL = Type("null")
+TIMESTAMP = Type("timestamp")
+DURATION = Type("duration")
+QUANTITY = Type("kubernetes.Quantity")
+SEMVER = Type("kubernetes.Semver")
+
+_WILD = frozenset({"dyn", "any", "!error!"})
+_NOT_NULLABLE = frozenset(
+    {"bool", "int", "uint", "double", "string", "bytes", "list", "map", "type"}
+)
+
+
+def list_of(element: Type) -> Type:
+    return Type("list", (element,))
+
+
+def map_of(key: Type, value: Type) -> Type:
+    return Type("map", (key, value))
+
+
+def optional_of(value: Type) -> Type:
+    return Type("optional", (value,))
+
+
+def type_of(value: Type) -> Type:
+    return Type("type", (value,))
+
+
+def parameter(name: str) -> Type:
+    return Type(f"<{name}>")
+
+
+def is_parameter(found: Type) -> bool:
+    return found.kind.startswith("<")
+
+
+def is_wild(found: Type) -> bool:
+    """Whether nothing is known about values of this type."""
+    return found.kind in _WILD
+
+
+def object_type(name: str) -> Type:
+    """A type with fields; its `params` stay empty, the checker knows the fields."""
+    return Type(name)
+
+
+class Solution:
+    """What type parameters stand for. A trial works on a copy and is kept if it fits."""
+
+    def __init__(self, bound: dict[Type, Type] | None = None) -> None:
+        self.bound: dict[Type, Type] = {} if bound is None else bound
+
+    def trial(self) -> "Solution":
+        return Solution(dict(self.bound))
+
+    def resolved(self, found: Type, *, final: bool = False) -> Type:
+        """A type with its parameters filled in; unsolved ones become `dyn` when `final`."""
+        if found in self.bound:
+            return self.resolved(self.bound[found], final=final)
+        if is_parameter(found):
+            return DYN if final else found
+        if not found.params:
+            return found
+        return Type(found.kind, tuple(self.resolved(p, final=final) for p in found.params))
+
+    def accepts(self, wanted: Type, given: Type) -> bool:
+        """Whether a value of type `given` may stand where `wanted` is asked for."""
+        if is_parameter(wanted):
+            return self._bind(wanted, given, flipped=False)
+        if is_parameter(given):
+            return self._bind(given, wanted, flipped=True)
+        if is_wild(wanted) or is_wild(given):
+            return True
+        if given.kind == "null":
+            return wanted.kind not in _NOT_NULLABLE
+        if wanted.kind != given.kind:
+            return False
+        if wanted.kind == "type":
+            return True
+        return len(wanted.params) == len(given.params) and all(
+            map(self.accepts, wanted.params, given.params)
+        )
+
+    def _bind(self, name: Type, other: Type, *, flipped: bool) -> bool:
+        other = self.resolved(other)
+        if other == name:
+            return True
+        held = self.bound.get(name)
+        if held is None:
+            if name in _mentioned(other):
+                return False
+            self.bound[name] = other
+            return True
+        fits = self.accepts(other, held) if flipped else self.accepts(held, other)
+        if fits and _at_least_as_general(other, self.resolved(held)):
+            if name not in _mentioned(other):
+                self.bound[name] = other
+        return fits
+
+    def joined(self, first: Type, second: Type) -> Type | None:
+        """The more general of two types that fit each other, None if they do not."""
+        trial = self.trial()
+        if not trial.accepts(first, second):
+            return None
+        self.bound = trial.bound
+        first, second = self.resolved(first), self.resolved(second)
+        return second if _at_least_as_general(second, first) else first
+
+
+def _mentioned(found: Type) -> set[Type]:
+    if is_parameter(found):
+        return {found}
+    mentioned: set[Type] = set()
+    for part in found.params:
+        mentioned |= _mentioned(part)
+    return mentioned
+
+
+def _at_least_as_general(first: Type, second: Type) -> bool:
+    if is_wild(first) or is_parameter(first):
+        return True
+    if is_wild(second) or is_parameter(second):
+        return False
+    if first.kind != second.kind:
+        return second.kind == "null"
+    return len(first.params) == len(second.params) and all(
+        map(_at_least_as_general, first.params, second.params)
+    )

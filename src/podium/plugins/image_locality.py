@@ -1,0 +1,69 @@
+"""ImageLocality: prefer nodes that already have the pod's images.
+
+An image counts by its size, scaled by the share of nodes that have it, so that a rare large image
+does not drag every pod to one node. With images of 250 MiB on n1 and n2 and of 40 MiB on n1, three
+nodes and a pod with both: n1 sums up 174762666 + 13981013 bytes and scores 7, n2 7, n3 0.
+"""
+
+from collections import Counter
+
+import numpy as np
+
+from podium.api.pod import Pod
+from podium.cluster.growth import Ints, Rows, count_of
+from podium.framework.cycle import Cycle
+from podium.framework.points import ScorePlugin
+from podium.framework.scoring import MAX_SCORE
+
+MIB = 1024 * 1024
+LEAST_BYTES = 23 * MIB
+MOST_BYTES_PER_CONTAINER = 1000 * MIB
+
+
+class ImageLocality(ScorePlugin):
+    name = "ImageLocality"
+
+    def score(self, cycle: Cycle, rows: Rows) -> Ints:
+        nodes, pod = cycle.nodes, cycle.pod.pod
+        local_bytes: Ints | None = None
+        for image, uses in _images(pod).items():
+            state = nodes.images.state(image)
+            if state is None:
+                continue
+            if local_bytes is None:
+                local_bytes = np.zeros(nodes.size, dtype=np.int64)
+            spread = state.node_count / nodes.present_count
+            local_bytes[state.rows] += int(float(state.size_bytes) * spread) * uses
+        if local_bytes is None:
+            return np.zeros(count_of(rows), dtype=np.int64)
+        containers = len(pod.spec.init_containers or ()) + len(pod.spec.containers or ())
+        return _scores(local_bytes[rows], MOST_BYTES_PER_CONTAINER * containers)
+
+
+def canonical_image(name: str) -> str:
+    """The name under which nodes list an image: `:latest` where no tag is given.
+
+    upstream: neither a registry nor `library/` is filled in, and a digest counts as a tag.
+    """
+    return name if name.rfind(":") > name.rfind("/") else f"{name}:latest"
+
+
+def _images(pod: Pod) -> Counter[str]:
+    """Every image of the pod, with how often it is used."""
+    spec = pod.spec
+    containers = (*(spec.init_containers or ()), *(spec.containers or ()))
+    images = Counter(canonical_image(container.image) for container in containers)
+    images.update(
+        canonical_image(volume.image.reference)
+        for volume in spec.volumes or ()
+        if volume.image is not None
+    )
+    return images
+
+
+def _scores(local_bytes: Ints, most_bytes: int) -> Ints:
+    """0 up to 23 MiB, 100 from 1000 MiB per container on, and linear between."""
+    counted = np.where(
+        local_bytes < LEAST_BYTES, LEAST_BYTES, np.minimum(local_bytes, most_bytes)
+    ).astype(np.int64, copy=False)
+    return MAX_SCORE * (counted - LEAST_BYTES) // (most_bytes - LEAST_BYTES)

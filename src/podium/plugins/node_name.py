@@ -1,0 +1,31 @@
+"""NodeName: a pod that names its node fits no other.
+
+Pods with a node are normally never queued; the filter matters when a fit is asked for such a pod
+outside the queue, and all other nodes then carry its reason.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from podium.cluster.growth import Rows, indices
+from podium.framework.cycle import Cycle
+from podium.framework.events import Action, Registration, Resource
+from podium.framework.points import FilterPlugin
+from podium.framework.status import unresolvable
+from podium.framework.verdict import Verdict, rejecting
+
+OTHER_NODE = unresolvable("node(s) didn't match the requested node name")
+
+
+class NodeName(FilterPlugin):
+    name = "NodeName"
+
+    def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
+        wanted = cycle.pod.pod.spec.node_name
+        if not wanted:
+            return None
+        return rejecting(np.not_equal(indices(rows), cycle.nodes.row(wanted)), OTHER_NODE)
+
+    def events(self) -> Sequence[Registration]:
+        return (Registration(Resource.NODE, Action.ADD),)

@@ -1,0 +1,55 @@
+"""NodePorts: two pods cannot have one host port of one node.
+
+The rules for addresses and wildcards are those of `podium.cluster.ports`; ports in use are read
+through the cycle, so trials with nominated pods or without victims need no state here.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from podium.api.host_ports import HostPort, conflicts, host_ports
+from podium.api.pod import Pod
+from podium.cluster.growth import Rows
+from podium.cluster.pod_info import PodInfo
+from podium.framework.cycle import Cycle, StateMissing
+from podium.framework.events import Action, Registration, Resource
+from podium.framework.points import FilterPlugin, PreFilterPlugin
+from podium.framework.status import SKIP, Status, unschedulable
+from podium.framework.verdict import Verdict, rejecting
+
+PORTS_IN_USE = unschedulable("node(s) didn't have free ports for the requested pod ports")
+
+
+@dataclass(frozen=True, slots=True)
+class _WantedPorts:
+    ports: tuple[HostPort, ...]
+
+
+class NodePorts(PreFilterPlugin, FilterPlugin):
+    name = "NodePorts"
+
+    def pre_filter(self, cycle: Cycle) -> Status | None:
+        ports = cycle.pod.shape.ports
+        if not ports:
+            return SKIP
+        cycle.write(self.name, _WantedPorts(ports))
+        return None
+
+    def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
+        try:
+            wanted = cycle.read(self.name, _WantedPorts)
+        except StateMissing as missing:
+            text = f'reading "PreFilterNodePorts" from cycleState: {missing}'
+            raise StateMissing(text) from missing
+        return rejecting(cycle.usage.ports.busy(wanted.ports, rows), PORTS_IN_USE)
+
+    def events(self) -> Sequence[Registration]:
+        return (
+            Registration(Resource.POD, Action.DELETE, self._deletion_hint),
+            Registration(Resource.NODE, Action.ADD),
+        )
+
+    def _deletion_hint(self, waiting: PodInfo, old: Pod, _new: Pod | None) -> bool:
+        if not old.spec.node_name and not old.status.nominated_node_name:
+            return False
+        return conflicts(waiting.shape.ports, host_ports(old))

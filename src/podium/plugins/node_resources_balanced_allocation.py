@@ -1,0 +1,134 @@
+"""NodeResourcesBalancedAllocation: prefer nodes whose resources a pod would use up evenly.
+
+A node that has cpu left but no memory is of little use to anyone. For each node the spread of the
+used fractions (their standard deviation) is compared with and without the pod: 75 means that the
+pod changes nothing, more that it makes the node more even
+(`pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go`).
+
+Worked example (plugins spec 4.9): a node used to 0.375 of both cpu and memory would be used to 0.55
+and 0.5. Without the pod the balance is 100, with it 97 (a spread of 0.025), so the score is
+50 + (50 + 97 - 100) // 2 = 73.
+
+The order of the float operations is upstream's, since truncation makes the last bit visible.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from podium.cluster.growth import Ints, Rows, count_of
+from podium.config.plugin_args import NodeResourcesBalancedAllocationArgs
+from podium.framework.cycle import Cycle
+from podium.framework.events import Registration
+from podium.framework.handle import Handle
+from podium.framework.points import PreScorePlugin, ScorePlugin
+from podium.framework.scoring import MAX_SCORE
+from podium.framework.status import SKIP, Status
+from podium.plugins.extended_resource_classes import ExtendedResourceClasses
+from podium.plugins.mask_patterns import number_patterns
+from podium.plugins.resource_columns import Buffers, Column, Floats, ResourceColumns
+
+_HALF = MAX_SCORE // 2
+
+
+class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
+    name = "NodeResourcesBalancedAllocation"
+
+    def __init__(self, args: NodeResourcesBalancedAllocationArgs, handle: Handle) -> None:
+        super().__init__(args, handle)
+        devices = handle.gates["DRAExtendedResource"]
+        self._columns = ResourceColumns(
+            args.resources,
+            handle.cluster.nodes,
+            ExtendedResourceClasses(handle.cluster.catalog) if devices else None,
+            nonzero=False,
+        )
+        self._buffers = Buffers()
+
+    def events(self) -> Sequence[Registration]:
+        return ()
+
+    def pre_score(self, cycle: Cycle, rows: Rows) -> Status | None:  # noqa: ARG002
+        return SKIP if self._asks_for_nothing(cycle.pod.shape.accounted) else None
+
+    def score(self, cycle: Cycle, rows: Rows) -> Ints:
+        count = count_of(rows)
+        requests = cycle.pod.shape.accounted
+        if self._asks_for_nothing(requests):
+            return np.zeros(count, dtype=np.int64)
+        columns = self._columns.of(cycle, rows, requests)
+        if all(column.considered is None for column in columns):
+            return self._score(columns, count)
+        return self._score_by_pattern(columns, count)
+
+    def _asks_for_nothing(self, requests: Mapping[str, int]) -> bool:
+        return not any(requests.get(spec.name) for spec in self._columns.resources)
+
+    def _score_by_pattern(self, columns: Sequence[Column], count: int) -> Ints:
+        """Rows that lack some resource: those with the same resources are scored together."""
+        everywhere = np.ones(count, dtype=np.bool_)
+        masks = [everywhere if c.considered is None else c.considered for c in columns]
+        numbers, patterns = number_patterns(masks)
+        scores: Ints = np.empty(count, dtype=np.int64)
+        for number, pattern in enumerate(patterns):
+            positions = np.flatnonzero(numbers == number)
+            present = [_part(columns[index], positions) for index in pattern]
+            scores[positions] = self._score(present, len(positions))
+        return scores
+
+    def _score(self, columns: Sequence[Column], count: int) -> Ints:
+        """50 + (50 + balance with the pod - balance without it) / 2, truncated."""
+        balance = self._spread([self._fractions(i, c) for i, c in enumerate(columns)], count)
+        np.subtract(1.0, balance, out=balance)
+        balance *= MAX_SCORE
+        np.floor(balance, out=balance)
+        with_pod: Floats = balance[0]
+        with_pod -= balance[1]
+        with_pod += _HALF
+        with_pod *= 0.5
+        np.floor(with_pod, out=with_pod)
+        with_pod += _HALF
+        return with_pod.astype(np.int64)
+
+    def _fractions(self, number: int, column: Column) -> Floats:
+        """Used fractions, at most 1: with the pod in the first row, without it in the second."""
+        count = len(column.used)
+        used = self._buffers.ints("used", 2 * count).reshape(2, count)
+        np.add(column.used, column.request, out=used[0])
+        used[1] = column.used
+        np.minimum(used, column.allocatable, out=used)
+        fractions = self._buffers.floats(f"fractions {number}", 2 * count).reshape(2, count)
+        return np.divide(used, column.divisor, out=fractions)
+
+    def _spread(self, fractions: Sequence[Floats], count: int) -> Floats:
+        """The standard deviation per row; the fractions are used up."""
+        if len(fractions) < 2:
+            return np.zeros((2, count), dtype=np.float64)
+        if len(fractions) == 2:
+            # upstream: half the distance, which for two values is their standard deviation
+            distance, other = fractions
+            distance -= other
+            distance *= 0.5
+            return np.abs(distance, out=distance)
+        mean = np.zeros((2, count), dtype=np.float64)
+        for fraction in fractions:
+            mean += fraction
+        mean /= len(fractions)
+        variance = np.zeros((2, count), dtype=np.float64)
+        for fraction in fractions:
+            fraction -= mean
+            fraction *= fraction
+            variance += fraction
+        variance /= len(fractions)
+        return np.sqrt(variance, out=variance)
+
+
+def _part(column: Column, positions: npt.NDArray[np.intp]) -> Column:
+    """A column at some positions, all of which consider it."""
+    return column._replace(
+        allocatable=column.allocatable[positions],
+        used=column.used[positions],
+        divisor=column.divisor[positions],
+        considered=None,
+    )

@@ -1,0 +1,190 @@
+"""NodeResourcesFit: does the node have room, and how full would it be?
+
+A pod fits where the number of pods is below the node's limit and every resource it requests is free
+in sufficient amount. All shortages of a node are reported together; one that even the empty node
+would have makes the node hopeless for preemption. Extended resources can be exempted by
+configuration, and are left to DynamicResources on nodes without any where a device class serves
+them (`pkg/scheduler/framework/plugins/noderesources/fit.go`). Scores are in
+`resource_allocation.py`, the queueing hints in `node_resources_fit_hints.py`.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY, is_extended
+from podium.cluster.growth import Ints, Mask, Rows, count_of
+from podium.config.plugin_args import NodeResourcesFitArgs
+from podium.framework.cycle import Cycle, StateMissing
+from podium.framework.events import Registration
+from podium.framework.handle import Handle
+from podium.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
+from podium.framework.status import Status, unresolvable, unschedulable
+from podium.framework.verdict import Values, Verdict, choosing
+from podium.plugins.extended_resource_classes import ExtendedResourceClasses
+from podium.plugins.mask_patterns import number_patterns
+from podium.plugins.node_resources_fit_hints import FitHints
+from podium.plugins.resource_allocation import scorer_for
+from podium.plugins.resource_columns import Buffers, ResourceColumns
+
+TOO_MANY_PODS = "Too many pods"
+INSUFFICIENT = "Insufficient {}"
+STATE_MISSING = 'error reading "PreFilterNodeResourcesFit" from cycleState: {}'
+
+_NATIVE = (CPU, MEMORY, EPHEMERAL_STORAGE)
+_MOST_BITS = 30
+"""A verdict is a positive int32 of one bit per kind of failure."""
+
+
+class Demand(NamedTuple):
+    """An amount that must be free; `delegable` where devices serve nodes that have none."""
+
+    resource: str
+    amount: int
+    delegable: bool
+
+
+class Demands(tuple[Demand, ...]):
+    """PreFilter's state: what the pod needs, in the order in which shortages are told."""
+
+    __slots__ = ()
+
+
+class Shortage(NamedTuple):
+    reason: str
+    mask: Mask
+    unresolvable: Mask | None
+
+
+class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
+    name = "NodeResourcesFit"
+
+    def __init__(self, args: NodeResourcesFitArgs, handle: Handle) -> None:
+        super().__init__(args, handle)
+        devices = handle.gates["DRAExtendedResource"]
+        self._classes = ExtendedResourceClasses(handle.cluster.catalog) if devices else None
+        self._ignored = frozenset(args.ignored_resources)
+        self._ignored_groups = frozenset(args.ignored_resource_groups)
+        strategy = args.scoring_strategy
+        self._scorer = scorer_for(strategy)
+        self._columns = ResourceColumns(
+            strategy.resources, handle.cluster.nodes, self._classes, nonzero=True
+        )
+        self._buffers = Buffers()
+        self._hints = FitHints(handle.cluster.infos, self._classes)
+
+    def events(self) -> Sequence[Registration]:
+        return self._hints.registrations()
+
+    # filter
+
+    def pre_filter(self, cycle: Cycle) -> Status | frozenset[str] | None:
+        cycle.write(self.name, self._demands(cycle))
+        return None
+
+    def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
+        try:
+            demands = cycle.read(self.name, Demands)
+        except StateMissing as missing:
+            raise StateMissing(STATE_MISSING.format(missing)) from missing
+        shortages = self._shortages(cycle, rows, demands)
+        if not shortages:
+            return None
+        if len(shortages) < _MOST_BITS:
+            return _verdict_by_bits(shortages, count_of(rows))
+        return _verdict_by_pattern(shortages, count_of(rows))
+
+    def _demands(self, cycle: Cycle) -> Demands:
+        requests = cycle.pod.shape.requests
+        native = [Demand(n, requests[n], False) for n in _NATIVE if requests.get(n, 0) > 0]
+        if len(native) == len(requests):
+            return Demands(native)
+        scalars = sorted(n for n in requests.keys() - set(_NATIVE) if requests[n] > 0)
+        return Demands(
+            native
+            + [
+                Demand(name, requests[name], self._is_delegable(name))
+                for name in scalars
+                if not self._is_ignored(name)
+            ]
+        )
+
+    def _is_ignored(self, name: str) -> bool:
+        if not (self._ignored or self._ignored_groups) or not is_extended(name):
+            return False
+        return name in self._ignored or name.partition("/")[0] in self._ignored_groups
+
+    def _is_delegable(self, name: str) -> bool:
+        return self._classes is not None and self._classes.find(name) is not None
+
+    def _shortages(self, cycle: Cycle, rows: Rows, demands: Demands) -> list[Shortage]:
+        found = []
+        crowded = cycle.usage.pod_count[rows] >= cycle.nodes.allowed_pods[rows]
+        if crowded.any():
+            found.append(Shortage(TOO_MANY_PODS, crowded, None))
+        for demand in demands:
+            shortage = self._shortage(cycle, rows, demand)
+            if shortage is not None:
+                found.append(shortage)
+        return found
+
+    def _shortage(self, cycle: Cycle, rows: Rows, demand: Demand) -> Shortage | None:
+        index = cycle.nodes.resources.find(demand.resource)
+        if index < 0:
+            if demand.delegable:
+                return None
+            everywhere: Mask = np.ones(count_of(rows), dtype=np.bool_)
+            return Shortage(INSUFFICIENT.format(demand.resource), everywhere, everywhere)
+        allocatable: Ints = cycle.nodes.allocatable[index][rows]
+        free = self._buffers.ints("free", len(allocatable))
+        np.subtract(allocatable, cycle.usage.requested_of(index)[rows], out=free)
+        short = free < demand.amount
+        if demand.delegable:
+            short &= allocatable != 0
+        if not short.any():
+            return None
+        hopeless = short & (allocatable < demand.amount)
+        return Shortage(INSUFFICIENT.format(demand.resource), short, hopeless)
+
+    # score
+
+    def pre_score(self, cycle: Cycle, rows: Rows) -> Status | None:  # noqa: ARG002
+        """Nothing to prepare; the plugin always scores."""
+        return None
+
+    def score(self, cycle: Cycle, rows: Rows) -> Ints:
+        columns = self._columns.of(cycle, rows, cycle.pod.shape.scoring_requests)
+        return self._scorer.score(columns, count_of(rows))
+
+
+def _verdict_by_bits(shortages: Sequence[Shortage], count: int) -> Verdict:
+    """Bit 0 says unresolvable, bit k + 1 that shortage k is there."""
+    values: Values = np.zeros(count, dtype=np.int32)
+    for number, shortage in enumerate(shortages):
+        values |= shortage.mask * np.int32(2 << number)
+        if shortage.unresolvable is not None:
+            values |= shortage.unresolvable
+    reasons = [shortage.reason for shortage in shortages]
+
+    def describe(value: int) -> Status:
+        told = [reason for number, reason in enumerate(reasons) if value & (2 << number)]
+        return unresolvable(*told) if value & 1 else unschedulable(*told)
+
+    return Verdict(values, describe)
+
+
+def _verdict_by_pattern(shortages: Sequence[Shortage], count: int) -> Verdict | None:
+    """The same for more shortages than an int32 has bits."""
+    hopeless: Mask = np.zeros(count, dtype=np.bool_)
+    for shortage in shortages:
+        if shortage.unresolvable is not None:
+            hopeless |= shortage.unresolvable
+    numbers, patterns = number_patterns([*(s.mask for s in shortages), hopeless])
+    statuses = []
+    for pattern in patterns:
+        reasons = [shortages[index].reason for index in pattern if index < len(shortages)]
+        is_hopeless = len(shortages) in pattern
+        statuses.append(unresolvable(*reasons) if is_hopeless else unschedulable(*reasons))
+    rejected = np.array([bool(pattern) for pattern in patterns], dtype=np.bool_)
+    return choosing((numbers + 1) * rejected[numbers], statuses)

@@ -1,0 +1,48 @@
+"""NodeUnschedulable: cordoned nodes take only pods that tolerate it.
+
+The node's `spec.unschedulable` decides, not the taint that the node controller adds because of it;
+the toleration a pod needs is the one for that taint.
+"""
+
+from collections.abc import Sequence
+
+from podium.api.node import Node
+from podium.api.pod import Pod
+from podium.api.tolerations import NO_SCHEDULE, tolerated
+from podium.cluster.growth import Rows
+from podium.cluster.pod_info import PodInfo
+from podium.framework.cycle import Cycle
+from podium.framework.events import Action, Registration, Resource
+from podium.framework.points import FilterPlugin
+from podium.framework.status import unresolvable
+from podium.framework.verdict import Verdict, rejecting
+
+UNSCHEDULABLE = unresolvable("node(s) were unschedulable")
+
+UNSCHEDULABLE_TAINT = ("node.kubernetes.io/unschedulable", "", NO_SCHEDULE)
+
+
+class NodeUnschedulable(FilterPlugin):
+    name = "NodeUnschedulable"
+
+    def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
+        nodes = cycle.nodes
+        if not nodes.unschedulable_count or _tolerates_cordons(cycle.pod.pod):
+            return None
+        return rejecting(nodes.unschedulable[rows], UNSCHEDULABLE)
+
+    def events(self) -> Sequence[Registration]:
+        return (
+            Registration(Resource.NODE, Action.ADD | Action.UPDATE_NODE_TAINT, self._node_hint),
+            Registration(Resource.POD, Action.UPDATE_POD_TOLERATION, self._pod_hint),
+        )
+
+    def _node_hint(self, _waiting: PodInfo, old: Node | None, new: Node) -> bool:
+        return not new.spec.unschedulable and (old is None or old.spec.unschedulable)
+
+    def _pod_hint(self, waiting: PodInfo, _old: Pod | None, new: Pod) -> bool:
+        return waiting.is_about(new) and _tolerates_cordons(new)
+
+
+def _tolerates_cordons(pod: Pod) -> bool:
+    return tolerated(pod.spec.tolerations, *UNSCHEDULABLE_TAINT)

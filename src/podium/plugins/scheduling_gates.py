@@ -1,0 +1,27 @@
+"""SchedulingGates: a pod with gates is not queued until the last one is gone."""
+
+from collections.abc import Sequence
+
+from podium.api.pod import Pod
+from podium.cluster.pod_info import PodInfo
+from podium.framework.events import Action, Registration, Resource
+from podium.framework.points import PreEnqueuePlugin
+from podium.framework.status import Status, unresolvable
+
+
+class SchedulingGates(PreEnqueuePlugin):
+    name = "SchedulingGates"
+
+    def pre_enqueue(self, pod: PodInfo) -> Status | None:
+        gates = pod.pod.spec.scheduling_gates
+        if not gates:
+            return None
+        names = " ".join(gate.name for gate in gates)
+        return unresolvable(f"waiting for scheduling gates: [{names}]")
+
+    def events(self) -> Sequence[Registration]:
+        eliminated = Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED
+        return (Registration(Resource.POD, eliminated, self._pod_hint),)
+
+    def _pod_hint(self, waiting: PodInfo, _old: Pod | None, new: Pod) -> bool:
+        return waiting.is_about(new)
