@@ -108,7 +108,8 @@ def test_a_broken_term_does_not_spoil_the_others() -> None:
 
 
 @pytest.mark.parametrize(
-    ("operator", "expected"), [("Gt", [True, False, False, False]), ("Lt", [False, True, False, False])]
+    ("operator", "expected"),
+    [("Gt", [True, False, False, False]), ("Lt", [False, True, False, False])],
 )
 def test_comparison_reads_integers_only(operator: str, expected: list[bool]) -> None:
     values = ("10", "-3", "1e3", "99999999999999999999")

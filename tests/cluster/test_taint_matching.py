@@ -93,7 +93,10 @@ def test_taints_that_appear_later_are_seen() -> None:
 
 def test_a_node_that_loses_its_taints_is_seen() -> None:
     cluster = make_cluster(
-        [make_node("a", taints=[("k", "", "NoExecute")]), make_node("b", taints=[("k", "", "NoExecute")])]
+        [
+            make_node("a", taints=[("k", "", "NoExecute")]),
+            make_node("b", taints=[("k", "", "NoExecute")]),
+        ]
     )
     cluster.put_node(make_node("a"))
     mask = untolerated_mask(cluster.nodes, (), HARD_EFFECTS, slice(0, 2))

@@ -204,17 +204,16 @@ def _after_space(text: str, position: int) -> int:
 
 
 def _deeper_than(limit: int, value: Any) -> bool:
-    level = [value]
-    for _ in range(limit + 1):
-        inner: list[Any] = []
-        for part in level:
-            if type(part) is dict:
-                inner.extend(part.values())
-            elif type(part) is list:
-                inner.extend(part)
-        if not inner:
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(limit):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) is dict or type(inner) is list
+        ]
+        if not level:
             return False
-        level = inner
     return True
 
 

@@ -59,7 +59,7 @@ class ObjectError(Exception):
         return _sentence(self.path, self.problem, self.remedy)
 
 
-class UnknownKind(ObjectError):  # noqa: N818 - it names what was met, and often is no error at all
+class UnknownKind(ObjectError):
     """The object is of a kind scheduling does not read; in a dump of a cluster most are.
 
     `suggestion` names the kind that was probably meant, "" when the kind resembles none: a caller

@@ -16,6 +16,7 @@ import msgspec
 from podium.api.devices import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from podium.api.documents import Document
 from podium.api.errors import ObjectError, UnknownKind, closest
+from podium.api.meta import KubeStruct, ObjectMeta
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.api.shapes import described, shape_of
@@ -44,6 +45,7 @@ __all__ = [
     "KubeObject",
     "ObjectError",
     "UnknownKind",
+    "convert_object",
     "decode_as",
     "decode_document",
     "decode_json",
@@ -73,6 +75,7 @@ KubeObject = (
     | DeviceClass
 )
 T = TypeVar("T", bound=KubeObject)
+S = TypeVar("S", bound=KubeStruct)
 
 # Which Struct decodes which (apiVersion, kind).
 KINDS: dict[tuple[str, str], type[KubeObject]] = {
@@ -111,7 +114,7 @@ def decode_object(raw: Mapping[str, Any], *, strict: bool) -> KubeObject:
     """The typed object behind raw data, or an ObjectError; UnknownKind if it is none of KINDS."""
     if not isinstance(raw, Mapping):
         raise ObjectError("", f"expected a Kubernetes object, got {described(raw)}")
-    return _convert(raw, _struct_of(raw.get("apiVersion"), raw.get("kind")), strict=strict)
+    return convert_object(raw, _struct_of(raw.get("apiVersion"), raw.get("kind")), strict=strict)
 
 
 def decode_document(document: Document, *, strict: bool) -> KubeObject:
@@ -138,12 +141,13 @@ def decode_as(data: bytes | msgspec.Raw, struct: type[T]) -> T:
     try:
         decoded: T = _DECODERS[struct].decode(data)
     except _UNDECODABLE:
-        return _convert(_raw_object(data), struct, strict=False)
+        return convert_object(_raw_object(data), struct, strict=False)
     _check(decoded)
     return decoded
 
 
-def _convert(raw: Mapping[str, Any], struct: type[T], *, strict: bool) -> T:
+def convert_object(raw: Mapping[str, Any], struct: type[S], *, strict: bool) -> S:
+    """Raw data as an object of a Struct that the caller has chosen, one of KINDS or not."""
     shape = shape_of(struct)
     try:
         decoded = msgspec.convert(raw, struct)
@@ -155,7 +159,7 @@ def _convert(raw: Mapping[str, Any], struct: type[T], *, strict: bool) -> T:
     return decoded
 
 
-def _convert_settled(raw: Mapping[str, Any], struct: type[T]) -> T:
+def _convert_settled(raw: Mapping[str, Any], struct: type[S]) -> S:
     try:
         return msgspec.convert(raw, struct)
     except msgspec.ValidationError as error:
@@ -163,8 +167,9 @@ def _convert_settled(raw: Mapping[str, Any], struct: type[T]) -> T:
         raise ObjectError(place.strip(".`"), problem) from None
 
 
-def _check(decoded: KubeObject, raw: Mapping[str, Any] | None = None) -> None:
-    if not decoded.metadata.name:
+def _check(decoded: KubeStruct, raw: Mapping[str, Any] | None = None) -> None:
+    metadata = getattr(decoded, "metadata", None)
+    if not isinstance(metadata, ObjectMeta) or not metadata.name:
         generated = "generateName" in ((raw or {}).get("metadata") or {})
         remedy = "only an API server makes one from generateName" if generated else ""
         raise ObjectError("metadata.name", "is missing", remedy)

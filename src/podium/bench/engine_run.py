@@ -4,6 +4,7 @@ Loading is not counted. Each pod takes the whole way: PreEnqueue, the scheduling
 cycle against an in-memory API, and the confirmation that turns the assumed pod into a running one.
 """
 
+import gc
 import os
 import resource
 import time
@@ -17,8 +18,11 @@ from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.cluster.pod_info import PodInfo
 from podium.config.load import load_configuration
+from podium.engine.binding import Binding
 from podium.engine.choice import Seeded
+from podium.engine.requests import Bind
 from podium.engine.scheduler import Engine
+from podium.framework.status import Status
 from podium.plugins import in_tree_registry
 
 
@@ -77,9 +81,11 @@ def measure(
     configuration = load_configuration(None)
     engine = Engine(configuration, in_tree_registry(), choice=Seeded(seed), percentage=percentage)
     for node in workload.nodes:
-        engine.cluster.put_node(node)
+        engine.intake.node_put(node)
     for pod in workload.init:
-        engine.cluster.add_pod(pod)
+        engine.intake.pod_put(pod)
+    gc.collect()
+    gc.freeze()
     times: list[float] = []
     bound = 0
     api = _MemoryApi()
@@ -94,6 +100,7 @@ def measure(
         if progress is not None and index % 100 == 0:
             progress(index)
     seconds, cpu_seconds = clock() - started, time.process_time() - cpu_started
+    gc.unfreeze()
     times.sort()
     return Figures(
         nodes=len(workload.nodes),
@@ -112,24 +119,33 @@ def measure(
 
 def _place(engine: Engine, pod: Pod, api: _MemoryApi) -> bool:
     """One pod's whole way; true if it was bound."""
-    cluster = engine.cluster
-    info = cluster.infos.of(pod)
-    if engine.pre_enqueue(info) is not None:
-        return False
-    attempt = engine.schedule(info)
-    binding = attempt.binding
-    if binding is None:
-        return False
+    engine.intake.pod_put(pod)
+    engine.schedule_next()
+    placed = False
+    for request in engine.take_requests():
+        if isinstance(request, Bind):
+            placed = _bind(engine, request.binding, api)
+    return placed
+
+
+def _bind(engine: Engine, binding: Binding, api: _MemoryApi) -> bool:
+    problem = _run(binding, api)
+    if problem is None:
+        pod = binding.cycle.pod.pod
+        spec = msgspec.structs.replace(pod.spec, node_name=binding.node_name)
+        engine.intake.pod_put(msgspec.structs.replace(pod, spec=spec))
+    engine.bindings.finished(binding, problem)
+    return problem is None
+
+
+def _run(binding: Binding, api: _MemoryApi) -> Status | None:
     work = binding.run(api)
     try:
         work.send(None)
     except StopIteration as ended:
-        if ended.value is not None:
-            engine.undo(binding)
-            return False
-    placed = msgspec.structs.replace(pod.spec, node_name=binding.node_name)
-    cluster.add_pod(msgspec.structs.replace(pod, spec=placed))
-    return True
+        outcome: Status | None = ended.value
+        return outcome
+    raise RuntimeError("an in-memory binding must not wait")
 
 
 def _percentile(times: list[float], percent: int) -> float:

@@ -82,7 +82,7 @@ def _listed(column: LabelColumn, requirement: Requirement, codes: Codes) -> Mask
     by_code = np.zeros(len(column.values) + 1, dtype=np.bool_)
     by_code[wanted] = True
     # ABSENT is -1 and so reads the last place, which belongs to no value.
-    return by_code[codes]
+    return by_code.take(codes)
 
 
 def _compared(column: LabelColumn, requirement: Requirement, codes: Codes) -> Mask:
@@ -90,7 +90,7 @@ def _compared(column: LabelColumn, requirement: Requirement, codes: Codes) -> Ma
     key = requirement.key
     by_value = column.values.table(requirement, lambda value: requirement.matches({key: value}))
     by_code = np.append(by_value != 0, np.False_)
-    return by_code[codes]
+    return by_code.take(codes)
 
 
 def _field_mask(nodes: NodeTable, field: FieldRequirement, rows: Rows) -> Mask:

@@ -29,7 +29,7 @@ def untolerated_mask(
     if counts is None:
         return None
     by_set: Mask = counts != 0
-    return by_set[nodes.taint_set[rows]]
+    return by_set.take(nodes.taint_set[rows])
 
 
 def untolerated_counts(
@@ -42,7 +42,7 @@ def untolerated_counts(
 ) -> Ints | None:
     """How many such taints each row has; None when no row has any."""
     counts = _counts_by_set(nodes, tolerations, effects, comparison=comparison)
-    return None if counts is None else counts[nodes.taint_set[rows]]
+    return None if counts is None else counts.take(nodes.taint_set[rows])
 
 
 def _counts_by_set(

@@ -21,6 +21,7 @@ from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import Diagnosis, FilterResult
 from podium.framework.filtering import PreFilterOutcome, describe
 from podium.framework.fit_message import NO_NODES, fit_error, one_node_error
+from podium.framework.points import PermitResult
 from podium.framework.profile import Profile
 from podium.framework.scoring import ScoringError, run_pre_scores, run_scores
 from podium.framework.status import Code, Status, error, unresolvable
@@ -229,6 +230,12 @@ class Attempts:
             return
         self._cluster.nominator.drop(cycle.pod.uid)
         failure = self._reserve(cycle, profile, node_name)
+        if failure is None:
+            waits = self._permit(cycle, profile, node_name)
+            if isinstance(waits, Status):
+                failure = waits
+            else:
+                decision.waits_s = waits
         if failure is not None:
             self.undo(cycle, profile, node_name)
             self._fail(decision, failure)
@@ -249,6 +256,25 @@ class Attempts:
             return error(text).by(plugin.name)
         return None
 
+    def _permit(self, cycle: Cycle, profile: Profile, node_name: str) -> dict[str, float] | Status:
+        """Plugins that want the pod to wait, with their timeouts; or why it may not go on."""
+        waits: dict[str, float] = {}
+        for plugin in profile.permit:
+            try:
+                answer = plugin.permit(cycle, node_name)
+            except Exception as problem:
+                answer = PermitResult(error(describe(problem)))
+            if answer is None or answer.status.code is Code.SUCCESS:
+                continue
+            if answer.status.code is Code.WAIT:
+                waits[plugin.name] = answer.timeout_s
+            elif answer.status.code.rejected:
+                return answer.status.by(plugin.name)
+            else:
+                text = f'running Permit plugin "{plugin.name}": {answer.status.message}'
+                return error(text).by(plugin.name)
+        return waits
+
     def undo(self, cycle: Cycle, profile: Profile, node_name: str) -> None:
         """Take back what holding a node did: unreserve in reverse order, then forget the pod."""
         for plugin in reversed(profile.reserve):
@@ -259,6 +285,8 @@ class Attempts:
         decision.nominated_node = ""
         decision.is_error = not status.code.rejected
         decision.message = one_node_error(status) if status.code.rejected else status.message
+        if status.code.rejected:
+            decision.refused_by = status
 
     def _node_names(self) -> tuple[str, ...]:
         if self._names_version != self._cluster.nodes.membership:

@@ -6,7 +6,7 @@ failure is the scheduler's work, in one place for every way to fail (engine spec
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from podium.framework.cycle import Cycle
 from podium.framework.filtering import describe
@@ -24,16 +24,36 @@ class Binding:
     cycle: Cycle
     profile: Profile
     node_name: str
+    groups: list[list[PreBindPlugin]] = field(default_factory=list)
+    cancelled: Status | None = None
+    prebound: bool = False
 
-    async def run(self, api: ApiHandle) -> Status | None:
-        """None when the pod is bound, else why not."""
+    def prepare(self) -> Status | None:
+        """Ask each PreBind plugin whether it has work; the first step, without side effects."""
         groups = self._pre_bind_groups()
         if isinstance(groups, Status):
             return groups
-        for group in groups:
+        self.groups = groups
+        return None
+
+    def cancel(self, cause: str) -> bool:
+        """Stop before Bind because a stronger pod takes the node; false if it is too late."""
+        if self.prebound or self.cancelled is not None or not self.groups:
+            return False
+        self.cancelled = error(cause)
+        return True
+
+    async def run(self, api: ApiHandle) -> Status | None:
+        """None when the pod is bound, else why not. Call `prepare` before."""
+        for group in self.groups:
+            if self.cancelled is not None:
+                return self.cancelled
             failure = await self._pre_bind(group, api)
             if failure is not None:
                 return failure
+        if self.cancelled is not None:
+            return self.cancelled
+        self.prebound = True
         failure = await self._bind(api)
         if failure is not None:
             return failure

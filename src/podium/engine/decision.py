@@ -17,7 +17,7 @@ from podium.framework.diagnosis import Diagnosis, FilterResult
 from podium.framework.filtering import PreFilterOutcome
 from podium.framework.points import PostFilterResult
 from podium.framework.scoring import PluginScores
-from podium.framework.status import Status
+from podium.framework.status import Code, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,8 @@ class Decision:
     bound: str | None = None
     message: str | None = None
     is_error: bool = False
+    refused_by: Status | None = None
+    waits_s: dict[str, float] = field(default_factory=dict)
     post_filter: PostFilterResult | None = None
     nominated_node: str | None = None
     durations_s: dict[str, float] = field(default_factory=dict)
@@ -84,6 +86,34 @@ class Decision:
             )
             for s in self.scores
         }
+
+    @property
+    def nbytes(self) -> int:
+        """About how much memory the arrays take."""
+        size = self.feasible.nbytes + 1024
+        if self.total is not None:
+            size += self.total.nbytes
+        for scores in self.scores:
+            shared = scores.normalized is scores.raw
+            size += scores.raw.nbytes * (1 if shared else 2)
+        for result in self.results:
+            size += result.failed.nbytes + (0 if result.values is None else result.values.nbytes)
+        return size
+
+    @property
+    def rejectors(self) -> set[str]:
+        """Plugins whose change of mind may help; empty when something broke."""
+        if self.is_error:
+            return set()
+        if self.refused_by is not None:
+            return {self.refused_by.plugin}
+        return self.diagnosis.rejectors if self.diagnosis else set()
+
+    @property
+    def pending_plugins(self) -> set[str]:
+        if self.refused_by is not None and self.refused_by.code is Code.PENDING:
+            return {self.refused_by.plugin}
+        return self.diagnosis.pending if self.diagnosis and not self.is_error else set()
 
     @property
     def scheduled(self) -> bool:

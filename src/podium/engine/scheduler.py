@@ -1,7 +1,8 @@
-"""The engine: profiles over one cluster, deciding pod after pod.
+"""The engine: events and time in, decisions and requests out.
 
-It does no I/O and owns no clock. Drivers feed it events (through `cluster`) and pods, and carry out
-what comes back: a decision, and for a pod that found a node a `Binding` to run against an API.
+It does no I/O and owns no clock. A driver feeds it what the API server says (`intake`), lets it
+work (`schedule_next`, `tick`), carries out its `requests` and reports back how bindings and
+evictions ended. The live scheduler and the simulator are two such drivers.
 """
 
 from collections.abc import Callable
@@ -14,11 +15,23 @@ from podium.config.feature_gates import FeatureGates
 from podium.config.types import Configuration
 from podium.engine.attempt import Attempts
 from podium.engine.binding import Binding
+from podium.engine.bindings import Bindings
 from podium.engine.choice import Choice, Seeded
 from podium.engine.decision import Decision
+from podium.engine.failure import Failures
+from podium.engine.intake import Intake
+from podium.engine.interests import interests_of
+from podium.engine.journal import Journal
+from podium.engine.preempting import Preemptions
+from podium.engine.queue import SchedulingQueue
+from podium.engine.queue.backoff import Backoff
+from podium.engine.requests import Request
+from podium.engine.state import EngineState
+from podium.framework.handle import Preempting
 from podium.framework.profile import Profile, build_profiles
+from podium.framework.queued import QueuedPod
 from podium.framework.registry import Registry
-from podium.framework.status import Status
+from podium.framework.status import Code, Status
 from podium.framework.waiting import WaitingPods
 
 
@@ -49,10 +62,21 @@ class Engine:
         self.configuration = configuration
         self.gates = gates or FeatureGates()
         self.cluster = Cluster()
-        self.waiting = WaitingPods()
         self.clock = clock
+        waiting, preempting = WaitingPods(), Preempting()
         self.profiles = build_profiles(
-            configuration, registry, self.cluster, self.gates, self.waiting
+            configuration, registry, self.cluster, self.gates, waiting, preempting
+        )
+        self.queue = self._build_queue()
+        self.state = EngineState(
+            self.cluster,
+            self.profiles,
+            self.queue,
+            waiting,
+            preempting,
+            self.gates,
+            clock,
+            Journal(),
         )
         self._attempts = Attempts(
             self.cluster,
@@ -60,6 +84,86 @@ class Engine:
             configuration.percentage_of_nodes_to_score if percentage is None else percentage,
             clock,
         )
+        self.intake = Intake(self.state)
+        self.failures = Failures(self.state)
+        self.bindings = Bindings(self.state, self._attempts, self.failures)
+        self.preemptions = Preemptions(self.state)
+
+    def _build_queue(self) -> SchedulingQueue:
+        configuration = self.configuration
+        pop_early = self.gates["SchedulerPopFromBackoffQ"]
+        return SchedulingQueue(
+            clock=self.clock,
+            sort_key=self.first_profile.queue_sort.sort_key,
+            gate=self._gate,
+            interests=interests_of(self.profiles.values()),
+            nominator=self.cluster.nominator,
+            backoff=Backoff(
+                configuration.pod_initial_backoff_seconds,
+                configuration.pod_max_backoff_seconds,
+                pop_early,
+            ),
+            pop_from_backoff=pop_early,
+        )
+
+    # work
+
+    def schedule_next(self) -> Attempt | None:
+        """Pop a pod and try it; None when nothing is ready."""
+        while (queued := self.queue.pop()) is not None:
+            attempt = self._try(queued)
+            if attempt is not None:
+                return attempt
+        return None
+
+    def tick(self) -> None:
+        """Let time have its effect: backoffs end, waits expire, long sleepers are woken."""
+        for queued in self.queue.flush_backoff():
+            self.state.note(queued.info.key, "woken", "BackoffComplete")
+        for queued in self.queue.flush_unschedulable():
+            self.state.note(queued.info.key, "woken", "UnschedulableTimeout")
+        self.bindings.look_at_waiting()
+
+    def take_requests(self) -> list[Request]:
+        """Requests since the last call, oldest first."""
+        taken, self.state.requests = self.state.requests, []
+        return taken
+
+    def _try(self, queued: QueuedPod) -> Attempt | None:
+        info, state = queued.info, self.state
+        if info.terminating:
+            note = f"skip schedule deleting pod: {info.key}"
+            state.tell(info, "Warning", "FailedScheduling", "Scheduling", note)
+            self.queue.done(info.uid)
+            return None
+        if self.cluster.is_assumed(info.uid) or not state.responsible(info.pod):
+            self.queue.done(info.uid)
+            return None
+        attempt = self.schedule(info)
+        decision = attempt.decision
+        decision.attempt = queued.attempts
+        state.note(info.key, "tried", decision.message or f"chose {decision.bound}")
+        state.journal.keep(decision)
+        if attempt.binding is not None:
+            self.queue.activate(attempt.binding.cycle.to_activate.values())
+            attempt.binding.cycle.to_activate.clear()
+            self.bindings.start(queued, attempt.binding, decision.waits_s)
+            self.bindings.look_at_waiting()
+            return attempt
+        outcome = decision.post_filter
+        if outcome is not None and outcome.code is Code.SUCCESS:
+            self.preemptions.carry_out(info, outcome)
+        self.failures.handle(
+            queued,
+            rejected=not decision.is_error,
+            message=decision.message or "",
+            rejectors=decision.rejectors,
+            pending=decision.pending_plugins,
+            nominated_node=decision.nominated_node,
+        )
+        return attempt
+
+    # single steps, for drivers that keep no queue
 
     @property
     def first_profile(self) -> Profile:
@@ -77,8 +181,15 @@ class Engine:
 
     def pre_enqueue(self, info: PodInfo) -> Status | None:
         """Why a pod may not be queued yet; None if it may."""
-        for plugin in self.profile_of(info.pod).pre_enqueue:
-            answer = plugin.pre_enqueue(info)
+        return self._gate(QueuedPod(info, self.clock()))
+
+    def _gate(self, queued: QueuedPod) -> Status | None:
+        """Run PreEnqueue plugins, the one that holds the pod back already first."""
+        plugins = self.profile_of(queued.info.pod).pre_enqueue
+        if queued.gating_plugin:
+            plugins = sorted(plugins, key=lambda p: p.name != queued.gating_plugin)
+        for plugin in plugins:
+            answer = plugin.pre_enqueue(queued.info)
             if answer is not None:
                 return answer.by(plugin.name)
         return None

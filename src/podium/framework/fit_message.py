@@ -26,12 +26,17 @@ def fit_error(diagnosis: Diagnosis) -> str:
 
 
 def reason_lines(diagnosis: Diagnosis) -> list[str]:
+    return sorted(f"{count} {reason}" for reason, count in reason_counts(diagnosis).items())
+
+
+def reason_counts(diagnosis: Diagnosis) -> dict[str, int]:
+    """Reason -> number of nodes, those included that were ruled out without a look."""
     counts, explained = diagnosis.histogram()
     silent = diagnosis.node_count - explained
     if silent > 0:
         for reason in diagnosis.absent.reasons:
             counts[reason] = counts.get(reason, 0) + silent
-    return sorted(f"{count} {reason}" for reason, count in counts.items())
+    return counts
 
 
 def one_node_error(status: Status) -> str:

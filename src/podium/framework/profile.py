@@ -21,7 +21,7 @@ from podium.framework.filtering import (
     run_filters_with_nominated,
     run_pre_filters,
 )
-from podium.framework.handle import Handle
+from podium.framework.handle import Handle, Preempting
 from podium.framework.points import (
     BindPlugin,
     FilterPlugin,
@@ -104,6 +104,7 @@ def build_profiles(
     cluster: Cluster,
     gates: FeatureGates,
     waiting: WaitingPods,
+    preempting: Preempting | None = None,
 ) -> dict[str, Profile]:
     """Every profile of a configuration, by scheduler name."""
 
@@ -113,7 +114,10 @@ def build_profiles(
     lists = expand_profiles(configuration, implements, registry.__contains__)
     return {
         profile.scheduler_name: _build_profile(
-            profile, lists[profile.scheduler_name], registry, Handle(cluster, gates, waiting)
+            profile,
+            lists[profile.scheduler_name],
+            registry,
+            Handle(cluster, gates, waiting, preempting),
         )
         for profile in configuration.profiles
     }

@@ -53,6 +53,8 @@ class Replay:
         pod = self._pending.get(key, decoded)
         self._pending[key] = pod
         info = self.engine.cluster.infos.of(pod)
+        if pod.status.nominated_node_name:
+            self.engine.cluster.nominator.nominate(info, pod.status.nominated_node_name)
         held_back = self.engine.pre_enqueue(info)
         if held_back is not None:
             return expectation(self.engine.gated(info, held_back), {})
@@ -120,19 +122,25 @@ class Replay:
             if not victim.terminating:
                 cluster.remove_pod(victim.uid)
         for rival in cluster.nominator.on_node(outcome.nominated_node):
-            if rival.priority < decision.pod.priority:
-                self._nominate(rival, "")
+            if rival.priority < decision.pod.priority and rival.key in self._pending:
+                # The recording cleared the stored object and sent the scheduler no update of it, so
+                # what the scheduler holds in memory goes on counting.
+                self._pending[rival.key] = _nominated(self._pending[rival.key], "")
 
     def _nominate(self, info: PodInfo, node_name: str) -> None:
         """Set or clear a pending pod's nomination."""
         cluster = self.engine.cluster
-        pod = self._pending.get(info.key, info.pod)
-        status = msgspec.structs.replace(pod.status, nominated_node_name=node_name)
-        pod = self._pending[info.key] = msgspec.structs.replace(pod, status=status)
+        pod = _nominated(self._pending.get(info.key, info.pod), node_name)
+        self._pending[info.key] = pod
         if node_name:
             cluster.nominator.nominate(cluster.infos.of(pod), node_name)
         else:
             cluster.nominator.drop(info.uid)
+
+
+def _nominated(pod: Pod, node_name: str) -> Pod:
+    status = msgspec.structs.replace(pod.status, nominated_node_name=node_name)
+    return msgspec.structs.replace(pod, status=status)
 
 
 def _of(objects: list[Any], kind: type[K]) -> list[K]:

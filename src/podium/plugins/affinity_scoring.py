@@ -1,11 +1,12 @@
 """Preferred affinity: what pods nearby are worth to a pod, and what it is worth to them.
 
-Every match of a term with a pod on a node adds the term's weight to all nodes of that topology domain,
-or subtracts it for anti-affinity. The pod's own preferred terms count, those of pods on nodes that
-mean this pod, and their required affinity with a weight of its own (`interpodaffinity/scoring.go`).
+Every match of a term with a pod on a node adds the term's weight to all nodes of that topology
+domain, or subtracts it for anti-affinity. The pod's own preferred terms count, those of pods on
+nodes that mean this pod, and their required affinity with a weight that is configured
+(`interpodaffinity/scoring.go`).
 
-Worked example: +7 in domain s0, +5 in s1, -4 in s2 and nothing in s3 is normalised over the range of
-11 to 100, 81, 0 and 36.
+Worked example: +7 in domain s0, +5 in s1, -4 in s2 and nothing in s3 is normalised over the range
+of 11 to 100, 81, 0 and 36.
 """
 
 from collections.abc import Iterator

@@ -232,9 +232,7 @@ def _secret_namespace(volume: PersistentVolume, source: AzureFileSource) -> str:
     return namespace
 
 
-def _topology_pair(
-    required: NodeSelector | None, labels: Mapping[str, str]
-) -> tuple[str, str]:
+def _topology_pair(required: NodeSelector | None, labels: Mapping[str, str]) -> tuple[str, str]:
     """The zone and region keys a volume uses: the affinity decides, then the labels."""
     keys = {expression.key for expression in _expressions(required)}
     for known in (keys, labels):
@@ -265,9 +263,7 @@ def _renamed(required: NodeSelector | None, old: str, new: str) -> NodeSelector 
     return _each_term(required, rename)
 
 
-def _with_zones(
-    required: NodeSelector | None, key: str, zones: list[str]
-) -> NodeSelector | None:
+def _with_zones(required: NodeSelector | None, key: str, zones: list[str]) -> NodeSelector | None:
     values = tuple(sorted({zone.strip() for zone in zones} - {""}))
     if not values:
         return required
@@ -286,4 +282,6 @@ def _each_term(
 ) -> NodeSelector | None:
     if required is None:
         return None
-    return replace(required, node_selector_terms=tuple(map(change, required.node_selector_terms or ())))
+    return replace(
+        required, node_selector_terms=tuple(map(change, required.node_selector_terms or ()))
+    )

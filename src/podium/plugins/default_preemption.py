@@ -25,6 +25,7 @@ from podium.framework.status import Code, Status, error, unresolvable
 
 NOT_HELPFUL = unresolvable("Preemption is not helpful for scheduling")
 NO_VICTIMS = unresolvable("No preemption victims found for incoming pod")
+PREEMPTION_RUNNING = unresolvable("waiting for the preemption for this pod to be finished")
 NEVER = "not eligible due to preemptionPolicy=Never."
 VICTIMS_TERMINATING = "not eligible due to a terminating pod on the nominated node."
 PREEMPTED_CONDITION = ("DisruptionTarget", "True", "PreemptionByScheduler")
@@ -60,8 +61,15 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
     def events(self) -> Sequence[Registration]:
         return (Registration(Resource.POD, Action.DELETE, lambda *_: False),)
 
-    def pre_enqueue(self, pod: PodInfo) -> Status | None:  # noqa: ARG002
-        return None
+    def pre_enqueue(self, pod: PodInfo) -> Status | None:
+        """Hold a preemptor back until its last victim is gone or going."""
+        last = self.handle.preempting.last_victim(pod.uid)
+        if last is None:
+            return None
+        held = self.handle.cluster.placements.get(last) if last else None
+        if last and (held is None or held.info.terminating):
+            return None
+        return PREEMPTION_RUNNING
 
     def post_filter(self, cycle: Cycle, diagnosis: Diagnosis) -> PostFilterResult:
         refusal = self._not_eligible(cycle, diagnosis)
@@ -74,9 +82,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
                 return PostFilterResult(Code.ERROR, (broken,))
             return _unschedulable(fit_error(nested), nominated_node="")
         best = min(candidates, key=Candidate.rank)
-        return PostFilterResult(
-            Code.SUCCESS, nominated_node=best.node_name, victims=best.victims
-        )
+        return PostFilterResult(Code.SUCCESS, nominated_node=best.node_name, victims=best.victims)
 
     def _not_eligible(self, cycle: Cycle, diagnosis: Diagnosis) -> str:
         """Why this pod may not preempt now, or an empty string."""
@@ -95,9 +101,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
         )
         return VICTIMS_TERMINATING if leaving else ""
 
-    def _candidates(
-        self, cycle: Cycle, diagnosis: Diagnosis
-    ) -> tuple[list[Candidate], Diagnosis]:
+    def _candidates(self, cycle: Cycle, diagnosis: Diagnosis) -> tuple[list[Candidate], Diagnosis]:
         """Nodes that victims would open, and why the others would not."""
         nested = Diagnosis(diagnosis.node_count, absent=NOT_HELPFUL)
         budgets = list(cycle.cluster.catalog.all(PodDisruptionBudget))
@@ -176,8 +180,7 @@ def _importance(pod: PodInfo) -> tuple[int, float]:
 
 def _was_preempted(pod: PodInfo) -> bool:
     return any(
-        (c.type, c.status, c.reason) == PREEMPTED_CONDITION
-        for c in pod.pod.status.conditions or ()
+        (c.type, c.status, c.reason) == PREEMPTED_CONDITION for c in pod.pod.status.conditions or ()
     )
 
 

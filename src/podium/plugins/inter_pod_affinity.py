@@ -1,9 +1,9 @@
 """InterPodAffinity: place pods near or far from other pods.
 
-Required terms filter, preferred ones score, in both directions: what the pod asks of pods on nodes and
-what those ask of it. The terms are resolved in `affinity_terms.py` and counted in
-`affinity_filtering.py` and `affinity_scoring.py`; this file ties them to the extension points and says
-which events may help a rejected pod (`pkg/scheduler/framework/plugins/interpodaffinity`).
+Required terms filter, preferred ones score, in both directions: what the pod asks of pods on nodes
+and what those ask of it. The terms are resolved in `affinity_terms.py` and counted in
+`affinity_filtering.py` and `affinity_scoring.py`; this file ties them to the extension points and
+says which events may help a rejected pod (`pkg/scheduler/framework/plugins/interpodaffinity`).
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from podium.api.pod_affinity import AffinityTerm
 from podium.cluster.growth import Ints, Rows
 from podium.cluster.pod_info import PodInfo
 from podium.config.plugin_args import InterPodAffinityArgs
-from podium.framework.cycle import Cycle
+from podium.framework.cycle import Cycle, StateMissing
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.handle import Handle
 from podium.framework.points import (
@@ -36,6 +36,8 @@ HINTS_NEED_ALL_ANTI_TERMS: Final[bool] = True
 """Quirk Q8: a deleted pod helps only if it matched every one of the waiting pod's anti-affinity
 terms, although each of them alone can reject. Hints do not resolve namespace selectors either."""
 
+_SCORE_KEY = "InterPodAffinity/score"
+
 
 class InterPodAffinity(
     PreFilterPlugin, PreFilterExtensions, FilterPlugin, PreScorePlugin, ScorePlugin
@@ -50,7 +52,6 @@ class InterPodAffinity(
         self._carried = CarriedTerms(cluster.catalog, cluster.classes)
         self._hard_weight = args.hard_pod_affinity_weight
         self._own_preferences_only = args.ignore_preferred_terms_of_existing_pods
-        self._score_key = self.name + "/score"
 
     def pre_filter(self, cycle: Cycle) -> Status | None:
         problem = cycle.pod.shape.affinity.error
@@ -65,13 +66,13 @@ class InterPodAffinity(
         return None
 
     def add_pod(self, cycle: Cycle, pod: PodInfo, row: int) -> None:
-        cycle.read(self.name, AffinityFilterState).shift(cycle, pod, row, 1)
+        self._filter_state(cycle).shift(cycle, pod, row, 1)
 
     def remove_pod(self, cycle: Cycle, pod: PodInfo, row: int) -> None:
-        cycle.read(self.name, AffinityFilterState).shift(cycle, pod, row, -1)
+        self._filter_state(cycle).shift(cycle, pod, row, -1)
 
     def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
-        return cycle.read(self.name, AffinityFilterState).verdict(rows)
+        return self._filter_state(cycle).verdict(rows)
 
     def pre_score(self, cycle: Cycle, rows: Rows) -> Status | None:  # noqa: ARG002
         terms = cycle.pod.shape.affinity
@@ -90,14 +91,28 @@ class InterPodAffinity(
         )
         if state is None:
             return SKIP
-        cycle.write(self._score_key, state)
+        cycle.write(_SCORE_KEY, state)
         return None
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
-        return cycle.read(self._score_key, AffinityScoreState).raw(rows)
+        return self._score_state(cycle).raw(rows)
 
     def normalize(self, cycle: Cycle, rows: Rows, scores: Ints) -> Ints:  # noqa: ARG002
         return normalize(scores)
+
+    def _filter_state(self, cycle: Cycle) -> AffinityFilterState:
+        try:
+            return cycle.read(self.name, AffinityFilterState)
+        except StateMissing as missing:
+            text = f'error reading "PreFilterInterPodAffinity" from cycleState: {missing}'
+            raise StateMissing(text) from missing
+
+    def _score_state(self, cycle: Cycle) -> AffinityScoreState:
+        try:
+            return cycle.read(_SCORE_KEY, AffinityScoreState)
+        except StateMissing as missing:
+            text = f'failed to read "PreScoreInterPodAffinity" from cycleState: {missing}'
+            raise StateMissing(text) from missing
 
     def events(self) -> Sequence[Registration]:
         pod_actions = Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE

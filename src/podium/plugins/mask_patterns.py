@@ -11,17 +11,32 @@ import numpy.typing as npt
 
 from podium.cluster.growth import Mask
 
+Numbers = npt.NDArray[np.intp]
 
-def number_patterns(
-    masks: Sequence[Mask],
-) -> tuple[npt.NDArray[np.intp], list[tuple[int, ...]]]:
+_LARGEST_TABLE = 1 << 12
+
+
+def number_patterns(masks: Sequence[Mask]) -> tuple[Numbers, list[tuple[int, ...]]]:
     """(number of the pattern per row, for each pattern the positions of the masks that hold).
 
-    With masks [T T F] and [T F F] the rows are numbered 2, 1, 0 and the patterns are
+    With masks [T T F] and [T F F] the rows have the numbers 2, 1, 0 and the patterns are
     (), (0,) and (0, 1).
     """
+    numbers: Numbers = np.zeros(len(masks[0]), dtype=np.intp)
+    bound = 1
+    for mask in masks:
+        numbers = numbers * 2 + mask
+        bound *= 2
+        if bound > _LARGEST_TABLE:
+            numbers, bound = _without_gaps(numbers)
+    numbers, count = _without_gaps(numbers)
+    example: Numbers = np.empty(count, dtype=np.intp)
+    example[numbers] = np.arange(len(numbers))
     stacked = np.stack(masks)
-    packed = np.packbits(stacked, axis=0)
-    _, first, numbers = np.unique(packed, axis=1, return_index=True, return_inverse=True)
-    patterns = [tuple(int(i) for i in np.flatnonzero(stacked[:, row])) for row in first]
-    return numbers.reshape(-1), patterns
+    return numbers, [tuple(np.flatnonzero(stacked[:, row]).tolist()) for row in example]
+
+
+def _without_gaps(numbers: Numbers) -> tuple[Numbers, int]:
+    """The same order with consecutive numbers, and how many there are."""
+    ranks = np.cumsum(np.bincount(numbers) > 0)
+    return ranks[numbers] - 1, int(ranks[-1]) if len(ranks) else 0

@@ -24,7 +24,7 @@ from podium.api.node_affinity import (
     required_names,
     required_selector,
 )
-from podium.cluster.growth import Ints, Mask, Rows, count_of
+from podium.cluster.growth import Ints, Rows, count_of
 from podium.cluster.node_matching import required_mask, term_mask, terms_mask
 from podium.cluster.pod_info import PodInfo
 from podium.config.plugin_args import NodeAffinityArgs
@@ -34,7 +34,7 @@ from podium.framework.handle import Handle
 from podium.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
 from podium.framework.scoring import default_normalize
 from podium.framework.status import SKIP, Status, unresolvable
-from podium.framework.verdict import Verdict, choosing
+from podium.framework.verdict import Verdict, choosing, rejecting
 
 ENFORCED_MISMATCH = unresolvable("node(s) didn't match scheduler-enforced node affinity")
 POD_MISMATCH = unresolvable("node(s) didn't match Pod's node affinity/selector")
@@ -63,18 +63,13 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         return names or NAMES_CONFLICT
 
     def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
-        nodes = cycle.nodes
-        enforced: Mask | None = None
-        if self._added.required is not None:
-            enforced = terms_mask(nodes, self._added.required, rows)
-        own = required_mask(nodes, cycle.pod.shape.node_affinity, rows)
-        if enforced is None and own is None:
-            return None
-        values = np.zeros(count_of(rows), dtype=np.int32)
-        if own is not None:
-            values[~own] = 2
-        if enforced is not None:
-            values[~enforced] = 1
+        own = required_mask(cycle.nodes, cycle.pod.shape.node_affinity, rows)
+        if self._added.required is None:
+            return None if own is None else rejecting(~own, POD_MISMATCH)
+        enforced = terms_mask(cycle.nodes, self._added.required, rows)
+        if own is None:
+            return rejecting(~enforced, ENFORCED_MISMATCH)
+        values = np.where(enforced, 2 * ~own, 1)
         return choosing(values, (ENFORCED_MISMATCH, POD_MISMATCH))
 
     def pre_score(self, cycle: Cycle, rows: Rows) -> Status | None:  # noqa: ARG002
@@ -86,7 +81,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         scores = np.zeros(count_of(rows), dtype=np.int64)
         own = cycle.pod.shape.preferred_nodes or ()
         for weight, term in (*(self._added.preferred or ()), *own):
-            scores[term_mask(cycle.nodes, term, rows)] += weight
+            scores += weight * term_mask(cycle.nodes, term, rows)
         return scores
 
     def normalize(self, cycle: Cycle, rows: Rows, scores: Ints) -> Ints:  # noqa: ARG002

@@ -62,7 +62,7 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
         nodes = cycle.nodes
         declared_by_set = nodes.feature_sets.table(self.name, declared_bits)
         lacking_by_set: Mask = (needed & ~declared_by_set) != 0
-        return rejecting(lacking_by_set[nodes.feature_set[rows]], FEATURES_MISSING)
+        return rejecting(lacking_by_set.take(nodes.feature_set[rows]), FEATURES_MISSING)
 
     def events(self) -> Sequence[Registration]:
         if not self._enabled:

@@ -53,20 +53,18 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         return SKIP if self._asks_for_nothing(cycle.pod.shape.accounted) else None
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
-        count = count_of(rows)
         requests = cycle.pod.shape.accounted
         if self._asks_for_nothing(requests):
-            return np.zeros(count, dtype=np.int64)
-        columns = self._columns.of(cycle, rows, requests)
-        if all(column.considered is None for column in columns):
-            return self._score(columns, count)
-        return self._score_by_pattern(columns, count)
+            return np.zeros(count_of(rows), dtype=np.int64)
+        return self._columns.scores(cycle, rows, requests, self._score_columns)
 
     def _asks_for_nothing(self, requests: Mapping[str, int]) -> bool:
         return not any(requests.get(spec.name) for spec in self._columns.resources)
 
-    def _score_by_pattern(self, columns: Sequence[Column], count: int) -> Ints:
-        """Rows that lack some resource: those with the same resources are scored together."""
+    def _score_columns(self, columns: Sequence[Column], count: int) -> Ints:
+        """Rows that have the same resources are scored together."""
+        if all(column.considered is None for column in columns):
+            return self._score(columns, count)
         everywhere = np.ones(count, dtype=np.bool_)
         masks = [everywhere if c.considered is None else c.considered for c in columns]
         numbers, patterns = number_patterns(masks)

@@ -21,7 +21,7 @@ from podium.framework.events import Registration
 from podium.framework.handle import Handle
 from podium.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
 from podium.framework.status import Status, unresolvable, unschedulable
-from podium.framework.verdict import Values, Verdict, choosing
+from podium.framework.verdict import Verdict, choosing
 from podium.plugins.extended_resource_classes import ExtendedResourceClasses
 from podium.plugins.mask_patterns import number_patterns
 from podium.plugins.node_resources_fit_hints import FitHints
@@ -33,8 +33,8 @@ INSUFFICIENT = "Insufficient {}"
 STATE_MISSING = 'error reading "PreFilterNodeResourcesFit" from cycleState: {}'
 
 _NATIVE = (CPU, MEMORY, EPHEMERAL_STORAGE)
-_MOST_BITS = 30
-"""A verdict is a positive int32 of one bit per kind of failure."""
+_MOST_BITS = 7
+"""How many kinds of shortage fit into a byte, next to the bit for hopeless ones."""
 
 
 class Demand(NamedTuple):
@@ -52,9 +52,11 @@ class Demands(tuple[Demand, ...]):
 
 
 class Shortage(NamedTuple):
+    """Rows that lack something; `hopeless` are those that would even when empty."""
+
     reason: str
     mask: Mask
-    unresolvable: Mask | None
+    hopeless: Mask | None
 
 
 class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
@@ -91,7 +93,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         shortages = self._shortages(cycle, rows, demands)
         if not shortages:
             return None
-        if len(shortages) < _MOST_BITS:
+        if len(shortages) <= _MOST_BITS:
             return _verdict_by_bits(shortages, count_of(rows))
         return _verdict_by_pattern(shortages, count_of(rows))
 
@@ -154,33 +156,28 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         return None
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
-        columns = self._columns.of(cycle, rows, cycle.pod.shape.scoring_requests)
-        return self._scorer.score(columns, count_of(rows))
+        requests = cycle.pod.shape.scoring_requests
+        return self._columns.scores(cycle, rows, requests, self._scorer.score)
 
 
 def _verdict_by_bits(shortages: Sequence[Shortage], count: int) -> Verdict:
     """Bit 0 says unresolvable, bit k + 1 that shortage k is there."""
-    values: Values = np.zeros(count, dtype=np.int32)
+    bits = _hopeless(shortages, count).astype(np.uint8)
     for number, shortage in enumerate(shortages):
-        values |= shortage.mask * np.int32(2 << number)
-        if shortage.unresolvable is not None:
-            values |= shortage.unresolvable
+        bits += shortage.mask.view(np.uint8) * np.uint8(2 << number)
     reasons = [shortage.reason for shortage in shortages]
 
     def describe(value: int) -> Status:
-        told = [reason for number, reason in enumerate(reasons) if value & (2 << number)]
+        told = [reason for number, reason in enumerate(reasons) if value >> (number + 1) & 1]
         return unresolvable(*told) if value & 1 else unschedulable(*told)
 
-    return Verdict(values, describe)
+    return Verdict(bits.astype(np.int32), describe)
 
 
 def _verdict_by_pattern(shortages: Sequence[Shortage], count: int) -> Verdict | None:
-    """The same for more shortages than an int32 has bits."""
-    hopeless: Mask = np.zeros(count, dtype=np.bool_)
-    for shortage in shortages:
-        if shortage.unresolvable is not None:
-            hopeless |= shortage.unresolvable
-    numbers, patterns = number_patterns([*(s.mask for s in shortages), hopeless])
+    """The same for more shortages than a byte has bits."""
+    masks = [*(shortage.mask for shortage in shortages), _hopeless(shortages, count)]
+    numbers, patterns = number_patterns(masks)
     statuses = []
     for pattern in patterns:
         reasons = [shortages[index].reason for index in pattern if index < len(shortages)]
@@ -188,3 +185,12 @@ def _verdict_by_pattern(shortages: Sequence[Shortage], count: int) -> Verdict | 
         statuses.append(unresolvable(*reasons) if is_hopeless else unschedulable(*reasons))
     rejected = np.array([bool(pattern) for pattern in patterns], dtype=np.bool_)
     return choosing((numbers + 1) * rejected[numbers], statuses)
+
+
+def _hopeless(shortages: Sequence[Shortage], count: int) -> Mask:
+    """Where at least one of the shortages is one of the empty node too."""
+    hopeless: Mask = np.zeros(count, dtype=np.bool_)
+    for shortage in shortages:
+        if shortage.hopeless is not None:
+            hopeless |= shortage.hopeless
+    return hopeless

@@ -1,8 +1,9 @@
 """The selector of the service and controller that a pod belongs to.
 
-Default spread constraints name no pods. Those of a pod are spread among its like: the pods that the
-same Services select and the same controller owns (`pkg/scheduler/framework/plugins/helper/spread.go`).
-What was found for a template is kept until an object of one of these kinds changes.
+Default spread constraints name no pods. A pod is spread among its like: the pods that the same
+Services select and the same controller owns
+(`pkg/scheduler/framework/plugins/helper/spread.go`). What was found for a template is kept until an
+object of one of these kinds changes.
 """
 
 from podium.api.labels import Selector, SelectorError, selector_of, selector_of_map

@@ -2,8 +2,9 @@
 
 DoNotSchedule constraints filter nodes whose domain would get too far ahead of the emptiest one;
 ScheduleAnyway constraints score them. Which constraints hold is `spread_constraints.py`, the
-counting is `spread_filtering.py` and `spread_scoring.py`; this file ties them to the extension points
-and says which events may help a rejected pod (`pkg/scheduler/framework/plugins/podtopologyspread`).
+counting is `spread_filtering.py` and `spread_scoring.py`; this file ties them to the extension
+points and says which events may help a rejected pod
+(`pkg/scheduler/framework/plugins/podtopologyspread`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from podium.api.pod import Pod
 from podium.cluster.growth import Ints, Rows
 from podium.cluster.pod_info import PodInfo
 from podium.config.plugin_args import PodTopologySpreadArgs
-from podium.framework.cycle import Cycle
+from podium.framework.cycle import Cycle, StateMissing
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.handle import Handle
 from podium.framework.points import (
@@ -34,6 +35,8 @@ from podium.plugins.topology_domains import Topologies
 _HARD_FAILED = "get constraints from pod: obtaining pod's hard topology spread constraints: "
 _SOFT_FAILED = "calculating preScoreState: obtaining pod's soft topology spread constraints: "
 
+_SCORE_KEY = "PodTopologySpread/score"
+
 
 class PodTopologySpread(
     PreFilterPlugin, PreFilterExtensions, FilterPlugin, PreScorePlugin, ScorePlugin
@@ -50,7 +53,6 @@ class PodTopologySpread(
         )
         self._comparison = gates["TaintTolerationComparisonOperators"]
         self._topologies = Topologies(handle.cluster.nodes)
-        self._score_key = self.name + "/score"
 
     def pre_filter(self, cycle: Cycle) -> Status | None:
         try:
@@ -64,13 +66,13 @@ class PodTopologySpread(
         return None
 
     def add_pod(self, cycle: Cycle, pod: PodInfo, row: int) -> None:
-        cycle.read(self.name, SpreadFilterState).shift(pod, row, 1)
+        self._filter_state(cycle).shift(pod, row, 1)
 
     def remove_pod(self, cycle: Cycle, pod: PodInfo, row: int) -> None:
-        cycle.read(self.name, SpreadFilterState).shift(pod, row, -1)
+        self._filter_state(cycle).shift(pod, row, -1)
 
     def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
-        return cycle.read(self.name, SpreadFilterState).verdict(rows)
+        return self._filter_state(cycle).verdict(rows)
 
     def pre_score(self, cycle: Cycle, rows: Rows) -> Status | None:
         try:
@@ -87,14 +89,28 @@ class PodTopologySpread(
             needs_all_keys=self._constraints.needs_all_keys(cycle.pod),
             comparison=self._comparison,
         )
-        cycle.write(self._score_key, state)
+        cycle.write(_SCORE_KEY, state)
         return None
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
-        return cycle.read(self._score_key, SpreadScoreState).raw(rows)
+        return self._score_state(cycle).raw(rows)
 
     def normalize(self, cycle: Cycle, rows: Rows, scores: Ints) -> Ints:
-        return cycle.read(self._score_key, SpreadScoreState).normalize(rows, scores)
+        return self._score_state(cycle).normalize(rows, scores)
+
+    def _filter_state(self, cycle: Cycle) -> SpreadFilterState:
+        try:
+            return cycle.read(self.name, SpreadFilterState)
+        except StateMissing as missing:
+            text = f'reading "PreFilterPodTopologySpread" from cycleState: {missing}'
+            raise StateMissing(text) from missing
+
+    def _score_state(self, cycle: Cycle) -> SpreadScoreState:
+        try:
+            return cycle.read(_SCORE_KEY, SpreadScoreState)
+        except StateMissing as missing:
+            text = f'error reading "PreScorePodTopologySpread" from cycleState: {missing}'
+            raise StateMissing(text) from missing
 
     def events(self) -> Sequence[Registration]:
         pod_actions = (
@@ -120,9 +136,10 @@ class PodTopologySpread(
             (pod,) = present
             labels = pod.metadata.labels or {}
             return any(constraint.selector.matches(labels) for constraint in constraints)
-        if waiting.is_about(new) and old.spec.tolerations != new.spec.tolerations:
-            if any(constraint.honors_taints for constraint in constraints):
-                return True
+        tolerates_otherwise = (old.spec.tolerations or ()) != (new.spec.tolerations or ())
+        minds_taints = any(constraint.honors_taints for constraint in constraints)
+        if tolerates_otherwise and minds_taints and waiting.is_about(new):
+            return True
         before, after = old.metadata.labels or {}, new.metadata.labels or {}
         return any(
             constraint.selector.matches(before) != constraint.selector.matches(after)
@@ -143,7 +160,7 @@ class PodTopologySpread(
             return True
         if not carries:
             return False
-        return old.spec.taints != new.spec.taints or any(
+        return (old.spec.taints or ()) != (new.spec.taints or ()) or any(
             before[constraint.topology_key] != after[constraint.topology_key]
             for constraint in constraints
         )

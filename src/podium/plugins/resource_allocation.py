@@ -68,9 +68,7 @@ class AllocationScorer:
         if column.exact_in_floats:
             np.divide(part, column.divisor, out=percent)
             return np.floor(percent, out=percent)
-        whole = column.allocatable
-        if column.considered is not None:
-            whole = np.where(column.considered, whole, 1)
+        whole = np.where(column.allocatable != 0, column.allocatable, 1)
         # Truncating differs from flooring where the product above has overflowed.
         percent[:] = (part - np.fmod(part, whole)) // whole
         return percent

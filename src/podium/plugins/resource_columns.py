@@ -7,14 +7,14 @@ that the pod does not ask for, and any resource on a node that has none of it
 (`pkg/scheduler/framework/plugins/noderesources/resource_allocation.go`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from podium.api.requests import is_scalar
-from podium.cluster.growth import Ints, Mask, Rows
+from podium.cluster.growth import Ints, Mask, Rows, count_of
 from podium.cluster.nodes import CPU, MEMORY, NodeTable
 from podium.config.plugin_args import ResourceSpec
 from podium.framework.cycle import Cycle
@@ -35,7 +35,7 @@ class Column(NamedTuple):
     """One resource that counts, over the rows asked for.
 
     `divisor` is `allocatable` in floating point, with 1 where there is none. `considered` says
-    where the resource counts; None stands for everywhere.
+    where the resource counts; None stands for every row that shows a node.
     """
 
     weight: int
@@ -45,6 +45,10 @@ class Column(NamedTuple):
     divisor: Floats
     considered: Mask | None
     exact_in_floats: bool
+
+
+Scorer = Callable[[Sequence[Column], int], Ints]
+"""Makes scores of columns, given the number of rows."""
 
 
 class _Divisor(NamedTuple):
@@ -98,6 +102,17 @@ class ResourceColumns:
         self._nonzero = nonzero
         self._divisors: dict[int, _Divisor] = {}
         self._divisors_generation = -1
+
+    def scores(self, cycle: Cycle, rows: Rows, requests: Mapping[str, int], scorer: Scorer) -> Ints:
+        """What a scorer makes of the columns of some rows.
+
+        Most of the table is scored as a whole: picking results is cheaper than picking inputs.
+        """
+        if not isinstance(rows, slice) and 2 * len(rows) > self._nodes.size:
+            whole = self.of(cycle, self._nodes.all_rows(), requests)
+            if all(column.considered is None for column in whole):
+                return scorer(whole, self._nodes.size)[rows]
+        return scorer(self.of(cycle, rows, requests), count_of(rows))
 
     def of(self, cycle: Cycle, rows: Rows, requests: Mapping[str, int]) -> list[Column]:
         """What counts when a pod with these requests is scored on these rows."""

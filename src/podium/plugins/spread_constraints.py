@@ -8,8 +8,6 @@ without one they do not hold (`pkg/scheduler/framework/plugins/podtopologyspread
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-import numpy as np
-
 from podium.api.labels import EVERYTHING, Selector, selector_of
 from podium.api.pod import TopologySpreadConstraint
 from podium.cluster.catalog import Catalog

@@ -1,12 +1,12 @@
 """Soft spread constraints: the fewer matching pods in a node's domains, the better.
 
-Each constraint adds `pods in the domain * log(domains + 2) + maxSkew - 1` to a node's raw score; the
-logarithm weighs a topology with many domains, where counts are small, like one with few. Counts are
-per domain over all nodes, or for hostnames those of the node itself. What is registered as a domain
-is what feasible nodes have (`podtopologyspread/scoring.go`).
+Each constraint adds `pods in the domain * log(domains + 2) + maxSkew - 1` to a node's raw score;
+the logarithm makes up for the smaller counts of a topology with many domains. Counts are per domain
+over all nodes, or for hostnames those of the node itself; as domains count those that feasible
+nodes are in (`podtopologyspread/scoring.go`).
 
-Worked example: zones a and b hold 3 and 1 pods, maxSkew 1, weight log(4): raw 3 * 1.386 = 4.16 -> 4 and
-1.39 -> 1, normalised 100 * (4 + 1 - 4) / 4 = 25 and 100.
+Worked example: zones a and b hold 3 and 1 pods, maxSkew 1, weight log(4): raw 3 * 1.386 = 4.16 -> 4
+and 1.39 -> 1, normalised 100 * (4 + 1 - 4) / 4 = 25 and 100.
 """
 
 from typing import NamedTuple
@@ -132,7 +132,7 @@ def prepare_scores(
             totals = topology.totals(per_row, eligible)
             if topology.unnamed and not needs_all_keys:
                 totals[topology.unnamed] += _on_unlabelled(cycle, topology, per_row, eligible)
-        by_slot = totals * weight + offset
+        by_slot: Floats = totals.astype(np.float64) * weight + offset
         by_slot[0] = 0.0
         parts.append(DomainPart(topology, by_slot))
     return SpreadScoreState(parts, left_out)
@@ -140,6 +140,8 @@ def prepare_scores(
 
 def _registered(topology: Topology, feasible: Rows) -> int:
     """How many values the feasible rows have; no label reads as the empty text (quirk Q13)."""
+    if topology.complete and count_of(feasible) == len(topology.slots):
+        return topology.domain_count
     seen = np.zeros(topology.domain_count + 1, dtype=np.bool_)
     seen[topology.slots[feasible]] = True
     if seen[0] and topology.unnamed:

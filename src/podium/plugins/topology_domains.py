@@ -2,9 +2,9 @@
 
 PodTopologySpread and InterPodAffinity both ask "how many such pods are in this node's zone": a
 topology key divides the nodes into domains, pods per node are added up per domain, and every node
-reads its domain's total. A `Topology` numbers the domains of one key without gaps, so that adding up
-is one `bincount` and reading is one gather. Slot 0 is for nodes without the label; it is no domain
-and always reads as 0.
+reads its domain's total. A `Topology` numbers the domains of one key without gaps, so that adding
+up is one `bincount` and reading is one gather. Slot 0 is for nodes without the label; it is no
+domain and always reads as 0.
 """
 
 from typing import NamedTuple

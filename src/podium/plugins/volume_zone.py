@@ -22,6 +22,13 @@ from podium.framework.events import Action, Registration, Resource
 from podium.framework.points import FilterPlugin, PreFilterPlugin
 from podium.framework.status import SKIP, Status, unresolvable
 from podium.framework.verdict import Verdict, rejecting
+from podium.plugins.csi_translation import (
+    BETA_REGION,
+    BETA_ZONE,
+    REGION,
+    ZONE,
+    ZONE_SEPARATOR,
+)
 from podium.plugins.pod_claims import (
     NO_CLAIM_NAME,
     WAIT_FOR_FIRST_CONSUMER,
@@ -40,10 +47,6 @@ ZONE_CONFLICT = unresolvable("node(s) had no available volume zone")
 NO_VOLUME_NAME = "PersistentVolume had no name"
 NO_VOLUME_NOR_CLASS = "PersistentVolumeClaim had no pv name and storageClass name"
 
-BETA_ZONE = "failure-domain.beta.kubernetes.io/zone"
-BETA_REGION = "failure-domain.beta.kubernetes.io/region"
-ZONE = "topology.kubernetes.io/zone"
-REGION = "topology.kubernetes.io/region"
 TOPOLOGY_LABELS = (BETA_ZONE, BETA_REGION, ZONE, REGION)
 STABLE_KEY = {BETA_ZONE: ZONE, BETA_REGION: REGION}
 
@@ -61,7 +64,7 @@ class Unusable(Exception):
 
 def zone_values(written: str) -> frozenset[str] | None:
     """`a__b` means zone a or zone b; a value with an empty part says nothing (None)."""
-    parts = [part.strip() for part in written.split("__")]
+    parts = [part.strip() for part in written.split(ZONE_SEPARATOR)]
     return frozenset(parts) if all(parts) else None
 
 

@@ -21,6 +21,7 @@ from podium.plugins.dynamic_resources.cel.syntax import (
     OptionalMap,
     Select,
     StructLiteral,
+    dotted_name,
 )
 from podium.plugins.dynamic_resources.cel.types import (
     BOOL,
@@ -162,9 +163,7 @@ class Checker:
                 return self._issue(f"undefined field '{node.field}'", node.offset)
             return found
         if not is_wild(target) and not is_parameter(target):
-            return self._issue(
-                f"type '{target}' does not support field selection", node.offset
-            )
+            return self._issue(f"type '{target}' does not support field selection", node.offset)
         return DYN
 
     def _call(self, node: Call) -> Type:
@@ -318,9 +317,7 @@ class Checker:
 
     def _require(self, wanted: Type, found: Type, node: Node) -> None:
         if not self._solution.accepts(wanted, found):
-            self._issue(
-                f"expected type '{wanted}' but found '{self._shown(found)}'", node.offset
-            )
+            self._issue(f"expected type '{wanted}' but found '{self._shown(found)}'", node.offset)
 
     def _shown(self, found: Type) -> Type:
         return self._solution.resolved(found, final=True)
@@ -336,16 +333,6 @@ class Checker:
     def _issue(self, problem: str, offset: int) -> Type:
         self.issues.append(IssueError(problem, offset))
         return ERROR
-
-
-def dotted_name(node: Node) -> str:
-    """`a.b.c` for a plain chain of selections, otherwise an empty string."""
-    if isinstance(node, Ident):
-        return node.name
-    if isinstance(node, Select) and not node.test and not node.optional:
-        prefix = dotted_name(node.operand)
-        return f"{prefix}.{node.field}" if prefix else ""
-    return ""
 
 
 def _parameters(overload: Overload) -> set[Type]:

@@ -31,7 +31,9 @@ class Token(NamedTuple):
 
 _SPACE = re.compile(r"(?:[ \t\r\n\f]+|//[^\n]*)+")
 _IDENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_DOUBLE = re.compile(r"[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+(?:[eE][+-]?[0-9]+)?")
+_DOUBLE = re.compile(
+    r"[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+(?:[eE][+-]?[0-9]+)?"
+)
 _INT = re.compile(r"(0[xX][0-9a-fA-F]+|[0-9]+)([uU]?)")
 _SYMBOL = re.compile(r"&&|\|\||==|!=|<=|>=|[-+*/%<>!?:.,()\[\]{}]")
 _STRING_START = re.compile(r"([rRbB]{0,2})('''|\"\"\"|'|\")")
@@ -77,9 +79,7 @@ def _next(source: str, offset: int) -> tuple[Token, int]:
     symbol = _SYMBOL.match(source, offset)
     if symbol is not None:
         return Token(SYMBOL, symbol[0], None, offset), symbol.end()
-    raise IssueError(
-        f"Syntax error: token recognition error at: '{source[offset]}'", offset
-    )
+    raise IssueError(f"Syntax error: token recognition error at: '{source[offset]}'", offset)
 
 
 def _string(source: str, offset: int, start: "re.Match[str]") -> tuple[Token, int]:
@@ -87,9 +87,7 @@ def _string(source: str, offset: int, start: "re.Match[str]") -> tuple[Token, in
     raw, is_bytes = "r" in prefix, "b" in prefix
     end = _closing(source, start.end(), quote, raw=raw)
     if end < 0 or (len(quote) == 1 and "\n" in source[start.end() : end]):
-        raise IssueError(
-            f"Syntax error: token recognition error at: '{source[offset:]}'", offset
-        )
+        raise IssueError(f"Syntax error: token recognition error at: '{source[offset:]}'", offset)
     body = source[start.end() : end]
     text = source[offset : end + len(quote)]
     value: object

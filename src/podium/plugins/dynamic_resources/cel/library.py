@@ -75,7 +75,9 @@ class Functions:
         return keep
 
 
-_SIGNATURE = re.compile(r"(?:\((?P<target>[^()]+)\)\.)?(?P<name>[^()]+)\((?P<args>.*)\) -> (?P<result>.+)")
+_SIGNATURE = re.compile(
+    r"(?:\((?P<target>[^()]+)\)\.)?(?P<name>[^()]+)\((?P<args>.*)\) -> (?P<result>.+)"
+)
 _TYPE_TOKEN = re.compile(r"[\w.]+|[<>,]")
 
 

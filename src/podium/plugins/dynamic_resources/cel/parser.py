@@ -27,6 +27,7 @@ from podium.plugins.dynamic_resources.cel.syntax import (
     Node,
     Select,
     StructLiteral,
+    dotted_name,
 )
 from podium.plugins.dynamic_resources.cel.values import INT64_MAX, INT64_MIN, UINT64_MAX, Uint
 
@@ -126,7 +127,7 @@ class _Parser:
                 index = self.expression()
                 self._expect("]")
                 node = Call(token.offset, function, None, [node, index])
-            elif token.text == "{" and _type_name(node):
+            elif token.text == "{" and dotted_name(node):
                 node = self._struct(node)
             else:
                 return node
@@ -217,7 +218,7 @@ class _Parser:
             if not self._accept(","):
                 self._expect("}")
                 break
-        return StructLiteral(node.offset, _type_name(node))
+        return StructLiteral(node.offset, dotted_name(node))
 
     # tokens
 
@@ -262,16 +263,6 @@ def _number(token: Token, *, negative: bool) -> object:
     if not INT64_MIN <= value <= INT64_MAX:
         raise IssueError("invalid int literal", token.offset)
     return value
-
-
-def _type_name(node: Node) -> str:
-    """The dotted name that a chain of selections spells, or an empty string."""
-    if isinstance(node, Ident):
-        return node.name
-    if isinstance(node, Select) and not node.test and not node.optional:
-        prefix = _type_name(node.operand)
-        return f"{prefix}.{node.field}" if prefix else ""
-    return ""
 
 
 def _unexpected(token: Token, wanted: str) -> IssueError:

@@ -94,3 +94,13 @@ class OptionalMap(Node):
     name: str
     body: Node
     flat: bool
+
+
+def dotted_name(node: Node) -> str:
+    """`a.b.c` for a plain chain of selections, otherwise an empty string."""
+    if isinstance(node, Ident):
+        return node.name
+    if isinstance(node, Select) and not node.test and not node.optional:
+        prefix = dotted_name(node.operand)
+        return f"{prefix}.{node.field}" if prefix else ""
+    return ""

@@ -1,0 +1,107 @@
+"""From a held node to a bound pod, and back again if that fails.
+
+A placed pod may wait at Permit; then its binding cycle is handed to the driver; whichever way it
+ends comes back here. Undoing is done in one place and in upstream's order (engine spec 5.9).
+"""
+
+from podium.engine.attempt import Attempts
+from podium.engine.binding import Binding
+from podium.engine.failure import Failures
+from podium.engine.intake import POD_DELETED
+from podium.engine.requests import Bind
+from podium.engine.state import EngineState, Flight
+from podium.framework.fit_message import one_node_error
+from podium.framework.queued import QueuedPod
+from podium.framework.status import Code, Status
+from podium.framework.waiting import WaitingPod
+
+
+class Bindings:
+    def __init__(self, state: EngineState, attempts: Attempts, failures: Failures) -> None:
+        self._state = state
+        self._attempts = attempts
+        self._failures = failures
+
+    def start(self, queued: QueuedPod, binding: Binding, waits_s: dict[str, float]) -> None:
+        """A node is held: wait for permission, or bind."""
+        state = self._state
+        info = queued.info
+        flight = state.flights[info.uid] = Flight(queued, binding)
+        problem = binding.prepare()
+        if problem is not None:
+            self._fail(flight, problem)
+            return
+        if waits_s:
+            state.waiting.add(WaitingPod(info, binding.node_name, waits_s, state.clock()))
+            state.note(info.key, "waiting", ", ".join(waits_s))
+            return
+        self._bind(flight)
+
+    def look_at_waiting(self) -> None:
+        """Go on with pods whose wait ended in any way."""
+        state = self._state
+        state.waiting.expire(state.clock())
+        for waiting in state.waiting:
+            outcome = waiting.outcome
+            if outcome is None:
+                continue
+            state.waiting.remove(waiting.info.uid)
+            flight = state.flights[waiting.info.uid]
+            if outcome.code is Code.SUCCESS:
+                self._bind(flight)
+            elif outcome.code.rejected:
+                self._fail(flight, outcome)
+            else:
+                text = f"waiting on permit for pod: {outcome.message}"
+                self._fail(flight, Status(Code.ERROR, (text,), outcome.plugin))
+
+    def _bind(self, flight: Flight) -> None:
+        state = self._state
+        flight.started = True
+        # upstream: from here on no failure counts as a plugin's rejection
+        state.queue.done(flight.queued.info.uid)
+        state.ask(Bind(flight.binding))
+
+    def finished(self, binding: Binding, problem: Status | None) -> None:
+        """The driver says how a binding cycle ended."""
+        state = self._state
+        info = binding.cycle.pod
+        flight = state.flights.get(info.uid)
+        if flight is None or flight.binding is not binding:
+            raise LookupError(f"no binding of {info.key} is under way")
+        if problem is not None:
+            self._fail(flight, problem)
+            return
+        del state.flights[info.uid]
+        note = f"Successfully assigned {info.key} to {binding.node_name}"
+        state.tell(info, "Normal", "Scheduled", "Binding", note)
+        state.note(info.key, "bound", binding.node_name)
+        state.queue.activate(binding.cycle.to_activate.values())
+
+    def _fail(self, flight: Flight, problem: Status) -> None:
+        state = self._state
+        binding, queued = flight.binding, flight.queued
+        info = queued.info
+        del state.flights[info.uid]
+        held = state.cluster.is_assumed(info.uid)
+        self._attempts.undo(binding.cycle, binding.profile, binding.node_name)
+        state.note(info.key, "binding failed", problem.message)
+        rejected = problem.code.rejected and not flight.started
+        if held and not rejected:
+            self._wake_others(queued, everyone=True)
+        self._failures.handle(
+            queued,
+            rejected=problem.code.rejected,
+            message=one_node_error(problem) if rejected else problem.message,
+            rejectors={problem.plugin} if rejected else (),
+            nominated_node="",
+        )
+        if held and rejected:
+            self._wake_others(queued, everyone=False)
+
+    def _wake_others(self, queued: QueuedPod, *, everyone: bool) -> None:
+        """A node is free again: tell whoever waits for room."""
+        uid = queued.info.uid
+        concerns = None if everyone else (lambda other: other.uid != uid)
+        for woken in self._state.queue.happened(POD_DELETED, queued.info.pod, None, concerns):
+            self._state.note(woken.info.key, "woken", str(POD_DELETED))

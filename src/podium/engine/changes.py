@@ -1,0 +1,64 @@
+"""Which cluster events an update of an object amounts to (engine spec 8.3).
+
+A pod that was rejected is woken by what changed, not by the fact that something did: a heartbeat is
+no event, a label is.
+"""
+
+from podium.api.node import Node
+from podium.api.pod import Pod
+from podium.api.requests import pod_requests
+from podium.framework.events import Action, ClusterEvent, Resource
+
+
+def pod_changes(old: Pod, new: Pod) -> list[ClusterEvent]:
+    """Events of a pod update; a generic update when nothing particular is recognised."""
+    resource = Resource.ASSIGNED_POD if new.spec.node_name else Resource.UNSCHEDULABLE_POD
+    actions: list[Action] = []
+    if (old.metadata.labels or {}) != (new.metadata.labels or {}):
+        actions.append(Action.UPDATE_POD_LABEL)
+    if _scaled_down(old, new):
+        actions.append(Action.UPDATE_POD_SCALE_DOWN)
+    if old.spec.scheduling_gates and not new.spec.scheduling_gates:
+        actions.append(Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED)
+    if len(old.spec.tolerations or ()) != len(new.spec.tolerations or ()):
+        actions.append(Action.UPDATE_POD_TOLERATION)
+    if _claims(old) != _claims(new):
+        actions.append(Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM)
+    return [ClusterEvent(resource, action) for action in actions or [Action.UPDATE]]
+
+
+def _scaled_down(old: Pod, new: Pod) -> bool:
+    if old.spec.containers is new.spec.containers and old.status is new.status:
+        return False
+    before = pod_requests(old, status_resources=True)
+    after = pod_requests(new, status_resources=True)
+    return any(after.get(name, -1) < amount for name, amount in before.items())
+
+
+def _claims(pod: Pod) -> tuple[object, object]:
+    status = pod.status
+    return (status.resource_claim_statuses or (), status.extended_resource_claim_status)
+
+
+def node_changes(old: Node, new: Node) -> list[ClusterEvent]:
+    """Events of a node update; none at all when nothing that matters changed."""
+    actions: list[Action] = []
+    if old.spec.unschedulable and not new.spec.unschedulable:
+        actions.append(Action.UPDATE_NODE_TAINT)
+    if (old.status.allocatable or {}) != (new.status.allocatable or {}):
+        actions.append(Action.UPDATE_NODE_ALLOCATABLE)
+    if (old.metadata.labels or {}) != (new.metadata.labels or {}):
+        actions.append(Action.UPDATE_NODE_LABEL)
+    if (old.spec.taints or ()) != (new.spec.taints or ()):
+        actions.append(Action.UPDATE_NODE_TAINT)
+    if _conditions(old) != _conditions(new):
+        actions.append(Action.UPDATE_NODE_CONDITION)
+    if (old.metadata.annotations or {}) != (new.metadata.annotations or {}):
+        actions.append(Action.UPDATE_NODE_ANNOTATION)
+    if (old.status.declared_features or ()) != (new.status.declared_features or ()):
+        actions.append(Action.UPDATE_NODE_DECLARED_FEATURE)
+    return [ClusterEvent(Resource.NODE, action) for action in actions]
+
+
+def _conditions(node: Node) -> dict[str, str]:
+    return {c.type: c.status for c in node.status.conditions or ()}

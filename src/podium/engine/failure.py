@@ -1,0 +1,76 @@
+"""What follows a failed attempt or binding: bookkeeping, the queue, an event, a condition.
+
+The order is upstream's (engine spec 6.1): the pod goes back to the queue and its nomination changes
+before anything is written, so the next attempt already sees both.
+"""
+
+from collections.abc import Iterable
+
+from podium.cluster.pod_info import PodInfo
+from podium.engine.requests import PatchStatus, shortened
+from podium.engine.state import EngineState
+from podium.framework.queued import QueuedPod
+
+UNSCHEDULABLE = "Unschedulable"
+SCHEDULER_ERROR = "SchedulerError"
+
+
+class Failures:
+    def __init__(self, state: EngineState) -> None:
+        self._state = state
+
+    def handle(
+        self,
+        queued: QueuedPod,
+        *,
+        rejected: bool,
+        message: str,
+        rejectors: Iterable[str] = (),
+        pending: Iterable[str] = (),
+        nominated_node: str | None,
+    ) -> None:
+        """`nominated_node` None keeps the pod's nomination, an empty string clears it."""
+        state = self._state
+        queued.rejectors = set(rejectors)
+        queued.pending = set(pending)
+        queued.gating_plugin = ""
+        info = queued.info
+        current = state.pods.get(info.key)
+        if current is not None and (current.metadata.uid or info.key) != info.uid:
+            state.queue.done(info.uid)
+            return
+        if current is None or current.spec.node_name:
+            state.queue.done(info.uid)
+        else:
+            info = queued.info = state.cluster.infos.of(current)
+            state.queue.put_back(queued)
+            self._nominate(info, nominated_node)
+        if not message:
+            return
+        state.tell(info, "Warning", "FailedScheduling", "Scheduling", shortened(message))
+        reason = UNSCHEDULABLE if rejected else SCHEDULER_ERROR
+        if self._needs_patch(info, reason, message, nominated_node):
+            state.ask(PatchStatus(info, reason, message, nominated_node))
+
+    def _nominate(self, info: PodInfo, nominated_node: str | None) -> None:
+        nominator = self._state.cluster.nominator
+        if nominated_node:
+            nominator.nominate(info, nominated_node)
+        elif nominated_node is not None:
+            nominator.drop(info.uid)
+        elif info.pod.status.nominated_node_name:
+            nominator.nominate(info, info.pod.status.nominated_node_name)
+
+    def _needs_patch(
+        self, info: PodInfo, reason: str, message: str, nominated_node: str | None
+    ) -> bool:
+        """Nothing to change means no API call (engine spec 6.4)."""
+        status = info.pod.status
+        if nominated_node is not None and nominated_node != status.nominated_node_name:
+            return True
+        held = next((c for c in status.conditions or () if c.type == "PodScheduled"), None)
+        return held is None or (held.status, held.reason, held.message) != (
+            "False",
+            reason,
+            message,
+        )

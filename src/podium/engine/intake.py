@@ -1,0 +1,195 @@
+"""Events in: what the API server says becomes cluster changes and wake-ups.
+
+Pods are routed by whether they are on a node and whether a profile of ours serves them; the order
+of cache change and wake-up is upstream's (engine spec section 13).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from podium.api.devices import DeviceClass, ResourceClaim, ResourceSlice
+from podium.api.meta import KubeStruct
+from podium.api.node import Node
+from podium.api.pod import Pod
+from podium.api.storage import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeAttachment,
+)
+from podium.cluster.catalog import object_key
+from podium.cluster.pod_info import PodInfo
+from podium.engine.changes import node_changes, pod_changes
+from podium.engine.state import EngineState
+from podium.framework.events import Action, ClusterEvent, Resource
+
+FINISHED = ("Succeeded", "Failed")
+
+POD_ADDED = ClusterEvent(Resource.ASSIGNED_POD, Action.ADD)
+POD_DELETED = ClusterEvent(Resource.ASSIGNED_POD, Action.DELETE)
+
+_RESOURCES: dict[type[KubeStruct], Resource] = {
+    PersistentVolume: Resource.PERSISTENT_VOLUME,
+    PersistentVolumeClaim: Resource.PERSISTENT_VOLUME_CLAIM,
+    StorageClass: Resource.STORAGE_CLASS,
+    CSINode: Resource.CSI_NODE,
+    CSIDriver: Resource.CSI_DRIVER,
+    CSIStorageCapacity: Resource.CSI_STORAGE_CAPACITY,
+    VolumeAttachment: Resource.VOLUME_ATTACHMENT,
+    ResourceClaim: Resource.RESOURCE_CLAIM,
+    ResourceSlice: Resource.RESOURCE_SLICE,
+    DeviceClass: Resource.DEVICE_CLASS,
+}
+
+
+class Intake:
+    def __init__(self, state: EngineState) -> None:
+        self._state = state
+
+    # nodes
+
+    def node_put(self, node: Node) -> None:
+        """A node appeared or changed."""
+        cluster = self._state.cluster
+        name = node.metadata.name
+        old = (
+            cluster.nodes.node(cluster.nodes.row(name)) if cluster.nodes.is_present(name) else None
+        )
+        cluster.put_node(node)
+        if old is None:
+            self._wake(ClusterEvent(Resource.NODE, Action.ADD), None, node)
+        else:
+            for event in node_changes(old, node):
+                self._wake(event, old, node)
+
+    def node_deleted(self, name: str) -> None:
+        cluster = self._state.cluster
+        if cluster.nodes.is_present(name):
+            old = cluster.nodes.node(cluster.nodes.row(name))
+            self._wake(ClusterEvent(Resource.NODE, Action.DELETE), old, None)
+            cluster.remove_node(name)
+
+    # everything else
+
+    def object_put(self, obj: KubeStruct) -> None:
+        """An object that is neither node nor pod appeared or changed."""
+        catalog = self._state.cluster.catalog
+        metadata = getattr(obj, "metadata")  # noqa: B009 - every catalog kind has metadata
+        old = catalog.get(type(obj), metadata.name, metadata.namespace)
+        catalog.put(obj)
+        self._object_event(Action.ADD if old is None else Action.UPDATE, old, obj)
+
+    def object_deleted(self, obj: KubeStruct) -> None:
+        self._state.cluster.catalog.remove(obj)
+        self._object_event(Action.DELETE, obj, None)
+
+    def _object_event(self, action: Action, old: Any, new: Any) -> None:
+        resource = _RESOURCES.get(type(new if new is not None else old))
+        if resource is not None:
+            self._wake(ClusterEvent(resource, action), old, new)
+
+    # pods
+
+    def pod_put(self, pod: Pod) -> None:
+        """A pod appeared or changed."""
+        key = object_key(pod.metadata)
+        old = self._state.pods.get(key)
+        if pod.status.phase in FINISHED:
+            if old is not None:
+                self.pod_deleted(old)
+            return
+        if old is not None and old.metadata.uid != pod.metadata.uid:
+            self.pod_deleted(old)
+            old = None
+        self._state.pods[key] = pod
+        if old is None:
+            self._added(pod)
+        elif old.spec.node_name:
+            self._assigned_changed(old, pod)
+        elif pod.spec.node_name:
+            self._became_assigned(pod)
+        elif self._state.responsible(pod):
+            self._pending_changed(old, pod)
+
+    def pod_deleted(self, pod: Pod) -> None:
+        state = self._state
+        key = object_key(pod.metadata)
+        pod = state.pods.pop(key, pod)
+        info = state.cluster.infos.of(pod)
+        state.note(key, "deleted")
+        if pod.spec.node_name:
+            state.cluster.remove_pod(info.uid)
+            self._wake(POD_DELETED, pod, None)
+        elif state.responsible(pod):
+            self._pending_deleted(info)
+
+    def _added(self, pod: Pod) -> None:
+        if pod.spec.node_name:
+            self._became_assigned(pod)
+        elif self._state.responsible(pod):
+            info = self._state.cluster.infos.of(pod)
+            self._state.queue.add(info)
+            self._note_queued(info)
+
+    def _note_queued(self, info: PodInfo) -> None:
+        queued = self._state.queue.get(info.key)
+        if queued is not None and queued.gating_plugin:
+            self._state.note(info.key, "held back", queued.gating_plugin)
+        else:
+            self._state.note(info.key, "queued")
+
+    def _became_assigned(self, pod: Pod) -> None:
+        state = self._state
+        info = state.cluster.add_pod(pod)
+        self._wake(POD_ADDED, None, pod)
+        if state.responsible(pod):
+            state.queue.delete(info)
+
+    def _assigned_changed(self, old: Pod, pod: Pod) -> None:
+        self._state.cluster.update_pod(pod)
+        for event in pod_changes(old, pod):
+            self._wake(event, old, pod)
+
+    def _pending_changed(self, old: Pod, pod: Pod) -> None:
+        state = self._state
+        info = state.cluster.infos.of(pod)
+        if state.cluster.is_assumed(info.uid):
+            if info.terminating and old.metadata.deletion_timestamp is None:
+                self._assumed_deleted(info)
+            return
+        before = state.cluster.infos.of(old)
+        state.queue.update(before, info, pod_changes(old, pod))
+        nominated = old.status.nominated_node_name
+        if nominated and nominated != pod.status.nominated_node_name:
+            self._wake(POD_DELETED, old, None, lambda other: other.priority <= before.priority)
+
+    def _pending_deleted(self, info: PodInfo) -> None:
+        state = self._state
+        state.queue.delete(info)
+        if state.cluster.is_assumed(info.uid):
+            self._assumed_deleted(info)
+        elif info.pod.status.nominated_node_name:
+            self._wake(POD_DELETED, info.pod, None, lambda other: other.priority <= info.priority)
+
+    def _assumed_deleted(self, info: PodInfo) -> None:
+        """A pod that holds a node is going: end its wait, or forget it at once."""
+        state = self._state
+        waiting = state.waiting.get(info.uid)
+        if waiting is not None:
+            waiting.reject("", "removed")
+        else:
+            state.cluster.forget(info)
+        self._wake(POD_DELETED, info.pod, None)
+
+    def _wake(
+        self,
+        event: ClusterEvent,
+        old: Any,
+        new: Any,
+        concerns: Callable[[PodInfo], bool] | None = None,
+    ) -> None:
+        for queued in self._state.queue.happened(event, old, new, concerns):
+            self._state.note(queued.info.key, "woken", str(event))

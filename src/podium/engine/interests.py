@@ -1,0 +1,60 @@
+"""Collecting what the plugins of each profile want to be told (engine spec 3.3 and 8.4)."""
+
+from collections.abc import Iterable
+
+from podium.engine.queue.worth import Interest, Interests
+from podium.framework.events import Action, Registration, Resource
+from podium.framework.points import (
+    FilterPlugin,
+    PermitPlugin,
+    Plugin,
+    PreEnqueuePlugin,
+    PreFilterPlugin,
+    ReservePlugin,
+)
+from podium.framework.profile import Profile
+
+_REJECTING = (PreEnqueuePlugin, PreFilterPlugin, FilterPlugin, ReservePlugin, PermitPlugin)
+
+_EVERYTHING = tuple(
+    Registration(resource, Action.ALL)
+    for resource in (
+        Resource.POD,
+        Resource.NODE,
+        Resource.PERSISTENT_VOLUME,
+        Resource.PERSISTENT_VOLUME_CLAIM,
+        Resource.CSI_NODE,
+        Resource.CSI_DRIVER,
+        Resource.CSI_STORAGE_CAPACITY,
+        Resource.STORAGE_CLASS,
+        Resource.RESOURCE_CLAIM,
+        Resource.DEVICE_CLASS,
+    )
+)
+
+
+def interests_of(profiles: Iterable[Profile]) -> Interests:
+    return Interests(
+        {
+            profile.name: tuple(
+                Interest(plugin.name, registration)
+                for plugin in profile.plugins.values()
+                if isinstance(plugin, _REJECTING)
+                for registration in _registrations(plugin)
+            )
+            for profile in profiles
+        }
+    )
+
+
+def _registrations(plugin: Plugin) -> Iterable[Registration]:
+    declared = plugin.events()
+    if declared is None:
+        return _EVERYTHING
+    nodes = [r for r in declared if r.resource is Resource.NODE]
+    adds = any(r.action & Action.ADD for r in nodes)
+    taints = any(r.action & Action.UPDATE_NODE_TAINT for r in nodes)
+    if adds and not taints:
+        # upstream: whoever waits for new nodes is also woken by every taint change
+        return (*declared, Registration(Resource.NODE, Action.UPDATE_NODE_TAINT))
+    return declared

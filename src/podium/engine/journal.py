@@ -1,0 +1,75 @@
+"""What happened to each pod, in order, and the last decisions in full.
+
+Every transition leaves a line: queued, attempted, rejected by whom, woken by what, placed, bound.
+`story` gives a pod's lines back. Lines are small and bounded in number; decisions hold a column per
+plugin and are bounded in bytes. What is oldest is forgotten first.
+"""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from podium.engine.decision import Decision
+
+MOST_PODS = 10_000
+MOST_LINES = 200
+MOST_DECISION_BYTES = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One thing that happened to a pod."""
+
+    at: float
+    what: str
+    detail: str = ""
+
+
+class Journal:
+    def __init__(
+        self,
+        most_pods: int = MOST_PODS,
+        most_lines: int = MOST_LINES,
+        most_bytes: int = MOST_DECISION_BYTES,
+    ) -> None:
+        self._stories: OrderedDict[str, list[Line]] = OrderedDict()
+        self._most_pods = most_pods
+        self._most_lines = most_lines
+        self._decisions: OrderedDict[str, tuple[Decision, int]] = OrderedDict()
+        self._most_bytes = most_bytes
+        self.decision_bytes = 0
+
+    def keep(self, decision: Decision) -> None:
+        """Remember a pod's latest decision, forgetting the oldest ones to make room."""
+        self._drop(decision.pod.key)
+        size = decision.nbytes
+        self._decisions[decision.pod.key] = (decision, size)
+        self.decision_bytes += size
+        while self.decision_bytes > self._most_bytes and len(self._decisions) > 1:
+            self._drop(next(iter(self._decisions)))
+
+    def decision(self, key: str) -> Decision | None:
+        """A pod's latest decision, if it is still remembered."""
+        held = self._decisions.get(key)
+        return held[0] if held is not None else None
+
+    def _drop(self, key: str) -> None:
+        held = self._decisions.pop(key, None)
+        if held is not None:
+            self.decision_bytes -= held[1]
+
+    def note(self, key: str, at: float, what: str, detail: str = "") -> None:
+        lines = self._stories.get(key)
+        if lines is None:
+            lines = self._stories[key] = []
+            if len(self._stories) > self._most_pods:
+                self._stories.popitem(last=False)
+        lines.append(Line(at, what, detail))
+        if len(lines) > self._most_lines:
+            del lines[1]
+
+    def story(self, key: str) -> list[Line]:
+        """A pod's life so far, oldest first."""
+        return list(self._stories.get(key, ()))
+
+    def pods(self) -> list[str]:
+        return list(self._stories)

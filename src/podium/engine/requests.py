@@ -1,0 +1,76 @@
+"""What the engine asks its driver to do.
+
+The engine writes nothing itself. Each request is a value that says exactly what has to reach the
+API server; a live driver sends it, the simulator applies it to an in-memory cluster.
+"""
+
+from dataclasses import dataclass
+
+from podium.cluster.pod_info import PodInfo
+from podium.engine.binding import Binding
+
+NOTE_LIMIT = 1024
+_CUT = " ..."
+
+
+def shortened(note: str) -> str:
+    """A note that fits an event: at most 1024 bytes, cut with dots."""
+    data = note.encode()
+    if len(data) <= NOTE_LIMIT:
+        return note
+    return data[: NOTE_LIMIT - len(_CUT)].decode(errors="ignore") + _CUT
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An event about a pod; `related` is the preemptor of a victim."""
+
+    pod: PodInfo
+    type: str
+    reason: str
+    action: str
+    note: str
+    related: PodInfo | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PatchStatus:
+    """Set the PodScheduled condition to False and, unless None, the nominated node."""
+
+    pod: PodInfo
+    reason: str
+    message: str
+    nominated_node: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClearNomination:
+    pod: PodInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Evict:
+    """Mark a victim with the DisruptionTarget condition, then delete it."""
+
+    victim: PodInfo
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Preempt:
+    """Make room for a pod: clear weaker nominations, then evict; report when done."""
+
+    preemptor: PodInfo
+    node_name: str
+    clear: tuple[PodInfo, ...]
+    evict: tuple[Evict, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """Run a binding cycle and report how it ended."""
+
+    binding: Binding
+
+
+Request = Event | PatchStatus | Preempt | Bind

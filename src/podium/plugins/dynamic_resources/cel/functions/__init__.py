@@ -1,0 +1,1 @@
+"""The functions expressions can call, one module for each family of values."""

@@ -1,0 +1,79 @@
+"""Where a volume for a claim can be made.
+
+A class may restrict its volumes to parts of the cluster, and a driver may publish how much room it
+has where (CSIStorageCapacity). Both are said in node labels. Every claim is checked alone: room is
+not summed over claims, nor over pods.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from podium.api.labels import IN, Requirement, SelectorError, requirement_problems, selector_of
+from podium.api.quantity import value
+from podium.api.storage import CSIDriver, CSIStorageCapacity, StorageClass, TopologySelectorTerm
+from podium.cluster.catalog import Catalog, object_key
+from podium.plugins.volume_binding.node_reach import EVERYWHERE, NodeReach
+
+NO_PROVISIONER = frozenset({"", "kubernetes.io/no-provisioner"})
+
+Room = tuple[int, CSIStorageCapacity, int]
+"""Largest volume in bytes, the object that says so, and the number of the nodes it is for."""
+
+
+def volume_limit(capacity: CSIStorageCapacity) -> int | None:
+    """The largest volume that fits, in bytes; None if the driver does not know."""
+    written = capacity.maximum_volume_size
+    if written is None:
+        written = capacity.capacity
+    return value(written) if written is not None else None
+
+
+class Provisioning:
+    def __init__(self, catalog: Catalog, reach: NodeReach) -> None:
+        self._catalog = catalog
+        self._reach = reach
+        self._seen = -1
+        self._rooms: dict[str, list[Room]] = {}
+
+    def topology(self, storage_class: StorageClass) -> int:
+        """The number of the nodes for which volumes of a class may be made."""
+        terms = storage_class.allowed_topologies
+        if not terms:
+            return EVERYWHERE
+        return self._reach.of_conditions(tuple(filter(None, map(_conditions, terms))))
+
+    def tracks_capacity(self, provisioner: str) -> bool:
+        driver = self._catalog.get(CSIDriver, provisioner)
+        return driver is not None and bool(driver.spec.storage_capacity)
+
+    def rooms(self, class_name: str, size_bytes: int) -> Sequence[Room]:
+        """Places with room for a volume, by namespace and name."""
+        version = self._catalog.version(CSIStorageCapacity)
+        if version != self._seen:
+            self._seen = version
+            self._rooms = self._all_rooms()
+        return [room for room in self._rooms.get(class_name, ()) if room[0] >= size_bytes]
+
+    def _all_rooms(self) -> dict[str, list[Room]]:
+        rooms: defaultdict[str, list[Room]] = defaultdict(list)
+        for capacity in sorted(
+            self._catalog.all(CSIStorageCapacity), key=lambda found: object_key(found.metadata)
+        ):
+            limit = volume_limit(capacity)
+            if limit is None or capacity.node_topology is None:
+                continue
+            try:
+                selector = selector_of(capacity.node_topology)
+            except SelectorError:
+                continue
+            reach = self._reach.of_conditions((selector.requirements,))
+            rooms[capacity.storage_class_name].append((limit, capacity, reach))
+        return rooms
+
+
+def _conditions(term: TopologySelectorTerm) -> tuple[Requirement, ...] | None:
+    """The conditions of one allowed topology; one that is empty or malformed allows nothing."""
+    written = term.match_label_expressions or ()
+    if any(requirement_problems(e.key, IN, e.values, "") for e in written):
+        return None
+    return tuple(Requirement(e.key, IN, frozenset(e.values or ())) for e in written) or None

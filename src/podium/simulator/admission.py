@@ -1,0 +1,241 @@
+"""What an API server would have done to an object before a scheduler sees it.
+
+A manifest leaves out what the server fills in, and some of it decides placements: a limit without
+a request becomes the request, a class name becomes a priority, `matchLabelKeys` become part of the
+selector. Only such fields are filled in; tolerations for not-ready and unreachable nodes are not,
+because they matter to eviction and not to where a pod goes.
+
+Contract: an object that a server has stored (it has a resourceVersion) went through this already
+and keeps what it has.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+from uuid import NAMESPACE_OID, uuid5
+
+from msgspec.structs import replace
+
+from podium.api.devices import ResourceClaim, ResourceClaimSpec
+from podium.api.errors import ObjectError
+from podium.api.kinds import CLUSTER_SCOPED
+from podium.api.meta import KubeStruct, ObjectMeta
+from podium.api.node import Node
+from podium.api.pod import Container, Pod, PodSpec
+from podium.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from podium.api.workloads import Namespace, PriorityClass
+from podium.simulator.label_keys import merge_label_keys
+from podium.simulator.pod_resources import default_container, default_pod_level
+
+K = TypeVar("K", bound=KubeStruct)
+
+DEFAULT_NAMESPACE = "default"
+NAMESPACE_LABEL = "kubernetes.io/metadata.name"
+PREEMPT = "PreemptLowerPriority"
+SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+_DEFAULT_CLASS_ANNOTATIONS = (
+    "storageclass.kubernetes.io/is-default-class",
+    "storageclass.beta.kubernetes.io/is-default-class",
+)
+_BETA_CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
+
+
+def metadata_of(obj: KubeStruct) -> ObjectMeta:
+    metadata = getattr(obj, "metadata", None)
+    if not isinstance(metadata, ObjectMeta):
+        raise TypeError(f"{type(obj).__name__} has no metadata")
+    return metadata
+
+
+def stored(obj: KubeStruct) -> bool:
+    """Whether an API server has accepted the object already."""
+    return bool(metadata_of(obj).resource_version)
+
+
+def uid_for(kind: str, namespace: str, name: str) -> str:
+    """A UID that follows from the object's identity, so that runs can be compared."""
+    return str(uuid5(NAMESPACE_OID, f"{kind}/{namespace}/{name}"))
+
+
+def identified(obj: K) -> K:
+    """The object with a namespace (if its kind has them) and a UID."""
+    metadata = metadata_of(obj)
+    namespace = metadata.namespace
+    if type(obj) in CLUSTER_SCOPED:
+        namespace = ""
+    elif not namespace:
+        namespace = DEFAULT_NAMESPACE
+    uid = metadata.uid or uid_for(type(obj).__name__, namespace, metadata.name)
+    if namespace == metadata.namespace and uid == metadata.uid:
+        return obj
+    return _with(obj, metadata=replace(metadata, namespace=namespace, uid=uid))
+
+
+class Admission:
+    """Fills in objects, knowing the classes of the cluster they go into."""
+
+    def __init__(self, objects: Iterable[KubeStruct]) -> None:
+        found = list(objects)
+        priorities = [obj for obj in found if isinstance(obj, PriorityClass)]
+        self._priorities: dict[str, PriorityClass] = {
+            name: PriorityClass(metadata=ObjectMeta(name=name), value=value)
+            for name, value in SYSTEM_CLASSES.items()
+        }
+        self._priorities.update((entry.metadata.name, entry) for entry in priorities)
+        # upstream: should there be several defaults, the least important one counts.
+        self._default_priority = min(
+            (entry for entry in priorities if entry.global_default),
+            key=lambda entry: entry.value,
+            default=None,
+        )
+        self._default_storage = _default_storage_class(
+            obj for obj in found if isinstance(obj, StorageClass)
+        )
+
+    def admit(self, obj: K) -> K:
+        """The object as a server would store it; ObjectError if it would refuse it."""
+        match obj:
+            case Pod():
+                return _same(obj, self._pod(obj))
+            case Node():
+                return _same(obj, _node(obj))
+            case Namespace():
+                return _same(obj, _namespace(obj))
+            case StorageClass() if obj.volume_binding_mode is None:
+                return _with(obj, volume_binding_mode="Immediate")
+            case PersistentVolume() if not obj.status.phase:
+                phase = "Bound" if obj.spec.claim_ref else "Available"
+                return _with(obj, status=replace(obj.status, phase=phase))
+            case PersistentVolumeClaim() if not stored(obj):
+                return _same(obj, self._claim(obj))
+            case ResourceClaim() if not stored(obj):
+                return _with(obj, spec=default_requests(obj.spec))
+        return obj
+
+    def _pod(self, pod: Pod) -> Pod:
+        settled = stored(pod) and pod.spec.priority is not None
+        spec = pod.spec if settled else self._prioritised(pod.spec)
+        if not spec.scheduler_name:
+            spec = replace(spec, scheduler_name=PodSpec().scheduler_name)
+        if not stored(pod):
+            spec = merge_label_keys(_default_resources(spec), pod.metadata.labels or {})
+        return pod if spec is pod.spec else replace(pod, spec=spec)
+
+    def _prioritised(self, spec: PodSpec) -> PodSpec:
+        """Priority and preemption policy as the class says; a written number stays."""
+        found = self._default_priority
+        if spec.priority_class_name:
+            found = self._priorities.get(spec.priority_class_name)
+            if found is None and spec.priority is None:
+                raise ObjectError(
+                    "spec.priorityClassName",
+                    f"no PriorityClass with name {spec.priority_class_name} was found",
+                    "add the PriorityClass to the input",
+                )
+        elif spec.priority is not None:
+            found = None
+        if found is None:
+            return spec if spec.priority is not None else replace(spec, priority=0)
+        if spec.priority not in (None, found.value):
+            raise ObjectError(
+                "spec.priority",
+                f"{spec.priority} is not what PriorityClass {found.metadata.name} says"
+                f" ({found.value})",
+                "leave one of the two out",
+            )
+        return replace(
+            spec,
+            priority=found.value,
+            priority_class_name=found.metadata.name,
+            preemption_policy=spec.preemption_policy or found.preemption_policy or PREEMPT,
+        )
+
+    def _claim(self, claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
+        spec = claim.spec
+        if spec.volume_mode is None:
+            spec = replace(spec, volume_mode="Filesystem")
+        written = _BETA_CLASS_ANNOTATION in (claim.metadata.annotations or {})
+        if spec.storage_class_name is None and not written and self._default_storage:
+            spec = replace(spec, storage_class_name=self._default_storage)
+        return replace(claim, spec=spec)
+
+
+def default_requests(spec: ResourceClaimSpec) -> ResourceClaimSpec:
+    """A request for devices that says neither how nor how many wants exactly one."""
+    requests = spec.devices.requests
+    if not requests:
+        return spec
+    filled = tuple(
+        replace(
+            request,
+            exactly=_counted(request.exactly) if request.exactly else None,
+            first_available=tuple(map(_counted, request.first_available))
+            if request.first_available
+            else request.first_available,
+        )
+        for request in requests
+    )
+    return replace(spec, devices=replace(spec.devices, requests=filled))
+
+
+def _counted(request: Any) -> Any:
+    mode = request.allocation_mode or "ExactCount"
+    count = request.count or (1 if mode == "ExactCount" else 0)
+    return replace(request, allocation_mode=mode, count=count)
+
+
+def _default_resources(spec: PodSpec) -> PodSpec:
+    def filled(containers: tuple[Container, ...] | None) -> tuple[Container, ...] | None:
+        if not containers:
+            return containers
+        return tuple(default_container(c, host_network=spec.host_network) for c in containers)
+
+    return default_pod_level(
+        replace(
+            spec,
+            containers=filled(spec.containers),
+            init_containers=filled(spec.init_containers),
+        )
+    )
+
+
+def _node(node: Node) -> Node:
+    status = node.status
+    if status.allocatable is not None or status.capacity is None:
+        return node
+    return replace(node, status=replace(status, allocatable=status.capacity))
+
+
+def _namespace(namespace: Namespace) -> Namespace:
+    metadata = namespace.metadata
+    labels: Mapping[str, str] = metadata.labels or {}
+    if NAMESPACE_LABEL in labels:
+        return namespace
+    named = {**labels, NAMESPACE_LABEL: metadata.name}
+    return replace(namespace, metadata=replace(metadata, labels=named))
+
+
+def _default_storage_class(classes: Iterable[StorageClass]) -> str:
+    """upstream: of several default classes the newest counts, then the first by name."""
+    defaults = [
+        entry
+        for entry in classes
+        if any(
+            (entry.metadata.annotations or {}).get(key) == "true"
+            for key in _DEFAULT_CLASS_ANNOTATIONS
+        )
+    ]
+    defaults.sort(key=lambda entry: entry.metadata.name)
+    defaults.sort(key=lambda entry: entry.metadata.creation_timestamp or "", reverse=True)
+    return defaults[0].metadata.name if defaults else ""
+
+
+def _with(obj: K, **changes: Any) -> K:
+    changed: K = replace(obj, **changes)
+    return changed
+
+
+def _same(before: K, after: KubeStruct) -> K:
+    """`after`, known to be of the type of `before`."""
+    if not isinstance(after, type(before)):
+        raise TypeError(f"{type(before).__name__} became {type(after).__name__}")
+    return after

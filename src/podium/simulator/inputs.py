@@ -1,0 +1,164 @@
+"""Files to typed objects, in the order in which they were given.
+
+Files, directories (every *.yaml, *.yml and *.json below them, sorted) and `-` for standard input
+may hold manifests, `kind: List` dumps or both. Kinds that have nothing to do with scheduling are
+passed over and counted. Unknown fields are refused, told or ignored, as with kubectl's
+`--validate`.
+
+Contract: the objects are as they were written; what an API server or a controller would add is
+the business of `admission` and `workloads`.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from podium.api.documents import Document, expand_lists, read_documents
+from podium.api.errors import InputError, ObjectError
+from podium.api.kinds import KINDS, KubeObject, convert_object
+from podium.api.shapes import described, shape_of
+from podium.simulator.foreign_kinds import refuse_mistake
+from podium.simulator.problems import Problems
+from podium.simulator.workload_kinds import WORKLOAD_KINDS, Workload
+
+STDIN = "-"
+_SUFFIXES = (".yaml", ".yml", ".json")
+_READ: dict[tuple[str, str], type[KubeObject] | type[Workload]] = {**KINDS, **WORKLOAD_KINDS}
+
+
+class Validation(StrEnum):
+    """What to do with a field that does not exist."""
+
+    STRICT = "strict"
+    WARN = "warn"
+    IGNORE = "ignore"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One object and where it stands."""
+
+    document: Document
+    value: KubeObject | Workload
+
+
+@dataclass(slots=True)
+class Inputs:
+    items: list[Item] = field(default_factory=list)
+    passed_over: Counter[str] = field(default_factory=Counter)
+    warnings: list[str] = field(default_factory=list)
+
+
+def read_inputs(
+    paths: Iterable[str],
+    *,
+    validation: Validation = Validation.STRICT,
+    problems: Problems,
+    on_file: Callable[[str], None] = lambda _: None,
+) -> Inputs:
+    """All objects of all files; what is wrong goes to `problems`."""
+    inputs = Inputs()
+    for path in _files(paths, problems):
+        on_file(_shown(path))
+        try:
+            documents = list(expand_lists(read_documents(_read(path), _shown(path))))
+        except InputError as problem:
+            problems.add(problem)
+            continue
+        for document in documents:
+            with problems.of(document):
+                _take(document, inputs, validation)
+    return inputs
+
+
+def _take(document: Document, inputs: Inputs, validation: Validation) -> None:
+    raw = document.value
+    if not isinstance(raw, dict):
+        raise ObjectError("", f"expected a Kubernetes object, got {described(raw)}")
+    api_version, kind = _text(raw, "apiVersion"), _text(raw, "kind")
+    struct = _READ.get((api_version, kind))
+    if struct is None:
+        refuse_mistake(api_version, kind, _READ)
+        inputs.passed_over[kind] += 1
+        return
+    raw = _named(raw)
+    value = convert_object(raw, struct, strict=validation is Validation.STRICT)
+    if validation is Validation.WARN:
+        try:
+            shape_of(struct).refuse_unknown(raw)
+        except ObjectError as problem:
+            warning = document.error(problem.problem, path=problem.path, remedy=problem.remedy)
+            inputs.warnings.append(str(warning))
+    inputs.items.append(Item(document, value))
+
+
+def _text(raw: dict[str, Any], name: str) -> str:
+    written = raw.get(name)
+    if isinstance(written, str) and written:
+        return written
+    if written:
+        raise ObjectError(name, f"expected a string, got {described(written)}")
+    raise ObjectError(name, "is missing", "every Kubernetes object names its apiVersion and kind")
+
+
+def _named(raw: dict[str, Any]) -> dict[str, Any]:
+    """`generateName` turned into a name, the same one every time."""
+    metadata = raw.get("metadata")
+    if not isinstance(metadata, dict) or metadata.get("name"):
+        return raw
+    prefix = metadata.get("generateName")
+    if not isinstance(prefix, str) or not prefix:
+        return raw
+    suffix = sha256(msgspec.json.encode(raw, order="sorted")).hexdigest()[:5]
+    return {**raw, "metadata": {**metadata, "name": f"{prefix}{suffix}"}}
+
+
+# --- files ------------------------------------------------------------------------------------
+
+
+def _files(paths: Iterable[str], problems: Problems) -> Iterator[str]:
+    """Each file once, in the order in which it is first met."""
+    seen: set[str] = set()
+    for path in paths:
+        try:
+            for found in _below(path):
+                identity = found if found == STDIN else str(Path(found).resolve())
+                if identity not in seen:
+                    seen.add(identity)
+                    yield found
+        except OSError as problem:
+            problems.add(_unreadable(path, problem))
+        except InputError as problem:
+            problems.add(problem)
+
+
+def _below(path: str) -> list[str]:
+    if path == STDIN or not Path(path).is_dir():
+        return [path]
+    found = sorted(p for p in Path(path).rglob("*") if p.suffix in _SUFFIXES and p.is_file())
+    if not found:
+        raise InputError("holds no .yaml, .yml or .json files", source=path)
+    return [str(p) for p in found]
+
+
+def _read(path: str) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
+    except OSError as problem:
+        raise _unreadable(path, problem) from None
+
+
+def _unreadable(path: str, problem: OSError) -> InputError:
+    text = (problem.strerror or str(problem)).lower()
+    return InputError(f"cannot be read: {text}", source=_shown(path))
+
+
+def _shown(path: str) -> str:
+    return "standard input" if path == STDIN else path

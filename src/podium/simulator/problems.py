@@ -1,0 +1,54 @@
+"""Everything that is wrong with an input, shown together.
+
+Somebody who fixes a file wants to fix it once. Problems are collected over all files and raised as
+one error; nothing is simulated with half an input.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from podium.api.documents import Document
+from podium.api.errors import InputError, ObjectError
+
+MOST_SHOWN = 20
+
+
+class InputProblems(InputError):
+    """Several problems of one input, in the order in which they were met."""
+
+    def __init__(self, problems: list[InputError]) -> None:
+        super().__init__(f"{len(problems)} problems in the input")
+        self.problems = tuple(problems)
+
+    def __str__(self) -> str:
+        shown = [f"  {problem}" for problem in self.problems[:MOST_SHOWN]]
+        left = len(self.problems) - len(shown)
+        if left > 0:
+            shown.append(f"  ... and {left} more")
+        return "\n".join([f"{self.problem}:", *shown])
+
+
+class Problems:
+    """Collects errors while the reading goes on."""
+
+    def __init__(self) -> None:
+        self._found: list[InputError] = []
+
+    def add(self, problem: InputError) -> None:
+        self._found.append(problem)
+
+    @contextmanager
+    def of(self, document: Document) -> Iterator[None]:
+        """Keep what is raised about one document and carry on behind the block."""
+        try:
+            yield
+        except InputError as problem:
+            self.add(problem)
+        except ObjectError as problem:
+            self.add(document.error(problem.problem, path=problem.path, remedy=problem.remedy))
+
+    def raise_if_any(self) -> None:
+        if len(self._found) == 1:
+            raise self._found[0]
+        if self._found:
+            raise InputProblems(self._found)

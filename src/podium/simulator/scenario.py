@@ -1,0 +1,183 @@
+"""A cluster and the pods that wait for a place in it: what a simulation starts from.
+
+Reading is done in the order in which the real cluster would see things: files become objects,
+controllers make their pods, the API server fills in what was left out and refuses what is wrong.
+All problems of all steps are raised together and nothing is half done.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from podium.api.errors import InputError, ObjectError
+from podium.api.meta import KubeStruct, ObjectMeta
+from podium.api.node import Node
+from podium.api.pod import Pod
+from podium.api.workloads import Namespace
+from podium.simulator.admission import Admission, identified, metadata_of, stored
+from podium.simulator.inputs import Inputs, Item, Validation, read_inputs
+from podium.simulator.pod_claims import ClaimMaker
+from podium.simulator.problems import Problems
+from podium.simulator.validation import problems_of
+from podium.simulator.workload_kinds import Workload
+from podium.simulator.workloads import Controllers
+
+_FINISHED = ("Succeeded", "Failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """`pending` is in order of arrival, which is the order of the input."""
+
+    nodes: tuple[Node, ...]
+    running: tuple[Pod, ...]
+    pending: tuple[Pod, ...]
+    objects: tuple[KubeStruct, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def load_scenario(
+    paths: Sequence[str],
+    *,
+    validation: Validation = Validation.STRICT,
+    on_file: Callable[[str], None] = lambda _: None,
+) -> Scenario:
+    """Read files into a scenario. Raises InputError with everything that is wrong."""
+    if not paths:
+        raise InputError("no input", remedy="give files, directories or - with -f")
+    problems = Problems()
+    inputs = read_inputs(paths, validation=validation, problems=problems, on_file=on_file)
+    entries = _unique([_identify(item) for item in inputs.items], problems)
+    _refuse_invalid(entries, problems)
+    objects, notes = _populate(entries, problems)
+    problems.raise_if_any()
+    scenario = _sort_out(objects, [*_notes_on(inputs), *notes])
+    _refuse_empty(scenario, inputs, paths)
+    return scenario
+
+
+def _identify(item: Item) -> Item:
+    return Item(item.document, identified(item.value))
+
+
+def _unique(items: list[Item], problems: Problems) -> list[Item]:
+    """The objects without those that another one stands for already."""
+    first: dict[tuple[str, str], Item] = {}
+    for item in items:
+        held = first.setdefault((item.value.kind, _key(item.value)), item)
+        if held is not item:
+            problem = f"{item.value.kind} {_key(item.value)} is there twice"
+            at = held.document.place
+            problems.add(item.document.error(problem, remedy=f"the first one is in {at}"))
+    return list(first.values())
+
+
+def _refuse_invalid(items: list[Item], problems: Problems) -> None:
+    for item in items:
+        if stored(item.value):
+            continue
+        for problem in problems_of(item.value):
+            with problems.of(item.document):
+                raise problem
+
+
+def _populate(items: list[Item], problems: Problems) -> tuple[list[KubeStruct], list[str]]:
+    """The objects of the cluster after controllers and API server have done their part."""
+    values = [item.value for item in items]
+    controllers = Controllers(
+        [value for value in values if isinstance(value, Pod)],
+        [value for value in values if isinstance(value, Workload)],
+        [value for value in values if isinstance(value, Node)],
+    )
+    admission, claims = Admission(values), ClaimMaker(values)
+    objects: list[KubeStruct] = []
+    notes: list[str] = []
+
+    def add(obj: KubeStruct) -> None:
+        if isinstance(obj, Pod) and obj.status.phase not in _FINISHED:
+            obj, made = claims.make(obj)
+            objects.extend(admission.admit(identified(claim)) for claim in made)
+        objects.append(admission.admit(obj))
+
+    for item in items:
+        value = item.value
+        with problems.of(item.document):
+            if not isinstance(value, Workload):
+                add(value)
+                continue
+            made = controllers.make(value)
+            if made.pods:
+                notes.append(f"{value.kind} {_key(value)} makes {_count(len(made.pods), 'pod')}")
+            try:
+                for obj in (*made.objects, *made.pods):
+                    add(obj)
+            except ObjectError as problem:
+                path = f"spec.template.{problem.path}"
+                raise ObjectError(path, problem.problem, problem.remedy) from None
+    return objects, notes
+
+
+def _sort_out(objects: Iterable[KubeStruct], notes: list[str]) -> Scenario:
+    nodes: list[Node] = []
+    running: list[Pod] = []
+    pending: list[Pod] = []
+    others: list[KubeStruct] = []
+    finished = 0
+    for obj in objects:
+        match obj:
+            case Node():
+                nodes.append(obj)
+            case Pod() if obj.status.phase in _FINISHED:
+                finished += 1
+            case Pod() if obj.spec.node_name:
+                running.append(obj)
+            case Pod():
+                pending.append(obj)
+            case _:
+                others.append(obj)
+    if finished:
+        notes.append(f"{_count(finished, 'pod')} left out that have finished")
+    known = {node.metadata.name for node in nodes}
+    strays = Counter(pod.spec.node_name for pod in running if pod.spec.node_name not in known)
+    if strays:
+        names = ", ".join(sorted(strays)[:3]) + (", ..." if len(strays) > 3 else "")
+        notes.append(
+            f"{_count(strays.total(), 'pod')} on nodes that are not in the input ({names})"
+        )
+    others.extend(_implied_namespaces(others, [*running, *pending]))
+    return Scenario(tuple(nodes), tuple(running), tuple(pending), tuple(others), tuple(notes))
+
+
+def _implied_namespaces(objects: list[KubeStruct], pods: Iterable[Pod]) -> list[KubeStruct]:
+    """Namespaces that pods live in and nobody wrote down; selectors can match their names."""
+    known = {obj.metadata.name for obj in objects if isinstance(obj, Namespace)}
+    admission = Admission(())
+    return [
+        admission.admit(identified(Namespace(metadata=ObjectMeta(name=name))))
+        for name in sorted({pod.metadata.namespace for pod in pods} - known)
+    ]
+
+
+def _notes_on(inputs: Inputs) -> list[str]:
+    notes = list(inputs.warnings)
+    if inputs.passed_over:
+        listed = ", ".join(f"{kind} ({count})" for kind, count in inputs.passed_over.most_common())
+        notes.append(f"not read, since scheduling does not depend on them: {listed}")
+    return notes
+
+
+def _refuse_empty(scenario: Scenario, inputs: Inputs, paths: Sequence[str]) -> None:
+    remedy = "a cluster comes from: kubectl get nodes,pods -A -o json > cluster.json"
+    if not inputs.items:
+        raise InputError("no objects in the input", source=", ".join(paths), remedy=remedy)
+    if not scenario.nodes:
+        raise InputError("no nodes in the input", remedy=remedy)
+
+
+def _key(obj: KubeStruct) -> str:
+    metadata = metadata_of(obj)
+    return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

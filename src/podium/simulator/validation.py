@@ -1,0 +1,234 @@
+"""What an API server would refuse, as far as it concerns where pods go.
+
+The scheduler can rely on objects having been validated; a file has not been. A selector that
+cannot be parsed or a taint without an effect would turn into an odd decision or an error in the
+middle of a run, so it is told here, with the path to the field. Objects that a server has stored
+passed its validation and are not looked at.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from podium.api.errors import ObjectError
+from podium.api.field_paths import join
+from podium.api.label_syntax import key_problems, value_problems
+from podium.api.labels import SelectorError, selector_of
+from podium.api.meta import KubeStruct, LabelSelector, ObjectMeta, ResourceList
+from podium.api.node import Node
+from podium.api.node_affinity import NodeSelectorError, parse_node_selector, preferred_of
+from podium.api.pod import (
+    Affinity,
+    Container,
+    NodeAffinity,
+    Pod,
+    PodAffinity,
+    PodSpec,
+    ResourceRequirements,
+    Toleration,
+    TopologySpreadConstraint,
+)
+from podium.api.quantity import nano
+from podium.api.workloads import PriorityClass
+from podium.simulator.admission import SYSTEM_CLASSES, metadata_of
+from podium.simulator.workload_kinds import Workload
+
+_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_OPERATORS = ("Equal", "Exists", "Lt", "Gt")
+_MOST_USER_PRIORITY = 1_000_000_000
+
+Problems = Iterator[ObjectError]
+
+
+def problems_of(obj: KubeStruct) -> Problems:
+    """Everything that is wrong with an object that somebody wrote."""
+    metadata = metadata_of(obj)
+    if not isinstance(obj, Pod | Node | PriorityClass | Workload):
+        return
+    yield from _labels(metadata.labels, "metadata.labels")
+    match obj:
+        case Pod():
+            yield from _pod_spec(obj.spec, "spec")
+        case Node():
+            yield from _node(obj)
+        case PriorityClass():
+            yield from _priority_class(obj)
+        case _:
+            yield from _template(obj.spec.template.metadata, obj.spec.template.spec)
+
+
+def _template(metadata: ObjectMeta, spec: PodSpec) -> Problems:
+    yield from _labels(metadata.labels, "spec.template.metadata.labels")
+    yield from _pod_spec(spec, "spec.template.spec")
+
+
+def _pod_spec(spec: PodSpec, path: str) -> Problems:
+    if not spec.containers:
+        yield ObjectError(join(path, "containers"), "is missing", "a pod needs a container")
+    for kind, containers in (
+        ("containers", spec.containers),
+        ("initContainers", spec.init_containers),
+    ):
+        for index, container in enumerate(containers or ()):
+            yield from _container(container, join(path, f"{kind}[{index}]"))
+    yield from _resources(spec.resources, join(path, "resources"))
+    yield from _labels(spec.node_selector, join(path, "nodeSelector"))
+    yield from _affinity(spec.affinity, join(path, "affinity"))
+    for index, toleration in enumerate(spec.tolerations or ()):
+        yield from _toleration(toleration, join(path, f"tolerations[{index}]"))
+    for index, constraint in enumerate(spec.topology_spread_constraints or ()):
+        at = join(path, f"topologySpreadConstraints[{index}]")
+        yield from _spread(constraint, at)
+    yield from _one_of(
+        spec.preemption_policy, ("PreemptLowerPriority", "Never"), join(path, "preemptionPolicy")
+    )
+    if spec.scheduling_gates and spec.node_name:
+        problem = "cannot be set while there are schedulingGates"
+        yield ObjectError(join(path, "nodeName"), problem)
+
+
+def _container(container: Container, path: str) -> Problems:
+    yield from _resources(container.resources, join(path, "resources"))
+    for index, port in enumerate(container.ports or ()):
+        if not 0 <= port.host_port <= 65535:
+            at = join(path, f"ports[{index}].hostPort")
+            yield ObjectError(at, f"{port.host_port} is not a port", "ports are 1 to 65535")
+
+
+def _resources(resources: ResourceRequirements | None, path: str) -> Problems:
+    if resources is None:
+        return
+    limits = resources.limits or {}
+    yield from _amounts(limits, join(path, "limits"))
+    yield from _amounts(resources.requests, join(path, "requests"))
+    for name, request in (resources.requests or {}).items():
+        if name in limits and nano(request) > nano(limits[name]):
+            problem = f"{name} {request} is more than the limit of {limits[name]}"
+            yield ObjectError(join(path, "requests"), problem)
+
+
+def _amounts(amounts: ResourceList | None, path: str) -> Problems:
+    for name, amount in (amounts or {}).items():
+        if nano(amount) < 0:
+            yield ObjectError(path, f"{name} is {amount}, and amounts cannot be negative")
+
+
+def _labels(labels: dict[str, str] | None, path: str) -> Problems:
+    for key, value in (labels or {}).items():
+        if wrong := key_problems(key):
+            yield ObjectError(path, f'key "{key}": {"; ".join(wrong)}')
+        if wrong := value_problems(value):
+            yield ObjectError(path, f'{key}: value "{value}": {"; ".join(wrong)}')
+
+
+def _affinity(affinity: Affinity | None, path: str) -> Problems:
+    if affinity is None:
+        return
+    yield from _node_affinity(affinity.node_affinity, join(path, "nodeAffinity"))
+    yield from _pod_affinity(affinity.pod_affinity, join(path, "podAffinity"))
+    yield from _pod_affinity(affinity.pod_anti_affinity, join(path, "podAntiAffinity"))
+
+
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+
+
+def _node_affinity(affinity: NodeAffinity | None, path: str) -> Problems:
+    if affinity is None:
+        return
+    required = affinity.required_during_scheduling_ignored_during_execution
+    at = join(path, _REQUIRED)
+    if required is not None and not required.node_selector_terms:
+        yield ObjectError(join(at, "nodeSelectorTerms"), "is missing", "give at least one term")
+    try:
+        if required is not None:
+            parse_node_selector(required, strict=True)
+    except NodeSelectorError as problem:
+        yield ObjectError(at, str(problem))
+    preferred = affinity.preferred_during_scheduling_ignored_during_execution or ()
+    at = join(path, _PREFERRED)
+    try:
+        preferred_of(preferred)
+    except NodeSelectorError as problem:
+        yield ObjectError(at, str(problem))
+    yield from _weights([entry.weight for entry in preferred], at)
+
+
+def _pod_affinity(affinity: PodAffinity | None, path: str) -> Problems:
+    if affinity is None:
+        return
+    preferred = affinity.preferred_during_scheduling_ignored_during_execution or ()
+    terms = [
+        (join(path, f"{_REQUIRED}[{index}]"), term)
+        for index, term in enumerate(
+            affinity.required_during_scheduling_ignored_during_execution or ()
+        )
+    ] + [
+        (join(path, f"{_PREFERRED}[{index}].podAffinityTerm"), entry.pod_affinity_term)
+        for index, entry in enumerate(preferred)
+    ]
+    for at, term in terms:
+        yield from _selector(term.label_selector, join(at, "labelSelector"))
+        yield from _selector(term.namespace_selector, join(at, "namespaceSelector"))
+        if not term.topology_key:
+            yield ObjectError(join(at, "topologyKey"), "is missing")
+    yield from _weights([entry.weight for entry in preferred], join(path, _PREFERRED))
+
+
+def _spread(constraint: TopologySpreadConstraint, path: str) -> Problems:
+    yield from _selector(constraint.label_selector, join(path, "labelSelector"))
+    if constraint.max_skew <= 0:
+        yield ObjectError(join(path, "maxSkew"), "must be at least 1")
+    if not constraint.topology_key:
+        yield ObjectError(join(path, "topologyKey"), "is missing")
+    yield from _one_of(
+        constraint.when_unsatisfiable,
+        ("DoNotSchedule", "ScheduleAnyway"),
+        join(path, "whenUnsatisfiable"),
+    )
+
+
+def _selector(selector: LabelSelector | None, path: str) -> Problems:
+    try:
+        selector_of(selector)
+    except SelectorError as problem:
+        yield ObjectError(path, str(problem))
+
+
+def _weights(weights: Sequence[int], path: str) -> Problems:
+    for index, weight in enumerate(weights):
+        if not 1 <= weight <= 100:
+            yield ObjectError(f"{path}[{index}].weight", f"{weight} is not in the range 1 to 100")
+
+
+def _toleration(toleration: Toleration, path: str) -> Problems:
+    yield from _one_of(toleration.operator or None, _OPERATORS, join(path, "operator"))
+    yield from _one_of(toleration.effect or None, _EFFECTS, join(path, "effect"))
+    if not toleration.key and toleration.operator != "Exists":
+        yield ObjectError(join(path, "key"), "is missing", "only operator Exists needs no key")
+    if toleration.operator == "Exists" and toleration.value:
+        yield ObjectError(join(path, "value"), "must be left out with operator Exists")
+
+
+def _node(node: Node) -> Problems:
+    for index, taint in enumerate(node.spec.taints or ()):
+        path = f"spec.taints[{index}]"
+        if not taint.key:
+            yield ObjectError(f"{path}.key", "is missing")
+        yield from _one_of(taint.effect, _EFFECTS, f"{path}.effect")
+    yield from _amounts(node.status.allocatable, "status.allocatable")
+
+
+def _priority_class(entry: PriorityClass) -> Problems:
+    name = entry.metadata.name
+    if name in SYSTEM_CLASSES:
+        if entry.value != SYSTEM_CLASSES[name]:
+            yield ObjectError("value", f"{name} is worth {SYSTEM_CLASSES[name]} in every cluster")
+    elif entry.value > _MOST_USER_PRIORITY:
+        yield ObjectError("value", f"{entry.value} is more than {_MOST_USER_PRIORITY}")
+    yield from _one_of(
+        entry.preemption_policy, ("PreemptLowerPriority", "Never"), "preemptionPolicy"
+    )
+
+
+def _one_of(found: str | None, choices: Sequence[str], path: str) -> Problems:
+    if found is not None and found not in choices:
+        yield ObjectError(path, f'"{found}" is none of {", ".join(choices)}')

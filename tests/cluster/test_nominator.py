@@ -1,0 +1,51 @@
+"""Nominations: one node per pod, arrival order per node, who must be left room for."""
+
+from builders import make_pod
+
+from podium.cluster.nominator import Nominator
+from podium.cluster.pod_info import PodInfo, PodInfos
+
+INFOS = PodInfos()
+
+
+def pod(name: str, priority: int = 0) -> PodInfo:
+    return INFOS.of(make_pod(name, priority=priority))
+
+
+def test_pods_are_listed_in_order_of_arrival() -> None:
+    nominator = Nominator()
+    first, second = pod("p"), pod("q")
+    nominator.nominate(first, "a")
+    nominator.nominate(second, "a")
+    assert list(nominator.on_node("a")) == [first, second]
+    assert nominator.on_node("b") == ()
+
+
+def test_a_new_nomination_replaces_the_old_one() -> None:
+    nominator = Nominator()
+    nominator.nominate(pod("p"), "a")
+    nominator.nominate(pod("q"), "a")
+    moved = pod("p", 5)
+    nominator.nominate(moved, "b")
+    assert nominator.node_of(moved.uid) == "b"
+    assert [info.key for info in nominator.on_node("a")] == ["default/q"]
+    assert list(nominator.on_node("b")) == [moved]
+
+
+def test_a_dropped_nomination_is_gone_and_dropping_again_is_fine() -> None:
+    nominator = Nominator()
+    held = pod("p")
+    nominator.nominate(held, "a")
+    nominator.drop(held.uid)
+    nominator.drop(held.uid)
+    assert nominator.node_of(held.uid) == ""
+    assert nominator.on_node("a") == ()
+    assert nominator.rivals(pod("q")) == {}
+
+
+def test_rivals_are_other_pods_of_the_same_or_higher_priority() -> None:
+    nominator = Nominator()
+    weak, equal, strong, own = pod("w", 1), pod("e", 5), pod("s", 9), pod("own", 5)
+    for info, node in ((weak, "a"), (equal, "a"), (strong, "b"), (own, "b"), (pod("x", 0), "c")):
+        nominator.nominate(info, node)
+    assert nominator.rivals(own) == {"a": [equal], "b": [strong]}
