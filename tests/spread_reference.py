@@ -130,10 +130,10 @@ def reference_scores(
         for (constraint, selector), counts, weight in zip(
             constraints, totals, weights, strict=True
         ):
-            value = labels_of(node).get(constraint.topology_key)
-            if value is None or node.metadata.name in ignored:
+            domain = labels_of(node).get(constraint.topology_key)
+            if domain is None or node.metadata.name in ignored:
                 continue
-            count = counts[value]
+            count = counts[domain]
             if constraint.topology_key == HOSTNAME:
                 count = pods_counted_on(node, pods, pod, selector)
             points += float(count) * weight + float(constraint.max_skew - 1)

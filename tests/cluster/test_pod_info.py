@@ -87,5 +87,7 @@ def test_a_pod_that_has_not_started_starts_after_all_that_have() -> None:
 
 def test_a_deletion_time_makes_a_pod_terminating() -> None:
     infos = PodInfos()
-    assert infos.of(make_pod("p", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})).terminating
+    assert infos.of(
+        make_pod("p", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
+    ).terminating
     assert not infos.of(make_pod("p")).terminating

@@ -1,5 +1,7 @@
 """What pods take on each row, and private copies for trials."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from builders import make_cluster, make_node, make_pod
@@ -19,7 +21,7 @@ def uids(usage: Usage, row: int) -> list[str]:
     return [info.pod.metadata.name for info in usage.pods(row)]
 
 
-def web_pod(name: str, **more: object) -> Pod:
+def web_pod(name: str, **more: Any) -> Pod:
     containers = [
         {
             "name": "main",
@@ -28,7 +30,7 @@ def web_pod(name: str, **more: object) -> Pod:
         }
     ]
     volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]
-    return make_pod(name, containers=containers, volumes=volumes, **more)  # type: ignore[arg-type]
+    return make_pod(name, containers=containers, volumes=volumes, **more)
 
 
 def two_nodes() -> Cluster:

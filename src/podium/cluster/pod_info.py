@@ -153,6 +153,12 @@ def _shape_fields(pod: Pod) -> tuple[object, ...]:
         spec.resources,
         spec.affinity,
         spec.node_selector,
+        spec.tolerations,
+        spec.topology_spread_constraints,
+        spec.scheduler_name,
+        spec.host_network,
+        spec.host_users,
+        pod.metadata.owner_references,
         spec.topology_spread_constraints,
         tuple(v.persistent_volume_claim for v in spec.volumes or () if v.persistent_volume_claim),
         (

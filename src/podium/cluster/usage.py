@@ -58,11 +58,15 @@ class Usage:
         self.ports.remove(row, found.shape.ports)
 
     def replace(self, row: int, old: PodInfo, new: PodInfo) -> None:
-        """Put a new object in place of one of the same shape: last in the list, sums untouched."""
+        """Put a new object in place of one of the same shape: last in the list, sums untouched.
+
+        Its ports are taken again, as a neighbour with the same port may have freed them.
+        """
         pods = self._own_pods(row)
         index = next(i for i, pod in enumerate(pods) if pod.uid == old.uid)
         pods[index] = pods[-1]
         pods[-1] = new
+        self.ports.add(row, new.shape.ports)
 
     def fork(self) -> "Usage":
         self.grow()
@@ -81,7 +85,9 @@ class Usage:
 
     def reset(self, row: int, source: "Usage") -> None:
         """Make one row equal to that row of the usage this one was forked from."""
-        self.requested[:, row] = source.requested[: len(self.requested), row]
+        source.grow()
+        self.grow()
+        self.requested[:, row] = source.requested[:, row]
         self.nonzero[:, row] = source.nonzero[:, row]
         self.pod_count[row] = source.pod_count[row]
         self.ports.copy_row(row, source.ports)

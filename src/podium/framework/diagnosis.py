@@ -147,7 +147,27 @@ class Diagnosis:
                     found.setdefault(int(row), status)
         return found
 
+    def status_of(self, row: int) -> Status:
+        """The effective status of one row that did not pass."""
+        if row in self.own:
+            return self.own[row]
+        for result in self.results:
+            position = np.flatnonzero(indices(result.rows) == row)
+            status = result.status(int(position[0])) if len(position) else None
+            if status is not None:
+                return status
+        return self.absent
+
     def rows_with(self, code: Code, order: npt.NDArray[np.intp]) -> list[int]:
         """Rows whose effective status has a code, in snapshot order."""
-        own = self.statuses()
-        return [int(r) for r in order if own.get(int(r), self.absent).code is code]
+        if not len(order):
+            return []
+        codes = np.full(int(order.max()) + 1, int(self.absent.code), dtype=np.int8)
+        for result in reversed(self.results):
+            rows = indices(result.rows)
+            for status, positions in result.groups():
+                codes[rows[positions]] = int(status.code)
+        for row, status in self.own.items():
+            codes[row] = int(status.code)
+        found: list[int] = order[codes[order] == int(code)].tolist()
+        return found

@@ -5,7 +5,7 @@ rejects as unresolvable ends the phase, one that rejects as unschedulable lets t
 speak, node sets intersect, and a node with stronger nominated pods must pass with them and without.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -110,18 +110,51 @@ def run_filters_with_nominated(
     if not rivals:
         return result
     position_of = {int(row): position for position, row in enumerate(indices(rows))}
-    for node_name, pods in rivals.items():
-        position = position_of.get(cycle.nodes.row(node_name))
-        if position is None:
-            continue
-        row = cycle.nodes.row(node_name)
-        trial = cycle.fork()
+    crowded = {cycle.nodes.row(name): pods for name, pods in rivals.items()}
+    crowded = {row: pods for row, pods in crowded.items() if row in position_of}
+    if all(plugin.name in cycle.skip_filter for plugin in extensions):
+        statuses = _trial_together(plugins, cycle, crowded)
+    else:
+        statuses = _trial_one_by_one(plugins, extensions, cycle, crowded)
+    for row, status in statuses.items():
+        result.override(position_of[row], status)
+    return result
+
+
+def _trial_together(
+    plugins: Sequence[FilterPlugin], cycle: Cycle, crowded: Mapping[int, Sequence[PodInfo]]
+) -> dict[int, Status]:
+    """Nodes that fail with their nominated pods in place, where nodes are independent."""
+    if not crowded:
+        return {}
+    trial = cycle.fork()
+    for row, pods in crowded.items():
+        for pod in pods:
+            trial.usage.add(row, pod)
+    rows = np.fromiter(crowded, dtype=np.intp, count=len(crowded))
+    result = run_filters(plugins, trial, rows)
+    found = {int(row): result.status(position) for position, row in enumerate(rows)}
+    return {row: status for row, status in found.items() if status is not None}
+
+
+def _trial_one_by_one(
+    plugins: Sequence[FilterPlugin],
+    extensions: Sequence[PreFilterExtensions],
+    cycle: Cycle,
+    crowded: Mapping[int, Sequence[PodInfo]],
+) -> dict[int, Status]:
+    """The same where a pod on one node may count for another: each node gets a state of its own."""
+    found: dict[int, Status] = {}
+    usage = cycle.usage.fork() if crowded else cycle.usage
+    for row, pods in crowded.items():
+        trial = cycle.fork(usage)
         failure = add_pods(extensions, trial, pods, row)
         if failure is None:
             failure = run_filters(plugins, trial, np.array([row], dtype=np.intp)).status(0)
         if failure is not None:
-            result.override(position, failure)
-    return result
+            found[row] = failure
+        usage.reset(row, cycle.usage)
+    return found
 
 
 def add_pods(

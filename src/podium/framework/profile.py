@@ -77,6 +77,10 @@ class Profile:
         """The filter chain over some rows, nominated pods respected."""
         return run_filters_with_nominated(self.filter, self.extensions, cycle, rows)
 
+    def rows_are_independent(self, cycle: Cycle) -> bool:
+        """Whether a pod on one node cannot change what the filters say of another."""
+        return all(plugin.name in cycle.skip_filter for plugin in self.extensions)
+
     def points(self) -> dict[str, list[tuple[str, int]]]:
         """Extension point -> plugins in order with their weights (0 where weights mean nothing)."""
         return {

@@ -19,8 +19,8 @@ def device_counts(
 ) -> tuple[Ints, Ints]:
     """(devices that match the class, those of them in use) per row.
 
-    A row with no matching device does not take part in the score of the resource, which is what
-    every row says until devices are counted.
+    Rows may include some that show no node. A row without matching devices takes no part in the
+    score of the resource, which is what every row says until devices are counted.
     """
     none: Ints = np.zeros(count_of(rows), dtype=np.int64)
     return none, none

@@ -20,6 +20,7 @@ from podium.framework.verdict import Verdict
 class Examination:
     """Verdicts by filter plugin over the rows of the table at that time."""
 
+    nodes: tuple[str, ...] = ()
     plugins: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     _verdicts: dict[str, Verdict | Status | None] = field(default_factory=dict)
@@ -46,12 +47,13 @@ def examine(engine: Engine, info: PodInfo) -> Examination:
     profile = engine.profile_of(info.pod)
     cycle = Cycle(info, engine.cluster)
     found = Examination()
+    rows = np.array(engine.cluster.node_order(), dtype=np.intp)
+    found.nodes = tuple(engine.cluster.nodes.names[row] for row in rows)
     outcome = profile.run_pre_filters(cycle)
     found.skipped = sorted(cycle.skip_filter)
     if outcome.status is not None:
         return found
-    rows = np.array(engine.cluster.node_order(), dtype=np.intp)
-    found._position = {engine.cluster.nodes.names[row]: at for at, row in enumerate(rows)}
+    found._position = {name: at for at, name in enumerate(found.nodes)}
     for plugin in profile.filter:
         if plugin.name in cycle.skip_filter:
             continue

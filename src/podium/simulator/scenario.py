@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from podium.api.errors import InputError, ObjectError
 from podium.api.meta import KubeStruct, ObjectMeta
 from podium.api.node import Node
@@ -47,7 +49,7 @@ def load_scenario(
         raise InputError("no input", remedy="give files, directories or - with -f")
     problems = Problems()
     inputs = read_inputs(paths, validation=validation, problems=problems, on_file=on_file)
-    entries = _unique([_identify(item) for item in inputs.items], problems)
+    entries = _unique(_identify(inputs.items), problems)
     _refuse_invalid(entries, problems)
     objects, notes = _populate(entries, problems)
     problems.raise_if_any()
@@ -56,8 +58,17 @@ def load_scenario(
     return scenario
 
 
-def _identify(item: Item) -> Item:
-    return Item(item.document, identified(item.value))
+def _identify(items: Iterable[Item]) -> list[Item]:
+    """The objects with namespaces and UIDs; a UID that was copied along is not used again."""
+    found: list[Item] = []
+    uids: set[str] = set()
+    for item in items:
+        value = identified(item.value)
+        if value.metadata.uid in uids:
+            value = identified(replace(value, metadata=replace(value.metadata, uid="")))
+        uids.add(value.metadata.uid)
+        found.append(Item(item.document, value))
+    return found
 
 
 def _unique(items: list[Item], problems: Problems) -> list[Item]:

@@ -30,10 +30,9 @@ def load_of(cluster: Cluster) -> Load:
     usage.grow()
     rows = [row for row in range(nodes.size) if nodes.present[row]]
     rows.sort(key=nodes.names.__getitem__)
-    resources = [nodes.resources.value(index) for index in range(len(nodes.resources))]
     return Load(
         tuple(nodes.names[row] for row in rows),
-        (*resources, PODS),
+        (*nodes.resources, PODS),
         np.vstack((nodes.allocatable[:, rows], nodes.allowed_pods[rows])),
         np.vstack((usage.requested[:, rows], usage.pod_count[rows])),
     )

@@ -14,7 +14,7 @@ from podium.cluster.catalog import Catalog, object_key
 
 T = TypeVar("T", PersistentVolume, PersistentVolumeClaim)
 
-RESOURCE_NAMES = {
+_RESOURCE_NAMES: dict[type, str] = {
     PersistentVolume: "persistentvolumes",
     PersistentVolumeClaim: "persistentvolumeclaims",
 }
@@ -34,7 +34,7 @@ class AssumedObjects(Generic[T]):
 
     def __init__(self, catalog: Catalog, kind: type[T]) -> None:
         self._catalog = catalog
-        self._kind = kind
+        self._kind: type[T] = kind
         self._assumed: dict[str, _Assumed[T]] = {}
         self._touched: set[str] = set()
 
@@ -80,7 +80,7 @@ class AssumedObjects(Generic[T]):
 
 
 def not_found(kind: type, key: str) -> str:
-    return f'{RESOURCE_NAMES[kind]} "{key}" not found'
+    return f'{_RESOURCE_NAMES[kind]} "{key}" not found'
 
 
 def _same(stored: T, before: T) -> bool:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from podium.api.labels import IN, Requirement
 from podium.api.node_affinity import NodeTerm
-from podium.cluster.growth import Mask
+from podium.cluster.growth import Mask, indices
 from podium.cluster.interning import Interner
 from podium.cluster.node_matching import labels_mask
 from podium.cluster.nodes import NodeTable
@@ -93,8 +93,9 @@ class NodeReach:
     def _matching(self, requirements: tuple[Requirement, ...]) -> RowList:
         listed = next((r for r in requirements if r.operator == IN), None)
         if listed is None:
-            mask = labels_mask(self._nodes, requirements, self._nodes.all_rows())
-            return np.flatnonzero(mask)
+            everything = self._nodes.all_rows()
+            mask = labels_mask(self._nodes, requirements, everything)
+            return np.flatnonzero(mask) if mask is not None else indices(everything)
         rows = self._with_value(listed)
         others = [r for r in requirements if r is not listed]
         mask = labels_mask(self._nodes, others, rows)
@@ -111,7 +112,9 @@ class NodeReach:
         order, sorted_codes = index
         found = [code for code in map(column.values.find, requirement.values) if code >= 0]
         lists = [
-            order[np.searchsorted(sorted_codes, code) : np.searchsorted(sorted_codes, code, "right")]
+            order[
+                np.searchsorted(sorted_codes, code) : np.searchsorted(sorted_codes, code, "right")
+            ]
             for code in found
         ]
         if len(lists) == 1:

@@ -1,11 +1,26 @@
-"""The plugin class."""
+"""VolumeBinding: a pod goes where its volumes are, or where they can be had.
 
-from dataclasses import dataclass
+PreFilter sorts the pod's claims, Filter asks one search for every node, Reserve notes in memory
+what was chosen so that the next pod sees it, PreBind makes it true. With the gate
+StorageCapacityScoring, nodes are also scored by how well the storage is used.
+
+The decisions noted by Reserve belong to the plugin, that is, to its profile: as upstream, two
+profiles do not see each other's until the API server shows them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
+from podium.api.pod import Pod
+from podium.api.storage import ObjectReference, PersistentVolume, PersistentVolumeClaim
 from podium.cluster.growth import Ints, Rows, count_of
 from podium.framework.cycle import Cycle
+from podium.framework.events import Registration
+from podium.framework.handle import Handle
 from podium.framework.points import (
     ApiHandle,
     FilterPlugin,
@@ -16,13 +31,45 @@ from podium.framework.points import (
     ReservePlugin,
     ScorePlugin,
 )
-from podium.framework.status import SKIP, Status
+from podium.framework.status import SKIP, Status, error, unresolvable
 from podium.framework.verdict import Verdict
+from podium.plugins.pod_claims import (
+    claim_not_found,
+    claims_of,
+    controls,
+    find_claim,
+    not_owner,
+)
+from podium.plugins.volume_binding.assumed_objects import AssumedObjects, AssumeError
+from podium.plugins.volume_binding.capacity_scoring import CapacityScorer
+from podium.plugins.volume_binding.findings import Findings
+from podium.plugins.volume_binding.hints import REGISTRATIONS
+from podium.plugins.volume_binding.pod_volumes import (
+    BOUND_BY_CONTROLLER,
+    SELECTED_NODE,
+    PodClaims,
+    PodVolumes,
+    Provision,
+    StaticBinding,
+    all_bound,
+    claim_key,
+    classify,
+)
+from podium.plugins.volume_binding.volume_search import VolumeSearch
+from podium.plugins.volume_binding.volume_writing import VolumeApi, VolumeWriter
+
+UNBOUND_CLAIMS = unresolvable("pod has unbound immediate PersistentVolumeClaims")
+_LOST = "Lost"
 
 
 @dataclass(slots=True)
-class State:
+class VolumeState:
+    """What one attempt knows; trials share it, since volumes do not depend on pods on nodes."""
+
+    claims: PodClaims | None = None
+    findings: Findings | None = None
     all_bound: bool = False
+    planned: dict[str, PodVolumes] = field(default_factory=dict)
 
 
 class VolumeBinding(
@@ -30,28 +77,179 @@ class VolumeBinding(
 ):
     name = "VolumeBinding"
 
+    def __init__(self, args: Any, handle: Handle) -> None:
+        super().__init__(args, handle)
+        cluster = handle.cluster
+        self._volumes = AssumedObjects(cluster.catalog, PersistentVolume)
+        self._claims = AssumedObjects(cluster.catalog, PersistentVolumeClaim)
+        self._search = VolumeSearch(cluster, self._volumes)
+        self._writer = VolumeWriter(
+            cluster, self._volumes, self._claims, float(args.bind_timeout_seconds)
+        )
+        scored = handle.gates["StorageCapacityScoring"]
+        self._scorer = CapacityScorer(args.shape) if scored and args.shape else None
+
     def pre_filter(self, cycle: Cycle) -> Status | None:
-        cycle.write(self.name, State())
-        return SKIP
+        pod = cycle.pod.pod
+        if next(claims_of(pod), None) is None:
+            cycle.write(self.name, VolumeState())
+            return SKIP
+        problem = self._problem(pod)
+        if problem is not None:
+            return unresolvable(problem)
+        claims = classify(pod, self._claims, self.handle.cluster.catalog)
+        if claims.immediate:
+            return UNBOUND_CLAIMS
+        cycle.write(self.name, VolumeState(claims))
+        return None
+
+    def _problem(self, pod: Pod) -> str | None:
+        """What keeps the pod off every node, if one of its claims does."""
+        for used in claims_of(pod):
+            claim = find_claim(self.handle.cluster.catalog, pod, used.name)
+            if claim is None:
+                if not used.ephemeral:
+                    return claim_not_found(used.name)
+                return (
+                    "waiting for ephemeral volume controller to create the"
+                    f' persistentvolumeclaim "{used.name}"'
+                )
+            if claim.status.phase == _LOST:
+                return (
+                    f'persistentvolumeclaim "{used.name}" bound to non-existent persistentvolume'
+                    f' "{claim.spec.volume_name}"'
+                )
+            if claim.metadata.deletion_timestamp is not None:
+                return f'persistentvolumeclaim "{used.name}" is being deleted'
+            if used.ephemeral and not controls(pod, claim):
+                return not_owner(pod, claim)
+        return None
 
     def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
-        return None
+        state = cycle.read(self.name, VolumeState)
+        if state.claims is None:
+            return None
+        if state.findings is None:
+            state.findings = self._search.run(state.claims)
+        return state.findings.verdict(rows)
 
-    def pre_score(self, cycle: Cycle, rows: Rows) -> Status | None:
-        return SKIP
+    def pre_score(self, cycle: Cycle, rows: Rows) -> Status | None:  # noqa: ARG002
+        if self._scorer is None:
+            return SKIP
+        cycle.read(self.name, VolumeState)
+        return None
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
-        return np.zeros(count_of(rows), dtype=np.int64)
+        findings = cycle.read(self.name, VolumeState).findings
+        if self._scorer is None or findings is None:
+            return np.zeros(count_of(rows), dtype=np.int64)
+        return self._scorer.score(findings, rows)
 
     def reserve(self, cycle: Cycle, node_name: str) -> Status | None:
-        cycle.read(self.name, State).all_bound = True
+        state = cycle.read(self.name, VolumeState)
+        findings = state.findings
+        row = cycle.nodes.row(node_name)
+        found = findings.volumes_on(row) if findings is not None and row >= 0 else None
+        # The state lives until the pod is bound; what was found for other nodes need not.
+        state.findings = None
+        state.all_bound = found is None or all_bound(cycle.pod.pod, self._claims)
+        if found is None or state.all_bound:
+            return None
+        state.planned[node_name] = planned = PodVolumes()
+        try:
+            self._assume(found, planned, node_name)
+        except AssumeError as problem:
+            self._restore(planned)
+            return error(str(problem))
         return None
+
+    def _assume(self, found: PodVolumes, planned: PodVolumes, node_name: str) -> None:
+        """Note what was found, step by step into `planned`."""
+        for binding in found.bindings:
+            volume = bound_to(binding.volume, binding.claim)
+            if volume is not binding.volume:
+                self._volumes.assume(volume)
+            planned.bindings.append(StaticBinding(binding.claim, volume))
+        for provision in found.provisions:
+            claim = sent_to(provision.claim, node_name)
+            self._claims.assume(claim)
+            planned.provisions.append(Provision(claim, provision.capacity))
 
     def unreserve(self, cycle: Cycle, node_name: str) -> None:
-        return None
+        state = cycle.states.get(self.name)
+        planned = state.planned.pop(node_name, None) if isinstance(state, VolumeState) else None
+        if planned is not None:
+            self._restore(planned)
+
+    def _restore(self, planned: PodVolumes) -> None:
+        for binding in planned.bindings:
+            self._volumes.restore(binding.volume)
+        for provision in planned.provisions:
+            self._claims.restore(provision.claim)
+
+    def reserved(self, cycle: Cycle) -> dict[str, Any]:
+        """`bindings` (claim -> volume) and `provision` (claims), as far as there are any."""
+        state = cycle.read(self.name, VolumeState)
+        bindings = {
+            claim_key(binding.claim): binding.volume.metadata.name
+            for planned in state.planned.values()
+            for binding in planned.bindings
+        }
+        provision = sorted(
+            claim_key(provision.claim)
+            for planned in state.planned.values()
+            for provision in planned.provisions
+        )
+        told: dict[str, Any] = {"bindings": bindings, "provision": provision}
+        return {name: value for name, value in told.items() if value}
 
     def pre_bind_pre_flight(self, cycle: Cycle, node_name: str) -> PreFlight:
-        return PreFlight(SKIP)
+        state = cycle.read(self.name, VolumeState)
+        if state.all_bound:
+            return PreFlight(SKIP, parallel=True)
+        if node_name not in state.planned:
+            return PreFlight(error(f'no pod volume found for node "{node_name}"'))
+        return PreFlight(parallel=True)
 
     async def pre_bind(self, cycle: Cycle, node_name: str, api: ApiHandle) -> Status | None:
+        state = cycle.read(self.name, VolumeState)
+        if state.all_bound:
+            return None
+        planned = state.planned.get(node_name)
+        if planned is None:
+            return error(f'no pod volumes found for node "{node_name}"')
+        if not isinstance(api, VolumeApi):
+            return error("the API handle cannot write volumes and claims")
+        await self._writer.bind(cycle.pod, node_name, planned, api)
         return None
+
+    def events(self) -> Sequence[Registration]:
+        return REGISTRATIONS
+
+
+def bound_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
+    """The volume, taken by a claim; the same object if it is the claim's already."""
+    held, meta = volume.spec.claim_ref, claim.metadata
+    named = held is not None and (held.name, held.namespace) == (meta.name, meta.namespace)
+    if not (named and held is not None and held.uid == meta.uid):
+        reference = ObjectReference(
+            kind="PersistentVolumeClaim",
+            api_version="v1",
+            namespace=meta.namespace,
+            name=meta.name,
+            uid=meta.uid,
+            resource_version=meta.resource_version,
+        )
+        volume = replace(volume, spec=replace(volume.spec, claim_ref=reference))
+    annotations = volume.metadata.annotations or {}
+    meant = named and held is not None and held.uid in ("", meta.uid)
+    if not meant and BOUND_BY_CONTROLLER not in annotations:
+        annotations = {**annotations, BOUND_BY_CONTROLLER: "yes"}
+        volume = replace(volume, metadata=replace(volume.metadata, annotations=annotations))
+    return volume
+
+
+def sent_to(claim: PersistentVolumeClaim, node_name: str) -> PersistentVolumeClaim:
+    """The claim with the node that its volume is to be made for."""
+    annotations = {**(claim.metadata.annotations or {}), SELECTED_NODE: node_name}
+    return replace(claim, metadata=replace(claim.metadata, annotations=annotations))

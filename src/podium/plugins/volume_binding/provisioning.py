@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from podium.api.labels import IN, Requirement, SelectorError, requirement_problems, selector_of
 from podium.api.quantity import value
 from podium.api.storage import CSIDriver, CSIStorageCapacity, StorageClass, TopologySelectorTerm
-from podium.cluster.catalog import Catalog, object_key
+from podium.cluster.catalog import Catalog
 from podium.plugins.volume_binding.node_reach import EVERYWHERE, NodeReach
 
 NO_PROVISIONER = frozenset({"", "kubernetes.io/no-provisioner"})
@@ -56,9 +56,7 @@ class Provisioning:
 
     def _all_rooms(self) -> dict[str, list[Room]]:
         rooms: defaultdict[str, list[Room]] = defaultdict(list)
-        for capacity in sorted(
-            self._catalog.all(CSIStorageCapacity), key=lambda found: object_key(found.metadata)
-        ):
+        for capacity in sorted(self._catalog.all(CSIStorageCapacity), key=_namespace_and_name):
             limit = volume_limit(capacity)
             if limit is None or capacity.node_topology is None:
                 continue
@@ -69,6 +67,10 @@ class Provisioning:
             reach = self._reach.of_conditions((selector.requirements,))
             rooms[capacity.storage_class_name].append((limit, capacity, reach))
         return rooms
+
+
+def _namespace_and_name(capacity: CSIStorageCapacity) -> tuple[str, str]:
+    return capacity.metadata.namespace, capacity.metadata.name
 
 
 def _conditions(term: TopologySelectorTerm) -> tuple[Requirement, ...] | None:

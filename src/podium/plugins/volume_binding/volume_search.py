@@ -134,8 +134,8 @@ class VolumeSearch:
         undecided = going.copy()
         for volume in wants.reserved(offered):
             # A volume reserved for the claim is the only one for it, also where it is unreachable.
-            here = undecided & ~_taken(findings.matches, numbers.get(volume.name))
             number = _number(findings, numbers, volume)
+            here = undecided & ~_taken(findings, number)
             picks[here & self._reach.mask(volume.reach)] = number
             undecided &= ~here
         if undecided.any():
@@ -147,9 +147,8 @@ class VolumeSearch:
     ) -> Iterable[tuple[int, RowList | None]]:
         for volume in volumes:
             rows = self._reach.rows(volume.reach)
-            known = numbers.get(volume.name)
-            if known is not None:
-                taken = _taken(findings.matches, known)
+            if volume.name in numbers:
+                taken = _taken(findings, numbers[volume.name])
                 rows = np.flatnonzero(~taken) if rows is None else rows[~taken[rows]]
             yield _number(findings, numbers, volume), rows
 
@@ -194,9 +193,7 @@ class VolumeSearch:
         return Plan(claim, wanted & (picks != NONE), picks, [room for _, room, _ in rooms])
 
 
-def first_fit(
-    picks: Codes, open_rows: Mask, offers: Iterable[tuple[int, RowList | None]]
-) -> None:
+def first_fit(picks: Codes, open_rows: Mask, offers: Iterable[tuple[int, RowList | None]]) -> None:
     """Give each open row the first offer that reaches it; `open_rows` is used up."""
     left = int(np.count_nonzero(open_rows))
     for number, reach in offers:
@@ -210,12 +207,11 @@ def first_fit(
             return
 
 
-def _taken(matches: Sequence[Match], number: int | None) -> Mask | np.bool_:
+def _taken(findings: Findings, number: int) -> Mask:
     """Rows where an earlier claim of the pod has this volume already."""
-    taken: Mask | np.bool_ = np.False_
-    if number is not None:
-        for match in matches:
-            taken = taken | (match.picks == number)
+    taken: Mask = np.zeros(findings.size, dtype=np.bool_)
+    for match in findings.matches:
+        taken |= match.picks == number
     return taken
 
 

@@ -1,0 +1,82 @@
+"""Options that several commands share, and how they become a scenario and a configuration."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from podium.api.documents import read_documents
+from podium.api.errors import InputError
+from podium.config.load import load_configuration
+from podium.config.types import Configuration
+from podium.simulator import Scenario, Validation, load_scenario
+
+Filename = Annotated[
+    list[str] | None,
+    Parameter(
+        name=["--filename", "-f"],
+        negative="",
+        help="A file or directory with the cluster and the pods, or - for standard input. "
+        "May be repeated.",
+    ),
+]
+Config = Annotated[
+    str | None,
+    Parameter(
+        name=["--config"],
+        help="A KubeSchedulerConfiguration. Left out: kube-scheduler's defaults.",
+    ),
+]
+Seed = Annotated[
+    int,
+    Parameter(name=["--seed"], help="Decides between nodes with equal totals."),
+]
+ValidationMode = Annotated[
+    Literal["strict", "warn", "ignore"],
+    Parameter(name=["--validation"], help="What to do about fields that do not exist."),
+]
+OutputFormat = Literal["table", "wide", "json", "yaml"]
+Output = Annotated[OutputFormat, Parameter(name=["--output", "-o"], help="What to print.")]
+
+
+def read_scenario(paths: Sequence[str], validation: str) -> Scenario:
+    """Files into a scenario; on a terminal with a word about the file at hand."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        return load_scenario(paths, validation=Validation(validation))
+    with console.status("reading") as status:
+        return load_scenario(
+            paths,
+            validation=Validation(validation),
+            on_file=lambda path: status.update(f"reading {path}"),
+        )
+
+
+def read_configuration(path: str | None) -> Configuration:
+    if path is None:
+        return load_configuration(None)
+    try:
+        text = Path(path).read_bytes()
+    except OSError as problem:
+        reason = (problem.strerror or str(problem)).lower()
+        raise InputError(f"cannot be read: {reason}", source=path) from None
+    documents = read_documents(text, path)
+    if len(documents) != 1:
+        problem_text = f"holds {len(documents)} documents, and a configuration is one"
+        raise InputError(problem_text, source=path)
+    return load_configuration(documents[0].value, source=path)
+
+
+@contextmanager
+def progress_bar(what: str, total: int) -> Iterator[Progress]:
+    """A bar on standard error that shows on terminals only and leaves nothing behind."""
+    console = Console(stderr=True)
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    hidden = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
+        progress.add_task(what, total=total)
+        yield progress

@@ -1,0 +1,128 @@
+"""How tables, bars and lists look, the same in every command.
+
+Colour and line drawing belong to terminals: rich leaves colours out elsewhere and where NO_COLOR is
+set, and an output that knows no Unicode gets plain characters. Output that goes into a pipe is not
+squeezed into the 80 columns that nobody asked for.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import yaml
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+WIDTH_IN_PIPES = 140
+MOST_NAMES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """Characters that say something at a glance."""
+
+    yes: str = "✓"
+    no: str = "✗"
+    nothing: str = "·"
+    arrow: str = "→"
+    times: str = "×"
+    full: str = "█"
+    added: str = "▓"
+    removed: str = "▒"
+    free: str = "░"
+
+
+PLAIN = Signs("y", "x", ".", "->", "x", "#", "+", "-", ".")
+
+
+class Screen:
+    """Standard output with its signs."""
+
+    def __init__(self) -> None:
+        console = Console(highlight=False, soft_wrap=False)
+        if not console.is_terminal and "COLUMNS" not in os.environ:
+            console = Console(highlight=False, width=WIDTH_IN_PIPES)
+        self.console = console
+        self.signs = PLAIN if console.options.ascii_only else Signs()
+
+    @property
+    def width(self) -> int:
+        return self.console.width
+
+    def print(self, *parts: Any, style: str | None = None) -> None:
+        self.console.print(*parts, style=style, markup=False)
+
+    def heading(self, title: str, remark: str = "") -> None:
+        text = Text(title, style="bold")
+        if remark:
+            text.append(f"  {remark}", style="not bold dim")
+        self.console.print()
+        self.console.print(text)
+
+    def table(self, *headings: str, right: Sequence[str] = (), fold: Sequence[str] = ()) -> Table:
+        """An empty table; columns in `right` hold numbers, those in `fold` may wrap."""
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
+        for heading in headings:
+            table.add_column(
+                heading,
+                justify="right" if heading in right else "left",
+                overflow="fold",
+                no_wrap=heading not in fold,
+            )
+        return table
+
+    def bar(self, before: float, after: float, width: int) -> Text:
+        """Fractions as a bar: what was there, what came or went, what is free."""
+        low, high = sorted((_cells(before, width), _cells(after, width)))
+        grows = after >= before
+        return Text.assemble(
+            (self.signs.full * low, "blue"),
+            (
+                (self.signs.added if grows else self.signs.removed) * (high - low),
+                "green" if grows else "yellow",
+            ),
+            (self.signs.free * (width - high), "dim"),
+        )
+
+
+def _cells(fraction: float, width: int) -> int:
+    """How many cells of a bar a fraction fills; whatever there is shows, if only as one cell."""
+    if fraction <= 0:
+        return 0
+    return max(1, min(width, round(fraction * width)))
+
+
+def percent(fraction: float) -> str:
+    """`0.374` -> `37%`; never 100 % unless full, never 0 % unless empty."""
+    number = round(100 * fraction)
+    if number == 100 and fraction < 1:
+        number = 99
+    if number == 0 and fraction > 0:
+        number = 1
+    return f"{number}%"
+
+
+def some(names: Sequence[str], most: int = MOST_NAMES) -> str:
+    """`a, b, c and 40 more`"""
+    listed = ", ".join(names[:most])
+    left = len(names) - most
+    return f"{listed} and {left:,} more" if left > 0 else listed
+
+
+def count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def print_document(document: Any, form: str) -> None:
+    """A plain value as JSON or YAML on standard output."""
+    if form == "json":
+        text = msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+    else:
+        dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+        text = yaml.dump(document, Dumper=dumper, sort_keys=False, allow_unicode=True, width=1000)
+    sys.stdout.write(text)

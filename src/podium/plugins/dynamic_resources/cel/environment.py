@@ -1,0 +1,144 @@
+"""Which names an expression may use, and how an expression becomes a program.
+
+An environment is a set of variables with their types and a set of functions. The one for device
+selectors is in `selector.py`; tests make others.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from podium.plugins.dynamic_resources.cel.checker import Checker
+from podium.plugins.dynamic_resources.cel.compiler import Compiler
+from podium.plugins.dynamic_resources.cel.errors import CelError, CompileError, IssueError, describe_issues
+from podium.plugins.dynamic_resources.cel.evaluation import Code, Meter
+from podium.plugins.dynamic_resources.cel.functions.addresses import ADDRESSES
+from podium.plugins.dynamic_resources.cel.functions.conversions import CONVERSIONS
+from podium.plugins.dynamic_resources.cel.functions.formats import FORMATS
+from podium.plugins.dynamic_resources.cel.functions.lists import LISTS
+from podium.plugins.dynamic_resources.cel.functions.moments import MOMENTS
+from podium.plugins.dynamic_resources.cel.functions.operators import OPERATORS
+from podium.plugins.dynamic_resources.cel.functions.optionals import OPTIONALS
+from podium.plugins.dynamic_resources.cel.functions.quantities import QUANTITIES
+from podium.plugins.dynamic_resources.cel.functions.text import TEXT
+from podium.plugins.dynamic_resources.cel.functions.urls import URLS
+from podium.plugins.dynamic_resources.cel.functions.versions import VERSIONS
+from podium.plugins.dynamic_resources.cel.library import Functions
+from podium.plugins.dynamic_resources.cel.parser import parse
+from podium.plugins.dynamic_resources.cel.syntax import (
+    Bind,
+    Call,
+    Comprehension,
+    ListLiteral,
+    Literal,
+    MapLiteral,
+    Node,
+    OptionalMap,
+    Select,
+)
+from podium.plugins.dynamic_resources.cel.types import Type
+
+ALL_FUNCTIONS = Functions(
+    OPERATORS,
+    CONVERSIONS,
+    TEXT,
+    LISTS,
+    OPTIONALS,
+    MOMENTS,
+    QUANTITIES,
+    VERSIONS,
+    ADDRESSES,
+    URLS,
+    FORMATS,
+)
+
+_MAX_SOURCE = 100_000
+_SHORT_SOURCE = 2_000
+"""No text this short can reach the cost limit with constant-time functions alone."""
+
+_CONSTANT_TIME = frozenset(
+    """
+    !_ -_ _+_ _-_ _*_ _/_ _%_ _<_ _<=_ _>_ _>=_ _==_ _!=_ @in _[_] _[?_] _?_:_ _&&_ _||_
+    bool int uint double string dyn type size
+    contains startsWith endsWith lowerAscii upperAscii trim charAt indexOf lastIndexOf substring
+    or orValue hasValue value optional.of optional.none
+    quantity isQuantity sign isGreaterThan isLessThan compareTo asInteger isInteger
+    asApproximateFloat add sub semver isSemver major minor patch
+    """.split()
+)
+
+
+class Program:
+    """A compiled expression, to be run with values for its variables."""
+
+    __slots__ = ("_code", "_frame_size", "_metered", "result")
+
+    def __init__(self, code: Code, frame_size: int, result: Type, *, metered: bool) -> None:
+        self._code = code
+        self._frame_size = frame_size
+        self._metered = metered
+        self.result = result
+
+    def run(self, *values: Any) -> Any:
+        """The value of the expression; raises CelError."""
+        meter = Meter() if self._metered else None
+        frame = [meter, *values, *[None] * (self._frame_size - len(values) - 1)]
+        try:
+            return self._code(frame)
+        except RecursionError:
+            raise CelError("evaluation is nested too deeply") from None
+
+
+class Environment:
+    def __init__(
+        self,
+        variables: Mapping[str, Type],
+        fields: Mapping[Type, Mapping[str, Type]] | None = None,
+        functions: Functions = ALL_FUNCTIONS,
+    ) -> None:
+        self._variables = dict(variables)
+        self._fields = fields or {}
+        self._functions = functions
+
+    def compile(self, source: str) -> Program:
+        """Parse, check and compile; raises CompileError."""
+        if len(source) > _MAX_SOURCE:
+            raise CompileError(f"expression code point size exceeds limit: {_MAX_SOURCE}")
+        try:
+            return self._compile(source)
+        except IssueError as issue:
+            raise CompileError(describe_issues(source, [issue])) from None
+        except RecursionError:
+            raise CompileError("expression recursion limit exceeded") from None
+
+    def _compile(self, source: str) -> Program:
+        tree = parse(source)
+        checker = Checker(self._variables, self._fields, self._functions)
+        checker.check(tree)
+        if checker.issues:
+            raise CompileError(describe_issues(source, checker.issues))
+        metered = len(source) > _SHORT_SOURCE or not _is_constant_time(tree)
+        compiler = Compiler(checker, tuple(self._variables), meter=metered)
+        code = compiler.compile(tree)
+        return Program(code, compiler.frame_size, checker.type_of(tree), metered=metered)
+
+
+def _is_constant_time(node: Node) -> bool:
+    """Whether nothing in the tree loops over values or makes them grow."""
+    match node:
+        case Select():
+            return _is_constant_time(node.operand)
+        case Call():
+            parts = node.args if node.target is None else [node.target, *node.args]
+            return node.function in _CONSTANT_TIME and all(map(_is_constant_time, parts))
+        case ListLiteral():
+            return all(map(_is_constant_time, node.elements))
+        case MapLiteral():
+            return all(_is_constant_time(k) and _is_constant_time(v) for k, v in node.entries)
+        case Literal():
+            return True
+        case Bind():
+            return _is_constant_time(node.value) and _is_constant_time(node.body)
+        case OptionalMap() | Comprehension():
+            return False
+        case _:
+            return True

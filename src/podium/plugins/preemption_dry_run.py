@@ -1,0 +1,190 @@
+"""Which pods would have to leave a node, worked out without touching the cluster.
+
+On a private copy of the nodes' usage: take all weaker pods away, see whether the pod fits, then
+give back as many as possible, those that a disruption budget protects first and the most important
+before the others. Nodes do not influence each other unless a plugin counts pods across nodes, so
+normally all nodes go through the steps together, one filter call a step; only where such a plugin
+is at work are they tried one by one.
+"""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from podium.api.workloads import PodDisruptionBudget
+from podium.cluster.pod_info import PodInfo
+from podium.cluster.usage import Usage
+from podium.framework.cycle import Cycle
+from podium.framework.filtering import tell_extensions
+from podium.framework.profile import Profile
+from podium.framework.status import Status, error, unresolvable
+from podium.plugins.disruption_budgets import split_by_budget
+
+NO_VICTIMS = unresolvable("No preemption victims found for incoming pod")
+
+_PRIORITY_OFFSET = 2**31
+
+Rank = tuple[int, int, int, int, float, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A node and the pods that would have to leave it, most important first."""
+
+    node_name: str
+    victims: tuple[PodInfo, ...]
+    violations: int
+    rank: Rank
+
+
+class _Node:
+    """One node on its way through the dry run."""
+
+    __slots__ = ("order", "others", "row", "victims", "violating", "violations", "weaker")
+
+    def __init__(self, row: int, weaker: list[PodInfo]) -> None:
+        self.row = row
+        self.weaker = weaker
+        self.violating: list[PodInfo] = []
+        self.others: list[PodInfo] = []
+        self.order: list[PodInfo] = []
+        self.victims: list[PodInfo] = []
+        self.violations = 0
+
+
+class DryRun:
+    def __init__(
+        self, cycle: Cycle, profile: Profile, budgets: Sequence[PodDisruptionBudget]
+    ) -> None:
+        self._cycle = cycle
+        self._profile = profile
+        self._budgets = budgets
+        self._usage: Usage | None = None
+
+    def on_rows(self, rows: Sequence[int]) -> dict[int, Candidate | Status]:
+        """Row -> the victims that would open it, or why none would."""
+        if self._usage is None:
+            self._usage = self._cycle.usage.fork()
+        if self._profile.rows_are_independent(self._cycle):
+            return self._together(rows, self._usage)
+        found: dict[int, Candidate | Status] = {}
+        for row in rows:
+            found.update(self._together([row], self._usage))
+        return found
+
+    def _together(self, rows: Sequence[int], usage: Usage) -> dict[int, Candidate | Status]:
+        answers: dict[int, Candidate | Status] = {}
+        nodes: list[_Node] = []
+        for row in rows:
+            weaker = [p for p in usage.pods(row) if p.priority < self._cycle.pod.priority]
+            if weaker:
+                nodes.append(_Node(row, weaker))
+            else:
+                answers[row] = NO_VICTIMS
+        try:
+            self._empty_and_give_back(nodes, self._cycle.fork(usage), answers)
+        finally:
+            for node in nodes:
+                usage.reset(node.row, self._cycle.usage)
+        return answers
+
+    def _empty_and_give_back(
+        self, nodes: list[_Node], trial: Cycle, answers: dict[int, Candidate | Status]
+    ) -> None:
+        for node in nodes:
+            for pod in node.weaker:
+                self._move(trial, pod, node.row, answers, added=False)
+        nodes = self._fitting(nodes, trial, answers)
+        for node in nodes:
+            node.weaker.sort(key=_importance)
+            node.violating, node.others = split_by_budget(node.weaker, self._budgets)
+            node.order = [*node.violating, *node.others]
+        for step in itertools.count():
+            nodes = [node for node in nodes if node.row not in answers]
+            busy = [node for node in nodes if step < len(node.order)]
+            if not busy:
+                break
+            self._give_back(busy, step, trial, answers)
+        for node in nodes:
+            answers[node.row] = self._outcome(node)
+
+    def _give_back(
+        self,
+        nodes: list[_Node],
+        step: int,
+        trial: Cycle,
+        answers: dict[int, Candidate | Status],
+    ) -> None:
+        """Put the next pod of each node back, and take it away for good where that is too much."""
+        for node in nodes:
+            self._move(trial, node.order[step], node.row, answers, added=True)
+        refused: dict[int, Candidate | Status] = {}
+        self._fitting(nodes, trial, refused)
+        for node in nodes:
+            if node.row in refused:
+                self._move(trial, node.order[step], node.row, answers, added=False)
+                node.victims.append(node.order[step])
+                node.violations += step < len(node.violating)
+
+    def _fitting(
+        self, nodes: list[_Node], trial: Cycle, refused: dict[int, Candidate | Status]
+    ) -> list[_Node]:
+        """Nodes that pass every filter; the others' statuses go into `refused`."""
+        if not nodes:
+            return []
+        rows = np.fromiter((node.row for node in nodes), dtype=np.intp, count=len(nodes))
+        result = self._profile.filter_rows(trial, rows)
+        if not result.rejected_any:
+            return nodes
+        passed = result.passed().tolist()
+        for position, node in enumerate(nodes):
+            status = None if passed[position] else result.status(position)
+            if status is not None:
+                refused[node.row] = status
+        return [node for position, node in enumerate(nodes) if passed[position]]
+
+    def _move(
+        self,
+        trial: Cycle,
+        pod: PodInfo,
+        row: int,
+        answers: dict[int, Candidate | Status],
+        *,
+        added: bool,
+    ) -> None:
+        if added:
+            trial.usage.add(row, pod)
+        else:
+            trial.usage.remove(row, pod)
+        problem = tell_extensions(self._profile.extensions, trial, pod, row, added=added)
+        if problem is not None:
+            answers.setdefault(row, problem)
+
+    def _outcome(self, node: _Node) -> Candidate | Status:
+        name = self._cycle.nodes.names[node.row]
+        if not node.victims:
+            return error(f"expected at least one victim pod on node {name}")
+        if node.violating and node.others:
+            node.victims.sort(key=_importance)
+        victims = tuple(node.victims)
+        return Candidate(name, victims, node.violations, _rank(name, victims, node.violations))
+
+
+def _importance(pod: PodInfo) -> tuple[int, float]:
+    """Sort key: the most important pod first."""
+    return (-pod.priority, pod.start_time)
+
+
+def _rank(name: str, victims: Sequence[PodInfo], violations: int) -> Rank:
+    """Smaller is better (engine spec 11.6); the name settles what is left."""
+    highest = victims[0].priority
+    return (
+        violations,
+        highest,
+        sum(pod.priority + _PRIORITY_OFFSET for pod in victims),
+        len(victims),
+        -min(pod.start_time for pod in victims if pod.priority == highest),
+        name,
+    )
