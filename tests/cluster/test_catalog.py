@@ -66,3 +66,25 @@ def test_an_object_without_metadata_cannot_be_kept() -> None:
 
     with pytest.raises(TypeError, match="Bare has no metadata"):
         Catalog().put(Bare())
+
+
+def test_a_reader_learns_what_changed_since_it_last_looked() -> None:
+    catalog = Catalog()
+    catalog.put(service("a"))
+    seen = catalog.version(Service)
+    catalog.put(service("b"))
+    catalog.put(PriorityClass(metadata=ObjectMeta(name="c")))
+    catalog.remove(service("a"))
+    assert catalog.changed_since(Service, 0) == ["default/a", "default/b", "default/a"]
+    assert catalog.changed_since(Service, seen) == ["default/b", "default/a"]
+    assert catalog.changed_since(Service, catalog.version(Service)) == []
+    assert catalog.changed_since(Namespace, 0) == []
+
+
+def test_changes_that_are_too_long_ago_are_not_remembered() -> None:
+    catalog = Catalog()
+    for _ in range(10_000):
+        catalog.put(service("a"))
+    version = catalog.version(Service)
+    assert catalog.changed_since(Service, 0) is None
+    assert catalog.changed_since(Service, version - 2) == ["default/a", "default/a"]

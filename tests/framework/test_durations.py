@@ -49,7 +49,9 @@ def decimal(amount: int, per_unit: int) -> str:
 
 
 @given(
-    nanos=st.integers(0, 10**6) | st.integers(0, 10**10) | st.integers(0, 9 * 10**6).map((10**9).__mul__)
+    nanos=st.integers(0, 10**6)
+    | st.integers(0, 10**10)
+    | st.integers(0, 9 * 10**6).map((10**9).__mul__)
 )
 def test_whole_nanoseconds_are_spelled_exactly(nanos: int) -> None:
     assert go_duration(nanos / 1e9) == spelled(nanos)

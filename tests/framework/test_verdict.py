@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from podium.cluster.growth import Mask
 from podium.framework.status import Status, error, unresolvable, unschedulable
 from podium.framework.verdict import Verdict, choosing, per_row, rejecting
 
@@ -15,7 +16,7 @@ def statuses(verdict: Verdict | None) -> list[Status | None]:
 
 
 @pytest.mark.parametrize("mask", [None, np.zeros(3, dtype=np.bool_)])
-def test_nobody_rejected_is_no_verdict(mask: np.ndarray[int, np.dtype[np.bool_]] | None) -> None:
+def test_nobody_rejected_is_no_verdict(mask: Mask | None) -> None:
     assert rejecting(mask, A) is None
 
 

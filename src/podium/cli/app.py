@@ -20,6 +20,7 @@ _EPILOGUE = (
 
 _LOOK = Group("Look", sort_key=1)
 _CHECK = Group("Check and measure", sort_key=2)
+_SHELL = Group("Shell", sort_key=3)
 
 
 def build_app() -> App:
@@ -31,6 +32,9 @@ def build_app() -> App:
         result_action="return_value",
     )
     app.command("podium.cli.bench:bench", name="bench", group=_CHECK)
+    app.command("podium.cli.simulate:simulate", name="simulate", group=_LOOK)
+    app.command("podium.cli.explain:explain", name="explain", group=_LOOK)
+    app.command("podium.cli.completion:completion", name="completion", group=_SHELL)
     app.command("podium.cli.decide:decide", name="decide", group=_CHECK)
     app.command("podium.cli.parity:parity", name="parity", group=_CHECK)
     return app

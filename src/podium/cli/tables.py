@@ -30,14 +30,13 @@ class Signs:
     no: str = "✗"
     nothing: str = "·"
     arrow: str = "→"
-    times: str = "×"
     full: str = "█"
     added: str = "▓"
     removed: str = "▒"
     free: str = "░"
 
 
-PLAIN = Signs("y", "x", ".", "->", "x", "#", "+", "-", ".")
+PLAIN = Signs("y", "x", ".", "->", "#", "+", "-", ".")
 
 
 class Screen:
@@ -66,7 +65,13 @@ class Screen:
 
     def table(self, *headings: str, right: Sequence[str] = (), fold: Sequence[str] = ()) -> Table:
         """An empty table; columns in `right` hold numbers, those in `fold` may wrap."""
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
+        table = Table(
+            box=box.SIMPLE_HEAD,
+            show_edge=False,
+            pad_edge=False,
+            header_style="dim",
+            padding=(0, 1),
+        )
         for heading in headings:
             table.add_column(
                 heading,

@@ -56,7 +56,7 @@ class Attempts:
             decision.message = str(problem)
             decision.is_error = True
             decision.nominated_node = ""
-            decision.best_rows = []
+            decision.best_rows = np.zeros(0, dtype=np.intp)
         else:
             if decision.chosen is not None:
                 self._hold(decision, cycle, profile)
@@ -205,16 +205,14 @@ class Attempts:
 
     def _choose(self, decision: Decision, cycle: Cycle, profile: Profile, rows: Rows) -> None:
         feasible = decision.feasible = indices(rows)
-        if len(feasible) == 1:
-            decision.best_rows = [int(feasible[0])]
-        elif not profile.score:
-            decision.best_rows = [int(row) for row in feasible]
+        if len(feasible) == 1 or not profile.score:
+            decision.best_rows = feasible
         else:
             decision.pre_score_skipped = run_pre_scores(profile.pre_score, cycle, rows)
             decision.scores, total = run_scores(profile.score, cycle, rows)
             decision.total = total
             best = np.flatnonzero(total == total.max())
-            decision.best_rows = feasible[best].tolist()
+            decision.best_rows = feasible[best]
         row = self._choice.pick(decision.best_rows, decision.node_names)
         decision.chosen = decision.node_names[row]
 

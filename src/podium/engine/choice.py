@@ -7,9 +7,14 @@ follow from a seed.
 from collections.abc import Sequence
 from typing import Protocol
 
+import numpy as np
+import numpy.typing as npt
+
+RowNumbers = npt.NDArray[np.intp]
+
 
 class Choice(Protocol):
-    def pick(self, rows: Sequence[int], names: Sequence[str]) -> int:
+    def pick(self, rows: RowNumbers, names: Sequence[str]) -> int:
         """One of the rows, all equally good. `names` is indexed by row."""
         ...
 
@@ -17,8 +22,8 @@ class Choice(Protocol):
 class FirstByName:
     """The first in alphabetical order, as recorded decisions expect."""
 
-    def pick(self, rows: Sequence[int], names: Sequence[str]) -> int:
-        return min(rows, key=names.__getitem__)
+    def pick(self, rows: RowNumbers, names: Sequence[str]) -> int:
+        return min(rows.tolist(), key=names.__getitem__)
 
 
 _MASK = (1 << 64) - 1
@@ -30,10 +35,8 @@ class Seeded:
     def __init__(self, seed: int = 0) -> None:
         self._state = seed & _MASK
 
-    def pick(self, rows: Sequence[int], names: Sequence[str]) -> int:  # noqa: ARG002
-        if len(rows) == 1:
-            return rows[0]
-        return rows[self._next() % len(rows)]
+    def pick(self, rows: RowNumbers, names: Sequence[str]) -> int:  # noqa: ARG002
+        return int(rows[0] if len(rows) == 1 else rows[self._next() % len(rows)])
 
     def _next(self) -> int:
         self._state = (self._state + 0x9E3779B97F4A7C15) & _MASK

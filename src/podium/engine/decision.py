@@ -20,6 +20,10 @@ from podium.framework.scoring import PluginScores
 from podium.framework.status import Code, Status
 
 
+def _no_rows() -> npt.NDArray[np.intp]:
+    return np.zeros(0, dtype=np.intp)
+
+
 @dataclass(frozen=True, slots=True)
 class NodeScore:
     """One plugin's score of one node."""
@@ -44,11 +48,11 @@ class Decision:
     pre_enqueue: Status | None = None
     pre_filter: PreFilterOutcome | None = None
     diagnosis: Diagnosis | None = None
-    feasible: npt.NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    feasible: npt.NDArray[np.intp] = field(default_factory=_no_rows)
     pre_score_skipped: list[str] = field(default_factory=list)
     scores: list[PluginScores] = field(default_factory=list)
     total: Ints | None = None
-    best_rows: list[int] = field(default_factory=list)
+    best_rows: npt.NDArray[np.intp] = field(default_factory=_no_rows)
     chosen: str | None = None
     bound: str | None = None
     message: str | None = None

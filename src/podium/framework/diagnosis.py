@@ -37,6 +37,8 @@ class FilterResult:
 
     def absorb(self, plugin: str, verdict: Verdict) -> None:
         """Take over a plugin's verdict for rows that no earlier plugin rejected."""
+        if len(verdict.values) != self.count:
+            raise ValueError(f"gave {len(verdict.values)} answers for {self.count} nodes")
         fresh = (self.failed == 0) & (verdict.values != 0)
         if not fresh.any():
             return

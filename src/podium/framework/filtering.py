@@ -84,11 +84,11 @@ def run_filters(plugins: Sequence[FilterPlugin], cycle: Cycle, rows: Rows) -> Fi
             continue
         try:
             verdict = plugin.filter(cycle, rows)
+            if verdict is not None:
+                result.absorb(plugin.name, verdict)
         except Exception as problem:
             _fail_rest(result, plugin.name, describe(problem))
             return result
-        if verdict is not None:
-            result.absorb(plugin.name, verdict)
     return result
 
 

@@ -41,5 +41,4 @@ def reason_counts(diagnosis: Diagnosis) -> dict[str, int]:
 
 def one_node_error(status: Status) -> str:
     """The message when Reserve or Permit refuses the one chosen node."""
-    lines = sorted(f"1 {reason}" for reason in status.reasons)
-    return "0/1 nodes are available:" + (f" {', '.join(lines)}." if lines else "")
+    return fit_error(Diagnosis(1, own={0: status}))

@@ -106,6 +106,9 @@ class PreScorePlugin(Plugin):
 
 
 class ScorePlugin(Plugin):
+    in_range: ClassVar[bool] = False
+    """Set where normalised scores cannot leave 0..100: saves looking at every one of them."""
+
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
         raise NotImplementedError
 

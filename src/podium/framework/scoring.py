@@ -54,29 +54,35 @@ def run_scores(
     plugins: Sequence[tuple[ScorePlugin, int]], cycle: Cycle, rows: Rows
 ) -> tuple[list[PluginScores], Ints]:
     """(scores per plugin, weighted totals) over the feasible rows."""
-    scores: list[PluginScores] = []
+    active = [(plugin, w) for plugin, w in plugins if plugin.name not in cycle.skip_score]
+    raws = [_score(plugin, cycle, rows) for plugin, _ in active]
+    scores = [
+        PluginScores(plugin.name, weight, raw, _normalize(plugin, cycle, rows, raw))
+        for (plugin, weight), raw in zip(active, raws, strict=True)
+    ]
+    _check_range([s for (plugin, _), s in zip(active, scores, strict=True) if not plugin.in_range])
     total: Ints = np.zeros(count_of(rows), dtype=np.int64)
-    for plugin, weight in plugins:
-        if plugin.name in cycle.skip_score:
-            continue
-        raw = _score(plugin, cycle, rows)
-        normalized = _normalize(plugin, cycle, rows, raw)
-        low, high = int(normalized.min()), int(normalized.max())
-        if low < 0 or high > MAX_SCORE:
-            raise ScoringError(
-                f'applying score defaultWeights on Score plugins: plugin "{plugin.name}" returns an'
-                f" invalid score {low if low < 0 else high}, it should in the range of"
-                f" [0, {MAX_SCORE}] after normalizing"
-            )
-        scores.append(PluginScores(plugin.name, weight, raw, normalized))
-        if high:
-            total += normalized * weight if weight != 1 else normalized
+    for answer in scores:
+        total += answer.normalized * answer.weight if answer.weight != 1 else answer.normalized
     return scores, total
+
+
+def _check_range(scores: Sequence[PluginScores]) -> None:
+    if all(s.normalized.min() >= 0 and s.normalized.max() <= MAX_SCORE for s in scores):
+        return
+    # upstream: node by node, and for each node plugin by plugin
+    table = np.array([s.normalized for s in scores])
+    position, number = np.argwhere(((table < 0) | (table > MAX_SCORE)).T)[0]
+    raise ScoringError(
+        f'applying score defaultWeights on Score plugins: plugin "{scores[number].plugin}" returns'
+        f" an invalid score {table[number, position]}, it should in the range of"
+        f" [0, {MAX_SCORE}] after normalizing"
+    )
 
 
 def _score(plugin: ScorePlugin, cycle: Cycle, rows: Rows) -> Ints:
     try:
-        return plugin.score(cycle, rows)
+        return _one_per_row(plugin.score(cycle, rows), rows)
     except Exception as problem:
         raise ScoringError(
             f'running Score plugins: plugin "{plugin.name}" failed with: {describe(problem)}'
@@ -85,12 +91,18 @@ def _score(plugin: ScorePlugin, cycle: Cycle, rows: Rows) -> Ints:
 
 def _normalize(plugin: ScorePlugin, cycle: Cycle, rows: Rows, raw: Ints) -> Ints:
     try:
-        return plugin.normalize(cycle, rows, raw)
+        return _one_per_row(plugin.normalize(cycle, rows, raw), rows)
     except Exception as problem:
         raise ScoringError(
             f'running Normalize on Score plugins: plugin "{plugin.name}" failed with:'
             f" {describe(problem)}"
         ) from problem
+
+
+def _one_per_row(scores: Ints, rows: Rows) -> Ints:
+    if len(scores) != count_of(rows):
+        raise ValueError(f"gave {len(scores)} scores for {count_of(rows)} nodes")
+    return scores
 
 
 def default_normalize(scores: Ints, *, reverse: bool = False) -> Ints:

@@ -34,7 +34,7 @@ def migrated_plugins(csi_node: CSINode | None) -> frozenset[str]:
 
 
 class CsiNodeColumns:
-    """All columns have a place for each row of the node table."""
+    """All columns have a place for each row of the node table and are not to be written to."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -75,6 +75,7 @@ class CsiNodeColumns:
             column = np.full(self._cluster.nodes.size, NO_LIMIT, dtype=np.int64)
             for row, csi_node in self._nodes.items():
                 column[row] = limits_of(csi_node).get(driver, NO_LIMIT)
+            column.flags.writeable = False
             self._limits[driver] = column
         return column
 
@@ -84,6 +85,7 @@ class CsiNodeColumns:
         if mask is None:
             mask = np.zeros(self._cluster.nodes.size, dtype=np.bool_)
             mask[[row for row, csi_node in self._nodes.items() if holds(csi_node)]] = True
+            mask.flags.writeable = False
             self._masks[question, subject] = mask
         return mask
 

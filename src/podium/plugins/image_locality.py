@@ -22,6 +22,7 @@ MOST_BYTES_PER_CONTAINER = 1000 * MIB
 
 class ImageLocality(ScorePlugin):
     name = "ImageLocality"
+    in_range = True
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
         nodes, pod = cycle.nodes, cycle.pod.pod

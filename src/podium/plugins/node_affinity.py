@@ -46,6 +46,7 @@ _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     name = "NodeAffinity"
+    in_range = True
 
     def __init__(self, args: NodeAffinityArgs | None, handle: Handle) -> None:
         super().__init__(args, handle)

@@ -117,12 +117,12 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
             return
         self._attached.refresh()
         # Rows of a trial come first: what the cluster holds there does not count.
-        trial = dict.fromkeys(self._attached.trial_rows(cycle.usage))
-        for position, row in enumerate(indices(rows)) if trial else ():
-            if row in trial and limited[position]:
-                held, _ = self._attached.read(int(row), cycle.usage.pods(int(row)))
-                answer.reject_one(position, self._exceeds(int(row), held, new))
-                limited[position] = False
+        trial = np.isin(indices(rows), self._attached.trial_rows(cycle.usage))
+        for position in np.flatnonzero(trial & limited).tolist():
+            row = int(indices(rows)[position])
+            held, _ = self._attached.read(row, cycle.usage.pods(row))
+            answer.reject_one(position, self._exceeds(row, held, new))
+        limited = limited & ~trial
         for row, problem in self._attached.errors.items():
             answer.reject(limited & _is_row(row, rows), error(problem))
         answer.reject(limited & self._exceeding(new, rows), TOO_MANY_VOLUMES)

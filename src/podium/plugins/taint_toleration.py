@@ -39,6 +39,7 @@ class _SoftTolerations:
 
 class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin):
     name = "TaintToleration"
+    in_range = True
 
     def __init__(self, args: None, handle: Handle) -> None:
         super().__init__(args, handle)

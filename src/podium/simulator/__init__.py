@@ -5,11 +5,13 @@ from podium.simulator.problems import InputProblems
 from podium.simulator.report import Outcome, PodResult, Report
 from podium.simulator.run import Simulation, find_pods
 from podium.simulator.scenario import Scenario, load_scenario
+from podium.simulator.story import PodStory
 
 __all__ = [
     "InputProblems",
     "Outcome",
     "PodResult",
+    "PodStory",
     "Report",
     "Scenario",
     "Simulation",

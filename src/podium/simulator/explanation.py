@@ -41,9 +41,7 @@ class Explanation:
     def __init__(self, decision: Decision, examination: Examination | None) -> None:
         self.decision = decision
         self.examination = examination or Examination()
-        self._position = {
-            decision.node_names[row]: at for at, row in enumerate(decision.feasible)
-        }
+        self._position = {decision.node_names[row]: at for at, row in enumerate(decision.feasible)}
         self._order = self._by_rank()
 
     @property
@@ -81,7 +79,9 @@ class Explanation:
         silent = [name for name in self.examination.nodes if name not in seen]
         if silent:
             groups.setdefault(self._silent_status(), []).extend(silent)
-        found = [Rejected(status, tuple(sorted(nodes))) for status, nodes in groups.items() if nodes]
+        found = [
+            Rejected(status, tuple(sorted(nodes))) for status, nodes in groups.items() if nodes
+        ]
         return sorted(found, key=lambda group: (-len(group.nodes), group.status.message))
 
     def rejection(self, name: str) -> Status | None:

@@ -102,7 +102,7 @@ def _populate(items: list[Item], problems: Problems) -> tuple[list[KubeStruct], 
     )
     admission, claims = Admission(values), ClaimMaker(values)
     objects: list[KubeStruct] = []
-    notes: list[str] = []
+    made_by: dict[str, list[int]] = {}
 
     def add(obj: KubeStruct) -> None:
         if isinstance(obj, Pod) and obj.status.phase not in _FINISHED:
@@ -118,13 +118,17 @@ def _populate(items: list[Item], problems: Problems) -> tuple[list[KubeStruct], 
                 continue
             made = controllers.make(value)
             if made.pods:
-                notes.append(f"{value.kind} {_key(value)} makes {_count(len(made.pods), 'pod')}")
+                made_by.setdefault(value.kind, []).append(len(made.pods))
             try:
                 for obj in (*made.objects, *made.pods):
                     add(obj)
             except ObjectError as problem:
                 path = f"spec.template.{problem.path}"
                 raise ObjectError(path, problem.problem, problem.remedy) from None
+    notes = [
+        f"{_count(sum(pods), 'pod')} made from {_count(len(pods), kind)}"
+        for kind, pods in made_by.items()
+    ]
     return objects, notes
 
 

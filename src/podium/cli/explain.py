@@ -1,0 +1,135 @@
+"""`podium explain`: why did this pod go there, or nowhere?"""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from cyclopts import Parameter
+from msgspec.structs import replace
+
+from podium.api.errors import InputError, closest, did_you_mean
+from podium.api.pod import Pod
+from podium.cli.exit_codes import NO, OK
+from podium.cli.explain_document import explanation_document
+from podium.cli.explain_view import show_explanation
+from podium.cli.options import (
+    Config,
+    Filename,
+    Output,
+    Seed,
+    ValidationMode,
+    progress_bar,
+    read_configuration,
+    read_scenario,
+)
+from podium.cli.simulate import exit_code
+from podium.cli.tables import Screen, print_document
+from podium.plugins import in_tree_registry
+from podium.simulator import PodStory, Scenario, Simulation, find_pods
+
+
+def explain(
+    pod: Annotated[str, Parameter(help="The pod: name or namespace/name.")],
+    /,
+    *paths: Annotated[str, Parameter(help="More files, as with -f.")],
+    filename: Filename = None,
+    config: Config = None,
+    alone: Annotated[
+        bool,
+        Parameter(name=["--alone"], negative="", help="Leave the other pending pods out of it."),
+    ] = False,
+    node: Annotated[
+        str | None, Parameter(name=["--node"], help="Tell all that plugins said about this node.")
+    ] = None,
+    top: Annotated[int, Parameter(name=["--top"], help="How many nodes to list.")] = 10,
+    seed: Seed = 0,
+    validation: ValidationMode = "strict",
+    output: Output = "table",
+) -> int:
+    """Tell why a pod goes where it goes, or why no node takes it.
+
+    The files are those of `podium simulate`, and the decision is the one that it makes: pods that
+    come first in the queue are placed first. With `--alone` the pod is the only one that waits. A
+    pod that runs already is decided anew, as if it were pending now and its place were free.
+
+    Nodes that fit are listed with every plugin's score (`-o wide`: raw, normalised and weighted),
+    nodes that do not are counted by reason. `--node` shows one node in full, including filters that
+    were not asked because another one had said no. `-o json` and `-o yaml` hold all of it.
+
+    **Examples**
+
+    ```
+    podium explain web-0 -f cluster.yaml -f pods.yaml
+    podium explain kube-system/coredns-5d4 -f cluster.json --top 20
+    podium explain gpu-trainer -f cluster.yaml -f pods.yaml --node gpu-a1
+    podium explain web-0 -f cluster.json -f web.yaml --alone -o json | jq '.nodes[0]'
+    ```
+
+    **Exit code** 0 if the pod gets a node, 1 if not, 2 if the input is wrong.
+    """
+    scenario = read_scenario([*(filename or ()), *paths], validation)
+    found = _the_pod(scenario, pod)
+    if node is not None:
+        _require_node(scenario, node)
+    key = f"{found.metadata.namespace}/{found.metadata.name}"
+    runs_on = found.spec.node_name
+    if runs_on or alone:
+        scenario = _only(scenario, found)
+    simulation = Simulation(
+        scenario, read_configuration(config), in_tree_registry(), seed=seed, watch=[key]
+    )
+    with progress_bar("placing pods", len(scenario.pending)) as progress:
+        report = simulation.run(
+            until=key, on_attempt=lambda: progress.advance(progress.task_ids[0])
+        )
+    story = PodStory.of(report, key, runs_on=runs_on, alone=alone)
+    if output in ("json", "yaml"):
+        print_document(explanation_document(story, only_node=node), output)
+    else:
+        show_explanation(story, Screen(), wide=output == "wide", top=max(top, 1), node=node)
+    crashed = exit_code(report)
+    return crashed if crashed not in (OK, NO) else (OK if story.result.placed else NO)
+
+
+def _the_pod(scenario: Scenario, name: str) -> Pod:
+    found = find_pods(scenario, name)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        keys = ", ".join(sorted(_key(pod) for pod in found))
+        raise InputError(f"{len(found)} pods are named {name}", remedy=f"say which: {keys}")
+    pods = (*scenario.pending, *scenario.running)
+    known = [_key(pod) for pod in pods] if "/" in name else [pod.metadata.name for pod in pods]
+    remedy = did_you_mean(closest(name, known)) or _listed(known)
+    raise InputError(f"no pod named {name} in the input", remedy=remedy)
+
+
+def _listed(known: Sequence[str], most: int = 5) -> str:
+    listed = ", ".join(sorted(known)[:most]) + (", ..." if len(known) > most else "")
+    return f"there are {listed}" if known else "there are no pods at all"
+
+
+def _require_node(scenario: Scenario, name: str) -> None:
+    known = [node.metadata.name for node in scenario.nodes]
+    if name not in known:
+        remedy = did_you_mean(closest(name, known)) or _listed(known)
+        raise InputError(f"no node named {name} in the input", remedy=remedy)
+
+
+def _only(scenario: Scenario, pod: Pod) -> Scenario:
+    """The scenario with one pending pod, which if it runs gives its place up first."""
+    pending = replace(
+        pod,
+        spec=replace(pod.spec, node_name=""),
+        status=replace(pod.status, nominated_node_name=""),
+    )
+    return Scenario(
+        scenario.nodes,
+        tuple(other for other in scenario.running if other is not pod),
+        (pending,),
+        scenario.objects,
+        scenario.notes,
+    )
+
+
+def _key(pod: Pod) -> str:
+    return f"{pod.metadata.namespace}/{pod.metadata.name}"

@@ -1,0 +1,107 @@
+"""A pod's decision as plain data, for `-o json` and `-o yaml`: every node, every plugin."""
+
+from typing import Any
+
+from podium.cli.simulate_document import score_document
+from podium.engine.decision import Decision
+from podium.framework.status import Status
+from podium.simulator import PodStory
+from podium.simulator.explanation import Explanation, Ranked
+
+
+def explanation_document(story: PodStory, *, only_node: str | None) -> dict[str, Any]:
+    result, explanation = story.result, story.explanation
+    document: dict[str, Any] = {
+        "namespace": result.pod.metadata.namespace,
+        "name": result.pod.metadata.name,
+        "outcome": result.outcome.value,
+        "node": result.node or None,
+        "message": result.message,
+        "premise": story.premise,
+        "runsOn": story.runs_on or None,
+        "schedulerName": result.pod.spec.scheduler_name,
+        "priority": result.pod.spec.priority or 0,
+        "attempts": [_attempt(decision) for decision in story.decisions],
+    }
+    if explanation is None:
+        return document
+    decision = explanation.decision
+    document["feasibleNodes"] = explanation.feasible_count
+    document["bestNodes"] = decision.best
+    document["preFilter"] = _pre_filter(decision)
+    document["filters"] = {
+        "asked": explanation.examination.plugins,
+        "skipped": explanation.examination.skipped,
+    }
+    document["weights"] = explanation.weights
+    document["preScoreSkipped"] = sorted(decision.pre_score_skipped)
+    nodes = _nodes(explanation)
+    document["nodes"] = [node for node in nodes if only_node in (None, node["name"])]
+    return document
+
+
+def _nodes(explanation: Explanation) -> list[dict[str, Any]]:
+    """Nodes that fit, best first, then the others by reason."""
+    found = [_fitting(explanation, entry) for entry in explanation.ranked()]
+    for group in explanation.rejections():
+        found.extend(_rejected(explanation, name, group.status) for name in group.nodes)
+    return found
+
+
+def _fitting(explanation: Explanation, entry: Ranked) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "fits": True,
+        "chosen": entry.name == explanation.decision.chosen,
+        "rank": entry.rank,
+        "total": entry.total,
+        "scores": {plugin: score_document(score) for plugin, score in entry.scores.items()},
+    }
+
+
+def _rejected(explanation: Explanation, name: str, status: Status) -> dict[str, Any]:
+    objections = explanation.objections(name)
+    return {
+        "name": name,
+        "fits": False,
+        "status": _status(status),
+        "objections": {plugin: _status(said) for plugin, said in objections.items()},
+    }
+
+
+def _attempt(decision: Decision) -> dict[str, Any]:
+    outcome = decision.post_filter
+    return {
+        "attempt": decision.attempt,
+        "node": decision.bound,
+        "message": decision.message,
+        "nominatedNode": decision.nominated_node or None,
+        "gate": _status(decision.pre_enqueue) if decision.pre_enqueue else None,
+        "preemption": None
+        if outcome is None
+        else {
+            "status": outcome.code.label,
+            "message": outcome.message,
+            "nominatedNode": outcome.nominated_node or None,
+            "victims": [victim.key for victim in outcome.victims],
+        },
+    }
+
+
+def _pre_filter(decision: Decision) -> dict[str, Any] | None:
+    outcome = decision.pre_filter
+    if outcome is None:
+        return None
+    return {
+        "nodes": None if outcome.nodes is None else sorted(outcome.nodes),
+        "skipped": sorted(outcome.skipped),
+        "status": _status(outcome.status) if outcome.status else None,
+    }
+
+
+def _status(status: Status) -> dict[str, Any]:
+    return {
+        "plugin": status.plugin,
+        "code": status.code.label,
+        "reasons": list(status.reasons),
+    }

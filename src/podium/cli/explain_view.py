@@ -1,0 +1,243 @@
+"""A pod's decision on a screen: a matrix of nodes by plugins, as small as it can be.
+
+Plugins that gave every node the same have no say in the choice and are told in one line (`-o wide`
+has them all). Nodes that do not fit are counted by reason, so that five thousand of them take no
+more room than ten.
+"""
+
+import re
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from podium.cli.node_view import scored, show_node
+from podium.cli.tables import Screen, count, some
+from podium.engine.decision import Decision
+from podium.framework.status import Code
+from podium.simulator import Outcome, PodStory
+from podium.simulator.explanation import Explanation, Ranked
+
+_WORD_BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def show_explanation(
+    story: PodStory, screen: Screen, *, wide: bool, top: int, node: str | None
+) -> None:
+    _show_head(story, screen)
+    explanation = story.explanation
+    if explanation is None:
+        return
+    if node is not None:
+        show_node(explanation, node, screen)
+        return
+    _show_attempts(story.decisions, screen)
+    if explanation.feasible_count:
+        _show_ranking(explanation, screen, wide=wide, top=top)
+        _show_lead(explanation, screen)
+    _show_rejections(explanation, screen)
+    if wide:
+        _show_verdicts(explanation, screen, top=top)
+    _show_message(explanation.decision, screen)
+
+
+def _show_head(story: PodStory, screen: Screen) -> None:
+    result = story.result
+    lines = [
+        ("Pod", Text(result.key, style="bold")),
+        ("Decision", _verdict(story, screen)),
+        ("Premise", Text(story.premise)),
+        (
+            "Profile",
+            Text(f"{result.pod.spec.scheduler_name}, priority {result.pod.spec.priority or 0}"),
+        ),
+    ]
+    for title, text in lines:
+        screen.print(Text.assemble((f"{title:<10}", "dim"), text))
+
+
+def _verdict(story: PodStory, screen: Screen) -> Text:
+    result, explanation = story.result, story.explanation
+    if not result.placed:
+        bad = result.outcome in (Outcome.UNSCHEDULABLE, Outcome.ERROR)
+        words = "no node fits" if result.outcome is Outcome.UNSCHEDULABLE else result.message
+        if result.outcome in (Outcome.GATED, Outcome.NOT_OURS, Outcome.TERMINATING):
+            words = f"not queued: {result.message}"
+        return Text.assemble((screen.signs.no, "bold red" if bad else "yellow"), f" {words}")
+    fits = explanation.feasible_count if explanation else 1
+    total = explanation.node_count if explanation else 1
+    words = f", the best of {fits:,} that fit" if fits > 1 else ", the only node that fits"
+    if story.decisions[-1].total is not None and len(story.decisions[-1].best_rows) > 1:
+        words = f", one of {len(story.decisions[-1].best_rows):,} best among {fits:,} that fit"
+    return Text.assemble(
+        (screen.signs.yes, "bold green"), " ", (result.node, "bold"), f"{words} (of {total:,})"
+    )
+
+
+def _show_attempts(decisions: Sequence[Decision], screen: Screen) -> None:
+    if len(decisions) < 2:
+        return
+    screen.heading("Attempts", "the last one is shown below")
+    for decision in decisions:
+        screen.print(f"{decision.attempt}  {_attempt(decision)}")
+
+
+def _attempt(decision: Decision) -> str:
+    if decision.bound:
+        return f"placed on {decision.bound}"
+    outcome = decision.post_filter
+    if outcome is not None and outcome.code is Code.SUCCESS:
+        victims = some([victim.key for victim in outcome.victims])
+        return f"no node fits; evicts {victims} from {outcome.nominated_node}"
+    return "no node fits"
+
+
+# --- nodes that fit ---------------------------------------------------------------------------
+
+
+def _show_ranking(explanation: Explanation, screen: Screen, *, wide: bool, top: int) -> None:
+    ranked = explanation.ranked(top)
+    remark = f"{explanation.feasible_count:,} of {explanation.node_count:,}"
+    weights = explanation.weights
+    even = {} if wide or len(ranked) < 2 else _even_plugins(explanation)
+    plugins = [plugin for plugin in weights if plugin not in even]
+    if plugins:
+        shown = f"raw {screen.signs.arrow} normalised {screen.signs.arrow} weighted"
+        remark += f"; {shown if wide else 'weighted'} scores by plugin"
+    screen.heading("Nodes that fit", remark)
+    if explanation.decision.total is None:
+        names = [entry.name for entry in ranked]
+        screen.print(f"{some(names, top)}; with one node there is nothing to score")
+        return
+    columns = [f"{_WORD_BREAK.sub(chr(10), plugin)}\nx{weights[plugin]}" for plugin in plugins]
+    table = screen.table("RANK", "NODE", "TOTAL", *columns, right=("RANK", "TOTAL", *columns))
+    for entry in ranked:
+        chosen = entry.name == explanation.decision.chosen
+        cells = [
+            scored(entry.scores[plugin], screen) if wide else str(entry.scores[plugin].weighted)
+            for plugin in plugins
+        ]
+        style = "bold green" if chosen else None
+        table.add_row(str(entry.rank), entry.name, str(entry.total), *cells, style=style)
+    screen.print(table)
+    left = explanation.feasible_count - len(ranked)
+    if left:
+        screen.print(f"and {count(left, 'more node')}; --top lists more", style="dim")
+    if even:
+        told = ", ".join(f"{plugin} {score}" for plugin, score in even.items())
+        screen.print(f"the same for every node: {told}", style="dim")
+
+
+def _even_plugins(explanation: Explanation) -> dict[str, int]:
+    """Plugins whose weighted score is the same on all nodes that fit, with that score."""
+    return {
+        scores.plugin: int(scores.normalized[0]) * scores.weight
+        for scores in explanation.decision.scores
+        if int(scores.normalized.min()) == int(scores.normalized.max())
+    }
+
+
+def _show_lead(explanation: Explanation, screen: Screen) -> None:
+    """Where the best node's lead over the next one comes from."""
+    best = explanation.ranked(1)[0]
+    second = _runner_up(explanation, best)
+    if second is None or best.total is None or second.total is None:
+        return
+    lead = best.total - second.total
+    screen.heading("Where the lead comes from", f"{best.name} is {lead} ahead of {second.name}")
+    table = screen.table(
+        "PLUGIN",
+        "WEIGHT",
+        best.name,
+        second.name,
+        "LEAD",
+        right=("WEIGHT", best.name, second.name, "LEAD"),
+    )
+    for plugin, weight in explanation.weights.items():
+        ours, theirs = best.scores[plugin], second.scores[plugin]
+        difference = ours.weighted - theirs.weighted
+        if difference:
+            table.add_row(
+                plugin,
+                f"x{weight}",
+                scored(ours, screen),
+                scored(theirs, screen),
+                f"{difference:+}",
+            )
+    table.add_section()
+    table.add_row("total", "", str(best.total), str(second.total), f"{lead:+}", style="bold")
+    screen.print(table)
+
+
+def _runner_up(explanation: Explanation, best: Ranked) -> Ranked | None:
+    total = explanation.decision.total
+    if best.total is None or total is None or not (total < best.total).any():
+        return None
+    at_top = int((total == best.total).sum())
+    return explanation.ranked(at_top + 1)[-1]
+
+
+# --- nodes that do not ------------------------------------------------------------------------
+
+
+def _show_rejections(explanation: Explanation, screen: Screen) -> None:
+    groups = explanation.rejections()
+    if not groups:
+        return
+    nodes = sum(len(group.nodes) for group in groups)
+    screen.heading("Nodes that do not fit", f"{nodes:,} of {explanation.node_count:,}")
+    table = screen.table(
+        "NODES",
+        "PLUGIN",
+        "REASON",
+        "EVICTION",
+        "SUCH AS",
+        right=("NODES",),
+        fold=("REASON", "SUCH AS"),
+    )
+    for group in groups:
+        helps = "may help" if group.status.code is Code.UNSCHEDULABLE else "of no use"
+        table.add_row(
+            f"{len(group.nodes):,}",
+            group.status.plugin or screen.signs.nothing,
+            group.status.message,
+            helps,
+            some(group.nodes),
+        )
+    screen.print(table)
+
+
+def _show_verdicts(explanation: Explanation, screen: Screen, *, top: int) -> None:
+    """Filters by nodes: what each of them says, asked or not."""
+    plugins = explanation.examination.plugins
+    if not plugins:
+        return
+    names = [entry.name for entry in explanation.ranked(top)]
+    names += [name for group in explanation.rejections() for name in group.nodes]
+    names = names[:top]
+    screen.heading("Filters", f"asked about {len(names)} of {explanation.node_count:,} nodes")
+    columns = [_WORD_BREAK.sub("\n", plugin) for plugin in plugins]
+    table = screen.table("NODE", *columns)
+    for name in names:
+        objections = explanation.objections(name)
+        cells = [
+            Text(screen.signs.no, style="red")
+            if plugin in objections
+            else Text(screen.signs.yes, style="green")
+            for plugin in plugins
+        ]
+        table.add_row(name, *cells)
+    screen.print(table)
+    if explanation.examination.skipped:
+        skipped = ", ".join(explanation.examination.skipped)
+        screen.print(f"nothing to check for: {skipped}", style="dim")
+
+
+def _show_message(decision: Decision, screen: Screen) -> None:
+    outcome = decision.post_filter
+    if outcome is not None and outcome.victims:
+        screen.heading("Preemption")
+        victims = ", ".join(victim.key for victim in outcome.victims)
+        screen.print(f"evicting {victims} makes room on {outcome.nominated_node}")
+    if decision.message:
+        screen.heading("Message", "as in the pod's events")
+        screen.print(decision.message)

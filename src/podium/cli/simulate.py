@@ -1,0 +1,81 @@
+"""`podium simulate`: where would these pods go?"""
+
+import sys
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from podium.cli.exit_codes import BROKEN, NO, OK
+from podium.cli.options import (
+    Config,
+    Filename,
+    Output,
+    Seed,
+    ValidationMode,
+    progress_bar,
+    read_configuration,
+    read_scenario,
+)
+from podium.cli.simulate_document import report_document
+from podium.cli.simulate_view import show_report
+from podium.cli.tables import Screen, print_document
+from podium.plugins import in_tree_registry
+from podium.simulator import Report, Simulation
+
+
+def simulate(
+    *paths: Annotated[str, Parameter(help="More files, as with -f.")],
+    filename: Filename = None,
+    config: Config = None,
+    seed: Seed = 0,
+    validation: ValidationMode = "strict",
+    output: Output = "table",
+    show_all: Annotated[
+        bool,
+        Parameter(name=["--all", "-a"], negative="", help="Every pod and node, however many."),
+    ] = False,
+) -> int:
+    """Place the pending pods of some files on the nodes in them, without a cluster.
+
+    The files hold nodes, pods that run (they have a nodeName and stay where they are) and pods to
+    place, in YAML or JSON: manifests, kubectl dumps or both. Deployments, StatefulSets, DaemonSets,
+    Jobs and ReplicaSets become pods unless their pods are in the files too. Pods are placed in the
+    order in which kube-scheduler would take them; the more important push others aside if they may.
+
+    What an API server would fill in is filled in as far as it decides placements: namespaces,
+    requests from limits, priorities from PriorityClasses. Tolerations for not-ready and unreachable
+    nodes are not added. Evicted pods do not come back.
+
+    **Examples**
+
+    ```
+    podium simulate -f cluster.yaml -f pods.yaml
+    kubectl get nodes,pods,pc,pvc,pv,sc,pdb,svc,rs,sts -A -o json > cluster.json
+    podium simulate -f cluster.json -f my-deployment.yaml --config scheduler.yaml
+    helm template ./chart | podium simulate -f cluster.json -f -
+    podium simulate -f cluster.json -f pods/ -o json | jq '.pods[] | select(.node == null)'
+    ```
+
+    **Exit code** 0 if all pods fit, 1 if some do not, 2 if the input is wrong. Pods with a
+    scheduling gate or for another scheduler are reported and do not count.
+    """
+    scenario = read_scenario([*(filename or ()), *paths], validation)
+    simulation = Simulation(scenario, read_configuration(config), in_tree_registry(), seed=seed)
+    with progress_bar("placing pods", len(scenario.pending)) as progress:
+        report = simulation.run(on_attempt=lambda: progress.advance(progress.task_ids[0]))
+    if output in ("json", "yaml"):
+        print_document(report_document(report), output)
+    else:
+        show_report(report, Screen(), wide=output == "wide", show_all=show_all)
+    return exit_code(report)
+
+
+def exit_code(report: Report) -> int:
+    """A crash is loud: it names the pod, shows where, and has an exit code of its own."""
+    crashed = [result for result in report.pods if result.crash]
+    for result in crashed:
+        print(f"podium: a bug met pod {result.key}:\n{result.crash}", file=sys.stderr)
+    if crashed:
+        print("podium: please report this with the lines above", file=sys.stderr)
+        return BROKEN
+    return OK if report.all_fit else NO

@@ -1,0 +1,88 @@
+"""A simulation's report as plain data, for `-o json` and `-o yaml`.
+
+Names are Kubernetes' where it has one. Nothing is left out and nothing is rounded: cpu is in
+milli-cores, memory and storage in bytes, everything else in units.
+"""
+
+from typing import Any
+
+from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY
+from podium.engine.decision import NodeScore
+from podium.simulator import Outcome, PodResult, Report
+
+_UNITS = {CPU: "milli", MEMORY: "bytes", EPHEMERAL_STORAGE: "bytes"}
+
+
+def report_document(report: Report) -> dict[str, Any]:
+    return {
+        "summary": {
+            "nodes": len(report.utilisation.nodes),
+            "runningPods": report.running_pods,
+            "pendingPods": len(report.pods),
+            **{_camel(outcome): report.count(outcome) for outcome in Outcome},
+            "evictions": len(report.evictions),
+            "allFit": report.all_fit,
+            "seed": report.seed,
+        },
+        "pods": [_pod(result) for result in report.pods],
+        "evictions": [
+            {
+                "pod": eviction.key,
+                "node": eviction.node,
+                "priority": eviction.victim.spec.priority or 0,
+                "by": eviction.by,
+            }
+            for eviction in report.evictions
+        ],
+        "nodes": [_node(report, name) for name in report.utilisation.nodes],
+        "notes": list(report.notes),
+    }
+
+
+def _pod(result: PodResult) -> dict[str, Any]:
+    digest, metadata = result.digest, result.pod.metadata
+    return {
+        "namespace": metadata.namespace,
+        "name": metadata.name,
+        "outcome": result.outcome.value,
+        "node": result.node or None,
+        "message": result.message,
+        "schedulerName": result.pod.spec.scheduler_name,
+        "priority": result.pod.spec.priority or 0,
+        "attempts": result.attempts,
+        "examinedNodes": digest.examined_nodes,
+        "feasibleNodes": digest.feasible_nodes,
+        "tiedNodes": digest.tied_nodes,
+        "score": digest.score,
+        "scores": {plugin: score_document(score) for plugin, score in digest.scores.items()},
+        "runnerUp": digest.runner_up or None,
+        "lead": digest.lead,
+        "decidedBy": digest.decided_by or None,
+        "reasons": [
+            {"reason": reason, "nodes": nodes}
+            for reason, nodes in sorted(digest.reasons.items(), key=lambda kv: (-kv[1], kv[0]))
+        ],
+        "evicted": list(result.victims),
+    }
+
+
+def score_document(score: NodeScore) -> dict[str, int]:
+    return {"raw": score.raw, "normalized": score.normalized, "weighted": score.weighted}
+
+
+def _node(report: Report, name: str) -> dict[str, Any]:
+    resources = {}
+    for resource in report.utilisation.resources:
+        use = report.utilisation.of(name, resource)
+        resources[resource] = {
+            "unit": _UNITS.get(resource, "count"),
+            "allocatable": use.allocatable,
+            "before": use.before,
+            "after": use.after,
+        }
+    return {"name": name, "requested": resources}
+
+
+def _camel(outcome: Outcome) -> str:
+    first, *rest = outcome.value.split("-")
+    return first + "".join(word.capitalize() for word in rest)

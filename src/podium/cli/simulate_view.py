@@ -1,0 +1,274 @@
+"""A simulation's report on a screen, and never much more than a screen of it.
+
+A few pods are listed one by one. Thousands are grouped by the workload they belong to, failures by
+their message, and of many nodes the fullest are shown; `--all` lists everything.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from rich.table import Table
+from rich.text import Text
+
+from podium.api.pod import Pod
+from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
+from podium.cli.tables import Screen, count, percent, some
+from podium.simulator import Outcome, PodResult, Report
+from podium.simulator.utilisation import Use
+
+MOST_PODS = 25
+MOST_GROUPS = 15
+MOST_FAILURES = 8
+MOST_NODES = 15
+
+_MEASURED = (CPU, MEMORY, EPHEMERAL_STORAGE)
+
+_HASH_SUFFIX = re.compile(r"-[a-z0-9]{4,10}$")
+_NUMBER_SUFFIX = re.compile(r"-?\d+$")
+
+
+def show_report(report: Report, screen: Screen, *, wide: bool, show_all: bool) -> None:
+    placed = [result for result in report.pods if result.placed]
+    if placed:
+        if show_all or len(placed) <= MOST_PODS:
+            _show_placed(placed, screen, wide=wide)
+        else:
+            _show_groups(report.pods, screen)
+    _show_failures([r for r in report.pods if not r.placed], screen, show_all=show_all)
+    _show_evictions(report, screen, show_all=show_all)
+    _show_nodes(report, screen, show_all=show_all)
+    _show_summary(report, screen)
+
+
+def why(result: PodResult) -> str:
+    """In a few words, why a pod went where it went."""
+    digest = result.digest
+    if result.victims:
+        return f"takes the place of {some(result.victims)}"
+    if digest.feasible_nodes <= 1:
+        return (
+            "the only node it may go to"
+            if digest.examined_nodes <= 1
+            else "the only node that fits"
+        )
+    among = f"{digest.feasible_nodes:,} that fit"
+    if digest.score is None:
+        return f"one of {among}, nothing to compare"
+    tied = digest.tied_nodes
+    best = f"one of {tied} best among {among}" if tied > 1 else f"best of {among}"
+    if not digest.runner_up:
+        return best
+    return f"{best}, {digest.lead} ahead of {digest.runner_up} ({digest.decided_by})"
+
+
+# --- pods -------------------------------------------------------------------------------------
+
+
+def _show_placed(results: list[PodResult], screen: Screen, *, wide: bool) -> None:
+    screen.heading("Placed", count(len(results), "pod"))
+    extra = ("PRIORITY", "FIT", "TRIES") if wide else ()
+    table = screen.table(
+        "POD",
+        "NODE",
+        "SCORE",
+        *extra,
+        "WHY",
+        right=("SCORE", "PRIORITY", "FIT", "TRIES"),
+        fold=("WHY",),
+    )
+    for result in results:
+        digest = result.digest
+        score = screen.signs.nothing if digest.score is None else str(digest.score)
+        more = (
+            str(result.pod.spec.priority or 0),
+            f"{digest.feasible_nodes}/{digest.examined_nodes}",
+            str(result.attempts),
+        )
+        table.add_row(result.key, result.node, score, *(more if wide else ()), why(result))
+    screen.print(table)
+
+
+def _show_groups(results: list[PodResult], screen: Screen) -> None:
+    groups: dict[str, list[PodResult]] = {}
+    for result in results:
+        groups.setdefault(workload_of(result.pod), []).append(result)
+    largest = sorted(groups.items(), key=lambda kv: -len(kv[1]))
+    placed = sum(result.placed for result in results)
+    remark = f"{count(placed, 'pod')}, grouped by workload; --all lists each of them"
+    screen.heading("Placed", remark)
+    table = screen.table(
+        "WORKLOAD",
+        "PODS",
+        "PLACED",
+        "NODES",
+        "PER NODE",
+        "SCORES",
+        right=("PODS", "PLACED", "NODES", "PER NODE"),
+    )
+    for workload, members in largest[:MOST_GROUPS]:
+        nodes = Counter(member.node for member in members if member.placed)
+        table.add_row(
+            workload,
+            f"{len(members):,}",
+            f"{nodes.total():,}",
+            f"{len(nodes):,}",
+            _range(nodes.values(), screen),
+            _range((m.digest.score for m in members if m.digest.score is not None), screen),
+        )
+    screen.print(table)
+    left = largest[MOST_GROUPS:]
+    if left:
+        pods = sum(len(members) for _, members in left)
+        screen.print(f"and {count(len(left), 'more workload')} with {count(pods, 'pod')}")
+
+
+def _range(numbers: Iterable[int], screen: Screen) -> str:
+    found = list(numbers)
+    if not found:
+        return screen.signs.nothing
+    low, high = min(found), max(found)
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def workload_of(pod: Pod) -> str:
+    """The workload a pod belongs to; pods without an owner go by their name without its number."""
+    namespace = pod.metadata.namespace
+    for owner in pod.metadata.owner_references or ():
+        if owner.controller:
+            if owner.kind == "ReplicaSet" and "pod-template-hash" in (pod.metadata.labels or {}):
+                return f"{namespace}/{_HASH_SUFFIX.sub('', owner.name)} (Deployment)"
+            return f"{namespace}/{owner.name} ({owner.kind})"
+    base = _NUMBER_SUFFIX.sub("", pod.metadata.name)
+    return (
+        f"{namespace}/{pod.metadata.name}" if base == pod.metadata.name else f"{namespace}/{base}*"
+    )
+
+
+# --- pods without a place ---------------------------------------------------------------------
+
+_TITLES = {
+    Outcome.UNSCHEDULABLE: "No node fits",
+    Outcome.PREEMPTED: "Placed, then preempted",
+    Outcome.ERROR: "Failed",
+    Outcome.GATED: "Held back by a gate",
+    Outcome.NOT_OURS: "For another scheduler",
+    Outcome.TERMINATING: "On their way out",
+}
+_BAD = (Outcome.UNSCHEDULABLE, Outcome.PREEMPTED, Outcome.ERROR)
+
+
+def _show_failures(results: list[PodResult], screen: Screen, *, show_all: bool) -> None:
+    for outcome, title in _TITLES.items():
+        members = [result for result in results if result.outcome is outcome]
+        if not members:
+            continue
+        screen.heading(title, count(len(members), "pod"))
+        by_message: dict[str, list[str]] = {}
+        for result in members:
+            by_message.setdefault(result.message, []).append(result.key)
+        groups = sorted(by_message.items(), key=lambda kv: -len(kv[1]))
+        shown = groups if show_all else groups[:MOST_FAILURES]
+        table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 1))
+        table.add_column(no_wrap=True)
+        table.add_column(overflow="fold")
+        sign = screen.signs.no if outcome in _BAD else screen.signs.nothing
+        for message, keys in shown:
+            names = ", ".join(keys) if show_all else some(keys)
+            text = Text.assemble((names, "bold"), "\n", message)
+            table.add_row(Text(sign, style="red" if outcome in _BAD else "dim"), text)
+        screen.print(table)
+        if len(shown) < len(groups):
+            left = groups[len(shown) :]
+            pods = sum(len(keys) for _, keys in left)
+            screen.print(f"  and {count(pods, 'more pod')} for {count(len(left), 'other reason')}")
+
+
+def _show_evictions(report: Report, screen: Screen, *, show_all: bool) -> None:
+    if not report.evictions:
+        return
+    screen.heading("Evicted", f"{count(len(report.evictions), 'pod')}, to make room")
+    table = screen.table("POD", "PRIORITY", "NODE", "FOR", right=("PRIORITY",))
+    shown = report.evictions if show_all else report.evictions[:MOST_FAILURES]
+    for eviction in shown:
+        priority = str(eviction.victim.spec.priority or 0)
+        table.add_row(eviction.key, priority, eviction.node, eviction.by)
+    screen.print(table)
+    left = len(report.evictions) - len(shown)
+    if left:
+        screen.print(f"and {count(left, 'more pod')}")
+
+
+# --- nodes ------------------------------------------------------------------------------------
+
+
+def _show_nodes(report: Report, screen: Screen, *, show_all: bool) -> None:
+    use = report.utilisation
+    names = list(use.nodes)
+    remark = "requested of allocatable, before " + screen.signs.arrow + " after"
+    if not show_all and len(names) > MOST_NODES:
+        fullest = sorted(names, key=lambda name: (-use.fullness(name), name))
+        names = sorted(fullest[: MOST_NODES - 3])
+        remark += f"; the {len(names)} fullest of {len(use.nodes):,}, --all lists every node"
+    screen.heading("Nodes", remark)
+    headings = {CPU: "CPU", MEMORY: "MEMORY", PODS: "PODS"}
+    table = screen.table("NODE", *(headings.get(name, name) for name in use.resources))
+    widest = max(len(name) for name in (*names, "all nodes"))
+    room = (screen.width - widest - 2) // len(use.resources) - 16
+    bar_width = max(4, min(16, room))
+    for name in names:
+        cells = (_cell(r, use.of(name, r), screen, bar_width) for r in use.resources)
+        table.add_row(name, *cells)
+    table.add_section()
+    totals = (_cell(r, use.total(r), screen, bar_width) for r in use.resources)
+    table.add_row(Text("all nodes", style="bold"), *totals)
+    screen.print(table)
+
+
+def _cell(resource: str, use: Use, screen: Screen, width: int) -> Text:
+    """A bar with numbers beside it: shares of what is measured, counts of what is counted."""
+    if not use.allocatable and not use.after:
+        return Text(screen.signs.nothing, style="dim")
+    if resource in _MEASURED:
+        before, after, end = percent(use.fraction_before), percent(use.fraction_after), ""
+    else:
+        before, after, end = f"{use.before:,}", f"{use.after:,}", f" of {use.allocatable:,}"
+    change = after if use.before == use.after else f"{before} {screen.signs.arrow} {after}"
+    bar = screen.bar(use.fraction_before, use.fraction_after, width)
+    return Text.assemble(bar, f" {change}{end}")
+
+
+# --- the end ----------------------------------------------------------------------------------
+
+_WORDS = {
+    Outcome.PLACED: "placed",
+    Outcome.UNSCHEDULABLE: "without a node",
+    Outcome.PREEMPTED: "preempted again",
+    Outcome.ERROR: "failed",
+    Outcome.GATED: "gated",
+    Outcome.NOT_OURS: "for another scheduler",
+    Outcome.TERMINATING: "terminating",
+}
+
+
+def _show_summary(report: Report, screen: Screen) -> None:
+    if report.notes:
+        screen.heading("Notes")
+        for note in report.notes:
+            screen.print(f"{screen.signs.nothing} {note}", style="dim")
+    pods, nodes = (
+        count(len(report.pods), "pending pod"),
+        count(len(report.utilisation.nodes), "node"),
+    )
+    parts = [
+        f"{report.count(outcome):,} {word}"
+        for outcome, word in _WORDS.items()
+        if report.count(outcome)
+    ]
+    told = ", ".join(parts) if parts else "nothing to do"
+    if report.evictions:
+        told += f"; {count(len(report.evictions), 'pod')} evicted"
+    sign = screen.signs.yes if report.all_fit else screen.signs.no
+    style = "bold green" if report.all_fit else "bold red"
+    screen.print()
+    screen.print(Text.assemble((sign, style), f" {pods} on {nodes}: {told}"))
