@@ -47,8 +47,8 @@ def test_each_point_lists_the_plugins_that_serve_it_in_order() -> None:
 def test_a_plugin_is_built_once_per_profile_and_knows_it() -> None:
     profiles = profiles_of(crowd_filter("Crowd", 1, unschedulable("full")), Arrival, Binder)
     one, two = profiles["one"], profiles["two"]
-    assert one.pre_filter[0] is one.plugins["Crowd"]
-    assert one.filter[0] is one.plugins["Crowd"]
+    listed: list[Plugin] = [one.pre_filter[0], one.filter[0], one.extensions[0]]
+    assert all(plugin is one.plugins["Crowd"] for plugin in listed)
     assert one.plugins["Crowd"] is not two.plugins["Crowd"]
     assert one.plugins["Crowd"].handle.profile is one
 

@@ -13,6 +13,16 @@ from podium import __version__
 from podium.api.errors import InputError
 from podium.cli.exit_codes import BAD_INPUT, BROKEN, INTERRUPTED, OK
 
+_HELP = """A Kubernetes scheduler that decides as kube-scheduler does, and says why.
+
+**Examples**
+
+```
+podium simulate -f cluster.yaml -f pods.yaml         where would they go?
+podium explain web-0 -f cluster.yaml -f pods.yaml    why there?
+podium explain --help                                more about a command
+```
+"""
 _EPILOGUE = (
     "Exit codes: 0 yes, 1 no (some pod does not fit, decisions differ), 2 the input or the command"
     " line is wrong, 70 a bug in Podium."
@@ -20,31 +30,44 @@ _EPILOGUE = (
 
 _LOOK = Group("Look", sort_key=1)
 _CHECK = Group("Check and measure", sort_key=2)
-_SHELL = Group("Shell", sort_key=3)
+_SHELL = Group("Shell and help", sort_key=3)
+
+# Summaries stand here because commands are not loaded for the overview; a command's own help is
+# its docstring.
+_COMMANDS = (
+    ("simulate", "podium.cli.simulate:simulate", _LOOK, "Place pods on a cluster from files."),
+    ("explain", "podium.cli.explain:explain", _LOOK, "Tell why a pod goes where it goes."),
+    ("bench", "podium.cli.bench:bench", _CHECK, "Measure the engine."),
+    ("decide", "podium.cli.decide:decide", _CHECK, "Decide recorded cases."),
+    ("parity", "podium.cli.parity:parity", _CHECK, "Compare decisions with recorded ones."),
+    ("completion", "podium.cli.completion:completion", _SHELL, "Complete commands in a shell."),
+)
 
 
-def build_app() -> App:
+def build_app(*, overview: bool = False) -> App:
+    """The command line; as an `overview` it has summaries in place of the commands' own help."""
     app = App(
         name="podium",
-        help="A Kubernetes scheduler that decides as kube-scheduler does, and says why.",
+        help=_HELP,
         version=__version__,
         help_epilogue=_EPILOGUE,
         result_action="return_value",
+        group_commands=_SHELL,
     )
-    app.command("podium.cli.bench:bench", name="bench", group=_CHECK)
-    app.command("podium.cli.simulate:simulate", name="simulate", group=_LOOK)
-    app.command("podium.cli.explain:explain", name="explain", group=_LOOK)
-    app.command("podium.cli.completion:completion", name="completion", group=_SHELL)
-    app.command("podium.cli.decide:decide", name="decide", group=_CHECK)
-    app.command("podium.cli.parity:parity", name="parity", group=_CHECK)
+    for name, path, group, summary in _COMMANDS:
+        if overview:
+            app.command(path, name=name, group=group, help=summary)
+        else:
+            app.command(path, name=name, group=group)
     return app
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and give back its exit code."""
-    app = build_app()
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    app = build_app(overview=not words or words[0] in ("-h", "--help"))
     try:
-        result = app(arguments, exit_on_error=False, print_error=True)
+        result = app(words, exit_on_error=False, print_error=True)
     except CycloptsError:
         return BAD_INPUT
     except InputError as problem:

@@ -35,12 +35,22 @@ def explain(
     config: Config = None,
     alone: Annotated[
         bool,
-        Parameter(name=["--alone"], negative="", help="Leave the other pending pods out of it."),
+        Parameter(
+            name=["--alone"],
+            negative="",
+            show_default=False,
+            help="Leave the other pending pods out of it.",
+        ),
     ] = False,
     node: Annotated[
-        str | None, Parameter(name=["--node"], help="Tell all that plugins said about this node.")
+        str | None,
+        Parameter(
+            name=["--node"], metavar="NAME", help="Tell all that plugins said about one node."
+        ),
     ] = None,
-    top: Annotated[int, Parameter(name=["--top"], help="How many nodes to list.")] = 10,
+    top: Annotated[
+        int, Parameter(name=["--top"], metavar="N", help="How many nodes to list.")
+    ] = 10,
     seed: Seed = 0,
     validation: ValidationMode = "strict",
     output: Output = "table",
@@ -61,7 +71,7 @@ def explain(
     podium explain web-0 -f cluster.yaml -f pods.yaml
     podium explain kube-system/coredns-5d4 -f cluster.json --top 20
     podium explain gpu-trainer -f cluster.yaml -f pods.yaml --node gpu-a1
-    podium explain web-0 -f cluster.json -f web.yaml --alone -o json | jq '.nodes[0]'
+    podium explain web-0 -f cluster.json --alone -o json | jq '.attempts[-1].nodes'
     ```
 
     **Exit code** 0 if the pod gets a node, 1 if not, 2 if the input is wrong.

@@ -20,6 +20,7 @@ Filename = Annotated[
     Parameter(
         name=["--filename", "-f"],
         negative="",
+        metavar="FILE",
         help="A file or directory with the cluster and the pods, or - for standard input. "
         "May be repeated.",
     ),
@@ -28,12 +29,13 @@ Config = Annotated[
     str | None,
     Parameter(
         name=["--config"],
+        metavar="FILE",
         help="A KubeSchedulerConfiguration. Left out: kube-scheduler's defaults.",
     ),
 ]
 Seed = Annotated[
     int,
-    Parameter(name=["--seed"], help="Decides between nodes with equal totals."),
+    Parameter(name=["--seed"], metavar="N", help="Decides between nodes with equal totals."),
 ]
 ValidationMode = Annotated[
     Literal["strict", "warn", "ignore"],

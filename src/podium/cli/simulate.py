@@ -32,7 +32,12 @@ def simulate(
     output: Output = "table",
     show_all: Annotated[
         bool,
-        Parameter(name=["--all", "-a"], negative="", help="Every pod and node, however many."),
+        Parameter(
+            name=["--all", "-a"],
+            negative="",
+            show_default=False,
+            help="Every pod and node, however many.",
+        ),
     ] = False,
 ) -> int:
     """Place the pending pods of some files on the nodes in them, without a cluster.
@@ -53,7 +58,7 @@ def simulate(
     kubectl get nodes,pods,pc,pvc,pv,sc,pdb,svc,rs,sts -A -o json > cluster.json
     podium simulate -f cluster.json -f my-deployment.yaml --config scheduler.yaml
     helm template ./chart | podium simulate -f cluster.json -f -
-    podium simulate -f cluster.json -f pods/ -o json | jq '.pods[] | select(.node == null)'
+    podium simulate -f cluster.json -f pods/ -o json | jq '.pods[].node'
     ```
 
     **Exit code** 0 if all pods fit, 1 if some do not, 2 if the input is wrong. Pods with a

@@ -2,8 +2,8 @@
 
 A node keeps its row for its life and free rows are used again. What changes when pods come and go
 is in `usage.py`; a row may hold pods before (or after) its node object exists, in which case it is
-not `present` and no snapshot shows it. Every change of a row's node takes a new value of
-`generation`, so that a cached vector can be told which of its rows are old.
+not `present` and no snapshot shows it. Every change of a row's node is logged, so that a remembered
+vector can be told which of its rows are old.
 """
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from podium.api.node import Node
 from podium.api.requests import allocatable_vector
+from podium.cluster.change_log import ChangeLog
 from podium.cluster.growth import Codes, Ints, Mask, next_capacity, wider
 from podium.cluster.images import ImageIndex
 from podium.cluster.interning import Interner
@@ -28,7 +29,7 @@ class NodeTable:
         self.capacity = 0
         self.size = 0
         self.present_count = 0
-        self.generation = 0
+        self.log = ChangeLog()
         self.membership = 0
         self.resources: Interner[str] = Interner("cpu", "memory", "ephemeral-storage")
         self.taint_sets: Interner[tuple[TaintTriple, ...]] = Interner(())
@@ -48,6 +49,11 @@ class NodeTable:
         self.changed: Ints = np.zeros(0, dtype=np.int64)
         self._row_of: dict[str, int] = {}
         self._free: list[int] = []
+
+    @property
+    def generation(self) -> int:
+        """How many changes of node objects there were so far."""
+        return self.log.generation
 
     def row(self, name: str) -> int:
         """The row of a name, or -1."""
@@ -153,8 +159,7 @@ class NodeTable:
             self.allocatable[index, row] = amount
 
     def _touch(self, row: int) -> None:
-        self.generation += 1
-        self.changed[row] = self.generation
+        self.changed[row] = self.log.note(row)
 
     def _grow(self, capacity: int) -> None:
         self.capacity = capacity

@@ -59,6 +59,12 @@ class PodShape:
         return scoring_requests(self._pod)
 
     @cached_property
+    def requests_fragment(self) -> tuple[tuple[tuple[str, int], ...], ...]:
+        """All that resource plugins read of a pod, in a form that can be compared."""
+        kinds = (self.requests, self.scoring_requests, self.accounted)
+        return tuple(tuple(sorted(kind.items())) for kind in kinds)
+
+    @cached_property
     def ports(self) -> tuple[HostPort, ...]:
         return host_ports(self._pod)
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from podium.cluster.change_log import ChangeLog
 from podium.cluster.growth import Ints, wider
 from podium.cluster.nodes import NodeTable
 from podium.cluster.pod_info import PodInfo, PodShape
@@ -25,11 +26,16 @@ class Usage:
         self.nonzero: Ints = np.zeros((2, 0), dtype=np.int64)
         self.pod_count: Ints = np.zeros(0, dtype=np.int64)
         self.changed: Ints = np.zeros(0, dtype=np.int64)
-        self.generation = 0
+        self.log = ChangeLog()
         self.ports = PortColumns()
         self.claims: dict[str, int] = {}
         self._pods: list[list[PodInfo]] = []
         self._own: set[int] | None = None
+
+    @property
+    def generation(self) -> int:
+        """How many pods were added or removed so far."""
+        return self.log.generation
 
     def pods(self, row: int) -> Sequence[PodInfo]:
         return self._pods[row]
@@ -76,7 +82,7 @@ class Usage:
         twin.nonzero = self.nonzero.copy()
         twin.pod_count = self.pod_count.copy()
         twin.changed = self.changed.copy()
-        twin.generation = self.generation
+        twin.log = ChangeLog(self.log.generation)
         twin.ports = self.ports.fork()
         twin.claims = dict(self.claims)
         twin._pods = list(self._pods)
@@ -114,8 +120,7 @@ class Usage:
                 self.claims[claim] = left
             else:
                 self.claims.pop(claim, None)
-        self.generation += 1
-        self.changed[row] = self.generation
+        self.changed[row] = self.log.note(row)
 
     def _table_requests(self, shape: PodShape) -> tuple[tuple[int, int], ...]:
         return tuple((self._nodes.resource_id(n), a) for n, a in shape.accounted.items() if a)

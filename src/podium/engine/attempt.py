@@ -23,7 +23,7 @@ from podium.framework.filtering import PreFilterOutcome, describe
 from podium.framework.fit_message import NO_NODES, fit_error, one_node_error
 from podium.framework.points import PermitResult
 from podium.framework.profile import Profile
-from podium.framework.scoring import ScoringError, run_pre_scores, run_scores
+from podium.framework.scoring import ScoringError, run_pre_scores
 from podium.framework.status import Code, Status, error, unresolvable
 
 
@@ -66,6 +66,7 @@ class Attempts:
     # finding a node
 
     def _find(self, decision: Decision, cycle: Cycle, profile: Profile) -> None:
+        self._cluster.node_order()  # the snapshot: its order depends on when it is taken
         count = self._cluster.nodes.present_count
         if count == 0:
             decision.message = NO_NODES
@@ -118,17 +119,25 @@ class Attempts:
             rows = self._narrowed(outcome.nodes)
         result = self._search(cycle, profile, rows)
         diagnosis.results.append(result)
-        passed = result.passed()
-        feasible = int(passed.sum())
-        rejected = result.count - feasible
-        if len(diagnosis.results) > 1:  # the nominated node was looked at before
-            rejected = len({int(r) for seen in diagnosis.results for r in _rejected_rows(seen)})
-        self._start = (self._start + feasible + rejected) % diagnosis.node_count
-        self._stop_on_error(result)
-        self._note_rejectors(diagnosis, result)
+        seen, problem = _up_to_an_error(result)
+        self._start = (self._start + seen + self._seen_before(diagnosis, seen)) % (
+            diagnosis.node_count
+        )
+        if problem:
+            raise AttemptError(problem)
         if not result.rejected_any:
             return result.rows
+        passed = result.passed()
+        if not passed.any():
+            self._note_rejectors(diagnosis)
         return indices(result.rows)[passed]
+
+    def _seen_before(self, diagnosis: Diagnosis, seen: int) -> int:
+        """1 if the nominated node was rejected and is not among those the search has seen."""
+        if len(diagnosis.results) == 1:
+            return 0
+        nominated, searched = (indices(result.rows) for result in diagnosis.results)
+        return int(nominated[0] not in searched[:seen])
 
     def _nominated_row(self, cycle: Cycle, profile: Profile, diagnosis: Diagnosis) -> Rows | None:
         """The pod's nominated node alone, if it is there and passes."""
@@ -143,7 +152,6 @@ class Attempts:
             return rows
         if status.code.rejected:
             diagnosis.results.append(result)
-            self._note_rejectors(diagnosis, result)
         return None
 
     def _narrowed(self, names: frozenset[str]) -> Rows:
@@ -154,38 +162,28 @@ class Attempts:
         return order[np.isin(order, list(wanted))] if wanted else order[:0]
 
     def _search(self, cycle: Cycle, profile: Profile, rows: Rows) -> FilterResult:
+        """Filter enough of the rows; in search order where that order can be seen."""
         count = count_of(rows)
         percentage = profile.percentage_of_nodes_to_score
         want = nodes_to_find(count, self._percentage if percentage is None else percentage)
         if not profile.score and count:
             want = 1
         if want >= count:
-            return profile.filter_rows(cycle, rows)
+            result = profile.filter_rows(cycle, rows)
+            if not result.broken:
+                return result
         ordered = self._cluster.node_order() if isinstance(rows, slice) else rows
         result = profile.filter_rows(cycle, rotated(ordered, self._start))
         stop_early(result, want)
         return result
 
-    def _stop_on_error(self, result: FilterResult) -> None:
-        """A filter that broke ends the attempt with the first error in search order."""
-        if not result.broken:
-            return
-        place = {int(row): at for at, row in enumerate(self._cluster.node_order())}
-        rows = indices(result.rows)
-        broken = [
-            (min(place[int(rows[position])] for position in positions), status.message)
-            for status, positions in result.groups()
-            if not status.code.rejected
-        ]
-        if broken:
-            raise AttemptError(min(broken)[1])
-
-    def _note_rejectors(self, diagnosis: Diagnosis, result: FilterResult) -> None:
-        if not result.rejected_any:
-            return
-        diagnosis.rejectors.update(result.plugins)
-        for status in result.overrides.values():
-            diagnosis.rejectors.add(status.plugin)
+    def _note_rejectors(self, diagnosis: Diagnosis) -> None:
+        """Whose change of mind about some node may help."""
+        for result in diagnosis.results:
+            for status, _ in result.groups():
+                diagnosis.rejectors.add(status.plugin)
+                if status.code is Code.PENDING:
+                    diagnosis.pending.add(status.plugin)
 
     # no node
 
@@ -209,7 +207,7 @@ class Attempts:
             decision.best_rows = feasible
         else:
             decision.pre_score_skipped = run_pre_scores(profile.pre_score, cycle, rows)
-            decision.scores, total = run_scores(profile.score, cycle, rows)
+            decision.scores, total = profile.score_rows(cycle, rows)
             decision.total = total
             best = np.flatnonzero(total == total.max())
             decision.best_rows = feasible[best]
@@ -235,7 +233,9 @@ class Attempts:
             else:
                 decision.waits_s = waits
         if failure is not None:
-            self.undo(cycle, profile, node_name)
+            problems = self.undo(cycle, profile, node_name)
+            if problems:
+                failure = error("; ".join((failure.message, *problems)))
             self._fail(decision, failure)
             return
         decision.bound = node_name
@@ -273,11 +273,22 @@ class Attempts:
                 return error(text).by(plugin.name)
         return waits
 
-    def undo(self, cycle: Cycle, profile: Profile, node_name: str) -> None:
-        """Take back what holding a node did: unreserve in reverse order, then forget the pod."""
+    def undo(self, cycle: Cycle, profile: Profile, node_name: str) -> list[str]:
+        """Take back what holding a node did: unreserve in reverse order, then forget the pod.
+
+        Returns what went wrong with it, which stops nothing.
+        """
+        problems: list[str] = []
         for plugin in reversed(profile.reserve):
-            plugin.unreserve(cycle, node_name)
-        self._cluster.forget(cycle.pod)
+            try:
+                plugin.unreserve(cycle, node_name)
+            except Exception as problem:
+                problems.append(f'running Unreserve plugin "{plugin.name}": {describe(problem)}')
+        try:
+            self._cluster.forget(cycle.pod)
+        except CacheError as problem:
+            problems.append(describe(problem))
+        return problems
 
     def _fail(self, decision: Decision, status: Status) -> None:
         decision.nominated_node = ""
@@ -293,5 +304,10 @@ class Attempts:
         return self._names
 
 
-def _rejected_rows(result: FilterResult) -> npt.NDArray[np.intp]:
-    return indices(result.rows)[~result.passed()]
+def _up_to_an_error(result: FilterResult) -> tuple[int, str]:
+    """How many rows lie before the first error, and its text; all of them if there is none."""
+    if result.broken:
+        errors = [(int(p.min()), s.message) for s, p in result.groups() if not s.code.rejected]
+        if errors:
+            return min(errors)
+    return result.count, ""

@@ -84,7 +84,9 @@ class Bindings:
         info = queued.info
         del state.flights[info.uid]
         held = state.cluster.is_assumed(info.uid)
-        self._attempts.undo(binding.cycle, binding.profile, binding.node_name)
+        for trouble in self._attempts.undo(binding.cycle, binding.profile, binding.node_name):
+            held = False  # upstream: who cannot be forgotten frees no room
+            state.note(info.key, "undoing failed", trouble)
         state.note(info.key, "binding failed", problem.message)
         rejected = problem.code.rejected and not flight.started
         if held and not rejected:

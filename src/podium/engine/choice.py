@@ -23,7 +23,8 @@ class FirstByName:
     """The first in alphabetical order, as recorded decisions expect."""
 
     def pick(self, rows: RowNumbers, names: Sequence[str]) -> int:
-        return min(rows.tolist(), key=names.__getitem__)
+        numbers: list[int] = rows.tolist()
+        return min(numbers, key=names.__getitem__)
 
 
 _MASK = (1 << 64) - 1

@@ -27,11 +27,12 @@ from podium.engine.queue import SchedulingQueue
 from podium.engine.queue.backoff import Backoff
 from podium.engine.requests import Request
 from podium.engine.state import EngineState
+from podium.framework.filtering import describe
 from podium.framework.handle import Preempting
 from podium.framework.profile import Profile, build_profiles
 from podium.framework.queued import QueuedPod
 from podium.framework.registry import Registry
-from podium.framework.status import Code, Status
+from podium.framework.status import Code, Status, error
 from podium.framework.waiting import WaitingPods
 
 
@@ -189,8 +190,11 @@ class Engine:
         if queued.gating_plugin:
             plugins = sorted(plugins, key=lambda p: p.name != queued.gating_plugin)
         for plugin in plugins:
-            answer = plugin.pre_enqueue(queued.info)
-            if answer is not None:
+            try:
+                answer = plugin.pre_enqueue(queued.info)
+            except Exception as problem:
+                answer = error(describe(problem))
+            if answer is not None and answer.code is not Code.SUCCESS:
                 return answer.by(plugin.name)
         return None
 
@@ -206,6 +210,6 @@ class Engine:
             return Attempt(decision)
         return Attempt(decision, Binding(cycle, profile, decision.bound))
 
-    def undo(self, binding: Binding) -> None:
-        """Take back a held node after its binding failed."""
-        self._attempts.undo(binding.cycle, binding.profile, binding.node_name)
+    def undo(self, binding: Binding) -> list[str]:
+        """Take back a held node after its binding failed; returns what went wrong with that."""
+        return self._attempts.undo(binding.cycle, binding.profile, binding.node_name)

@@ -14,8 +14,10 @@ from podium.cluster.growth import Rows, indices
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import FilterResult
+from podium.framework.memory import Memory, usable
 from podium.framework.points import FilterPlugin, PreFilterExtensions, PreFilterPlugin
 from podium.framework.status import Code, Status, error, unresolvable
+from podium.framework.verdict import Verdict
 
 
 @dataclass(slots=True)
@@ -75,10 +77,14 @@ def _narrow(outcome: PreFilterOutcome, plugin: str, names: frozenset[str]) -> bo
     return True
 
 
-def run_filters(plugins: Sequence[FilterPlugin], cycle: Cycle, rows: Rows) -> FilterResult:
+def run_filters(
+    plugins: Sequence[FilterPlugin], cycle: Cycle, rows: Rows, memory: Memory | None = None
+) -> FilterResult:
     """Every filter over some rows; the first plugin that rejects a row decides its verdict."""
     result = FilterResult(rows)
     skip = cycle.skip_filter
+    if memory is not None and not usable(cycle, rows):
+        memory = None
     for plugin in plugins:
         if plugin.name in skip:
             continue
@@ -92,6 +98,18 @@ def run_filters(plugins: Sequence[FilterPlugin], cycle: Cycle, rows: Rows) -> Fi
     return result
 
 
+def _verdict(
+    plugin: FilterPlugin, cycle: Cycle, rows: Rows, memory: Memory | None
+) -> Verdict | None:
+    dependence = plugin.filter_depends(cycle) if memory is not None else None
+    if memory is None or dependence is None:
+        return plugin.filter(cycle, rows)
+    verdict = memory.filter(plugin, dependence, cycle)
+    if verdict is None or isinstance(rows, slice):
+        return verdict
+    return verdict._replace(values=verdict.values[rows])
+
+
 def _fail_rest(result: FilterResult, plugin: str, text: str) -> None:
     status = error(f'running "{plugin}" filter plugin: {text}').by(plugin)
     for position in np.flatnonzero(result.failed == 0):
@@ -103,9 +121,10 @@ def run_filters_with_nominated(
     extensions: Sequence[PreFilterExtensions],
     cycle: Cycle,
     rows: Rows,
+    memory: Memory | None = None,
 ) -> FilterResult:
     """Filter rows; those with stronger nominated pods must pass with these pods in place too."""
-    result = run_filters(plugins, cycle, rows)
+    result = run_filters(plugins, cycle, rows, memory)
     rivals = cycle.cluster.nominator.rivals(cycle.pod)
     if not rivals:
         return result

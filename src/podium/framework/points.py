@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from podium.cluster.growth import Ints, Rows
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
+from podium.framework.dependence import Dependence
 from podium.framework.events import Registration
 from podium.framework.queued import QueuedPod
 from podium.framework.status import Code, Status
@@ -75,6 +76,10 @@ class FilterPlugin(Plugin):
     def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
         raise NotImplementedError
 
+    def filter_depends(self, cycle: Cycle) -> Dependence | None:  # noqa: ARG002
+        """What the verdict depends on, if it may be remembered; see `memory.py`."""
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class PostFilterResult:
@@ -111,6 +116,11 @@ class ScorePlugin(Plugin):
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
         raise NotImplementedError
+
+    def score_depends(self, cycle: Cycle) -> Dependence | None:  # noqa: ARG002
+        """What raw scores depend on, if they may be remembered; `normalize` must then depend on
+        the scores alone."""
+        return None
 
     def normalize(self, cycle: Cycle, rows: Rows, scores: Ints) -> Ints:  # noqa: ARG002
         """Bring raw scores of all feasible rows into 0..100. Unchanged unless overridden."""

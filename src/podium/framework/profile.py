@@ -8,7 +8,7 @@ attempt as one call.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from podium.cluster.growth import Rows
+from podium.cluster.growth import Ints, Rows
 from podium.cluster.state import Cluster
 from podium.config.expand import PointLists, expand_profiles
 from podium.config.feature_gates import FeatureGates
@@ -22,6 +22,7 @@ from podium.framework.filtering import (
     run_pre_filters,
 )
 from podium.framework.handle import Handle, Preempting
+from podium.framework.memory import Memory
 from podium.framework.points import (
     BindPlugin,
     FilterPlugin,
@@ -40,6 +41,7 @@ from podium.framework.points import (
     serves,
 )
 from podium.framework.registry import Registry
+from podium.framework.scoring import PluginScores, run_scores
 from podium.framework.waiting import WaitingPods
 
 P = TypeVar("P", bound=Plugin)
@@ -55,6 +57,7 @@ class Profile:
         self.name = configuration.scheduler_name
         self.percentage_of_nodes_to_score = configuration.percentage_of_nodes_to_score
         self.plugins = dict(plugins)
+        self.memory: Memory | None = Memory()
         self._lists = lists
         self.pre_enqueue = self._at(ExtensionPoint.PRE_ENQUEUE, PreEnqueuePlugin)
         self.queue_sort = self._at(ExtensionPoint.QUEUE_SORT, QueueSortPlugin)[0]
@@ -75,7 +78,11 @@ class Profile:
 
     def filter_rows(self, cycle: Cycle, rows: Rows) -> FilterResult:
         """The filter chain over some rows, nominated pods respected."""
-        return run_filters_with_nominated(self.filter, self.extensions, cycle, rows)
+        return run_filters_with_nominated(self.filter, self.extensions, cycle, rows, self.memory)
+
+    def score_rows(self, cycle: Cycle, rows: Rows) -> tuple[list[PluginScores], Ints]:
+        """Scores per plugin and weighted totals of the feasible rows."""
+        return run_scores(self.score, cycle, rows, self.memory)
 
     def rows_are_independent(self, cycle: Cycle) -> bool:
         """Whether a pod on one node cannot change what the filters say of another."""

@@ -12,7 +12,9 @@ import numpy as np
 
 from podium.cluster.growth import Ints, Rows, count_of
 from podium.framework.cycle import Cycle
+from podium.framework.dependence import Dependence
 from podium.framework.filtering import describe
+from podium.framework.memory import Memory, Scores, usable
 from podium.framework.points import PreScorePlugin, ScorePlugin
 from podium.framework.status import Code
 
@@ -51,20 +53,42 @@ def run_pre_scores(plugins: Sequence[PreScorePlugin], cycle: Cycle, rows: Rows) 
 
 
 def run_scores(
-    plugins: Sequence[tuple[ScorePlugin, int]], cycle: Cycle, rows: Rows
+    plugins: Sequence[tuple[ScorePlugin, int]],
+    cycle: Cycle,
+    rows: Rows,
+    memory: Memory | None = None,
 ) -> tuple[list[PluginScores], Ints]:
     """(scores per plugin, weighted totals) over the feasible rows."""
+    if memory is not None and not usable(cycle, rows):
+        memory = None
     active = [(plugin, w) for plugin, w in plugins if plugin.name not in cycle.skip_score]
-    raws = [_score(plugin, cycle, rows) for plugin, _ in active]
-    scores = [
-        PluginScores(plugin.name, weight, raw, _normalize(plugin, cycle, rows, raw))
-        for (plugin, weight), raw in zip(active, raws, strict=True)
-    ]
-    _check_range([s for (plugin, _), s in zip(active, scores, strict=True) if not plugin.in_range])
+    raws = [_raw(plugin, weight, cycle, rows, memory) for plugin, weight in active]
+    scores: list[PluginScores] = []
+    unchecked: list[PluginScores] = []
     total: Ints = np.zeros(count_of(rows), dtype=np.int64)
-    for answer in scores:
-        total += answer.normalized * answer.weight if answer.weight != 1 else answer.normalized
+    for (plugin, weight), raw in zip(active, raws, strict=True):
+        if isinstance(raw, Scores):
+            answer = PluginScores(plugin.name, weight, raw.raw, raw.normalized)
+            total += raw.weighted
+        else:
+            answer = PluginScores(plugin.name, weight, raw, _normalize(plugin, cycle, rows, raw))
+            total += answer.normalized * weight if weight != 1 else answer.normalized
+        scores.append(answer)
+        if not plugin.in_range:
+            unchecked.append(answer)
+    _check_range(unchecked)
     return scores, total
+
+
+def _raw(
+    plugin: ScorePlugin, weight: int, cycle: Cycle, rows: Rows, memory: Memory | None
+) -> Ints | Scores:
+    """Raw scores; where they are remembered for just these rows, the finished ones with them."""
+    dependence = plugin.score_depends(cycle) if memory is not None else None
+    if memory is None or dependence is None:
+        return _score(plugin, cycle, rows)
+    known = _remembered(memory, plugin, weight, dependence, cycle)
+    return known if isinstance(rows, slice) else known.raw[rows]
 
 
 def _check_range(scores: Sequence[PluginScores]) -> None:
@@ -78,6 +102,17 @@ def _check_range(scores: Sequence[PluginScores]) -> None:
         f" an invalid score {table[number, position]}, it should in the range of"
         f" [0, {MAX_SCORE}] after normalizing"
     )
+
+
+def _remembered(
+    memory: Memory, plugin: ScorePlugin, weight: int, dependence: Dependence, cycle: Cycle
+) -> Scores:
+    try:
+        return memory.score(plugin, weight, dependence, cycle)
+    except Exception as problem:
+        raise ScoringError(
+            f'running Score plugins: plugin "{plugin.name}" failed with: {describe(problem)}'
+        ) from problem
 
 
 def _score(plugin: ScorePlugin, cycle: Cycle, rows: Rows) -> Ints:

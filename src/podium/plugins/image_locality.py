@@ -12,6 +12,7 @@ import numpy as np
 from podium.api.pod import Pod
 from podium.cluster.growth import Ints, Rows, count_of
 from podium.framework.cycle import Cycle
+from podium.framework.dependence import Dependence
 from podium.framework.points import ScorePlugin
 from podium.framework.scoring import MAX_SCORE
 
@@ -39,6 +40,11 @@ class ImageLocality(ScorePlugin):
             return np.zeros(count_of(rows), dtype=np.int64)
         containers = len(pod.spec.init_containers or ()) + len(pod.spec.containers or ())
         return _scores(local_bytes[rows], MOST_BYTES_PER_CONTAINER * containers)
+
+    def score_depends(self, cycle: Cycle) -> Dependence:
+        nodes = cycle.nodes
+        version = (nodes.images.version, nodes.present_count)
+        return Dependence(cycle.pod.shape, usage=False, version=version)
 
 
 def canonical_image(name: str) -> str:

@@ -17,9 +17,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from podium.api.devices import DeviceClass
 from podium.cluster.growth import Ints, Rows, count_of
 from podium.config.plugin_args import NodeResourcesBalancedAllocationArgs
 from podium.framework.cycle import Cycle
+from podium.framework.dependence import Dependence
 from podium.framework.events import Registration
 from podium.framework.handle import Handle
 from podium.framework.points import PreScorePlugin, ScorePlugin
@@ -58,6 +60,10 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         if self._asks_for_nothing(requests):
             return np.zeros(count_of(rows), dtype=np.int64)
         return self._columns.scores(cycle, rows, requests, self._score_columns)
+
+    def score_depends(self, cycle: Cycle) -> Dependence:
+        version = self.handle.cluster.catalog.version(DeviceClass)
+        return Dependence(cycle.pod.shape.requests_fragment, usage=True, version=version)
 
     def _asks_for_nothing(self, requests: Mapping[str, int]) -> bool:
         return not any(requests.get(spec.name) for spec in self._columns.resources)

@@ -13,10 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from podium.api.devices import DeviceClass
 from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY, is_extended
 from podium.cluster.growth import Ints, Mask, Rows, count_of
 from podium.config.plugin_args import NodeResourcesFitArgs
 from podium.framework.cycle import Cycle, StateMissing
+from podium.framework.dependence import Dependence
 from podium.framework.events import Registration
 from podium.framework.handle import Handle
 from podium.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
@@ -97,6 +99,15 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         if len(shortages) <= _MOST_BITS:
             return _verdict_by_bits(shortages, count_of(rows))
         return _verdict_by_pattern(shortages, count_of(rows))
+
+    def filter_depends(self, cycle: Cycle) -> Dependence:
+        return Dependence(cycle.pod.shape.requests_fragment, usage=True, version=self._version())
+
+    def score_depends(self, cycle: Cycle) -> Dependence:
+        return Dependence(cycle.pod.shape.requests_fragment, usage=True, version=self._version())
+
+    def _version(self) -> int:
+        return self.handle.cluster.catalog.version(DeviceClass)
 
     def _demands(self, cycle: Cycle) -> Demands:
         requests = cycle.pod.shape.requests

@@ -16,6 +16,7 @@ from podium.cluster.growth import Ints, Rows, count_of
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.taint_matching import untolerated_counts, untolerated_mask
 from podium.framework.cycle import Cycle, StateMissing
+from podium.framework.dependence import Dependence
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.handle import Handle
 from podium.framework.points import FilterPlugin, PreScorePlugin, ScorePlugin
@@ -51,6 +52,12 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin):
             cycle.nodes, tolerations, HARD_EFFECTS, rows, comparison=self._comparison
         )
         return rejecting(mask, UNTOLERATED)
+
+    def filter_depends(self, cycle: Cycle) -> Dependence:
+        return Dependence(cycle.pod.pod.spec.tolerations, usage=False)
+
+    def score_depends(self, cycle: Cycle) -> Dependence:
+        return Dependence(cycle.pod.pod.spec.tolerations, usage=False)
 
     def pre_score(self, cycle: Cycle, rows: Rows) -> Status | None:  # noqa: ARG002
         soft = tuple(

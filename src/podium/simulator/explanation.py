@@ -17,6 +17,7 @@ from podium.framework.status import Status, unresolvable
 from podium.simulator.examination import Examination
 
 NOT_LOOKED_AT = "not looked at: enough nodes were found before"
+NOMINATED_ELSEWHERE = "not looked at: the node the pod was nominated for has room"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +39,9 @@ class Rejected:
 
 
 class Explanation:
-    def __init__(self, decision: Decision, examination: Examination | None) -> None:
+    def __init__(self, decision: Decision, examination: Examination) -> None:
         self.decision = decision
-        self.examination = examination or Examination()
+        self.examination = examination
         self._position = {decision.node_names[row]: at for at, row in enumerate(decision.feasible)}
         self._order = self._by_rank()
 
@@ -56,6 +57,12 @@ class Explanation:
     @property
     def feasible_count(self) -> int:
         return len(self.decision.feasible)
+
+    @property
+    def on_nominated_node(self) -> bool:
+        """Whether the pod got the node it was nominated for, without a look at the others."""
+        chosen = self.decision.chosen
+        return bool(chosen) and self.decision.pod.pod.status.nominated_node_name == chosen
 
     def ranked(self, most: int | None = None) -> list[Ranked]:
         """Nodes that fit, best first, the chosen one before its equals."""
@@ -94,6 +101,8 @@ class Explanation:
 
     def _silent_status(self) -> Status:
         """What speaks for nodes without a verdict of their own."""
+        if self.on_nominated_node:
+            return unresolvable(NOMINATED_ELSEWHERE)
         outcome, diagnosis = self.decision.pre_filter, self.decision.diagnosis
         if outcome is not None and outcome.status is not None:
             return outcome.status

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from podium.api.pod import Pod
 from podium.cluster.pod_info import PodInfo
-from podium.cluster.state import Cluster
+from podium.engine.intake import Intake
 
 T = TypeVar("T")
 
@@ -25,14 +25,14 @@ class OutsideWorldError(RuntimeError):
 
 
 class MemoryApi:
-    """Carries out bindings on the cluster itself.
+    """Carries out bindings and tells the engine of them, as a watch would.
 
     Pods start one virtual second after the other, all of them later than those that run already:
     who started first matters when victims are chosen.
     """
 
-    def __init__(self, cluster: Cluster, running: tuple[Pod, ...] = ()) -> None:
-        self._cluster = cluster
+    def __init__(self, intake: Intake, running: tuple[Pod, ...] = ()) -> None:
+        self._intake = intake
         starts = (pod.status.start_time for pod in running)
         known = [time for time in map(_parsed, starts) if time is not None]
         self._last_start = max(known, default=_EPOCH)
@@ -46,7 +46,7 @@ class MemoryApi:
         start = self._last_start.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         status = replace(pod.status, phase="Running", start_time=start, nominated_node_name="")
         spec = replace(pod.spec, node_name=node_name)
-        self._cluster.add_pod(replace(pod, spec=spec, status=status))
+        self._intake.pod_put(replace(pod, spec=spec, status=status))
 
 
 def finish(coroutine: Coroutine[Any, Any, T]) -> T:

@@ -12,8 +12,8 @@ import numpy as np
 from podium.api.pod import Pod
 from podium.engine.decision import Decision, NodeScore
 from podium.framework.fit_message import reason_counts
-from podium.simulator.examination import Examination
 from podium.simulator.utilisation import Utilisation
+from podium.simulator.watching import Look
 
 
 class Outcome(StrEnum):
@@ -80,16 +80,8 @@ class Eviction:
 
 
 @dataclass(slots=True)
-class Watched:
-    """The attempts of a watched pod, and what every filter said before the last one."""
-
-    decisions: list[Decision] = field(default_factory=list)
-    examination: Examination | None = None
-
-
-@dataclass(slots=True)
 class Report:
-    """`pods` are in the order in which they were first attempted."""
+    """`pods` are in the order in which they were first attempted, then those never tried."""
 
     seed: int
     pods: list[PodResult]
@@ -97,7 +89,7 @@ class Report:
     utilisation: Utilisation
     running_pods: int
     notes: tuple[str, ...]
-    watched: dict[str, Watched] = field(default_factory=dict)
+    watched: dict[str, list[Look]] = field(default_factory=dict)
 
     @property
     def all_fit(self) -> bool:

@@ -2,29 +2,39 @@
 
 from dataclasses import dataclass
 
-from podium.engine.decision import Decision
 from podium.simulator.explanation import Explanation
 from podium.simulator.report import PodResult, Report
 
 
 @dataclass(frozen=True, slots=True)
 class PodStory:
-    """`premise` says under which assumption the pod was decided."""
+    """`premise` says under which assumption the pod was decided, `attempts` how it went.
+
+    A pod that was never tried has no attempts.
+    """
 
     result: PodResult
     premise: str
-    decisions: tuple[Decision, ...]
-    explanation: Explanation | None
+    attempts: tuple[Explanation, ...]
     runs_on: str = ""
 
     @classmethod
     def of(cls, report: Report, key: str, *, runs_on: str, alone: bool) -> "PodStory":
         place = next(at for at, result in enumerate(report.pods) if result.key == key)
-        result, watched = report.pods[place], report.watched[key]
-        decisions = tuple(watched.decisions)
-        examined = bool(decisions) and decisions[-1].attempt > 0
-        explanation = Explanation(decisions[-1], watched.examination) if examined else None
-        return cls(result, _premise(runs_on, alone, place), decisions, explanation, runs_on)
+        looks = report.watched[key]
+        attempts = tuple(Explanation(look.decision, look.examination) for look in looks)
+        premise = _premise(runs_on, alone, place) if attempts else "never tried"
+        return cls(report.pods[place], premise, attempts, runs_on)
+
+    @property
+    def last(self) -> Explanation | None:
+        return self.attempts[-1] if self.attempts else None
+
+    @property
+    def widest(self) -> Explanation | None:
+        """The last attempt that looked at more than a nominated node, if there was one."""
+        looked = [one for one in self.attempts if not one.on_nominated_node]
+        return looked[-1] if looked else self.last
 
 
 def _premise(runs_on: str, alone: bool, ahead: int) -> str:

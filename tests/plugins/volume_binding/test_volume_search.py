@@ -388,6 +388,11 @@ def test_one_search_for_all_nodes_answers_as_the_rules_do_node_by_node(
             }
             if data.draw(st.booleans()):
                 plugin.unreserve(cycle, chosen)
+                # Also what an earlier pod had decided about the same claims is gone.
+                for claim in (*answer.bindings, *answer.provision):
+                    decisions.pinned.pop(claim, None)
+                    for name in [v for v, owner in decisions.taken.items() if owner == claim]:
+                        del decisions.taken[name]
             else:
                 decisions.taken |= {v: claim for claim, v in answer.bindings.items()}
                 decisions.pinned |= dict.fromkeys(answer.provision, chosen)

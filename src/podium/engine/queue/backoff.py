@@ -10,6 +10,9 @@ from dataclasses import dataclass
 
 from podium.framework.queued import QueuedPod
 
+_MOST_DOUBLINGS = 62
+"""Enough to pass any limit in seconds, and few enough not to overflow."""
+
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
@@ -21,9 +24,7 @@ class Backoff:
         count = queued.consecutive_errors_count or queued.unschedulable_count
         if self.most_s == 0 or count == 0:
             return 0.0
-        if count - 1 >= math.log2(max(self.most_s / self.initial_s, 1)):
-            return self.most_s
-        return float(min(self.initial_s * 2 ** (count - 1), self.most_s))
+        return float(min(self.initial_s * 2.0 ** min(count - 1, _MOST_DOUBLINGS), self.most_s))
 
     def expiry(self, queued: QueuedPod) -> float:
         if queued.backoff_expiry is None:

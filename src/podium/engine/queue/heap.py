@@ -1,7 +1,8 @@
 """A heap whose members can be found, replaced and removed by key.
 
 Removal marks an entry as gone and the heap drops it when it comes up, so every operation stays
-logarithmic. Members with equal order come out in the order in which they came in.
+logarithmic. Members with equal order come out in the order in which they came in; replacing a
+member by one of the same order does not cost it its place.
 """
 
 import heapq
@@ -17,14 +18,19 @@ class KeyedHeap(Generic[T]):
     def __init__(self, order: Callable[[T], Any]) -> None:
         self._order = order
         self._heap: list[tuple[Any, int, str]] = []
-        self._members: dict[str, tuple[int, T]] = {}
+        self._members: dict[str, tuple[int, Any, T]] = {}
         self._sequence = 0
 
     def push(self, key: str, member: T) -> None:
         """Add a member, or put it in its new place."""
+        order = self._order(member)
+        held = self._members.get(key)
+        if held is not None and held[1] == order:
+            self._members[key] = (held[0], order, member)
+            return
         self._sequence += 1
-        self._members[key] = (self._sequence, member)
-        heapq.heappush(self._heap, (self._order(member), self._sequence, key))
+        self._members[key] = (self._sequence, order, member)
+        heapq.heappush(self._heap, (order, self._sequence, key))
         if len(self._heap) > 2 * len(self._members) + _MOST_GONE:
             self._compact()
 
@@ -40,20 +46,20 @@ class KeyedHeap(Generic[T]):
             _, sequence, key = self._heap[0]
             held = self._members.get(key)
             if held is not None and held[0] == sequence:
-                return held[1]
+                return held[2]
             heapq.heappop(self._heap)
         return None
 
     def remove(self, key: str) -> T | None:
         held = self._members.pop(key, None)
-        return held[1] if held is not None else None
+        return held[2] if held is not None else None
 
     def get(self, key: str) -> T | None:
         held = self._members.get(key)
-        return held[1] if held is not None else None
+        return held[2] if held is not None else None
 
     def _compact(self) -> None:
-        alive = {sequence for sequence, _ in self._members.values()}
+        alive = {sequence for sequence, _, _ in self._members.values()}
         self._heap = [entry for entry in self._heap if entry[1] in alive]
         heapq.heapify(self._heap)
 
@@ -64,4 +70,4 @@ class KeyedHeap(Generic[T]):
         return len(self._members)
 
     def __iter__(self) -> Iterator[T]:
-        return (member for _, member in tuple(self._members.values()))
+        return (member for _, _, member in tuple(self._members.values()))

@@ -55,15 +55,16 @@ class Interests:
         return any(interest.plugin == plugin for interest in self.matching(profile, event))
 
     def worth(self, queued: QueuedPod, event: ClusterEvent, old: Any, new: Any) -> Strategy:
-        if not queued.rejectors:
+        rejectors = queued.rejectors | queued.pending
+        if not rejectors:
             return Strategy.AFTER_BACKOFF
         if event.wildcard:
-            other = isinstance(new, Pod) and new.metadata.uid != queued.info.pod.metadata.uid
+            other = isinstance(new, Pod) and not queued.info.is_about(new)
             return Strategy.SKIP if other else Strategy.AFTER_BACKOFF
         strategy = Strategy.SKIP
         profile = queued.info.pod.spec.scheduler_name
         for plugin, registration in self.matching(profile, event):
-            if plugin not in queued.rejectors or not _says_queue(registration, queued, old, new):
+            if plugin not in rejectors or not _says_queue(registration, queued, old, new):
                 continue
             if plugin in queued.pending:
                 return Strategy.IMMEDIATE
@@ -86,7 +87,7 @@ def in_flight_strategy(
     queued: QueuedPod, events: Iterable[tuple[ClusterEvent, Any, Any]] | None, interests: Interests
 ) -> Strategy:
     """What the events during an attempt mean for the pod that failed it."""
-    if not queued.rejectors or events is None:
+    if events is None or not (queued.rejectors or queued.pending):
         return Strategy.AFTER_BACKOFF
     strategy = Strategy.SKIP
     for event, old, new in events:

@@ -35,10 +35,7 @@ class DeviceId(NamedTuple):
 
 
 class SelectorError(Exception):
-    """A selector that does not compile or fails on a device; `kind` says which."""
-
-    def __init__(self, kind: str, problem: str) -> None:
-        super().__init__(f"CEL {kind} error: {problem}")
+    """A selector that does not compile, or fails on a device."""
 
 
 class Content:
@@ -61,7 +58,7 @@ class Content:
         self._driver = driver
         self._device = device
         self._view: dict[str, object] | str | None = None
-        self._results: dict[str, bool | SelectorError] = {}
+        self._results: dict[str, bool | str] = {}
         self.attributes: Mapping[str, DeviceAttribute] = device.attributes or {}
         self.multiple = bool(device.allow_multiple_allocations)
         self.capacity: Mapping[str, CapacityRule] = rules_of(device.capacity)
@@ -75,8 +72,8 @@ class Content:
         result = self._results.get(expression)
         if result is None:
             result = self._results[expression] = self._evaluate(expression)
-        if isinstance(result, SelectorError):
-            raise result
+        if isinstance(result, str):
+            raise SelectorError(result)
         return result
 
     def attribute(self, name: str) -> DeviceAttribute | None:
@@ -87,19 +84,20 @@ class Content:
         domain, slash, key = name.partition("/")
         return self.attributes.get(key) if slash and domain == self._driver else None
 
-    def _evaluate(self, expression: str) -> bool | SelectorError:
+    def _evaluate(self, expression: str) -> bool | str:
+        """The result of a selector, or the text of what went wrong."""
         try:
             selector = compile_selector(expression)
         except CompileError as problem:
-            return SelectorError("compile", str(problem))
+            return f"CEL compile error: {problem}"
         if self._view is None:
             self._view = self._make_view()
         if isinstance(self._view, str):
-            return SelectorError("runtime", self._view)
+            return f"CEL runtime error: {self._view}"
         try:
             return selector.matches(self._view)
         except CelError as problem:
-            return SelectorError("runtime", str(problem))
+            return f"CEL runtime error: {problem}"
 
     def _make_view(self) -> dict[str, object] | str:
         device = self._device

@@ -125,9 +125,8 @@ def _request(
     class_ = find_class(part.device_class_name)
     mode = part.allocation_mode or EXACT_COUNT
     if problem is None:
-        problem = _problem(where, part, class_, mode)
-    if problem is None and admin_access is not None and not gates["DRAAdminAccess"]:
-        problem = f"{where}: admin access is requested, but the feature is disabled"
+        admin_allowed = admin_access is None or gates["DRAAdminAccess"]
+        problem = _problem(where, part, class_, mode, admin_allowed=admin_allowed)
     return Request(
         claim=claim_key(claim),
         base=request.name,
@@ -149,12 +148,16 @@ def _problem(
     part: ExactDeviceRequest | DeviceSubRequest,
     class_: DeviceClass | None,
     mode: str,
+    *,
+    admin_allowed: bool,
 ) -> str | None:
     for number, selector in enumerate(part.selectors or ()):
         if selector.cel is None:
             return (
                 f"{where}, selector #{number}: CEL expression empty (unsupported selector type?)"
             )
+    if not admin_allowed:
+        return f"{where}: admin access is requested, but the feature is disabled"
     name = part.device_class_name
     if not name:
         return f"{where}: missing device class name (unsupported request type?)"

@@ -1,0 +1,247 @@
+"""Vectors remembered per fragment of the pod, brought up to date row by row.
+
+Most of a plugin's answer for the next pod is its answer for the last one: the same requests, the
+same tolerations, and only a row or two changed since. A plugin that wants this says what its vector
+depends on (`Dependence`): the part of the pod it reads, whether pods on the node matter, and a
+version of anything else. An answer for a row must then depend on nothing but these and the row's
+node. Arrays handed out are never changed afterwards: an update makes a new one, so decisions can
+keep what they were given.
+"""
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from podium.cluster.growth import Ints, Rows
+from podium.cluster.nodes import NodeTable
+from podium.framework.cycle import Cycle
+from podium.framework.dependence import Dependence
+from podium.framework.points import FilterPlugin, ScorePlugin
+from podium.framework.status import Status
+from podium.framework.verdict import Values, Verdict
+
+MOST_BYTES = 192 * 1024 * 1024
+_RECOMPUTE_SHARE = 4
+"""A vector with more than one in so many rows out of date is made anew."""
+
+
+class _Moment(NamedTuple):
+    """When a vector was right."""
+
+    nodes: int
+    usage: int
+    membership: int
+    version: Hashable
+
+
+class Scores(NamedTuple):
+    """A remembered scorer's vectors over the whole table."""
+
+    raw: Ints
+    normalized: Ints
+    weighted: Ints
+
+
+class _Entry:
+    __slots__ = ("moment", "nbytes")
+
+    def __init__(self) -> None:
+        self.moment: _Moment | None = None
+        self.nbytes = 0
+
+
+class _FilterEntry(_Entry):
+    """`values` None means that every row passes. `statuses` only ever grows."""
+
+    __slots__ = ("numbers", "statuses", "values", "verdict")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.values: Values | None = None
+        self.verdict: Verdict | None = None
+        self.statuses: list[Status] = []
+        self.numbers: dict[Status, int] = {}
+
+    def number(self, status: Status) -> int:
+        found = self.numbers.get(status)
+        if found is None:
+            self.statuses.append(status)
+            found = self.numbers[status] = len(self.statuses)
+        return found
+
+
+class _ScoreEntry(_Entry):
+    __slots__ = ("raw", "scores")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.raw: Ints | None = None
+        self.scores: Scores | None = None
+
+
+E = TypeVar("E", bound=_Entry)
+T = TypeVar("T", bound=np.generic)
+
+
+class Memory:
+    """What the plugins of one profile said, bounded in bytes; the least recently used goes."""
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self._entries: OrderedDict[tuple[str, str, Hashable], _Entry] = OrderedDict()
+        self._most_bytes = most_bytes
+        self.nbytes = 0
+
+    def filter(self, plugin: FilterPlugin, dependence: Dependence, cycle: Cycle) -> Verdict | None:
+        """A plugin's verdict for the whole table."""
+        entry = self._entry(("filter", plugin.name, dependence.fragment), _FilterEntry)
+        stale = self._stale(entry, dependence, cycle)
+        if stale is None:
+            self._refilter(entry, plugin, cycle)
+        elif len(stale):
+            self._patch_verdict(entry, plugin, cycle, stale)
+        return entry.verdict
+
+    def score(
+        self, plugin: ScorePlugin, weight: int, dependence: Dependence, cycle: Cycle
+    ) -> Scores:
+        """A plugin's scores for the whole table, normalised over all of it."""
+        entry = self._entry(("score", plugin.name, dependence.fragment), _ScoreEntry)
+        stale = self._stale(entry, dependence, cycle)
+        if stale is None or entry.raw is None:
+            entry.raw = _spread_out(plugin.score(cycle, _table(cycle)), cycle)
+            entry.scores = None
+            self._account(entry, entry.raw.nbytes * 2)
+        elif len(stale):
+            raw = entry.raw.copy()
+            raw[stale] = plugin.score(cycle, stale)
+            entry.raw = raw
+            entry.scores = None
+        if entry.scores is None:
+            entry.scores = _finish(plugin, weight, cycle, entry.raw)
+        return entry.scores
+
+    def _entry(self, key: tuple[str, str, Hashable], kind: type[E]) -> E:
+        entry = self._entries.get(key)
+        if not isinstance(entry, kind):
+            entry = self._entries[key] = kind()
+        self._entries.move_to_end(key)
+        return entry
+
+    # staying right
+
+    def _stale(
+        self, entry: _Entry, dependence: Dependence, cycle: Cycle
+    ) -> npt.NDArray[np.intp] | None:
+        """Rows to look at again; None for all of them. Notes that the entry is right now."""
+        nodes, usage = cycle.nodes, cycle.usage
+        was = entry.moment
+        entry.moment = _Moment(
+            nodes.log.generation, usage.log.generation, nodes.membership, dependence.version
+        )
+        if was is None or was.membership != nodes.membership or was.version != dependence.version:
+            return None
+        changed = nodes.log.since(was.nodes)
+        if changed is None:
+            return None
+        if dependence.usage:
+            taken = usage.log.since(was.usage)
+            if taken is None:
+                return None
+            changed = changed + taken
+        if not changed:
+            return _NOTHING
+        rows = sorted(set(changed))
+        if len(rows) * _RECOMPUTE_SHARE > nodes.size:
+            return None
+        stale = np.array(rows, dtype=np.intp)
+        return stale if nodes.dense() else stale[nodes.present[stale]]
+
+    def _refilter(self, entry: _FilterEntry, plugin: FilterPlugin, cycle: Cycle) -> None:
+        verdict = plugin.filter(cycle, _table(cycle))
+        entry.statuses = []
+        entry.numbers = {}
+        if verdict is None:
+            entry.values = entry.verdict = None
+            return
+        if verdict.broken:
+            entry.moment = None
+        entry.values = _spread_out(verdict.values, cycle)
+        entry.verdict = Verdict(entry.values, verdict.describe, verdict.broken)
+        self._account(entry, entry.values.nbytes)
+
+    def _patch_verdict(
+        self,
+        entry: _FilterEntry,
+        plugin: FilterPlugin,
+        cycle: Cycle,
+        stale: npt.NDArray[np.intp],
+    ) -> None:
+        fresh = plugin.filter(cycle, stale)
+        if fresh is None and entry.values is None:
+            return
+        if fresh is not None and fresh.broken:
+            self._refilter(entry, plugin, cycle)
+            return
+        values = self._renumbered(entry, cycle)
+        for position, row in enumerate(stale.tolist()):
+            value = 0 if fresh is None else int(fresh.values[position])
+            if value and fresh is not None:
+                value = entry.number(fresh.describe(value))
+            values[row] = value
+        entry.values = values
+        statuses = entry.statuses
+        entry.verdict = Verdict(values, lambda value: statuses[value - 1]) if values.any() else None
+        self._account(entry, values.nbytes)
+
+    def _renumbered(self, entry: _FilterEntry, cycle: Cycle) -> Values:
+        """A copy of the verdict in which numbers stand for the entry's own statuses."""
+        verdict = entry.verdict
+        if entry.values is None or verdict is None:
+            return np.zeros(cycle.nodes.size, dtype=np.int32)
+        if entry.statuses:
+            return entry.values.copy()
+        found, inverse = np.unique(entry.values, return_inverse=True)
+        numbers = [entry.number(verdict.describe(int(v))) if v else 0 for v in found]
+        return np.array(numbers, dtype=np.int32)[inverse]
+
+    def _account(self, entry: _Entry, nbytes: int) -> None:
+        self.nbytes += nbytes - entry.nbytes
+        entry.nbytes = nbytes
+        while self.nbytes > self._most_bytes and len(self._entries) > 1:
+            _, gone = self._entries.popitem(last=False)
+            self.nbytes -= gone.nbytes
+
+
+_NOTHING: npt.NDArray[np.intp] = np.zeros(0, dtype=np.intp)
+
+
+def _table(cycle: Cycle) -> Rows:
+    nodes = cycle.nodes
+    if nodes.dense():
+        return nodes.all_rows()
+    return np.flatnonzero(nodes.present[: nodes.size])
+
+
+def _spread_out(vector: npt.NDArray[T], cycle: Cycle) -> npt.NDArray[T]:
+    """A vector over the present rows as one over all rows of the table."""
+    nodes: NodeTable = cycle.nodes
+    if nodes.dense():
+        return vector
+    whole = np.zeros(nodes.size, dtype=vector.dtype)
+    whole[nodes.present[: nodes.size]] = vector
+    return whole
+
+
+def usable(cycle: Cycle, rows: Rows) -> bool:
+    """Whether remembered vectors may answer: the real cluster, and most of its rows."""
+    if cycle.usage is not cycle.cluster.usage:
+        return False
+    return isinstance(rows, slice) or 2 * len(rows) > cycle.nodes.size
+
+
+def _finish(plugin: ScorePlugin, weight: int, cycle: Cycle, raw: Ints) -> Scores:
+    normalized = plugin.normalize(cycle, _table(cycle), raw)
+    return Scores(raw, normalized, normalized * weight if weight != 1 else normalized)
