@@ -268,13 +268,30 @@ def test_any_sequence_of_attempts_searches_as_from_node_to_node(
             }
 
 
-def test_every_attempt_takes_a_snapshot_of_the_order_even_when_it_searches_all_nodes() -> None:
+def listed(cluster: Cluster) -> list[str]:
+    return [cluster.nodes.names[row] for row in cluster.node_order()]
+
+
+def test_every_attempt_takes_a_snapshot_even_when_the_order_does_not_matter_to_it() -> None:
     SCRIPT.verdicts, SCRIPT.narrowed = {}, None
-    engine = make_engine(First, Even, nodes=[make_node("a"), make_node("b")])
+    zone = "topology.kubernetes.io/zone"
+    places = (("a1", "a"), ("a2", "a"), ("b1", "b"))
+    engine = make_engine(
+        First, Even, nodes=[make_node(name, labels={zone: z}) for name, z in places]
+    )
     cluster = engine.cluster
     engine.schedule(cluster.infos.of(make_pod("p")))
+    cluster.put_node(make_node("a1", labels={zone: "b"}))
+    assert listed(cluster) == ["a1", "b1", "a2"]
+
+
+def test_an_attempt_without_any_node_takes_a_snapshot_too() -> None:
+    engine = make_engine(First, Even, nodes=[make_node("a"), make_node("b")])
+    cluster = engine.cluster
+    assert listed(cluster) == ["a", "b"]
     cluster.remove_node("a")
-    engine.schedule(cluster.infos.of(make_pod("q")))
+    cluster.remove_node("b")
+    engine.schedule(cluster.infos.of(make_pod("p")))
+    cluster.put_node(make_node("b"))
     cluster.put_node(make_node("a"))
-    listed = [cluster.nodes.names[row] for row in cluster.node_order()]
-    assert listed == ["b", "a"]
+    assert listed(cluster) == ["b", "a"]

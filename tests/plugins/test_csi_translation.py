@@ -152,6 +152,13 @@ def test_an_azure_share_needs_a_namespace_for_its_secret() -> None:
     assert translate_volume(named) == CsiVolume("file.csi.azure.com", "rg#x#s#v#own")
 
 
+def test_a_csi_volume_needs_no_translation() -> None:
+    volume = make_volume("v", csi=("d", "h"), nodes=["n"])
+    assert translate_volume(volume) is None
+    assert volume.spec.node_affinity is not None
+    assert translated_affinity(volume) == volume.spec.node_affinity.required
+
+
 def affinity(labels: dict[str, str] | None, *terms: Any, **source: Any) -> list[Any]:
     source = source or {"awsElasticBlockStore": {"volumeID": "vol-1"}}
     found = translated_affinity(make_volume("v", labels=labels, terms=terms or None, **source))

@@ -166,10 +166,27 @@ def test_an_inline_volume_that_cannot_be_translated_fails_where_it_would_count()
     pod = make_pod("new", volumes=[{"name": "i", "azureDisk": disk}])
     cluster = make_cluster([make_node("n"), make_node("bare")])
     put(cluster, make_csi_node("n"))
-    text = (
-        "converting volume(i) from inline to csi: kind(Shared) is not supported in csi migration"
-    )
+    text = "converting volume(i) from inline to csi: kind(Shared) is not supported in csi migration"
     assert filter_answers(plugin_for(cluster), pod, cluster) == {"n": error(text), "bare": None}
+
+
+def test_in_tree_volumes_behind_claims_that_cannot_be_translated_do_not_count() -> None:
+    disk = {"diskName": "d", "diskURI": "u", "kind": "Shared"}
+    cluster = make_cluster([make_node("n")])
+    put(cluster, make_csi_node("n", {"disk.csi.azure.com": 0}))
+    put(cluster, make_volume("v", azureDisk=disk), make_claim("c", volume="v"))
+    assert answer(cluster, user("new", "c", node="")) is None
+    put(cluster, make_volume("v", azureDisk={**disk, "kind": "Managed"}))
+    assert answer(cluster, user("new", "c", node="")) == EXCEEDED
+
+
+def test_after_very_many_changes_everything_is_read_again() -> None:
+    cluster = one_node(1, [user("old", "a")], *bound("a"), *bound("b"))
+    plugin, pod = plugin_for(cluster), user("new", "b", node="")
+    assert filter_answers(plugin, pod, cluster) == {"n": EXCEEDED}
+    for _ in range(9000):
+        put(cluster, make_claim("a"), make_attachment("x", node="m", driver="d", volume=None))
+    assert filter_answers(plugin, pod, cluster) == {"n": None}
 
 
 def test_scaling_asks_for_the_driver_on_the_node_if_the_driver_does() -> None:
@@ -213,9 +230,7 @@ def test_filter_counts_by_itself_when_prefilter_did_not_run() -> None:
 
 
 def test_a_trial_answers_for_the_pods_it_imagines() -> None:
-    cluster = make_cluster(
-        [make_node("n"), make_node("m")], [user("old", "a"), user("loner", "c")]
-    )
+    cluster = make_cluster([make_node("n"), make_node("m")], [user("old", "a"), user("loner", "c")])
     put(cluster, *bound("a"), *bound("b"), *bound("c"))
     put(cluster, make_csi_node("n", {DRIVER: 2}), make_csi_node("m", {DRIVER: 1}))
     plugin, cycle = plugin_for(cluster), cycle_for(user("new", "b", node=""), cluster)
@@ -270,9 +285,7 @@ def reference(cluster: Cluster, pod: Pod, node: str) -> Status | None:
     held = {handle for info in pods for handle in handles(info.pod)}
     everything = set(held)
     for attachment in catalog.all(VolumeAttachment):
-        target = catalog.get(
-            PersistentVolume, attachment.spec.source.persistent_volume_name or "?"
-        )
+        target = catalog.get(PersistentVolume, attachment.spec.source.persistent_volume_name or "?")
         if attachment.spec.node_name == node and target is not None and target.spec.csi:
             everything.add((attachment.spec.attacher, target.spec.csi.volume_handle))
     for driver, limit in limits.items():
@@ -345,9 +358,7 @@ objects = st.one_of(
 claim_lists = st.lists(st.sampled_from(CLAIMS), max_size=2)
 steps = st.one_of(
     st.builds(put_or_remove, objects, st.integers(0, 3).map(bool)),
-    st.builds(
-        add_or_remove, st.integers(0, 3), st.sampled_from(NODES), claim_lists, st.booleans()
-    ),
+    st.builds(add_or_remove, st.integers(0, 3), st.sampled_from(NODES), claim_lists, st.booleans()),
 )
 
 

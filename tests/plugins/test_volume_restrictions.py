@@ -72,9 +72,7 @@ disks = st.one_of(
     st.builds(gce, names, st.booleans()),
     st.builds(ebs, names, st.booleans()),
     st.builds(iscsi, names, st.booleans()),
-    st.builds(
-        rbd, st.lists(st.sampled_from(("m1", "m2", "m3")), max_size=2), names, st.booleans()
-    ),
+    st.builds(rbd, st.lists(st.sampled_from(("m1", "m2", "m3")), max_size=2), names, st.booleans()),
     st.just({"name": "e", "emptyDir": {}}),
 )
 disk_lists = st.lists(disks, max_size=2)

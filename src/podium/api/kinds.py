@@ -19,6 +19,7 @@ from podium.api.errors import ObjectError, UnknownKind, closest
 from podium.api.meta import KubeStruct, ObjectMeta
 from podium.api.node import Node
 from podium.api.pod import Pod
+from podium.api.pod_groups import PodGroup, Workload
 from podium.api.shapes import described, shape_of
 from podium.api.storage import (
     CSIDriver,
@@ -73,6 +74,8 @@ KubeObject = (
     | ResourceClaimTemplate
     | ResourceSlice
     | DeviceClass
+    | PodGroup
+    | Workload
 )
 T = TypeVar("T", bound=KubeObject)
 S = TypeVar("S", bound=KubeStruct)

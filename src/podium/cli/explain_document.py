@@ -10,8 +10,8 @@ from podium.simulator.explanation import Explanation, Ranked
 
 
 def explanation_document(story: PodStory, *, only_node: str | None) -> dict[str, Any]:
-    result, explanation = story.result, story.explanation
-    document: dict[str, Any] = {
+    result = story.result
+    return {
         "namespace": result.pod.metadata.namespace,
         "name": result.pod.metadata.name,
         "outcome": result.outcome.value,
@@ -21,23 +21,31 @@ def explanation_document(story: PodStory, *, only_node: str | None) -> dict[str,
         "runsOn": story.runs_on or None,
         "schedulerName": result.pod.spec.scheduler_name,
         "priority": result.pod.spec.priority or 0,
-        "attempts": [_attempt(decision) for decision in story.decisions],
+        "attempts": [_attempt(explanation, only_node) for explanation in story.attempts],
     }
-    if explanation is None:
-        return document
+
+
+def _attempt(explanation: Explanation, only_node: str | None) -> dict[str, Any]:
     decision = explanation.decision
-    document["feasibleNodes"] = explanation.feasible_count
-    document["bestNodes"] = decision.best
-    document["preFilter"] = _pre_filter(decision)
-    document["filters"] = {
-        "asked": explanation.examination.plugins,
-        "skipped": explanation.examination.skipped,
-    }
-    document["weights"] = explanation.weights
-    document["preScoreSkipped"] = sorted(decision.pre_score_skipped)
     nodes = _nodes(explanation)
-    document["nodes"] = [node for node in nodes if only_node in (None, node["name"])]
-    return document
+    return {
+        "attempt": decision.attempt,
+        "node": decision.bound,
+        "message": decision.message,
+        "nominatedNode": decision.nominated_node or None,
+        "preemption": _preemption(decision),
+        "examinedNodes": sum(result.count for result in decision.results),
+        "feasibleNodes": explanation.feasible_count,
+        "bestNodes": decision.best,
+        "preFilter": _pre_filter(decision),
+        "filters": {
+            "asked": explanation.examination.plugins,
+            "skipped": explanation.examination.skipped,
+        },
+        "weights": explanation.weights,
+        "preScoreSkipped": sorted(decision.pre_score_skipped),
+        "nodes": [node for node in nodes if only_node in (None, node["name"])],
+    }
 
 
 def _nodes(explanation: Explanation) -> list[dict[str, Any]]:
@@ -69,22 +77,15 @@ def _rejected(explanation: Explanation, name: str, status: Status) -> dict[str, 
     }
 
 
-def _attempt(decision: Decision) -> dict[str, Any]:
+def _preemption(decision: Decision) -> dict[str, Any] | None:
     outcome = decision.post_filter
+    if outcome is None:
+        return None
     return {
-        "attempt": decision.attempt,
-        "node": decision.bound,
-        "message": decision.message,
-        "nominatedNode": decision.nominated_node or None,
-        "gate": _status(decision.pre_enqueue) if decision.pre_enqueue else None,
-        "preemption": None
-        if outcome is None
-        else {
-            "status": outcome.code.label,
-            "message": outcome.message,
-            "nominatedNode": outcome.nominated_node or None,
-            "victims": [victim.key for victim in outcome.victims],
-        },
+        "status": outcome.code.label,
+        "message": outcome.message,
+        "nominatedNode": outcome.nominated_node or None,
+        "victims": [victim.key for victim in outcome.victims],
     }
 
 

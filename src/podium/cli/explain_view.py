@@ -6,7 +6,6 @@ more room than ten.
 """
 
 import re
-from collections.abc import Sequence
 
 from rich.text import Text
 
@@ -24,20 +23,20 @@ def show_explanation(
     story: PodStory, screen: Screen, *, wide: bool, top: int, node: str | None
 ) -> None:
     _show_head(story, screen)
-    explanation = story.explanation
-    if explanation is None:
+    last, widest = story.last, story.widest
+    if last is None or widest is None:
         return
     if node is not None:
-        show_node(explanation, node, screen)
+        show_node(widest, story.result.pod, node, screen)
         return
-    _show_attempts(story.decisions, screen)
-    if explanation.feasible_count:
-        _show_ranking(explanation, screen, wide=wide, top=top)
-        _show_lead(explanation, screen)
-    _show_rejections(explanation, screen)
+    _show_attempts(story, screen)
+    if last.feasible_count:
+        _show_ranking(last, screen, wide=wide, top=top)
+        _show_lead(last, screen)
+    _show_rejections(widest, screen)
     if wide:
-        _show_verdicts(explanation, screen, top=top)
-    _show_message(explanation.decision, screen)
+        _show_verdicts(widest, screen, top=top)
+    _show_message(widest.decision, screen)
 
 
 def _show_head(story: PodStory, screen: Screen) -> None:
@@ -56,28 +55,32 @@ def _show_head(story: PodStory, screen: Screen) -> None:
 
 
 def _verdict(story: PodStory, screen: Screen) -> Text:
-    result, explanation = story.result, story.explanation
-    if not result.placed:
+    result, last = story.result, story.last
+    if last is None or not result.placed:
         bad = result.outcome in (Outcome.UNSCHEDULABLE, Outcome.ERROR)
         words = "no node fits" if result.outcome is Outcome.UNSCHEDULABLE else result.message
-        if result.outcome in (Outcome.GATED, Outcome.NOT_OURS, Outcome.TERMINATING):
-            words = f"not queued: {result.message}"
         return Text.assemble((screen.signs.no, "bold red" if bad else "yellow"), f" {words}")
-    fits = explanation.feasible_count if explanation else 1
-    total = explanation.node_count if explanation else 1
-    words = f", the best of {fits:,} that fit" if fits > 1 else ", the only node that fits"
-    if story.decisions[-1].total is not None and len(story.decisions[-1].best_rows) > 1:
-        words = f", one of {len(story.decisions[-1].best_rows):,} best among {fits:,} that fit"
-    return Text.assemble(
-        (screen.signs.yes, "bold green"), " ", (result.node, "bold"), f"{words} (of {total:,})"
-    )
+    fits, best = last.feasible_count, len(last.decision.best_rows)
+    if last.on_nominated_node:
+        words = "which it was nominated for"
+    elif fits <= 1:
+        words = f"the only node that fits of {last.node_count:,}"
+    elif best > 1 and last.decision.total is not None:
+        words = (
+            f"one of {best:,} best among {fits:,} that fit of {last.node_count:,} (--seed picks)"
+        )
+    else:
+        words = f"the best of {fits:,} that fit of {last.node_count:,}"
+    where = Text(result.node, style="bold")
+    return Text.assemble((screen.signs.yes, "bold green"), " ", where, f", {words}")
 
 
-def _show_attempts(decisions: Sequence[Decision], screen: Screen) -> None:
-    if len(decisions) < 2:
+def _show_attempts(story: PodStory, screen: Screen) -> None:
+    if len(story.attempts) < 2:
         return
-    screen.heading("Attempts", "the last one is shown below")
-    for decision in decisions:
+    screen.heading("Attempts")
+    for explanation in story.attempts:
+        decision = explanation.decision
         screen.print(f"{decision.attempt}  {_attempt(decision)}")
 
 
@@ -106,10 +109,14 @@ def _show_ranking(explanation: Explanation, screen: Screen, *, wide: bool, top: 
     screen.heading("Nodes that fit", remark)
     if explanation.decision.total is None:
         names = [entry.name for entry in ranked]
-        screen.print(f"{some(names, top)}; with one node there is nothing to score")
+        alone = "; with one node there is nothing to score" if len(names) == 1 else ""
+        screen.print(some(names, top) + alone)
         return
     columns = [f"{_WORD_BREAK.sub(chr(10), plugin)}\nx{weights[plugin]}" for plugin in plugins]
-    table = screen.table("RANK", "NODE", "TOTAL", *columns, right=("RANK", "TOTAL", *columns))
+    right = ("RANK", "TOTAL", *columns)
+    table = screen.table(
+        "RANK", "NODE", "TOTAL", *columns, right=right, whole=("RANK", "NODE", "TOTAL")
+    )
     for entry in ranked:
         chosen = entry.name == explanation.decision.chosen
         cells = [
@@ -151,6 +158,7 @@ def _show_lead(explanation: Explanation, screen: Screen) -> None:
         second.name,
         "LEAD",
         right=("WEIGHT", best.name, second.name, "LEAD"),
+        whole=("PLUGIN",),
     )
     for plugin, weight in explanation.weights.items():
         ours, theirs = best.scores[plugin], second.scores[plugin]
@@ -184,7 +192,10 @@ def _show_rejections(explanation: Explanation, screen: Screen) -> None:
     if not groups:
         return
     nodes = sum(len(group.nodes) for group in groups)
-    screen.heading("Nodes that do not fit", f"{nodes:,} of {explanation.node_count:,}")
+    title = "Nodes that do not fit"
+    if explanation.decision.post_filter is not None and explanation.decision.post_filter.victims:
+        title = "Nodes that did not fit before the eviction"
+    screen.heading(title, f"{nodes:,} of {explanation.node_count:,}")
     table = screen.table(
         "NODES",
         "PLUGIN",
@@ -192,10 +203,12 @@ def _show_rejections(explanation: Explanation, screen: Screen) -> None:
         "EVICTION",
         "SUCH AS",
         right=("NODES",),
-        fold=("REASON", "SUCH AS"),
+        whole=("NODES", "PLUGIN"),
     )
     for group in groups:
         helps = "may help" if group.status.code is Code.UNSCHEDULABLE else "of no use"
+        if not group.status.plugin:
+            helps = screen.signs.nothing
         table.add_row(
             f"{len(group.nodes):,}",
             group.status.plugin or screen.signs.nothing,
@@ -216,7 +229,7 @@ def _show_verdicts(explanation: Explanation, screen: Screen, *, top: int) -> Non
     names = names[:top]
     screen.heading("Filters", f"asked about {len(names)} of {explanation.node_count:,} nodes")
     columns = [_WORD_BREAK.sub("\n", plugin) for plugin in plugins]
-    table = screen.table("NODE", *columns)
+    table = screen.table("NODE", *columns, whole=("NODE",))
     for name in names:
         objections = explanation.objections(name)
         cells = [

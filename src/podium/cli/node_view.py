@@ -2,9 +2,11 @@
 
 from rich.text import Text
 
-from podium.cli.tables import Screen
+from podium.api.pod import Pod
+from podium.cli.tables import Screen, amount
 from podium.engine.decision import NodeScore
 from podium.simulator.explanation import Explanation
+from podium.simulator.shortcomings import room_for, unmet_selectors, untolerated_taints
 
 
 def scored(score: NodeScore, screen: Screen) -> str:
@@ -13,7 +15,7 @@ def scored(score: NodeScore, screen: Screen) -> str:
     return f"{score.raw} {arrow} {score.normalized} {arrow} {score.weighted}"
 
 
-def show_node(explanation: Explanation, name: str, screen: Screen) -> None:
+def show_node(explanation: Explanation, pod: Pod, name: str, screen: Screen) -> None:
     entry, rejection = explanation.ranked_node(name), explanation.rejection(name)
     if entry is not None:
         chosen = " and is chosen" if name == explanation.decision.chosen else ""
@@ -23,28 +25,57 @@ def show_node(explanation: Explanation, name: str, screen: Screen) -> None:
     else:
         why = rejection.message if rejection else "not looked at"
         screen.heading(f"Node {name}", f"does not fit: {why}")
-    _show_filters(explanation, name, screen)
+    _show_filters(explanation, pod, name, screen)
+    _show_room(explanation, pod, name, screen)
     if entry is not None and entry.total is not None:
         _show_scores(explanation, name, screen)
 
 
-def _show_filters(explanation: Explanation, name: str, screen: Screen) -> None:
+def _show_filters(explanation: Explanation, pod: Pod, name: str, screen: Screen) -> None:
     objections, decisive = explanation.objections(name), explanation.rejection(name)
     asked = explanation.examination.plugins
+    table = screen.table("FILTER", "", "REASON", "WHAT IS WRONG", whole=("FILTER", ""))
     if decisive is not None and decisive.plugin not in asked:
-        screen.print(f"{screen.signs.no} {decisive.plugin}: {decisive.message}")
-    table = screen.table("FILTER", "", "REASON", fold=("REASON",))
+        sign = Text(screen.signs.no, style="red")
+        table.add_row(decisive.plugin or screen.signs.nothing, sign, decisive.message, "")
     for plugin in asked:
         status = objections.get(plugin)
         if status is None:
-            table.add_row(plugin, Text(screen.signs.yes, style="green"), "")
+            table.add_row(plugin, Text(screen.signs.yes, style="green"), "", "")
             continue
+        details = "; ".join(_details(explanation, plugin, pod, name))
         also = "" if decisive is not None and decisive.plugin == plugin else " (rejects it too)"
-        sign = Text(screen.signs.no, style="red")
-        table.add_row(plugin, sign, f"{status.message}{also}")
-    for plugin in explanation.examination.skipped:
-        sign = Text(screen.signs.nothing, style="dim")
-        table.add_row(plugin, sign, Text("nothing to check for this pod", style="dim"))
+        table.add_row(plugin, Text(screen.signs.no, style="red"), status.message + also, details)
+    screen.print(table)
+    if explanation.examination.skipped:
+        skipped = ", ".join(explanation.examination.skipped)
+        screen.print(f"nothing to check for: {skipped}", style="dim")
+
+
+def _details(explanation: Explanation, plugin: str, pod: Pod, name: str) -> list[str]:
+    node = explanation.examination.objects[name]
+    match plugin:
+        case "TaintToleration":
+            return [f"taint {taint}" for taint in untolerated_taints(pod, node)]
+        case "NodeAffinity":
+            return unmet_selectors(pod, node)
+        case "NodeResourcesFit":
+            room = room_for(pod, name, explanation.examination.load)
+            return [
+                f"{amount(entry.resource, entry.missing)} {entry.resource} missing"
+                for entry in room
+                if entry.missing
+            ]
+    return []
+
+
+def _show_room(explanation: Explanation, pod: Pod, name: str, screen: Screen) -> None:
+    screen.print()
+    numbers = ("ASKED FOR", "FREE", "ALLOCATABLE")
+    table = screen.table("RESOURCE", *numbers, right=numbers)
+    for room in room_for(pod, name, explanation.examination.load):
+        cells = [amount(room.resource, n) for n in (room.asked, room.free, room.allocatable)]
+        table.add_row(room.resource, *cells, style="red" if room.missing else None)
     screen.print(table)
 
 

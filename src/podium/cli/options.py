@@ -20,6 +20,7 @@ Filename = Annotated[
     Parameter(
         name=["--filename", "-f"],
         negative="",
+        allow_leading_hyphen=True,
         metavar="FILE",
         help="A file or directory with the cluster and the pods, or - for standard input. "
         "May be repeated.",

@@ -22,7 +22,12 @@ MOST_GROUPS = 15
 MOST_FAILURES = 8
 MOST_NODES = 15
 
+MOST_BAR, FEWEST_BAR = 16, 4
+
 _MEASURED = (CPU, MEMORY, EPHEMERAL_STORAGE)
+_HEADINGS = {CPU: "CPU", MEMORY: "MEMORY", PODS: "PODS"}
+_ALL_NODES = "all nodes"
+_SPACE_PER_COLUMN = 4
 
 _HASH_SUFFIX = re.compile(r"-[a-z0-9]{4,10}$")
 _NUMBER_SUFFIX = re.compile(r"-?\d+$")
@@ -75,7 +80,7 @@ def _show_placed(results: list[PodResult], screen: Screen, *, wide: bool) -> Non
         *extra,
         "WHY",
         right=("SCORE", "PRIORITY", "FIT", "TRIES"),
-        fold=("WHY",),
+        whole=("POD", "NODE", "SCORE"),
     )
     for result in results:
         digest = result.digest
@@ -211,31 +216,49 @@ def _show_nodes(report: Report, screen: Screen, *, show_all: bool) -> None:
         names = sorted(fullest[: MOST_NODES - 3])
         remark += f"; the {len(names)} fullest of {len(use.nodes):,}, --all lists every node"
     screen.heading("Nodes", remark)
-    headings = {CPU: "CPU", MEMORY: "MEMORY", PODS: "PODS"}
-    table = screen.table("NODE", *(headings.get(name, name) for name in use.resources))
-    widest = max(len(name) for name in (*names, "all nodes"))
-    room = (screen.width - widest - 2) // len(use.resources) - 16
-    bar_width = max(4, min(16, room))
-    for name in names:
-        cells = (_cell(r, use.of(name, r), screen, bar_width) for r in use.resources)
-        table.add_row(name, *cells)
-    table.add_section()
-    totals = (_cell(r, use.total(r), screen, bar_width) for r in use.resources)
-    table.add_row(Text("all nodes", style="bold"), *totals)
+    rows = {name: [use.of(name, resource) for resource in use.resources] for name in names}
+    rows[_ALL_NODES] = [use.total(resource) for resource in use.resources]
+    numbers = {
+        name: [_numbers(r, u, screen) for r, u in zip(use.resources, uses, strict=True)]
+        for name, uses in rows.items()
+    }
+    width = _bar_width(numbers, screen)
+    headings = [_HEADINGS.get(resource, resource) for resource in use.resources]
+    table = screen.table("NODE", *headings, whole=("NODE",))
+    for name, uses in rows.items():
+        if name == _ALL_NODES:
+            table.add_section()
+        cells = [_cell(u, text, screen, width) for u, text in zip(uses, numbers[name], strict=True)]
+        table.add_row(name, *cells, style="bold" if name == _ALL_NODES else None)
     screen.print(table)
 
 
-def _cell(resource: str, use: Use, screen: Screen, width: int) -> Text:
-    """A bar with numbers beside it: shares of what is measured, counts of what is counted."""
+def _numbers(resource: str, use: Use, screen: Screen) -> str:
+    """Shares of what is measured, counts of what is counted."""
     if not use.allocatable and not use.after:
-        return Text(screen.signs.nothing, style="dim")
+        return ""
     if resource in _MEASURED:
         before, after, end = percent(use.fraction_before), percent(use.fraction_after), ""
     else:
         before, after, end = f"{use.before:,}", f"{use.after:,}", f" of {use.allocatable:,}"
     change = after if use.before == use.after else f"{before} {screen.signs.arrow} {after}"
-    bar = screen.bar(use.fraction_before, use.fraction_after, width)
-    return Text.assemble(bar, f" {change}{end}")
+    return change + end
+
+
+def _bar_width(numbers: dict[str, list[str]], screen: Screen) -> int:
+    """How long bars can be beside the numbers; 0 if there is no room for any."""
+    columns = list(zip(*numbers.values(), strict=True))
+    taken = max(map(len, numbers)) + sum(max(map(len, column)) for column in columns)
+    spare = (screen.width - taken) // len(columns) - _SPACE_PER_COLUMN
+    return min(MOST_BAR, spare) if spare >= FEWEST_BAR else 0
+
+
+def _cell(use: Use, text: str, screen: Screen, width: int) -> Text:
+    if not text:
+        return Text(screen.signs.nothing, style="dim")
+    if not width:
+        return Text(text)
+    return Text.assemble(screen.bar(use.fraction_before, use.fraction_after, width), f" {text}")
 
 
 # --- the end ----------------------------------------------------------------------------------

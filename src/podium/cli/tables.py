@@ -18,6 +18,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY
+
 WIDTH_IN_PIPES = 140
 MOST_NAMES = 3
 
@@ -54,17 +56,24 @@ class Screen:
         return self.console.width
 
     def print(self, *parts: Any, style: str | None = None) -> None:
-        self.console.print(*parts, style=style, markup=False)
+        """Print something; what goes into a pipe has no spaces at the ends of its lines."""
+        if self.console.is_terminal:
+            self.console.print(*parts, style=style, markup=False)
+            return
+        with self.console.capture() as captured:
+            self.console.print(*parts, style=style, markup=False)
+        lines = captured.get().split("\n")
+        sys.stdout.write("\n".join(line.rstrip() for line in lines))
 
     def heading(self, title: str, remark: str = "") -> None:
         text = Text(title, style="bold")
         if remark:
             text.append(f"  {remark}", style="not bold dim")
-        self.console.print()
-        self.console.print(text)
+        self.print()
+        self.print(text)
 
-    def table(self, *headings: str, right: Sequence[str] = (), fold: Sequence[str] = ()) -> Table:
-        """An empty table; columns in `right` hold numbers, those in `fold` may wrap."""
+    def table(self, *headings: str, right: Sequence[str] = (), whole: Sequence[str] = ()) -> Table:
+        """An empty table; columns in `right` hold numbers, those in `whole` are never wrapped."""
         table = Table(
             box=box.SIMPLE_HEAD,
             show_edge=False,
@@ -77,7 +86,7 @@ class Screen:
                 heading,
                 justify="right" if heading in right else "left",
                 overflow="fold",
-                no_wrap=heading not in fold,
+                no_wrap=heading in whole,
             )
         return table
 
@@ -110,6 +119,18 @@ def percent(fraction: float) -> str:
     if number == 0 and fraction > 0:
         number = 1
     return f"{number}%"
+
+
+def amount(resource: str, number: int) -> str:
+    """A count of a resource as people write it: `1500m`, `16Gi`, `4`."""
+    if resource == CPU:
+        return f"{number // 1000}" if number % 1000 == 0 else f"{number}m"
+    if resource not in (MEMORY, EPHEMERAL_STORAGE):
+        return f"{number:,}"
+    for unit, size in (("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10)):
+        if abs(number) >= size:
+            return f"{number / size:.1f}".removesuffix(".0") + unit
+    return f"{number}"
 
 
 def some(names: Sequence[str], most: int = MOST_NAMES) -> str:

@@ -4,7 +4,7 @@ A nomination reserves room for a pod that is not there yet (its victims still le
 else chose the node for it). Order per node is order of arrival.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from podium.cluster.pod_info import PodInfo
 
@@ -31,6 +31,12 @@ class Nominator:
     def node_of(self, uid: str) -> str:
         """The node a pod is nominated to, or an empty string."""
         return self._node_of.get(uid, "")
+
+    def __iter__(self) -> Iterator[tuple[PodInfo, str]]:
+        """All nominated pods with their nodes."""
+        return (
+            (info, name) for name, pods in tuple(self._by_node.items()) for info in pods.values()
+        )
 
     def on_node(self, node_name: str) -> Sequence[PodInfo]:
         return tuple(self._by_node.get(node_name, {}).values())

@@ -16,6 +16,7 @@ from podium.cluster.nodes import NodeTable
 from podium.cluster.nominator import Nominator
 from podium.cluster.order import NodeOrder
 from podium.cluster.pod_classes import PodClasses
+from podium.cluster.pod_group_state import PodGroupStates
 from podium.cluster.pod_info import PodInfo, PodInfos
 from podium.cluster.usage import Usage
 
@@ -43,6 +44,7 @@ class Cluster:
         self.catalog = Catalog()
         self.nominator = Nominator()
         self.infos = PodInfos()
+        self.pod_groups = PodGroupStates()
         self.placements: dict[str, Placement] = {}
         self._order = NodeOrder()
         self._order_rows: npt.NDArray[np.intp] = np.zeros(0, dtype=np.intp)
@@ -87,6 +89,7 @@ class Cluster:
             if self._confirms(held, info):
                 self.usage.replace(held.row, held.info, info)
                 held.info, held.assumed = info, False
+                self.pod_groups.put(info)
                 return info
             self._take_out(held)
         self._put_in(info, pod.spec.node_name, assumed=False)
@@ -120,7 +123,7 @@ class Cluster:
             return
         if not held.assumed:
             raise CacheError(f"pod {info.uid}({info.key}) wasn't assumed so cannot be forgotten")
-        self._take_out(held)
+        self._take_out(held, forgotten=True)
 
     def is_assumed(self, uid: str) -> bool:
         held = self.placements.get(uid)
@@ -139,12 +142,23 @@ class Cluster:
         self.usage.add(row, info)
         self.classes.add(row, info)
         self.placements[info.uid] = Placement(info, row, assumed)
+        if self.pod_groups.enabled:
+            if assumed:
+                self.pod_groups.assume(info, node_name)
+            else:
+                self.pod_groups.put(info)
 
-    def _take_out(self, held: Placement) -> None:
+    def _take_out(self, held: Placement, *, forgotten: bool = False) -> None:
+        """`forgotten` says that the pod is still there and only gives its node back."""
         del self.placements[held.info.uid]
         self.usage.remove(held.row, held.info)
         self.classes.remove(held.row, held.info)
         self._release_if_empty(held.row)
+        if self.pod_groups.enabled:
+            if forgotten:
+                self.pod_groups.forget(held.info)
+            else:
+                self.pod_groups.remove(held.info)
 
     def _release_if_empty(self, row: int) -> None:
         if not self.nodes.present[row] and not self.usage.pods(row):

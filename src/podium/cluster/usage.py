@@ -5,10 +5,11 @@ for "what if" questions (nominated pods, preemption): plugins read usage through
 the same filter answers for the real cluster and for the imagined one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from podium.api.host_ports import HostPort
 from podium.cluster.change_log import ChangeLog
 from podium.cluster.growth import Ints, wider
 from podium.cluster.nodes import NodeTable
@@ -73,6 +74,14 @@ class Usage:
         pods[index] = pods[-1]
         pods[-1] = new
         self.ports.add(row, new.shape.ports)
+
+    def arrange(self, row: int, pods: Sequence[PodInfo], ports: Iterable[HostPort]) -> None:
+        """Put the pods of a row, which stay the same, into an order they had, with the ports that
+        counted as used then."""
+        self._own_pods(row)[:] = pods
+        self.ports.clear(row)
+        self.ports.add(row, ports)
+        self.changed[row] = self.log.note(row)
 
     def fork(self) -> "Usage":
         self.grow()

@@ -8,7 +8,6 @@ to a nomination is from the engine spec, sections 5.2 to 5.8.
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from podium.cluster.growth import Rows, count_of, indices
 from podium.cluster.pod_info import PodInfo

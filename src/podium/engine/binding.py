@@ -15,21 +15,32 @@ from podium.framework.profile import Profile
 from podium.framework.status import Code, Status, error
 
 NO_BINDER = "all bind plugins skipped the pod"
+NOT_BOUND = error(NO_BINDER)
+"""upstream: the one failure that is retried without a word to anybody"""
 
 
 @dataclass(slots=True)
 class Binding:
-    """A pod on its way to a node."""
+    """A pod on its way to a node.
+
+    `expected` is the gate NominatedNodeNameForExpectation: without it nobody asks PreBind plugins
+    whether they have work, so all of them run, one by one.
+    """
 
     cycle: Cycle
     profile: Profile
     node_name: str
+    expected: bool = True
     groups: list[list[PreBindPlugin]] = field(default_factory=list)
     cancelled: Status | None = None
     prebound: bool = False
+    problems: list[str] = field(default_factory=list)
 
     def prepare(self) -> Status | None:
         """Ask each PreBind plugin whether it has work; the first step, without side effects."""
+        if not self.expected:
+            self.groups = [[plugin] for plugin in self.profile.pre_bind]
+            return None
         groups = self._pre_bind_groups()
         if isinstance(groups, Status):
             return groups
@@ -37,10 +48,14 @@ class Binding:
         return None
 
     def cancel(self, cause: str) -> bool:
-        """Stop before Bind because a stronger pod takes the node; false if it is too late."""
-        if self.prebound or self.cancelled is not None or not self.groups:
+        """Stop before Bind because a stronger pod takes the node; false if it is too late.
+
+        A pod for which PreBind has no work is bound at once and never in a place to be stopped.
+        """
+        if self.prebound or (self.expected and not self.groups):
             return False
-        self.cancelled = error(cause)
+        if self.cancelled is None:
+            self.cancelled = error(cause)
         return True
 
     async def run(self, api: ApiHandle) -> Status | None:
@@ -58,7 +73,11 @@ class Binding:
         if failure is not None:
             return failure
         for plugin in self.profile.post_bind:
-            await plugin.post_bind(self.cycle, self.node_name, api)
+            try:
+                await plugin.post_bind(self.cycle, self.node_name, api)
+            except Exception as problem:  # the pod is bound, whatever a plugin thinks of it
+                text = f'running PostBind plugin "{plugin.name}": {describe(problem)}'
+                self.problems.append(text)
         return None
 
     def _pre_bind_groups(self) -> list[list[PreBindPlugin]] | Status:
@@ -111,7 +130,7 @@ class Binding:
                 return None
             if answer.code is not Code.SKIP:
                 return _kept(answer, "Bind", plugin.name)
-        return error(NO_BINDER)
+        return NOT_BOUND
 
 
 def _kept(answer: Status, point: str, plugin: str) -> Status:

@@ -5,11 +5,11 @@ ends comes back here. Undoing is done in one place and in upstream's order (engi
 """
 
 from podium.engine.attempt import Attempts
-from podium.engine.binding import Binding
+from podium.engine.binding import NOT_BOUND, Binding
 from podium.engine.failure import Failures
 from podium.engine.intake import POD_DELETED
-from podium.engine.requests import Bind
-from podium.engine.state import EngineState, Flight
+from podium.engine.requests import Bind, Nominate
+from podium.engine.state import EngineState, Flight, placed
 from podium.framework.fit_message import one_node_error
 from podium.framework.queued import QueuedPod
 from podium.framework.status import Code, Status
@@ -31,11 +31,19 @@ class Bindings:
         if problem is not None:
             self._fail(flight, problem)
             return
+        if binding.expected and (waits_s or binding.groups):
+            self._announce(flight)
         if waits_s:
             state.waiting.add(WaitingPod(info, binding.node_name, waits_s, state.clock()))
             state.note(info.key, "waiting", ", ".join(waits_s))
             return
         self._bind(flight)
+
+    def _announce(self, flight: Flight) -> None:
+        """Let others see where a pod goes while that takes time (engine spec 5.8)."""
+        info, node_name = flight.queued.info, flight.binding.node_name
+        if info.pod.status.nominated_node_name != node_name:
+            self._state.ask(Nominate(info, node_name))
 
     def look_at_waiting(self) -> None:
         """Go on with pods whose wait ended in any way."""
@@ -83,27 +91,28 @@ class Bindings:
         binding, queued = flight.binding, flight.queued
         info = queued.info
         del state.flights[info.uid]
-        held = state.cluster.is_assumed(info.uid)
+        confirmed = info.uid in state.cluster.placements and not state.cluster.is_assumed(info.uid)
         for trouble in self._attempts.undo(binding.cycle, binding.profile, binding.node_name):
-            held = False  # upstream: who cannot be forgotten frees no room
             state.note(info.key, "undoing failed", trouble)
         state.note(info.key, "binding failed", problem.message)
-        rejected = problem.code.rejected and not flight.started
-        if held and not rejected:
-            self._wake_others(queued, everyone=True)
+        message = "" if problem is NOT_BOUND else problem.message
+        refused = problem.code.rejected and not flight.started
+        if not confirmed and not problem.code.rejected:
+            self._wake_others(binding, everyone=True)
         self._failures.handle(
             queued,
             rejected=problem.code.rejected,
-            message=one_node_error(problem) if rejected else problem.message,
-            rejectors={problem.plugin} if rejected else (),
+            message=one_node_error(problem) if refused else message,
+            rejectors={problem.plugin} if refused else (),
             nominated_node="",
         )
-        if held and rejected:
-            self._wake_others(queued, everyone=False)
+        if not confirmed and problem.code.rejected:
+            self._wake_others(binding, everyone=False)
 
-    def _wake_others(self, queued: QueuedPod, *, everyone: bool) -> None:
-        """A node is free again: tell whoever waits for room."""
-        uid = queued.info.uid
-        concerns = None if everyone else (lambda other: other.uid != uid)
-        for woken in self._state.queue.happened(POD_DELETED, queued.info.pod, None, concerns):
+    def _wake_others(self, binding: Binding, *, everyone: bool) -> None:
+        """A node is free again: tell whoever waits for room, the pod itself only if `everyone`."""
+        info = binding.cycle.pod
+        left = placed(info.pod, binding.node_name)
+        concerns = None if everyone else (lambda other: other.uid != info.uid)
+        for woken in self._state.queue.happened(POD_DELETED, left, None, concerns):
             self._state.note(woken.info.key, "woken", str(POD_DELETED))

@@ -6,8 +6,11 @@ no event, a label is.
 
 from podium.api.node import Node
 from podium.api.pod import Pod
+from podium.api.quantity import nano
 from podium.api.requests import pod_requests
 from podium.framework.events import Action, ClusterEvent, Resource
+
+_NANO_PER_MILLI = 10**6
 
 
 def pod_changes(old: Pod, new: Pod) -> list[ClusterEvent]:
@@ -28,11 +31,17 @@ def pod_changes(old: Pod, new: Pod) -> list[ClusterEvent]:
 
 
 def _scaled_down(old: Pod, new: Pod) -> bool:
-    if old.spec.containers is new.spec.containers and old.status is new.status:
+    if old.spec is new.spec and old.status is new.status:
         return False
-    before = pod_requests(old, status_resources=True)
     after = pod_requests(new, status_resources=True)
-    return any(after.get(name, -1) < amount for name, amount in before.items())
+    return any(
+        name not in after or _milli(after[name]) < _milli(amount)
+        for name, amount in pod_requests(old, status_resources=True).items()
+    )
+
+
+def _milli(nano_units: int) -> int:
+    return -(-nano_units // _NANO_PER_MILLI)
 
 
 def _claims(pod: Pod) -> tuple[object, object]:
@@ -45,7 +54,7 @@ def node_changes(old: Node, new: Node) -> list[ClusterEvent]:
     actions: list[Action] = []
     if old.spec.unschedulable and not new.spec.unschedulable:
         actions.append(Action.UPDATE_NODE_TAINT)
-    if (old.status.allocatable or {}) != (new.status.allocatable or {}):
+    if old.status.allocatable != new.status.allocatable and _amounts(old) != _amounts(new):
         actions.append(Action.UPDATE_NODE_ALLOCATABLE)
     if (old.metadata.labels or {}) != (new.metadata.labels or {}):
         actions.append(Action.UPDATE_NODE_LABEL)
@@ -58,6 +67,11 @@ def node_changes(old: Node, new: Node) -> list[ClusterEvent]:
     if (old.status.declared_features or ()) != (new.status.declared_features or ()):
         actions.append(Action.UPDATE_NODE_DECLARED_FEATURE)
     return [ClusterEvent(Resource.NODE, action) for action in actions]
+
+
+def _amounts(node: Node) -> dict[str, int]:
+    """Allocatable as numbers: `1` and `1000m` are no change."""
+    return {name: nano(amount) for name, amount in (node.status.allocatable or {}).items()}
 
 
 def _conditions(node: Node) -> dict[str, str]:

@@ -36,11 +36,12 @@ class Failures:
         queued.gating_plugin = ""
         info = queued.info
         current = state.pods.get(info.key)
-        if current is not None and (current.metadata.uid or info.key) != info.uid:
+        if current is not None and not info.is_about(current):
             state.queue.done(info.uid)
             return
         if current is None or current.spec.node_name:
             state.queue.done(info.uid)
+            state.cluster.nominator.drop(info.uid)
         else:
             info = queued.info = state.cluster.infos.of(current)
             state.queue.put_back(queued)
@@ -53,13 +54,13 @@ class Failures:
             state.ask(PatchStatus(info, reason, message, nominated_node))
 
     def _nominate(self, info: PodInfo, nominated_node: str | None) -> None:
+        """Keeping means: what the object says, even if memory was ahead of it."""
         nominator = self._state.cluster.nominator
-        if nominated_node:
-            nominator.nominate(info, nominated_node)
-        elif nominated_node is not None:
+        name = info.pod.status.nominated_node_name if nominated_node is None else nominated_node
+        if name:
+            nominator.nominate(info, name)
+        else:
             nominator.drop(info.uid)
-        elif info.pod.status.nominated_node_name:
-            nominator.nominate(info, info.pod.status.nominated_node_name)
 
     def _needs_patch(
         self, info: PodInfo, reason: str, message: str, nominated_node: str | None

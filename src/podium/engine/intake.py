@@ -21,9 +21,9 @@ from podium.api.storage import (
     VolumeAttachment,
 )
 from podium.cluster.catalog import object_key
-from podium.cluster.pod_info import PodInfo
+from podium.cluster.pod_info import PodInfo, uid_of
 from podium.engine.changes import node_changes, pod_changes
-from podium.engine.state import EngineState
+from podium.engine.state import EngineState, placed
 from podium.framework.events import Action, ClusterEvent, Resource
 
 FINISHED = ("Succeeded", "Failed")
@@ -104,6 +104,8 @@ class Intake:
         if old is not None and old.metadata.uid != pod.metadata.uid:
             self.pod_deleted(old)
             old = None
+        if old is not None and not old.spec.node_name and _same_version(old, pod):
+            return
         self._state.pods[key] = pod
         if old is None:
             self._added(pod)
@@ -115,9 +117,13 @@ class Intake:
             self._pending_changed(old, pod)
 
     def pod_deleted(self, pod: Pod) -> None:
+        """A pod is gone; one that was never heard of, or has finished before, changes nothing."""
         state = self._state
         key = object_key(pod.metadata)
-        pod = state.pods.pop(key, pod)
+        known = state.pods.get(key)
+        if known is None or uid_of(known) != uid_of(pod):
+            return
+        pod = state.pods.pop(key)
         info = state.cluster.infos.of(pod)
         state.note(key, "deleted")
         if pod.spec.node_name:
@@ -177,12 +183,12 @@ class Intake:
     def _assumed_deleted(self, info: PodInfo) -> None:
         """A pod that holds a node is going: end its wait, or forget it at once."""
         state = self._state
+        held = state.cluster.placements[info.uid]
+        assumed = placed(held.info.pod, state.cluster.nodes.names[held.row])
         waiting = state.waiting.get(info.uid)
-        if waiting is not None:
-            waiting.reject("", "removed")
-        else:
+        if waiting is None or not waiting.reject("", "removed"):
             state.cluster.forget(info)
-        self._wake(POD_DELETED, info.pod, None)
+        self._wake(POD_DELETED, assumed, None)
 
     def _wake(
         self,
@@ -193,3 +199,8 @@ class Intake:
     ) -> None:
         for queued in self._state.queue.happened(event, old, new, concerns):
             self._state.note(queued.info.key, "woken", str(event))
+
+
+def _same_version(old: Pod, new: Pod) -> bool:
+    version = old.metadata.resource_version
+    return bool(version) and version == new.metadata.resource_version

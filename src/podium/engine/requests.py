@@ -44,8 +44,14 @@ class PatchStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class ClearNomination:
+class Nominate:
+    """Say where a pod is about to be bound, before a binding that takes its time.
+
+    Others (a cluster autoscaler, say) read it; if it fails, the binding goes on all the same.
+    """
+
     pod: PodInfo
+    node_name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +64,10 @@ class Evict:
 
 @dataclass(frozen=True, slots=True)
 class Preempt:
-    """Make room for a pod: clear weaker nominations, then evict; report when done."""
+    """Make room for a pod: clear weaker nominations, then evict, the last victim last.
+
+    Each eviction and the end of it all are reported; after a failed one the last is left alone.
+    """
 
     preemptor: PodInfo
     node_name: str
@@ -73,4 +82,4 @@ class Bind:
     binding: Binding
 
 
-Request = Event | PatchStatus | Preempt | Bind
+Request = Event | PatchStatus | Nominate | Preempt | Bind

@@ -5,9 +5,11 @@ work (`schedule_next`, `tick`), carries out its `requests` and reports back how 
 evictions ended. The live scheduler and the simulator are two such drivers.
 """
 
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from podium.api.meta import ObjectMeta
 from podium.api.pod import Pod
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
@@ -27,6 +29,7 @@ from podium.engine.queue import SchedulingQueue
 from podium.engine.queue.backoff import Backoff
 from podium.engine.requests import Request
 from podium.engine.state import EngineState
+from podium.engine.validation import Watchdog
 from podium.framework.filtering import describe
 from podium.framework.handle import Preempting
 from podium.framework.profile import Profile, build_profiles
@@ -36,16 +39,21 @@ from podium.framework.status import Code, Status, error
 from podium.framework.waiting import WaitingPods
 
 
+CRASHED = "Podium failed while it looked for a node: "
+
+
 class UnknownProfileError(LookupError):
     """No profile serves the pod's scheduler name."""
 
 
 @dataclass(slots=True)
 class Attempt:
-    """The outcome of one attempt; `binding` is there when a node is held."""
+    """The outcome of one attempt; `binding` is there when a node is held, `crash` is the traceback
+    of what only a bug can cause."""
 
     decision: Decision
     binding: Binding | None = None
+    crash: str = ""
 
 
 class Engine:
@@ -58,8 +66,10 @@ class Engine:
         choice: Choice | None = None,
         clock: Callable[[], float] = lambda: 0.0,
         percentage: int | None = None,
+        validate: bool = False,
     ) -> None:
-        """`percentage` overrides the configured percentageOfNodesToScore."""
+        """`percentage` overrides the configured percentageOfNodesToScore; `validate` re-checks
+        every invariant after every transition, which is slow and meant for tests and for doubt."""
         self.configuration = configuration
         self.gates = gates or FeatureGates()
         self.cluster = Cluster()
@@ -89,6 +99,16 @@ class Engine:
         self.failures = Failures(self.state)
         self.bindings = Bindings(self.state, self._attempts, self.failures)
         self.preemptions = Preemptions(self.state)
+        self._validate = validate
+        if validate:
+            self._watch_over_transitions()
+
+    def _watch_over_transitions(self) -> None:
+        """Every way into the engine from outside ends with a check of the whole state."""
+        watchdog = Watchdog(self.state)
+        watchdog.watch(self, "schedule_next", "tick")
+        for part in (self.intake, self.bindings, self.preemptions):
+            watchdog.watch(part)
 
     def _build_queue(self) -> SchedulingQueue:
         configuration = self.configuration
@@ -111,8 +131,10 @@ class Engine:
 
     def schedule_next(self) -> Attempt | None:
         """Pop a pod and try it; None when nothing is ready."""
+        self.bindings.look_at_waiting()
         while (queued := self.queue.pop()) is not None:
             attempt = self._try(queued)
+            self.bindings.look_at_waiting()
             if attempt is not None:
                 return attempt
         return None
@@ -132,15 +154,10 @@ class Engine:
 
     def _try(self, queued: QueuedPod) -> Attempt | None:
         info, state = queued.info, self.state
-        if info.terminating:
-            note = f"skip schedule deleting pod: {info.key}"
-            state.tell(info, "Warning", "FailedScheduling", "Scheduling", note)
+        if self._skips(info):
             self.queue.done(info.uid)
             return None
-        if self.cluster.is_assumed(info.uid) or not state.responsible(info.pod):
-            self.queue.done(info.uid)
-            return None
-        attempt = self.schedule(info)
+        attempt = self._attempt(info)
         decision = attempt.decision
         decision.attempt = queued.attempts
         state.note(info.key, "tried", decision.message or f"chose {decision.bound}")
@@ -149,7 +166,6 @@ class Engine:
             self.queue.activate(attempt.binding.cycle.to_activate.values())
             attempt.binding.cycle.to_activate.clear()
             self.bindings.start(queued, attempt.binding, decision.waits_s)
-            self.bindings.look_at_waiting()
             return attempt
         outcome = decision.post_filter
         if outcome is not None and outcome.code is Code.SUCCESS:
@@ -163,6 +179,44 @@ class Engine:
             nominated_node=decision.nominated_node,
         )
         return attempt
+
+    def _skips(self, info: PodInfo) -> bool:
+        """Whether a pod is not to be tried at all (engine spec 5.1)."""
+        if not self.state.responsible(info.pod):
+            return True
+        if info.terminating:
+            note = f"skip schedule deleting pod: {info.key}"
+            self.state.tell(info, "Warning", "FailedScheduling", "Scheduling", note)
+            self._forget_object(info)
+            return True
+        return self.cluster.is_assumed(info.uid)
+
+    def _forget_object(self, info: PodInfo) -> None:
+        """upstream: the object of a nominated pod is looked up in the queue; of one that was taken
+        out for good, only a pod without requests and priority is left on its node."""
+        name, metadata = self.cluster.nominator.node_of(info.uid), info.pod.metadata
+        if name:
+            bare = ObjectMeta(name=metadata.name, namespace=metadata.namespace, uid=metadata.uid)
+            self.cluster.nominator.nominate(self.cluster.infos.of(Pod(metadata=bare)), name)
+
+    def _attempt(self, info: PodInfo) -> Attempt:
+        """An attempt that breaks is that pod's failure: it is retried and stops nobody else."""
+        try:
+            return self.schedule(info)
+        except Exception as problem:
+            if self._validate:
+                raise
+            if self.cluster.is_assumed(info.uid):
+                self.cluster.forget(info)
+            decision = Decision(
+                info,
+                info.pod.spec.scheduler_name,
+                (),
+                message=f"{CRASHED}{describe(problem)}",
+                is_error=True,
+                nominated_node="",
+            )
+            return Attempt(decision, crash=traceback.format_exc())
 
     # single steps, for drivers that keep no queue
 
@@ -208,7 +262,8 @@ class Engine:
         decision, cycle = self._attempts.run(info, profile)
         if decision.bound is None:
             return Attempt(decision)
-        return Attempt(decision, Binding(cycle, profile, decision.bound))
+        expected = self.gates["NominatedNodeNameForExpectation"]
+        return Attempt(decision, Binding(cycle, profile, decision.bound, expected))
 
     def undo(self, binding: Binding) -> list[str]:
         """Take back a held node after its binding failed; returns what went wrong with that."""

@@ -7,6 +7,8 @@ state, so that every transition has one place and `--validate` can look at the w
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from podium.api.pod import Pod
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
@@ -28,6 +30,11 @@ class Flight:
     queued: QueuedPod
     binding: Binding
     started: bool = False
+
+
+def placed(pod: Pod, node_name: str) -> Pod:
+    """A pod's object as if it were on its node already; what an assumed pod looks like."""
+    return replace(pod, spec=replace(pod.spec, node_name=node_name))
 
 
 @dataclass(slots=True)

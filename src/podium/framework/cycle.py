@@ -12,6 +12,7 @@ from podium.cluster.nodes import NodeTable
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 from podium.cluster.usage import Usage
+from podium.framework.pod_group_cycle import PodGroupCycle
 
 S = TypeVar("S")
 
@@ -32,12 +33,14 @@ class Cycle:
 
     __slots__ = (
         "cluster",
+        "group",
         "pod",
         "skip_filter",
         "skip_score",
         "states",
         "to_activate",
         "usage",
+        "writes",
     )
 
     def __init__(self, pod: PodInfo, cluster: Cluster, usage: Usage | None = None) -> None:
@@ -48,6 +51,10 @@ class Cycle:
         self.skip_filter: set[str] = set()
         self.skip_score: set[str] = set()
         self.to_activate: dict[str, PodInfo] = {}
+        self.group: PodGroupCycle | None = None
+        """The attempt of the pod's group that this one is part of."""
+        self.writes: list[object] = []
+        """API writes that synchronous points ask for; the driver carries them out."""
 
     @property
     def nodes(self) -> NodeTable:
@@ -71,4 +78,5 @@ class Cycle:
         }
         twin.skip_filter = self.skip_filter
         twin.skip_score = self.skip_score
+        twin.group = self.group
         return twin

@@ -89,7 +89,7 @@ def run_filters(
         if plugin.name in skip:
             continue
         try:
-            verdict = plugin.filter(cycle, rows)
+            verdict = _verdict(plugin, cycle, rows, memory)
             if verdict is not None:
                 result.absorb(plugin.name, verdict)
         except Exception as problem:

@@ -1,5 +1,6 @@
 """What a plugin may reach beyond its own answers: the cluster, the gates, its profile."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from podium.cluster.state import Cluster
@@ -36,7 +37,10 @@ class Preempting:
 
 
 class Handle:
-    """Shared by all plugins of a profile; `profile` is there once they are all built."""
+    """Shared by all plugins of a profile; `profile` is there once they are all built.
+
+    `clock` tells the driver's time in seconds since 1970.
+    """
 
     profile: "Profile"
 
@@ -46,8 +50,10 @@ class Handle:
         gates: FeatureGates,
         waiting: WaitingPods,
         preempting: Preempting | None = None,
+        clock: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self.cluster = cluster
         self.gates = gates
         self.waiting = waiting
         self.preempting = preempting or Preempting()
+        self.clock = clock

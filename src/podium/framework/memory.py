@@ -98,30 +98,51 @@ class Memory:
         """A plugin's verdict for the whole table."""
         entry = self._entry(("filter", plugin.name, dependence.fragment), _FilterEntry)
         stale = self._stale(entry, dependence, cycle)
-        if stale is None:
-            self._refilter(entry, plugin, cycle)
-        elif len(stale):
-            self._patch_verdict(entry, plugin, cycle, stale)
+        try:
+            if stale is None:
+                self._refilter(entry, plugin, cycle)
+            elif len(stale):
+                self._patch_verdict(entry, plugin, cycle, stale)
+        except Exception:
+            entry.moment = None
+            raise
         return entry.verdict
 
     def score(
-        self, plugin: ScorePlugin, weight: int, dependence: Dependence, cycle: Cycle
-    ) -> Scores:
-        """A plugin's scores for the whole table, normalised over all of it."""
+        self, plugin: ScorePlugin, weight: int, dependence: Dependence, cycle: Cycle, rows: Rows
+    ) -> Ints | Scores:
+        """A plugin's raw scores; for the whole table the finished ones with them."""
         entry = self._entry(("score", plugin.name, dependence.fragment), _ScoreEntry)
         stale = self._stale(entry, dependence, cycle)
-        if stale is None or entry.raw is None:
-            entry.raw = _spread_out(plugin.score(cycle, _table(cycle)), cycle)
-            entry.scores = None
-            self._account(entry, entry.raw.nbytes * 2)
+        try:
+            raw = self._rescore(entry, plugin, cycle, stale)
+            if not isinstance(rows, slice):
+                return raw[rows]
+            if entry.scores is None:
+                entry.scores = _finish(plugin, weight, cycle, raw)
+        except Exception:
+            entry.moment = None
+            raise
+        return entry.scores
+
+    def _rescore(
+        self,
+        entry: _ScoreEntry,
+        plugin: ScorePlugin,
+        cycle: Cycle,
+        stale: npt.NDArray[np.intp] | None,
+    ) -> Ints:
+        raw = entry.raw
+        if stale is None or raw is None:
+            raw = _spread_out(plugin.score(cycle, _table(cycle)), cycle)
+            self._account(entry, raw.nbytes * 2)
         elif len(stale):
-            raw = entry.raw.copy()
+            raw = raw.copy()
             raw[stale] = plugin.score(cycle, stale)
+        if raw is not entry.raw:
             entry.raw = raw
             entry.scores = None
-        if entry.scores is None:
-            entry.scores = _finish(plugin, weight, cycle, entry.raw)
-        return entry.scores
+        return raw
 
     def _entry(self, key: tuple[str, str, Hashable], kind: type[E]) -> E:
         entry = self._entries.get(key)
@@ -228,6 +249,8 @@ def _table(cycle: Cycle) -> Rows:
 def _spread_out(vector: npt.NDArray[T], cycle: Cycle) -> npt.NDArray[T]:
     """A vector over the present rows as one over all rows of the table."""
     nodes: NodeTable = cycle.nodes
+    if len(vector) != nodes.present_count:
+        raise ValueError(f"gave {len(vector)} answers for {nodes.present_count} nodes")
     if nodes.dense():
         return vector
     whole = np.zeros(nodes.size, dtype=vector.dtype)

@@ -8,15 +8,17 @@ In every answer None means success. `Rows` is a slice of the whole table or an i
 answer for a subset equals that part of the answer for all.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from podium.api.pod_groups import PodGroup
 from podium.cluster.growth import Ints, Rows
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
 from podium.framework.dependence import Dependence
 from podium.framework.events import Registration
+from podium.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
 from podium.framework.queued import QueuedPod
 from podium.framework.status import Code, Status
 from podium.framework.verdict import Verdict
@@ -183,6 +185,41 @@ class PostBindPlugin(Plugin):
         raise NotImplementedError
 
 
+class PlacementGeneratePlugin(Plugin):
+    def generate_placements(
+        self, group: PodGroupCycle, parent: Placement
+    ) -> Sequence[Placement] | Status:
+        """Sets of nodes within `parent` that a pod group is to be tried on, one at a time."""
+        raise NotImplementedError
+
+
+class PlacementScorePlugin(Plugin):
+    def score_placement(self, group: PodGroupCycle, assignments: Assignments) -> int:
+        """How good a try on one placement was. Its members hold no nodes any more."""
+        raise NotImplementedError
+
+    def normalize_placements(
+        self,
+        group: PodGroupCycle,  # noqa: ARG002
+        scores: Sequence[int],
+    ) -> Sequence[int]:
+        """Bring the scores of all candidates into 0..100. Unchanged unless overridden."""
+        return scores
+
+
+class PodGroupPostFilterPlugin(Plugin):
+    """Not a point of configuration files: upstream lets DefaultPreemption alone serve it."""
+
+    def pod_group_post_filter(
+        self, group: PodGroup, members: Sequence[PodInfo], fits: Callable[[], Status | None]
+    ) -> Sequence[PodInfo] | Status:
+        """Pods that have to leave so that the group fits, or why that is of no use.
+
+        `fits` tries the group on the cluster as it is just then; None says that it fits.
+        """
+        raise NotImplementedError
+
+
 POINTS: dict[str, type[Plugin]] = {
     "preEnqueue": PreEnqueuePlugin,
     "queueSort": QueueSortPlugin,
@@ -196,6 +233,8 @@ POINTS: dict[str, type[Plugin]] = {
     "preBind": PreBindPlugin,
     "bind": BindPlugin,
     "postBind": PostBindPlugin,
+    "placementGenerate": PlacementGeneratePlugin,
+    "placementScore": PlacementScorePlugin,
 }
 """Extension points by the names configuration files use, in calling order."""
 

@@ -5,7 +5,7 @@ the plugin classes implement; this module builds each plugin once and offers eve
 attempt as one call.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from podium.cluster.growth import Ints, Rows
@@ -27,6 +27,8 @@ from podium.framework.points import (
     BindPlugin,
     FilterPlugin,
     PermitPlugin,
+    PlacementGeneratePlugin,
+    PlacementScorePlugin,
     Plugin,
     PostBindPlugin,
     PostFilterPlugin,
@@ -66,12 +68,16 @@ class Profile:
         self.filter = self._at(ExtensionPoint.FILTER, FilterPlugin)
         self.post_filter = self._at(ExtensionPoint.POST_FILTER, PostFilterPlugin)
         self.pre_score = self._at(ExtensionPoint.PRE_SCORE, PreScorePlugin)
-        self.score = self._weighted_scores()
+        self.score = self._weighted(ExtensionPoint.SCORE, ScorePlugin)
         self.reserve = self._at(ExtensionPoint.RESERVE, ReservePlugin)
         self.permit = self._at(ExtensionPoint.PERMIT, PermitPlugin)
         self.pre_bind = self._at(ExtensionPoint.PRE_BIND, PreBindPlugin)
         self.bind = self._at(ExtensionPoint.BIND, BindPlugin)
         self.post_bind = self._at(ExtensionPoint.POST_BIND, PostBindPlugin)
+        self.placement_generate = self._at(
+            ExtensionPoint.PLACEMENT_GENERATE, PlacementGeneratePlugin
+        )
+        self.placement_score = self._weighted(ExtensionPoint.PLACEMENT_SCORE, PlacementScorePlugin)
 
     def run_pre_filters(self, cycle: Cycle) -> PreFilterOutcome:
         return run_pre_filters(self.pre_filter, cycle)
@@ -103,10 +109,9 @@ class Profile:
                 found.append(plugin)
         return found
 
-    def _weighted_scores(self) -> list[tuple[ScorePlugin, int]]:
-        weights = {ref.name: ref.weight or 1 for ref in self._lists[ExtensionPoint.SCORE]}
-        scorers = self._at(ExtensionPoint.SCORE, ScorePlugin)
-        return [(plugin, weights[plugin.name]) for plugin in scorers]
+    def _weighted(self, point: ExtensionPoint, kind: type[P]) -> list[tuple[P, int]]:
+        weights = {ref.name: ref.weight or 1 for ref in self._lists[point]}
+        return [(plugin, weights[plugin.name]) for plugin in self._at(point, kind)]
 
 
 def build_profiles(
@@ -116,6 +121,7 @@ def build_profiles(
     gates: FeatureGates,
     waiting: WaitingPods,
     preempting: Preempting | None = None,
+    clock: Callable[[], float] = lambda: 0.0,
 ) -> dict[str, Profile]:
     """Every profile of a configuration, by scheduler name."""
 
@@ -128,7 +134,7 @@ def build_profiles(
             profile,
             lists[profile.scheduler_name],
             registry,
-            Handle(cluster, gates, waiting, preempting),
+            Handle(cluster, gates, waiting, preempting, clock),
         )
         for profile in configuration.profiles
     }

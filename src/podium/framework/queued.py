@@ -8,7 +8,8 @@ from podium.cluster.pod_info import PodInfo
 @dataclass(slots=True)
 class QueuedPod:
     """`timestamp` is the engine's clock when the pod entered the queue, refreshed each time a
-    failed attempt puts it back; it is not the creation time."""
+    failed attempt puts it back; it is not the creation time. `flushed` says that nothing but a long
+    wait brought the pod back, `flushed_at` when that last happened."""
 
     info: PodInfo
     timestamp: float
@@ -21,4 +22,5 @@ class QueuedPod:
     pending: set[str] = field(default_factory=set)
     gating_plugin: str = ""
     backoff_expiry: float | None = None
+    flushed: bool = False
     flushed_at: float | None = None

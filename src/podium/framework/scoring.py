@@ -12,7 +12,6 @@ import numpy as np
 
 from podium.cluster.growth import Ints, Rows, count_of
 from podium.framework.cycle import Cycle
-from podium.framework.dependence import Dependence
 from podium.framework.filtering import describe
 from podium.framework.memory import Memory, Scores, usable
 from podium.framework.points import PreScorePlugin, ScorePlugin
@@ -87,8 +86,10 @@ def _raw(
     dependence = plugin.score_depends(cycle) if memory is not None else None
     if memory is None or dependence is None:
         return _score(plugin, cycle, rows)
-    known = _remembered(memory, plugin, weight, dependence, cycle)
-    return known if isinstance(rows, slice) else known.raw[rows]
+    try:
+        return memory.score(plugin, weight, dependence, cycle, rows)
+    except Exception as problem:
+        raise _score_error(plugin, problem) from problem
 
 
 def _check_range(scores: Sequence[PluginScores]) -> None:
@@ -104,24 +105,17 @@ def _check_range(scores: Sequence[PluginScores]) -> None:
     )
 
 
-def _remembered(
-    memory: Memory, plugin: ScorePlugin, weight: int, dependence: Dependence, cycle: Cycle
-) -> Scores:
-    try:
-        return memory.score(plugin, weight, dependence, cycle)
-    except Exception as problem:
-        raise ScoringError(
-            f'running Score plugins: plugin "{plugin.name}" failed with: {describe(problem)}'
-        ) from problem
-
-
 def _score(plugin: ScorePlugin, cycle: Cycle, rows: Rows) -> Ints:
     try:
         return _one_per_row(plugin.score(cycle, rows), rows)
     except Exception as problem:
-        raise ScoringError(
-            f'running Score plugins: plugin "{plugin.name}" failed with: {describe(problem)}'
-        ) from problem
+        raise _score_error(plugin, problem) from problem
+
+
+def _score_error(plugin: ScorePlugin, problem: Exception) -> ScoringError:
+    return ScoringError(
+        f'running Score plugins: plugin "{plugin.name}" failed with: {describe(problem)}'
+    )
 
 
 def _normalize(plugin: ScorePlugin, cycle: Cycle, rows: Rows, raw: Ints) -> Ints:

@@ -4,6 +4,7 @@ from podium.framework.registry import Registry
 from podium.plugins.default_binder import DefaultBinder
 from podium.plugins.default_preemption import DefaultPreemption
 from podium.plugins.dynamic_resources import DynamicResources
+from podium.plugins.gang_scheduling import GangScheduling
 from podium.plugins.image_locality import ImageLocality
 from podium.plugins.inter_pod_affinity import InterPodAffinity
 from podium.plugins.node_affinity import NodeAffinity
@@ -14,10 +15,12 @@ from podium.plugins.node_resources_balanced_allocation import NodeResourcesBalan
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.plugins.node_unschedulable import NodeUnschedulable
 from podium.plugins.node_volume_limits import NodeVolumeLimits
+from podium.plugins.pod_group_pods_count import PodGroupPodsCount
 from podium.plugins.pod_topology_spread import PodTopologySpread
 from podium.plugins.priority_sort import PrioritySort
 from podium.plugins.scheduling_gates import SchedulingGates
 from podium.plugins.taint_toleration import TaintToleration
+from podium.plugins.topology_placement_generator import TopologyPlacementGenerator
 from podium.plugins.volume_binding import VolumeBinding
 from podium.plugins.volume_restrictions import VolumeRestrictions
 from podium.plugins.volume_zone import VolumeZone
@@ -43,6 +46,9 @@ IN_TREE = (
     ImageLocality,
     DefaultBinder,
     NodeDeclaredFeatures,
+    GangScheduling,
+    TopologyPlacementGenerator,
+    PodGroupPodsCount,
 )
 
 

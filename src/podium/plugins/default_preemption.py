@@ -8,6 +8,7 @@ until that node changes, because a burst of alike pods asks the same question ag
 from collections.abc import Sequence
 from typing import Any
 
+from podium.api.label_syntax import aggregate
 from podium.api.workloads import PodDisruptionBudget
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
@@ -53,9 +54,9 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
             return _unschedulable(refusal)
         candidates, nested = self._candidates(cycle, diagnosis)
         if not candidates:
-            broken = next((s for s in nested.own.values() if not s.code.rejected), None)
-            if broken is not None:
-                return PostFilterResult(Code.ERROR, (broken.message,))
+            broken = [s.message for s in nested.own.values() if not s.code.rejected]
+            if broken:
+                return PostFilterResult(Code.ERROR, (f"preemption: {aggregate(broken)}",))
             return _unschedulable(fit_error(nested), nominated_node="")
         best = min(candidates, key=lambda candidate: candidate.rank)
         return PostFilterResult(Code.SUCCESS, nominated_node=best.node_name, victims=best.victims)
@@ -66,8 +67,10 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
         if pod.spec.preemption_policy == "Never":
             return NEVER
         nominated = pod.status.nominated_node_name
-        row = cycle.nodes.row(nominated) if nominated else -1
-        if row < 0 or diagnosis.status_of(row).code is Code.UNRESOLVABLE:
+        if not cycle.nodes.is_present(nominated):
+            return ""
+        row = cycle.nodes.row(nominated)
+        if diagnosis.status_of(row).code is Code.UNRESOLVABLE:
             return ""
         leaving = any(
             other.priority < cycle.pod.priority and other.terminating and _was_preempted(other)

@@ -5,22 +5,17 @@ taken, since such a resource has no amount in the node's status. This is where t
 devices is DynamicResources' knowledge.
 """
 
-import numpy as np
-
 from podium.api.devices import DeviceClass
-from podium.cluster.growth import Ints, Rows, count_of
+from podium.cluster.growth import Ints, Rows
 from podium.framework.cycle import Cycle
+from podium.plugins.dynamic_resources.supply import Supply
 
 
-def device_counts(
-    cycle: Cycle,  # noqa: ARG001
-    device_class: DeviceClass,  # noqa: ARG001
-    rows: Rows,
-) -> tuple[Ints, Ints]:
+def device_counts(cycle: Cycle, device_class: DeviceClass, rows: Rows) -> tuple[Ints, Ints]:
     """(devices that match the class, those of them in use) per row.
 
     Rows may include some that show no node. A row without matching devices takes no part in the
-    score of the resource, which is what every row says until devices are counted.
+    score of the resource.
     """
-    none: Ints = np.zeros(count_of(rows), dtype=np.int64)
-    return none, none
+    total, used = Supply.of(cycle.cluster).counts(device_class)
+    return total[rows].copy(), used[rows].copy()

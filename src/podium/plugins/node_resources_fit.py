@@ -21,12 +21,20 @@ from podium.framework.cycle import Cycle, StateMissing
 from podium.framework.dependence import Dependence
 from podium.framework.events import Registration
 from podium.framework.handle import Handle
-from podium.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
+from podium.framework.pod_group_cycle import Assignments, PodGroupCycle
+from podium.framework.points import (
+    FilterPlugin,
+    PlacementScorePlugin,
+    PreFilterPlugin,
+    PreScorePlugin,
+    ScorePlugin,
+)
 from podium.framework.status import Status, unresolvable, unschedulable
 from podium.framework.verdict import Verdict, choosing
 from podium.plugins.extended_resource_classes import ExtendedResourceClasses
 from podium.plugins.mask_patterns import number_patterns
 from podium.plugins.node_resources_fit_hints import FitHints
+from podium.plugins.placement_allocation import placement_score
 from podium.plugins.resource_allocation import scorer_for
 from podium.plugins.resource_columns import Buffers, ResourceColumns
 
@@ -61,7 +69,9 @@ class Shortage(NamedTuple):
     hopeless: Mask | None
 
 
-class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
+class NodeResourcesFit(
+    PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, PlacementScorePlugin
+):
     name = "NodeResourcesFit"
     in_range = True
 
@@ -170,6 +180,14 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
         requests = cycle.pod.shape.scoring_requests
         return self._columns.scores(cycle, rows, requests, self._scorer.score)
+
+    def score_placement(self, group: PodGroupCycle, assignments: Assignments) -> int:
+        return placement_score(
+            group.cluster,
+            self._columns.resources,
+            assignments.placement.rows,
+            (member for member, _ in assignments.proposed),
+        )
 
 
 def _verdict_by_bits(shortages: Sequence[Shortage], count: int) -> Verdict:

@@ -5,7 +5,7 @@ volume implies it. Four plugins walk these volumes, each with its own idea of wh
 so the walk and the texts users see stand here once.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from podium.api.pod import Pod
@@ -108,13 +108,6 @@ def waits_for_consumer(storage_class: StorageClass) -> bool:
     if storage_class.volume_binding_mode is None:
         raise BindingModeUnset(storage_class.metadata.name)
     return storage_class.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER
-
-
-def has_any(volumes: Iterable[Volume] | None, *sources: str) -> bool:
-    """Whether some volume is of one of these sources, given by attribute name."""
-    return any(
-        getattr(volume, source) is not None for volume in volumes or () for source in sources
-    )
 
 
 def _class(annotations: Mapping[str, str] | None, written: str) -> str:

@@ -96,6 +96,7 @@ class DryRun:
         for node in nodes:
             for pod in node.weaker:
                 self._move(trial, pod, node.row, answers, added=False)
+        nodes = [node for node in nodes if node.row not in answers]
         nodes = self._fitting(nodes, trial, answers)
         for node in nodes:
             node.weaker.sort(key=_importance)
@@ -165,7 +166,7 @@ class DryRun:
     def _outcome(self, node: _Node) -> Candidate | Status:
         name = self._cycle.nodes.names[node.row]
         if not node.victims:
-            return error(f"expected at least one victim pod on node {name}")
+            return error(f'expected at least one victim pod on node "{name}"')
         if node.violating and node.others:
             node.victims.sort(key=_importance)
         victims = tuple(node.victims)

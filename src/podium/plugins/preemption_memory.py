@@ -62,7 +62,8 @@ class PreemptionMemory:
             self._answers.popitem(last=False)
         usage, nodes = cycle.usage.changed, cycle.nodes.changed
         for row, answer in answers.items():
-            if row not in rivals:
+            broken = isinstance(answer, Status) and not answer.code.rejected
+            if row not in rivals and not broken:
                 known[row] = ((int(usage[row]), int(nodes[row])), answer)
 
     def _kind(self, cycle: Cycle) -> _Kind:

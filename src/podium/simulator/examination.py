@@ -8,18 +8,22 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from podium.api.node import Node
 from podium.cluster.pod_info import PodInfo
 from podium.engine.scheduler import Engine
 from podium.framework.cycle import Cycle
 from podium.framework.filtering import describe
 from podium.framework.status import Status, error
 from podium.framework.verdict import Verdict
+from podium.simulator.utilisation import Load, load_of
 
 
 @dataclass(slots=True)
 class Examination:
-    """Verdicts by filter plugin over the rows of the table at that time."""
+    """Verdicts by filter plugin over the rows of the table at that time, and the load then."""
 
+    load: Load
+    objects: dict[str, Node]
     nodes: tuple[str, ...] = ()
     plugins: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
@@ -46,9 +50,11 @@ def examine(engine: Engine, info: PodInfo) -> Examination:
     """Ask all filters of the pod's profile about all nodes, as things stand."""
     profile = engine.profile_of(info.pod)
     cycle = Cycle(info, engine.cluster)
-    found = Examination()
     rows = np.array(engine.cluster.node_order(), dtype=np.intp)
-    found.nodes = tuple(engine.cluster.nodes.names[row] for row in rows)
+    table = engine.cluster.nodes
+    names = tuple(table.names[row] for row in rows)
+    objects = {name: table.node(int(row)) for name, row in zip(names, rows, strict=True)}
+    found = Examination(load_of(engine.cluster), objects, names)
     outcome = profile.run_pre_filters(cycle)
     found.skipped = sorted(cycle.skip_filter)
     if outcome.status is not None:

@@ -51,4 +51,9 @@ class Problems:
         if len(self._found) == 1:
             raise self._found[0]
         if self._found:
-            raise InputProblems(self._found)
+            raise InputProblems(self._in_reading_order())
+
+    def _in_reading_order(self) -> list[InputError]:
+        """File by file in the order in which they were met, document by document."""
+        files = {source: at for at, source in enumerate(p.source for p in reversed(self._found))}
+        return sorted(self._found, key=lambda p: (-files[p.source], p.document or 0))

@@ -60,6 +60,10 @@ class Simulation:
         self._api = MemoryApi(self.engine.intake, scenario.running)
         self._results: dict[str, PodResult] = {}
         self._evictions: list[Eviction] = []
+        self._notes = list(scenario.notes)
+        self._leaving = tuple(
+            pod for pod in scenario.running if pod.metadata.deletion_timestamp is not None
+        )
         for node in scenario.nodes:
             self.engine.intake.node_put(node)
         for obj in scenario.objects:
@@ -75,10 +79,10 @@ class Simulation:
             attempt = self.engine.schedule_next()
             if attempt is not None:
                 self._record(attempt)
-                self._now += ATTEMPT_S
+                self._spend(ATTEMPT_S)
                 on_attempt()
             self._carry_out_requests()
-            if attempt is None and not self._jump_ahead():
+            if attempt is None and not self._jump_ahead() and not self._see_off():
                 break
         for pod in self._scenario.pending:
             if object_key(pod.metadata) not in self._results:
@@ -89,7 +93,7 @@ class Simulation:
             self._evictions,
             Utilisation(before, load_of(self.engine.cluster)),
             len(self._scenario.running),
-            self._scenario.notes,
+            tuple(self._notes),
             self.engine.sights.attempts,
         )
 
@@ -105,6 +109,12 @@ class Simulation:
                 result.outcome, result.message = Outcome.ERROR, CRASHED + describe(problem)
                 result.crash = traceback.format_exc()
 
+    def _spend(self, seconds: float) -> None:
+        self._now += seconds
+        wake = self.engine.queue.next_wake()
+        if wake is not None and wake <= self._now:
+            self.engine.tick()
+
     def _jump_ahead(self) -> bool:
         """Move the clock to the end of the next wait; false if nobody waits for time."""
         waits = [waiting.deadline for waiting in self.engine.state.waiting]
@@ -115,6 +125,17 @@ class Simulation:
             return False
         self._now = max(self._now, min(waits))
         self.engine.tick()
+        return True
+
+    def _see_off(self) -> bool:
+        """Let pods that were terminating be gone, if somebody may wait for their room."""
+        leaving, self._leaving = self._leaving, ()
+        if not leaving or not self.engine.queue.parts().unschedulable:
+            return False
+        for pod in leaving:
+            self.engine.intake.pod_deleted(pod)
+        gone = "pod is" if len(leaving) == 1 else "pods are"
+        self._notes.append(f"{len(leaving)} terminating {gone} gone to make room")
         return True
 
     # what came of it

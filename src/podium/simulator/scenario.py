@@ -151,7 +151,7 @@ def _sort_out(objects: Iterable[KubeStruct], notes: list[str]) -> Scenario:
             case _:
                 others.append(obj)
     if finished:
-        notes.append(f"{_count(finished, 'pod')} left out that have finished")
+        notes.append(f"left out because they have finished: {_count(finished, 'pod')}")
     known = {node.metadata.name for node in nodes}
     strays = Counter(pod.spec.node_name for pod in running if pod.spec.node_name not in known)
     if strays:

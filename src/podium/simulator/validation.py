@@ -114,9 +114,9 @@ def _amounts(amounts: ResourceList | None, path: str) -> Problems:
 def _labels(labels: dict[str, str] | None, path: str) -> Problems:
     for key, value in (labels or {}).items():
         if wrong := key_problems(key):
-            yield ObjectError(path, f'key "{key}": {"; ".join(wrong)}')
+            yield ObjectError(f'{path}["{key}"]', f"the key is invalid: {'; '.join(wrong)}")
         if wrong := value_problems(value):
-            yield ObjectError(path, f'{key}: value "{value}": {"; ".join(wrong)}')
+            yield ObjectError(f'{path}["{key}"]', f'value "{value}": {"; ".join(wrong)}')
 
 
 def _affinity(affinity: Affinity | None, path: str) -> Problems:
@@ -142,14 +142,23 @@ def _node_affinity(affinity: NodeAffinity | None, path: str) -> Problems:
         if required is not None:
             parse_node_selector(required, strict=True)
     except NodeSelectorError as problem:
-        yield ObjectError(at, str(problem))
+        yield _below(at, problem)
     preferred = affinity.preferred_during_scheduling_ignored_during_execution or ()
     at = join(path, _PREFERRED)
     try:
         preferred_of(preferred)
     except NodeSelectorError as problem:
-        yield ObjectError(at, str(problem))
+        yield _below(at, problem)
     yield from _weights([entry.weight for entry in preferred], at)
+
+
+def _below(path: str, problem: NodeSelectorError) -> ObjectError:
+    """A problem whose text opens with the rest of the path, unless it is a list of several."""
+    text = str(problem)
+    if text.startswith("[") and text.endswith("]"):
+        return ObjectError(path, text)
+    rest, _, detail = text.partition(": ")
+    return ObjectError(join(path, rest), detail)
 
 
 def _pod_affinity(affinity: PodAffinity | None, path: str) -> Problems:

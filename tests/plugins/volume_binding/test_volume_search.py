@@ -149,7 +149,10 @@ def test_room_matters_only_for_drivers_that_track_it_and_claims_that_say_a_size(
     unknown = make_capacity("r", "made", topology={})
     nowhere = make_capacity("r2", "made", topology=None, capacity="1Ti")
     too_small = make_capacity("r3", "made", topology={}, capacity="1Ti", largest="1Mi")
-    assert answers(cluster_of(claim, tracking, unknown, nowhere, too_small), "c") == full
+    garbled = make_capacity("r4", "made", topology={"not a key!": "x"}, capacity="1Ti")
+    of_others = make_capacity("r5", "other", topology={}, capacity="1Ti")
+    rooms = (unknown, nowhere, too_small, garbled, of_others)
+    assert answers(cluster_of(claim, tracking, *rooms), "c") == full
 
 
 def test_a_class_may_restrict_where_volumes_are_made() -> None:
@@ -257,7 +260,11 @@ claim_refs = st.one_of(
     st.none(),
     st.none(),
     st.builds(
-        lambda n, uid: {"name": n, "namespace": "default", "uid": f"uid-default-{n}" if uid else ""},
+        lambda n, uid: {
+            "name": n,
+            "namespace": "default",
+            "uid": f"uid-default-{n}" if uid else "",
+        },
         names(("d0", "d1", "other")),
         st.booleans(),
     ),
@@ -313,10 +320,15 @@ rooms = st.builds(
     names((None, *SIZES)),
     names((None, None, "1Gi")),
 )
+
+
+def in_tree_volume(labels: dict[str, str] | None, terms: Any, kind: str) -> PersistentVolume:
+    source: dict[str, Any] = {kind: {"volumeID": "x", "pdName": "x"}}
+    return make_volume("b1", labels=labels, terms=terms, **source)
+
+
 in_tree = st.builds(
-    lambda labels, terms, kind: make_volume(
-        "b1", labels=labels, terms=terms, **{kind: {"volumeID": "x", "pdName": "x"}}
-    ),
+    in_tree_volume,
     names((None, {ZONE: "a"}, {ZONE: "us-x1-a__us-y1-b"})),
     affinities,
     names(("awsElasticBlockStore", "gcePersistentDisk", "cinder")),

@@ -4,7 +4,9 @@ An attempt takes time, and an event that arrives meanwhile may be just what the 
 events share one ordered list: a failed pod looks at the events after its own marker.
 """
 
+from collections import OrderedDict
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from podium.framework.events import ClusterEvent
@@ -20,7 +22,7 @@ class Happened(NamedTuple):
 
 class InFlight:
     def __init__(self) -> None:
-        self._entries: dict[int, str | Happened] = {}
+        self._entries: OrderedDict[int, str | Happened] = OrderedDict()
         self._marker_of: dict[str, int] = {}
         self._next = 0
 
@@ -40,11 +42,8 @@ class InFlight:
         marker = self._marker_of.get(uid)
         if marker is None:
             return None
-        return (
-            entry
-            for position, entry in self._entries.items()
-            if position > marker and isinstance(entry, Happened)
-        )
+        after = [self._entries[at] for at in takewhile(marker.__lt__, reversed(self._entries))]
+        return (entry for entry in reversed(after) if isinstance(entry, Happened))
 
     def done(self, uid: str) -> None:
         """Remove a pod's marker, and the events that no remaining pod can want."""
@@ -52,13 +51,14 @@ class InFlight:
         if marker is None:
             return
         del self._entries[marker]
-        for position, entry in tuple(self._entries.items()):
-            if isinstance(entry, str):
-                break
-            del self._entries[position]
+        while self._entries and isinstance(next(iter(self._entries.values())), Happened):
+            self._entries.popitem(last=False)
 
     def __contains__(self, uid: str) -> bool:
         return uid in self._marker_of
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(tuple(self._marker_of))
 
     def __len__(self) -> int:
         return len(self._marker_of)

@@ -25,6 +25,7 @@ from podium.framework.queued import QueuedPod
 from podium.framework.status import Status
 
 LONGEST_UNSCHEDULABLE_S = 300.0
+FLUSH_EVERY_S = 30.0
 
 Gate = Callable[[QueuedPod], Status | None]
 """Runs PreEnqueue plugins, the one that gates the pod first; None lets the pod in."""
@@ -36,14 +37,14 @@ class QueueParts:
 
     active: list[QueuedPod] = field(default_factory=list)
     backoff: list[QueuedPod] = field(default_factory=list)
+    error_backoff: list[QueuedPod] = field(default_factory=list)
     unschedulable: list[QueuedPod] = field(default_factory=list)
     gated: list[QueuedPod] = field(default_factory=list)
 
     def summary(self) -> str:
+        backoff = len(self.backoff) + len(self.error_backoff)
         waiting = len(self.unschedulable) + len(self.gated)
-        return (
-            f"activeQ:{len(self.active)}; backoffQ:{len(self.backoff)}; unschedulablePods:{waiting}"
-        )
+        return f"activeQ:{len(self.active)}; backoffQ:{backoff}; unschedulablePods:{waiting}"
 
 
 class SchedulingQueue:
@@ -68,10 +69,13 @@ class SchedulingQueue:
         self._pop_from_backoff = pop_from_backoff
         self._longest_s = longest_unschedulable_s
         self._active: KeyedHeap[QueuedPod] = KeyedHeap(sort_key)
-        self._backing_off: KeyedHeap[QueuedPod] = KeyedHeap(self._backoff_order)
+        self._backing_off: KeyedHeap[QueuedPod] = KeyedHeap(
+            self._backoff_order if pop_from_backoff else backoff.expiry
+        )
         self._error_backoff: KeyedHeap[QueuedPod] = KeyedHeap(backoff.expiry)
         self._unschedulable: dict[str, QueuedPod] = {}
         self._in_flight = InFlight()
+        self._next_flush = clock()
         self.cycle = 0
 
     def _backoff_order(self, queued: QueuedPod) -> tuple[float, Any]:
@@ -81,9 +85,9 @@ class SchedulingQueue:
 
     def add(self, info: PodInfo) -> None:
         """A new pending pod."""
-        queued = QueuedPod(info, self._clock())
-        self._follow_nomination(None, info)
-        self._enter_active(queued)
+        # upstream: a pod that is held back does not reserve its nominated node until it changes
+        if self._enter_active(QueuedPod(info, self._clock())):
+            self._follow_nomination(None, info)
 
     def update(self, old: PodInfo, new: PodInfo, changes: Iterable[ClusterEvent]) -> None:
         """A pending pod's object changed; `changes` are the events its differences make."""
@@ -93,7 +97,7 @@ class SchedulingQueue:
             return
         heap = self._heap_of(new.key)
         if heap is not None:
-            queued = heap.remove(new.key)
+            queued = heap.get(new.key)
             if queued is not None:
                 queued.info = new
                 heap.push(new.key, queued)
@@ -147,7 +151,7 @@ class SchedulingQueue:
             queued.consecutive_errors_count += 1
         queued.timestamp = self._clock()
         queued.backoff_expiry = None
-        queued.flushed_at = None
+        queued.flushed, queued.flushed_at = False, None
         strategy = in_flight_strategy(queued, self._in_flight.since(uid), self._interests)
         self._requeue(queued, strategy)
         self._in_flight.done(uid)
@@ -190,19 +194,32 @@ class SchedulingQueue:
         for heap in (self._backing_off, self._error_backoff):
             while (head := heap.peek()) is not None and not self._backoff.backing_off(head, now):
                 heap.pop()
-                self._activate_now(head)
-                moved.append(head)
+                if self._leave_backoff(head):
+                    moved.append(head)
         return moved
 
     def flush_unschedulable(self) -> list[QueuedPod]:
-        """Retry pods that no event has helped for a long time."""
-        now, moved = self._clock(), []
-        for queued in tuple(self._unschedulable.values()):
-            if now - max(queued.timestamp, queued.flushed_at or 0.0) > self._longest_s:
-                queued.flushed_at = now
-                if self._wake(queued, UNSCHEDULABLE_TIMEOUT, None, None):
-                    moved.append(queued)
+        """Retry pods that no event has helped for a long time; looks every 30 s only."""
+        now = self._clock()
+        if now < self._next_flush:
+            return []
+        self._next_flush += FLUSH_EVERY_S * (1 + (now - self._next_flush) // FLUSH_EVERY_S)
+        due = [q for q in self._unschedulable.values() if now - self._since(q) > self._longest_s]
+        for queued in due:
+            queued.flushed, queued.flushed_at = True, now
+        moved = [q for q in due if self._wake(q, UNSCHEDULABLE_TIMEOUT, None, None)]
+        if due:
+            # upstream: whoever is being tried meanwhile and fails takes it for its own timeout
+            self._in_flight.note(Happened(UNSCHEDULABLE_TIMEOUT, None, None))
         return moved
+
+    def next_flush(self) -> float | None:
+        """When the next pod will have waited too long, if none is helped before."""
+        since = min(map(self._since, self._unschedulable.values()), default=None)
+        if since is None:
+            return None
+        left = max(since + self._longest_s - self._next_flush, -FLUSH_EVERY_S)
+        return self._next_flush + FLUSH_EVERY_S * (left // FLUSH_EVERY_S + 1)
 
     def activate(self, pods: Iterable[PodInfo]) -> None:
         """Bring pods forward because a plugin asked for it."""
@@ -214,7 +231,7 @@ class SchedulingQueue:
             for heap in (self._backing_off, self._error_backoff):
                 queued = heap.remove(info.key)
                 if queued is not None:
-                    self._activate_now(queued)
+                    self._leave_backoff(queued)
                     break
             else:
                 if info.uid in self._in_flight:
@@ -251,6 +268,13 @@ class SchedulingQueue:
         heap.push(queued.info.key, queued)
         return True
 
+    def _leave_backoff(self, queued: QueuedPod) -> bool:
+        """From backoff to active; plugins were asked on the way in, if they are asked there."""
+        if not self._pop_from_backoff:
+            return self._enter_active(queued)
+        self._activate_now(queued)
+        return True
+
     def _activate_now(self, queued: QueuedPod) -> None:
         self._unschedulable.pop(queued.info.key, None)
         if queued.initial_attempt_timestamp is None:
@@ -264,7 +288,7 @@ class SchedulingQueue:
             return True
         queued.rejectors.add(refusal.plugin)
         queued.gating_plugin = refusal.plugin
-        queued.flushed_at = None
+        queued.flushed = False
         if self._heap_of(queued.info.key) is None:
             self._unschedulable[queued.info.key] = queued
         return False
@@ -281,6 +305,10 @@ class SchedulingQueue:
 
     # looking
 
+    def _since(self, queued: QueuedPod) -> float:
+        """Since when a pod of the pool has waited."""
+        return max(queued.timestamp, queued.flushed_at or queued.timestamp)
+
     def _heap_of(self, key: str) -> KeyedHeap[QueuedPod] | None:
         heaps = (self._active, self._backing_off, self._error_backoff)
         return next((heap for heap in heaps if key in heap), None)
@@ -292,11 +320,21 @@ class SchedulingQueue:
     def in_flight(self, uid: str) -> bool:
         return uid in self._in_flight
 
+    def pods_in_flight(self) -> list[str]:
+        """UIDs of the pods that are being tried, or wait for permission to be bound."""
+        return list(self._in_flight)
+
+    @property
+    def events_in_flight(self) -> int:
+        """How many events are remembered for pods in flight."""
+        return self._in_flight.event_count
+
     def parts(self) -> QueueParts:
         waiting = list(self._unschedulable.values())
         return QueueParts(
             sorted(self._active, key=self._sort_key),
-            [*self._backing_off, *self._error_backoff],
+            list(self._backing_off),
+            list(self._error_backoff),
             [queued for queued in waiting if not queued.gating_plugin],
             [queued for queued in waiting if queued.gating_plugin],
         )

@@ -11,7 +11,7 @@ a search must end the same way whenever it is repeated.
 """
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from podium.plugins.dynamic_resources.claim_state import AllocatedDevices
@@ -20,7 +20,7 @@ from podium.plugins.dynamic_resources.constraints import (
     EmptyConstraintError,
     constraint_of,
 )
-from podium.plugins.dynamic_resources.inventory import Content, DeviceEntry
+from podium.plugins.dynamic_resources.inventory import DeviceEntry
 from podium.plugins.dynamic_resources.picks import AvailableCounters, Pick, Picks, Rules
 from podium.plugins.dynamic_resources.pod_claims import claim_key
 from podium.plugins.dynamic_resources.pools import NodePools
@@ -121,7 +121,7 @@ class _Search:
         self._constraints: list[list[Constraint]] = []
         self._results: list[list[Pick]] = [[] for _ in claims]
         self._chosen: list[list[int]] = [[0] * len(claim.requests) for claim in claims]
-        self._skip_equals = not pools.has_counters
+        self._skip_equals = True
         self._node_name = ""
         self._labels: Mapping[str, str] = {}
 
@@ -144,9 +144,7 @@ class _Search:
                     constraints.append(constraint_of(written))
                 except EmptyConstraintError as problem:
                     key = claim_key(claim.claim)
-                    raise AllocationError(
-                        f"claim {key}, constraint #{number}: {problem}"
-                    ) from None
+                    raise AllocationError(f"claim {key}, constraint #{number}: {problem}") from None
             self._constraints.append(constraints)
 
     def _count(self, request: Request) -> int:
@@ -214,9 +212,7 @@ class _Search:
             all_too_big &= outcome is _TOO_BIG
         return _TOO_BIG if all_too_big else _FAILED
 
-    def _pick(
-        self, claim: int, number: int, request: Request, picked: int, start: int
-    ) -> _Outcome:
+    def _pick(self, claim: int, number: int, request: Request, picked: int, start: int) -> _Outcome:
         """Find the next device of a request, at or behind a position of the sequence."""
         if self._decisions_left is not None:
             self._decisions_left -= 1
@@ -233,7 +229,7 @@ class _Search:
         if listed is not None:
             entry = listed[picked]
             return self._try(claim, number, request, picked, entry, 0) or _FAILED
-        failed: set[Content] = set()
+        failed: set[Hashable] = set()
         sequence = self._pools.sequence
         busy, has_room = self._picks.is_busy, self._picks.has_room
         for position in range(start, len(sequence)):
@@ -241,7 +237,7 @@ class _Search:
             if (
                 busy(entry, request, claim)
                 or not self._wants(request, entry)
-                or entry.content in failed
+                or entry.likeness in failed
                 or not has_room(entry, request)
             ):
                 continue
@@ -251,7 +247,7 @@ class _Search:
             if outcome is not _FAILED:
                 return outcome
             if self._skip_equals and not request.admin and not entry.content.multiple:
-                failed.add(entry.content)
+                failed.add(entry.likeness)
         return _FAILED
 
     def _try(

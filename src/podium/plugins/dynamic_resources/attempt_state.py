@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from podium.api.devices import AllocationResult, ResourceClaim
 from podium.api.node_affinity import NodeTerm
-from podium.api.pod import ContainerExtendedResourceRequest
+from podium.api.pod import ContainerExtendedResourceRequest, Pod
 from podium.framework.status import Status
 from podium.plugins.dynamic_resources.allocator import Allocator
 from podium.plugins.dynamic_resources.requests import ClaimRequests
@@ -34,6 +34,7 @@ class ExtendedClaim:
     """
 
     claim: ResourceClaim
+    pod: Pod
     stale: bool
     resources: Mapping[str, int]
 

@@ -75,7 +75,5 @@ def _status_of(
     return None
 
 
-def _true_condition(
-    conditions: tuple[DeviceCondition, ...], name: str
-) -> DeviceCondition | None:
+def _true_condition(conditions: tuple[DeviceCondition, ...], name: str) -> DeviceCondition | None:
     return next((c for c in conditions if c.type == name and c.status == "True"), None)

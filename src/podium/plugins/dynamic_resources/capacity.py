@@ -123,7 +123,10 @@ def asked_of(requests: ResourceList | None) -> Asked:
 
 
 def has_room(
-    rules: Mapping[str, CapacityRule], asked: Asked, consumed: Mapping[str, int], taking: Mapping[str, int]
+    rules: Mapping[str, CapacityRule],
+    asked: Asked,
+    consumed: Mapping[str, int],
+    taking: Mapping[str, int],
 ) -> bool:
     """Whether a request fits beside what is consumed already and what this attempt takes."""
     for name in asked:

@@ -128,7 +128,9 @@ def _add_resource(
         names = {request.name for request in extra}
         requests.append(largest)
         borrowed = [
-            replace(mapping, request_name=largest.name) if mapping.request_name in names else mapping
+            replace(mapping, request_name=largest.name)
+            if mapping.request_name in names
+            else mapping
             for mapping in borrowed
         ]
     requests.extend(request for _, request in lasting)

@@ -6,7 +6,7 @@ but their name share one `Content`, and with it the results of selectors: eight 
 thousand nodes are evaluated once.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
@@ -19,7 +19,12 @@ from podium.api.pod import NodeSelector
 from podium.api.quantity import nano
 from podium.cluster.catalog import Catalog
 from podium.plugins.dynamic_resources.capacity import CapacityRule, rules_of
-from podium.plugins.dynamic_resources.cel import CelError, CompileError, compile_selector, device_view
+from podium.plugins.dynamic_resources.cel import (
+    CelError,
+    CompileError,
+    compile_selector,
+    device_view,
+)
 
 _encode = msgspec.msgpack.Encoder().encode
 _BLOCKING_EFFECTS = frozenset({"NoSchedule", "NoExecute"})
@@ -43,6 +48,7 @@ class Content:
 
     __slots__ = (
         "__weakref__",
+        "_device",
         "_driver",
         "_results",
         "_view",
@@ -51,7 +57,6 @@ class Content:
         "capacity",
         "multiple",
         "plain_capacity",
-        "_device",
     )
 
     def __init__(self, driver: str, device: Device) -> None:
@@ -148,7 +153,7 @@ class NodeReach:
 class DeviceEntry:
     """One device of a slice."""
 
-    __slots__ = ("consumption", "content", "device", "id", "reach", "slice")
+    __slots__ = ("consumption", "content", "device", "id", "likeness", "reach", "slice")
 
     def __init__(self, slice_: "SliceEntry", device: Device, content: Content) -> None:
         self.slice = slice_
@@ -159,6 +164,10 @@ class DeviceEntry:
             ((consumed.counter_set, name), nano(counter.value))
             for consumed in device.consumes_counters or ()
             for name, counter in (consumed.counters or {}).items()
+        )
+        # Devices that are alike can stand for each other in every respect.
+        self.likeness: Hashable = (
+            (content, slice_.pool, self.consumption) if self.consumption else content
         )
         self.reach = (
             NodeReach(device.node_name, device.all_nodes, device.node_selector)

@@ -1,8 +1,7 @@
 """Devices picked so far in a search: who has them, and what they use up.
 
-The search adds a pick and takes it back when it leads nowhere. upstream does not take everything
-back: counters stay used by a device that a taint or a constraint then refused, and by a shared
-device that was given back. Which devices a pod gets depends on it, so it is the same here.
+The search adds a pick and takes it back when it leads nowhere; either way nothing of a device that
+is not picked stays behind.
 """
 
 from dataclasses import dataclass
@@ -19,12 +18,16 @@ from podium.plugins.dynamic_resources.taints import all_tolerated
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """A device given to a request; `taken` is set for a share of a device."""
+    """A device given to a request; `taken` is set for a share of a device.
+
+    `counted` says that the counters of its pool were charged for this pick.
+    """
 
     request: Request
     entry: DeviceEntry
     taken: dict[str, tuple[int, Quantity]] | None
     held_by: tuple[Constraint, ...]
+    counted: bool
 
 
 class AvailableCounters:
@@ -70,6 +73,7 @@ class Picks:
         self._rules = rules
         self._holders: dict[DeviceId, set[int]] = {}
         self._taking: dict[DeviceId, Amounts] = {}
+        self._shares: dict[DeviceId, int] = {}
         self._used: dict[str, Counters] = {}
 
     def is_busy(self, entry: DeviceEntry, request: Request, claim: int) -> bool:
@@ -104,41 +108,54 @@ class Picks:
         shared = self._rules.sharing and entry.content.multiple
         if self.is_busy(entry, request, claim):
             return None
-        if entry.consumption and not self._use_counters(entry, pool, shared=shared):
+        charge = bool(entry.consumption) and not (shared and self._is_charged(entry))
+        if charge and not (self._rules.partitions and self._use_counters(entry, pool)):
             return None
-        if self._rules.taints and not all_tolerated(
+        held_by: tuple[Constraint, ...] | None = None
+        if not self._rules.taints or all_tolerated(
             entry.content.blocking_taints, request.tolerations or ()
         ):
-            return None
-        held_by = self._constrain(entry, request, constraints, must=must)
-        if held_by is None:
-            return None
-        if not shared:
-            self._holders.setdefault(entry.id, set()).add(claim)
-        if not self.has_room(entry, request):
+            held_by = self._constrain(entry, request, constraints, must=must)
+        if held_by is None or not self.has_room(entry, request):
+            for constraint in held_by or ():
+                constraint.remove(request.base)
+            if charge:
+                self._release_counters(entry, pool)
             return None
         taken = None
         if shared:
             taken = taken_of(entry.content.capacity, request.asked)
-            amounts = self._taking.setdefault(entry.id, {})
-            for name, (amount, _) in taken.items():
-                amounts[name] = amounts.get(name, 0) + amount
-        return Pick(request, entry, taken, held_by)
+            self._take(entry.id, taken, 1)
+        else:
+            self._holders.setdefault(entry.id, set()).add(claim)
+        return Pick(request, entry, taken, held_by, charge)
 
     def undo(self, pick: Pick, pool: Pool, claim: int) -> None:
         entry = pick.entry
         for constraint in pick.held_by:
             constraint.remove(pick.request.base)
+        if pick.counted:
+            self._release_counters(entry, pool)
         if pick.taken is None:
             self._holders[entry.id].discard(claim)
-            if entry.consumption:
-                self._release_counters(entry, pool)
-        elif pick.taken:
-            amounts = self._taking[entry.id]
-            for name, (amount, _) in pick.taken.items():
-                amounts[name] -= amount
-            if not any(amounts.values()):
-                del self._taking[entry.id]
+        else:
+            self._take(entry.id, pick.taken, -1)
+
+    def _take(self, device: DeviceId, taken: dict[str, tuple[int, Quantity]], sign: int) -> None:
+        amounts = self._taking.setdefault(device, {})
+        for name, (amount, _) in taken.items():
+            amounts[name] = amounts.get(name, 0) + sign * amount
+        left = self._shares[device] = self._shares.get(device, 0) + sign
+        if not left:
+            del self._taking[device], self._shares[device]
+
+    def _is_charged(self, entry: DeviceEntry) -> bool:
+        """Whether the counters of a shared device were charged with an earlier share.
+
+        upstream: a share without any capacity does not show in what is recorded of a claim, and
+        is charged again.
+        """
+        return entry.id in self._allocated.consumed or entry.id in self._taking
 
     def _constrain(
         self, entry: DeviceEntry, request: Request, constraints: list[Constraint], *, must: bool
@@ -160,11 +177,7 @@ class Picks:
             return None
         return tuple(held_by)
 
-    def _use_counters(self, entry: DeviceEntry, pool: Pool, *, shared: bool) -> bool:
-        if not self._rules.partitions:
-            return False
-        if shared and (entry.id in self._allocated.consumed or entry.id in self._taking):
-            return True
+    def _use_counters(self, entry: DeviceEntry, pool: Pool) -> bool:
         used = self._used.setdefault(pool.name, {})
         for counter, amount in entry.consumption:
             used[counter] = used.get(counter, 0) + amount

@@ -25,9 +25,7 @@ def claims_of(pod: Pod, find: FindClaim) -> list[ResourceClaim]:
     for name, owned in claim_names(pod):
         claim = find(pod.metadata.namespace, name)
         if claim is None:
-            raise ClaimProblem(
-                f'could not find ResourceClaim "{pod.metadata.namespace}/{name}"'
-            )
+            raise ClaimProblem(f'could not find ResourceClaim "{pod.metadata.namespace}/{name}"')
         if claim.metadata.deletion_timestamp is not None:
             raise ClaimProblem(f'resourceclaim "{name}" is being deleted')
         if owned and not is_controlled_by(claim, pod):

@@ -47,8 +47,6 @@ class NodePools:
     sequence: Sequence[DeviceEntry]
     pool_of: Mapping[int, Pool]
     """Pool of a device of the sequence, by the identity of the entry."""
-    has_counters: bool
-    """Whether some device of the sequence consumes counters."""
 
 
 def gather_pools(
@@ -82,7 +80,6 @@ def gather_pools(
         pools,
         sequence,
         {id(device): pool for pool in pools for device in pool.devices},
-        any(device.consumption for device in sequence),
     )
 
 
@@ -152,8 +149,8 @@ def _assemble(
                 return Pool(driver, name, invalid=True)
     counters = {
         (set_name, counter): amount
-        for set_name, known in counter_sets.items()
-        for counter, amount in known.items()
+        for set_name, amounts in counter_sets.items()
+        for counter, amount in amounts.items()
     }
     return Pool(driver, name, devices=devices, elsewhere=others, counters=counters)
 

@@ -153,9 +153,7 @@ def _problem(
 ) -> str | None:
     for number, selector in enumerate(part.selectors or ()):
         if selector.cel is None:
-            return (
-                f"{where}, selector #{number}: CEL expression empty (unsupported selector type?)"
-            )
+            return f"{where}, selector #{number}: CEL expression empty (unsupported selector type?)"
     if not admin_allowed:
         return f"{where}: admin access is requested, but the feature is disabled"
     name = part.device_class_name

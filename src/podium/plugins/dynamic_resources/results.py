@@ -130,9 +130,7 @@ def _node_selector(picks: Sequence[Pick], node_name: str) -> NodeSelector | None
     return NodeSelector(node_selector_terms=(term,))
 
 
-def _merge(
-    known: list[NodeSelectorRequirement], more: Sequence[NodeSelectorRequirement]
-) -> None:
+def _merge(known: list[NodeSelectorRequirement], more: Sequence[NodeSelectorRequirement]) -> None:
     for requirement in more:
         if not any(_same(requirement, other) for other in known):
             known.append(requirement)

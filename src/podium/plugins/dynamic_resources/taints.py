@@ -15,9 +15,7 @@ def tolerates(toleration: DeviceToleration, taint: DeviceTaint) -> bool:
     return toleration.operator in ("", "Equal") and toleration.value == taint.value
 
 
-def all_tolerated(
-    taints: Iterable[DeviceTaint], tolerations: Iterable[DeviceToleration]
-) -> bool:
+def all_tolerated(taints: Iterable[DeviceTaint], tolerations: Iterable[DeviceToleration]) -> bool:
     """Whether every taint is tolerated by some toleration."""
     given = tuple(tolerations)
     return all(any(tolerates(toleration, taint) for toleration in given) for taint in taints)

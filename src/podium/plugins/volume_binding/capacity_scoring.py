@@ -17,7 +17,8 @@ from podium.cluster.growth import Ints, Mask, Rows, count_of
 from podium.config.plugin_args import UtilizationShapePoint
 from podium.framework.scoring import MAX_SCORE
 from podium.plugins.resource_allocation import curve
-from podium.plugins.volume_binding.findings import NONE, Findings
+from podium.plugins.volume_binding.findings import Findings
+from podium.plugins.volume_binding.node_reach import NONE
 from podium.plugins.volume_binding.pod_volumes import STORAGE, requested_bytes
 
 
@@ -78,20 +79,21 @@ def _utilization(requested: Ints, capacity: Ints) -> Ints:
 def _any_match(findings: Findings, rows: Rows) -> Mask:
     found: Mask = np.zeros(count_of(rows), dtype=np.bool_)
     for match in findings.matches:
-        found |= match.picks[rows] != NONE
+        found |= match.chosen[rows] != NONE
     return found
 
 
 def _static_parts(findings: Findings, rows: Rows) -> Iterator[_Part]:
     """Each claim with a volume, once per class that its volumes name."""
-    classes = np.array([volume.spec.storage_class_name for volume in findings.volumes] or [""])
-    sizes = np.array([_size(volume) for volume in findings.volumes] or [0], dtype=np.int64)
     for match in findings.matches:
-        picks = match.picks[rows]
-        requested = requested_bytes(match.claim) or 0
-        for name in dict.fromkeys(classes[np.unique(picks[picks != NONE])].tolist()):
-            counts = (picks != NONE) & (classes[picks] == name)
-            yield _Part(name, counts, requested, sizes[picks])
+        chosen, where = np.unique(match.chosen[rows], return_inverse=True)
+        volumes = [findings.volumes[n].volume if n != NONE else None for n in chosen.tolist()]
+        classes = [volume.spec.storage_class_name if volume else None for volume in volumes]
+        sizes = np.array([_size(volume) if volume else 0 for volume in volumes], dtype=np.int64)
+        for name in dict.fromkeys(classes):
+            if name is not None:
+                counts = np.array([found == name for found in classes])[where]
+                yield _Part(name, counts, requested_bytes(match.claim) or 0, sizes[where])
 
 
 def _provision_parts(findings: Findings, rows: Rows) -> Iterator[_Part]:

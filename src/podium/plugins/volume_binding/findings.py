@@ -5,16 +5,19 @@ others which volume each claim would get there or where it would be made. Only t
 that is finally chosen is ever written out.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from podium.api.storage import CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim
-from podium.cluster.growth import Codes, Mask, Rows
+from podium.api.storage import CSIStorageCapacity, PersistentVolumeClaim
+from podium.cluster.growth import Codes, Ints, Mask, Rows
 from podium.framework.status import Status, error, unresolvable
 from podium.framework.verdict import Verdict
+from podium.plugins.volume_binding.node_reach import NONE
 from podium.plugins.volume_binding.pod_volumes import PodVolumes, Provision, StaticBinding
+from podium.plugins.volume_binding.volume_index import IndexedVolume
 
 NODE_CONFLICT, BIND_CONFLICT, NO_SPACE, NO_VOLUME = 1, 2, 4, 8
 REASONS = {
@@ -25,15 +28,13 @@ REASONS = {
 }
 _REASON_BITS = 4
 
-NONE = -1
-
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The volume found for a claim on each row, as a number in `Findings.volumes`, or NONE."""
+    """The volume found for a claim on each row, by its number in the index, or NONE."""
 
     claim: PersistentVolumeClaim
-    picks: Codes
+    chosen: Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +44,21 @@ class Plan:
     claim: PersistentVolumeClaim
     wanted: Mask
     picks: Codes
-    capacities: list[CSIStorageCapacity]
+    capacities: Sequence[CSIStorageCapacity]
 
 
 @dataclass(slots=True)
 class Findings:
-    """Over all rows: reason bits, the number of an error text, and what to do about each claim."""
+    """Over all rows: reason bits, the number of an error text, and what to do about each claim.
+
+    `volumes` is the index that was searched, good until the next search.
+    """
 
     size: int
+    volumes: Mapping[int, IndexedVolume]
     reasons: Codes = field(init=False)
     failed: Codes = field(init=False)
     texts: list[str] = field(default_factory=list)
-    volumes: list[PersistentVolume] = field(default_factory=list)
     matches: list[Match] = field(default_factory=list)
     plans: list[Plan] = field(default_factory=list)
 
@@ -85,9 +89,9 @@ class Findings:
             return None
         return PodVolumes(
             bindings=[
-                StaticBinding(match.claim, self.volumes[match.picks[row]])
+                StaticBinding(match.claim, self.volumes[int(match.chosen[row])].volume)
                 for match in self.matches
-                if match.picks[row] != NONE
+                if match.chosen[row] != NONE
             ],
             provisions=[
                 Provision(plan.claim, _capacity(plan, row))

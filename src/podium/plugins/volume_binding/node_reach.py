@@ -3,14 +3,17 @@
 Both are said in node labels, and one cluster may have thousands of volumes that each live on one
 node. So the answer is the list of rows, not a mask: it is as short as the volume is local, is found
 through an index of the label's values, and is kept until a label that somebody asked for changes.
+Handing out volumes to nodes treats those thousands as one array and only walks the far-reaching.
 """
+
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
 from podium.api.labels import IN, Requirement
 from podium.api.node_affinity import NodeTerm
-from podium.cluster.growth import Mask, indices
+from podium.cluster.growth import Codes, Ints, Mask, indices
 from podium.cluster.interning import Interner
 from podium.cluster.node_matching import labels_mask
 from podium.cluster.nodes import NodeTable
@@ -20,6 +23,12 @@ Alternatives = tuple[tuple[Requirement, ...], ...]
 """Conditions on labels: one of these lists must hold, all of it."""
 
 EVERYWHERE = -1
+NONE = -1
+
+Allowed = Callable[[Ints, RowList], Mask]
+"""(positions of offers, a row for each) -> whether that row may have that offer."""
+
+_UNKNOWN, _NOWHERE, _WIDE = -3, -2, -1
 
 
 class NodeReach:
@@ -32,6 +41,7 @@ class NodeReach:
         self._by_value: dict[str, tuple[RowList, npt.NDArray[np.int32]]] = {}
         self._keys: set[str] = set()
         self._state: tuple[int, ...] = ()
+        self._only_row: Ints = np.zeros(0, dtype=np.int64)
 
     def of_terms(self, terms: tuple[NodeTerm, ...] | None) -> int:
         """The number for the terms of a volume's node affinity; None is no affinity at all.
@@ -70,7 +80,53 @@ class NodeReach:
         if state != self._state:
             self._rows.clear()
             self._by_value.clear()
+            self._only_row = np.zeros(0, dtype=np.int64)
             self._state = state
+
+    def first_fit(self, offers: Ints, open_rows: Mask, allowed: Allowed | None = None) -> Codes:
+        """Give each open row the first offer that reaches it.
+
+        `offers` holds the numbers of what is offered, in order of preference. Returns the position
+        of each row's offer, or NONE.
+        """
+        late = len(offers)
+        picks: Codes = np.full(len(open_rows), late, dtype=np.int32)
+        only = self._only_rows(offers)
+        lone = np.flatnonzero(only >= 0)
+        rows = only[lone]
+        if allowed is not None:
+            fine = allowed(lone, rows)
+            lone, rows = lone[fine], rows[fine]
+        # Of several writes to one row the last one stays: backwards, that is the first offer.
+        picks[rows[::-1]] = lone[::-1]
+        left = open_rows.copy()
+        for position in np.flatnonzero(only == _WIDE).tolist():
+            reach = self.rows(int(offers[position]))
+            rows = np.flatnonzero(left) if reach is None else reach[left[reach]]
+            if allowed is not None:
+                rows = rows[allowed(np.full(len(rows), position), rows)]
+            picks[rows] = np.minimum(picks[rows], position)
+            left[rows] = False
+            if not left.any():
+                break
+        picks[~open_rows | (picks == late)] = NONE
+        return picks
+
+    def _only_rows(self, offers: Ints) -> Ints:
+        """The row of each offer that reaches just one; else why not."""
+        if len(self._only_row) < len(self._known):
+            missing = np.full(len(self._known) - len(self._only_row), _UNKNOWN, dtype=np.int64)
+            self._only_row = np.concatenate((self._only_row, missing))
+        everywhere = offers == EVERYWHERE
+        if everywhere.all():
+            return np.full(len(offers), _WIDE, dtype=np.int64)
+        for number in np.unique(offers[~everywhere & (self._only_row[offers] == _UNKNOWN)]):
+            rows = self.rows(int(number))
+            if rows is None or len(rows) > 1:
+                self._only_row[number] = _WIDE
+            else:
+                self._only_row[number] = rows[0] if len(rows) else _NOWHERE
+        return np.where(everywhere, _WIDE, self._only_row[offers])
 
     def _number(self, alternatives: Alternatives) -> int:
         if () in alternatives:

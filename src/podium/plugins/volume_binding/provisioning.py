@@ -7,17 +7,37 @@ not summed over claims, nor over pods.
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
 
 from podium.api.labels import IN, Requirement, SelectorError, requirement_problems, selector_of
 from podium.api.quantity import value
 from podium.api.storage import CSIDriver, CSIStorageCapacity, StorageClass, TopologySelectorTerm
 from podium.cluster.catalog import Catalog
+from podium.cluster.growth import Ints
 from podium.plugins.volume_binding.node_reach import EVERYWHERE, NodeReach
 
 NO_PROVISIONER = frozenset({"", "kubernetes.io/no-provisioner"})
 
-Room = tuple[int, CSIStorageCapacity, int]
-"""Largest volume in bytes, the object that says so, and the number of the nodes it is for."""
+
+class Rooms(NamedTuple):
+    """Places with room for volumes of a class, by namespace and name."""
+
+    capacities: Sequence[CSIStorageCapacity]
+    largest_bytes: Ints
+    reach: Ints
+
+    def holding(self, size_bytes: int) -> "Rooms":
+        """Those with room for a volume of this size."""
+        places = np.flatnonzero(self.largest_bytes >= size_bytes)
+        if len(places) == len(self.capacities):
+            return self
+        found = [self.capacities[place] for place in places.tolist()]
+        return Rooms(found, self.largest_bytes[places], self.reach[places])
+
+
+_NO_ROOMS = Rooms((), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 
 def volume_limit(capacity: CSIStorageCapacity) -> int | None:
@@ -33,7 +53,7 @@ class Provisioning:
         self._catalog = catalog
         self._reach = reach
         self._seen = -1
-        self._rooms: dict[str, list[Room]] = {}
+        self._rooms: dict[str, Rooms] = {}
 
     def topology(self, storage_class: StorageClass) -> int:
         """The number of the nodes for which volumes of a class may be made."""
@@ -46,16 +66,15 @@ class Provisioning:
         driver = self._catalog.get(CSIDriver, provisioner)
         return driver is not None and bool(driver.spec.storage_capacity)
 
-    def rooms(self, class_name: str, size_bytes: int) -> Sequence[Room]:
-        """Places with room for a volume, by namespace and name."""
+    def rooms(self, class_name: str, size_bytes: int) -> Rooms:
         version = self._catalog.version(CSIStorageCapacity)
         if version != self._seen:
             self._seen = version
             self._rooms = self._all_rooms()
-        return [room for room in self._rooms.get(class_name, ()) if room[0] >= size_bytes]
+        return self._rooms.get(class_name, _NO_ROOMS).holding(size_bytes)
 
-    def _all_rooms(self) -> dict[str, list[Room]]:
-        rooms: defaultdict[str, list[Room]] = defaultdict(list)
+    def _all_rooms(self) -> dict[str, Rooms]:
+        found: defaultdict[str, list[tuple[CSIStorageCapacity, int, int]]] = defaultdict(list)
         for capacity in sorted(self._catalog.all(CSIStorageCapacity), key=_namespace_and_name):
             limit = volume_limit(capacity)
             if limit is None or capacity.node_topology is None:
@@ -65,8 +84,15 @@ class Provisioning:
             except SelectorError:
                 continue
             reach = self._reach.of_conditions((selector.requirements,))
-            rooms[capacity.storage_class_name].append((limit, capacity, reach))
-        return rooms
+            found[capacity.storage_class_name].append((capacity, limit, reach))
+        return {
+            name: Rooms(
+                [capacity for capacity, _, _ in rooms],
+                np.array([limit for _, limit, _ in rooms], dtype=np.int64),
+                np.array([reach for _, _, reach in rooms], dtype=np.int64),
+            )
+            for name, rooms in found.items()
+        }
 
 
 def _namespace_and_name(capacity: CSIStorageCapacity) -> tuple[str, str]:

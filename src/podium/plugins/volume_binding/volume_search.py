@@ -7,7 +7,7 @@ The order of steps, and which of them end the search on a node, is upstream's
 (`pkg/scheduler/framework/plugins/volumebinding/binder.go`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from podium.api.labels import SelectorError
 from podium.api.node_affinity import parse_node_selector
 from podium.api.pod import NodeSelector
 from podium.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from podium.cluster.growth import Codes, Mask
+from podium.cluster.growth import Ints, Mask
 from podium.cluster.state import Cluster
 from podium.plugins.csi_nodes import CsiNodeColumns
 from podium.plugins.csi_translation import TranslationError, in_tree_plugin, translated_affinity
@@ -26,12 +26,17 @@ from podium.plugins.volume_binding.findings import (
     NO_SPACE,
     NO_VOLUME,
     NODE_CONFLICT,
-    NONE,
     Findings,
     Match,
     Plan,
 )
-from podium.plugins.volume_binding.node_reach import EVERYWHERE, NodeReach, RowList
+from podium.plugins.volume_binding.node_reach import (
+    EVERYWHERE,
+    NONE,
+    Allowed,
+    NodeReach,
+    RowList,
+)
 from podium.plugins.volume_binding.pod_volumes import (
     PodClaims,
     claim_key,
@@ -40,7 +45,7 @@ from podium.plugins.volume_binding.pod_volumes import (
     selected_node,
 )
 from podium.plugins.volume_binding.provisioning import NO_PROVISIONER, Provisioning
-from podium.plugins.volume_binding.volume_index import ClaimWants, IndexedVolume, VolumeIndex
+from podium.plugins.volume_binding.volume_index import ClaimWants, Offers, VolumeIndex
 
 
 class VolumeSearch:
@@ -56,7 +61,7 @@ class VolumeSearch:
 
     def run(self, claims: PodClaims) -> Findings:
         self._reach.refresh()
-        findings = Findings(self._cluster.nodes.size)
+        findings = Findings(self._cluster.nodes.size, self._index.by_number)
         self._check_bound(findings, claims.bound)
         if claims.delayed:
             self._index.refresh()
@@ -114,7 +119,7 @@ class VolumeSearch:
                 findings.fail(going, f"{text}: {problem}")
                 return
             findings.matches.append(Match(claim, self._match(findings, wants, going)))
-        missing = [(match.claim, match.picks == NONE) for match in findings.matches]
+        missing = [(match.claim, match.chosen == NONE) for match in findings.matches]
         everywhere: Mask = np.ones(findings.size, dtype=np.bool_)
         for claim, where in (*((claim, everywhere) for claim in pinned), *missing):
             going = self._provision(findings, claim, going & where, going)
@@ -126,31 +131,21 @@ class VolumeSearch:
             mask[row] = True
         return mask
 
-    def _match(self, findings: Findings, wants: ClaimWants, going: Mask) -> Codes:
-        """The volume for a claim on each row that is still in the search."""
-        offered = self._index.of_class(wants.class_name)
-        numbers = {volume.metadata.name: n for n, volume in enumerate(findings.volumes)}
-        picks: Codes = np.full(findings.size, NONE, dtype=np.int32)
+    def _match(self, findings: Findings, wants: ClaimWants, going: Mask) -> Ints:
+        """The number of the volume for a claim on each row that is still in the search."""
+        chosen: Ints = np.full(findings.size, NONE, dtype=np.int64)
         undecided = going.copy()
-        for volume in wants.reserved(offered):
+        for volume in self._index.reserved(wants):
             # A volume reserved for the claim is the only one for it, also where it is unreachable.
-            number = _number(findings, numbers, volume)
-            here = undecided & ~_taken(findings, number)
-            picks[here & self._reach.mask(volume.reach)] = number
+            here = undecided & ~_taken(findings, volume.number)
+            chosen[here & self._reach.mask(volume.reach)] = volume.number
             undecided &= ~here
         if undecided.any():
-            first_fit(picks, undecided, self._offers(findings, numbers, wants.free(offered)))
-        return picks
-
-    def _offers(
-        self, findings: Findings, numbers: dict[str, int], volumes: Iterable[IndexedVolume]
-    ) -> Iterable[tuple[int, RowList | None]]:
-        for volume in volumes:
-            rows = self._reach.rows(volume.reach)
-            if volume.name in numbers:
-                taken = _taken(findings, numbers[volume.name])
-                rows = np.flatnonzero(~taken) if rows is None else rows[~taken[rows]]
-            yield _number(findings, numbers, volume), rows
+            offers = self._index.free(wants)
+            picks = self._reach.first_fit(offers.reach, undecided, _untaken(findings, offers))
+            found = picks != NONE
+            chosen[found] = offers.numbers[picks[found]]
+        return chosen
 
     def _provision(
         self, findings: Findings, claim: PersistentVolumeClaim, wanted: Mask, going: Mask
@@ -159,9 +154,6 @@ class VolumeSearch:
         if not wanted.any():
             return going
         class_name = class_of_claim(claim)
-        if not class_name:
-            findings.fail(wanted, f'no class for claim "{claim_key(claim)}"')
-            return going & ~wanted
         storage_class = self._cluster.catalog.get(StorageClass, class_name)
         if storage_class is None:
             findings.fail(wanted, f'failed to find storage class "{class_name}"')
@@ -183,41 +175,31 @@ class VolumeSearch:
     def _with_room(
         self, claim: PersistentVolumeClaim, storage_class: StorageClass, wanted: Mask
     ) -> Plan:
-        picks: Codes = np.full(len(wanted), NONE, dtype=np.int32)
         size_bytes = requested_bytes(claim)
         if size_bytes is None or not self._provisioning.tracks_capacity(storage_class.provisioner):
-            return Plan(claim, wanted, picks, [])
+            return Plan(claim, wanted, np.full(len(wanted), NONE, dtype=np.int32), ())
         rooms = self._provisioning.rooms(storage_class.metadata.name, size_bytes)
-        offers = ((n, self._reach.rows(reach)) for n, (_, _, reach) in enumerate(rooms))
-        first_fit(picks, wanted.copy(), offers)
-        return Plan(claim, wanted & (picks != NONE), picks, [room for _, room, _ in rooms])
-
-
-def first_fit(picks: Codes, open_rows: Mask, offers: Iterable[tuple[int, RowList | None]]) -> None:
-    """Give each open row the first offer that reaches it; `open_rows` is used up."""
-    left = int(np.count_nonzero(open_rows))
-    for number, reach in offers:
-        rows = np.flatnonzero(open_rows) if reach is None else reach[open_rows[reach]]
-        if not len(rows):
-            continue
-        picks[rows] = number
-        open_rows[rows] = False
-        left -= len(rows)
-        if not left:
-            return
+        picks = self._reach.first_fit(rooms.reach, wanted)
+        return Plan(claim, wanted & (picks != NONE), picks, rooms.capacities)
 
 
 def _taken(findings: Findings, number: int) -> Mask:
     """Rows where an earlier claim of the pod has this volume already."""
     taken: Mask = np.zeros(findings.size, dtype=np.bool_)
     for match in findings.matches:
-        taken |= match.picks == number
+        taken |= match.chosen == number
     return taken
 
 
-def _number(findings: Findings, numbers: dict[str, int], volume: IndexedVolume) -> int:
-    number = numbers.get(volume.name)
-    if number is None:
-        number = numbers[volume.name] = len(findings.volumes)
-        findings.volumes.append(volume.volume)
-    return number
+def _untaken(findings: Findings, offers: Offers) -> Allowed | None:
+    """What tells the offers that no earlier claim of the pod has on a row."""
+    if not findings.matches:
+        return None
+
+    def allowed(positions: Ints, rows: RowList) -> Mask:
+        fine: Mask = np.ones(len(rows), dtype=np.bool_)
+        for match in findings.matches:
+            fine &= match.chosen[rows] != offers.numbers[positions]
+        return fine
+
+    return allowed

@@ -283,7 +283,8 @@ class Checker:
             element = found.params[0]
             return (element, element) if len(node.names) == 1 else (INT, element)
         if found.kind == "map" and node.kind != "sortBy":
-            return found.params
+            key, value = found.params
+            return key, value
         if is_parameter(found):
             self._solution.accepts(DYN, found)
             return DYN, DYN

@@ -9,7 +9,12 @@ from typing import Any
 
 from podium.plugins.dynamic_resources.cel.checker import Checker
 from podium.plugins.dynamic_resources.cel.compiler import Compiler
-from podium.plugins.dynamic_resources.cel.errors import CelError, CompileError, IssueError, describe_issues
+from podium.plugins.dynamic_resources.cel.errors import (
+    CelError,
+    CompileError,
+    IssueError,
+    describe_issues,
+)
 from podium.plugins.dynamic_resources.cel.evaluation import Code, Meter
 from podium.plugins.dynamic_resources.cel.functions.addresses import ADDRESSES
 from podium.plugins.dynamic_resources.cel.functions.conversions import CONVERSIONS
@@ -28,12 +33,9 @@ from podium.plugins.dynamic_resources.cel.syntax import (
     Bind,
     Call,
     Comprehension,
-    ListLiteral,
-    Literal,
-    MapLiteral,
     Node,
     OptionalMap,
-    Select,
+    walk,
 )
 from podium.plugins.dynamic_resources.cel.types import Type
 
@@ -55,16 +57,19 @@ _MAX_SOURCE = 100_000
 _SHORT_SOURCE = 2_000
 """No text this short can reach the cost limit with constant-time functions alone."""
 
-_CONSTANT_TIME = frozenset(
-    """
-    !_ -_ _+_ _-_ _*_ _/_ _%_ _<_ _<=_ _>_ _>=_ _==_ _!=_ @in _[_] _[?_] _?_:_ _&&_ _||_
-    bool int uint double string dyn type size
-    contains startsWith endsWith lowerAscii upperAscii trim charAt indexOf lastIndexOf substring
-    or orValue hasValue value optional.of optional.none
-    quantity isQuantity sign isGreaterThan isLessThan compareTo asInteger isInteger
-    asApproximateFloat add sub semver isSemver major minor patch
-    """.split()
-)
+# fmt: off
+_CONSTANT_TIME = frozenset({
+    "!_", "-_", "_+_", "_-_", "_*_", "_/_", "_%_", "_<_", "_<=_", "_>_", "_>=_", "_==_", "_!=_",
+    "@in", "_[_]", "_[?_]", "_?_:_", "_&&_", "_||_",
+    "bool", "int", "uint", "double", "string", "dyn", "type", "size",
+    "contains", "startsWith", "endsWith", "lowerAscii", "upperAscii", "trim", "charAt", "indexOf",
+    "lastIndexOf", "substring", "or", "orValue", "hasValue", "value", "optional.of",
+    "optional.none", "quantity", "isQuantity", "sign", "isGreaterThan", "isLessThan", "compareTo",
+    "asInteger", "isInteger", "asApproximateFloat", "add", "sub", "semver", "isSemver", "major",
+    "minor", "patch",
+})
+# fmt: on
+"""Functions whose work is bounded by the length of their arguments, and whose results are too."""
 
 
 class Program:
@@ -116,29 +121,18 @@ class Environment:
         checker.check(tree)
         if checker.issues:
             raise CompileError(describe_issues(source, checker.issues))
-        metered = len(source) > _SHORT_SOURCE or not _is_constant_time(tree)
+        metered = len(source) > _SHORT_SOURCE or _can_grow(tree)
         compiler = Compiler(checker, tuple(self._variables), meter=metered)
         code = compiler.compile(tree)
         return Program(code, compiler.frame_size, checker.type_of(tree), metered=metered)
 
 
-def _is_constant_time(node: Node) -> bool:
-    """Whether nothing in the tree loops over values or makes them grow."""
-    match node:
-        case Select():
-            return _is_constant_time(node.operand)
-        case Call():
-            parts = node.args if node.target is None else [node.target, *node.args]
-            return node.function in _CONSTANT_TIME and all(map(_is_constant_time, parts))
-        case ListLiteral():
-            return all(map(_is_constant_time, node.elements))
-        case MapLiteral():
-            return all(_is_constant_time(k) and _is_constant_time(v) for k, v in node.entries)
-        case Literal():
-            return True
-        case Bind():
-            return _is_constant_time(node.value) and _is_constant_time(node.body)
-        case OptionalMap() | Comprehension():
-            return False
-        case _:
-            return True
+def _can_grow(tree: Node) -> bool:
+    """Whether the expression loops over values or can make them ever larger."""
+    nodes = list(walk(tree))
+    if any(isinstance(node, Comprehension | OptionalMap) for node in nodes):
+        return True
+    called = {node.function for node in nodes if isinstance(node, Call)}
+    # A bound value that is added to itself, bound again, and so on, doubles each time.
+    doubling = "_+_" in called and any(isinstance(node, Bind) for node in nodes)
+    return doubling or not called <= _CONSTANT_TIME

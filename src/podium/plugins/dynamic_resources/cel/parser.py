@@ -48,10 +48,12 @@ _BINARY: dict[str, tuple[int, str]] = {
     "%": (5, "_%_"),
 }
 _CONSTANTS: dict[str, object] = {"true": True, "false": False, "null": None}
-_RESERVED = frozenset(
-    "as break const continue else for function if import let loop package namespace return var"
-    " void while".split()
-)
+# fmt: off
+_RESERVED = frozenset({
+    "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop",
+    "package", "namespace", "return", "var", "void", "while",
+})
+# fmt: on
 
 
 def parse(source: str) -> Node:

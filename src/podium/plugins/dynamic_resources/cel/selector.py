@@ -75,9 +75,7 @@ def compile_selector(expression: str) -> Selector:
     except CompileError as problem:
         raise CompileError(f"compilation failed: {problem}") from None
     if program.result not in (BOOL, ANY):
-        raise CompileError(
-            f"must evaluate to bool or the unknown type, not {program.result}"
-        )
+        raise CompileError(f"must evaluate to bool or the unknown type, not {program.result}")
     return Selector(expression, program)
 
 

@@ -5,6 +5,7 @@ are expanded while parsing, into nodes of their own rather than into folds, so t
 `exists` means compiling a loop.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 
@@ -104,3 +105,30 @@ def dotted_name(node: Node) -> str:
         prefix = dotted_name(node.operand)
         return f"{prefix}.{node.field}" if prefix else ""
     return ""
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """A node and everything below it."""
+    pending: list[Node | None] = [node]
+    while pending:
+        found = pending.pop()
+        if found is None:
+            continue
+        yield found
+        match found:
+            case Select():
+                pending.append(found.operand)
+            case Call():
+                pending += (found.target, *found.args)
+            case ListLiteral():
+                pending += found.elements
+            case MapLiteral():
+                pending += (part for entry in found.entries for part in entry)
+            case Comprehension():
+                pending += (found.range, found.condition, found.body)
+            case Bind():
+                pending += (found.value, found.body)
+            case OptionalMap():
+                pending += (found.target, found.body)
+            case _:
+                pass

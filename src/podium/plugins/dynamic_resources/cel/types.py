@@ -125,9 +125,9 @@ class Solution:
             self.bound[name] = other
             return True
         fits = self.accepts(other, held) if flipped else self.accepts(held, other)
-        if fits and _at_least_as_general(other, self.resolved(held)):
-            if name not in _mentioned(other):
-                self.bound[name] = other
+        general = fits and _at_least_as_general(other, self.resolved(held))
+        if general and name not in _mentioned(other):
+            self.bound[name] = other
         return fits
 
     def joined(self, first: Type, second: Type) -> Type | None:

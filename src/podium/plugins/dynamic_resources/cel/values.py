@@ -135,7 +135,7 @@ def equal(left: Any, right: Any) -> bool:
             return float(left) == float(right)
         return int(left) == int(right)
     if isinstance(left, Opaque):
-        return left == right
+        return bool(left == right)
     if kind is list and other is list:
         return len(left) == len(right) and all(map(equal, left, right))
     if isinstance(left, dict) and isinstance(right, dict):

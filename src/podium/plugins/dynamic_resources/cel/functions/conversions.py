@@ -5,7 +5,6 @@ import re
 from typing import Any
 
 from podium.plugins.dynamic_resources.cel.errors import CelError
-from podium.plugins.dynamic_resources.cel.functions.operators import text_cost
 from podium.plugins.dynamic_resources.cel.functions.moments import (
     duration_text,
     parse_duration,
@@ -13,6 +12,7 @@ from podium.plugins.dynamic_resources.cel.functions.moments import (
     timestamp_of_seconds,
     timestamp_text,
 )
+from podium.plugins.dynamic_resources.cel.functions.operators import text_cost
 from podium.plugins.dynamic_resources.cel.library import Functions
 from podium.plugins.dynamic_resources.cel.values import (
     INT64_MAX,
@@ -191,7 +191,6 @@ def double_text(number: float) -> str:
         return mantissa.removesuffix(".0")
     power = int(exponent)
     if -5 < power < 21:
-        plain = f"{number:.0f}" if power >= 0 else f"{number:.{len(digits) - 1 - power}f}"
-        return plain
+        return f"{number:.0f}" if power >= 0 else f"{number:.{len(digits) - 1 - power}f}"
     sign = "-" if power < 0 else "+"
     return f"{mantissa.removesuffix('.0')}e{sign}{abs(power):02d}"

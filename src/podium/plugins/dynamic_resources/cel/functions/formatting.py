@@ -36,7 +36,9 @@ def format_text(template: str, args: list[Any]) -> str:
             raise CelError(f"index {used} out of range")
         formatter = _VERBS.get(verb)
         if formatter is None:
-            raise CelError(f'could not parse formatting clause: unrecognized formatting clause "{verb}"')
+            raise CelError(
+                f'could not parse formatting clause: unrecognized formatting clause "{verb}"'
+            )
         value = args[used]
         used += 1
         precision = int(match[1]) if match[1] else _DEFAULT_PRECISION
@@ -73,8 +75,12 @@ def _string(value: Any, _: int) -> str:
             entries = sorted((_string(from_key(k), 0), _string(v, 0)) for k, v in value.items())
             return f"{{{', '.join(f'{key}: {item}' for key, item in entries)}}}"
         case _:
-            raise _unsupported("string", "strings, bools, bytes, ints, doubles, maps, lists,"
-                               " types, durations, and timestamps", value)
+            raise _unsupported(
+                "string",
+                "strings, bools, bytes, ints, doubles, maps, lists,"
+                " types, durations, and timestamps",
+                value,
+            )
 
 
 def _plain_double(value: float) -> str:

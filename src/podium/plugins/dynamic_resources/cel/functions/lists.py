@@ -1,5 +1,6 @@
 """Lists and sets of values."""
 
+from itertools import pairwise
 from typing import Any
 
 from podium.plugins.dynamic_resources.cel.errors import CelError
@@ -36,7 +37,7 @@ def _product(first: Any, second: Any, *_: Any) -> int:
 
 @_define(*(f"(list<{kind}>).isSorted() -> bool" for kind in _ORDERED), cost=_length)
 def _is_sorted(values: list[Any]) -> bool:
-    return not any(less(b, a) for a, b in zip(values, values[1:], strict=False))
+    return not any(less(b, a) for a, b in pairwise(values))
 
 
 @_define("(list<int>).sum() -> int", cost=_length)
@@ -109,8 +110,9 @@ def _slice(values: list[Any], start: int, end: int) -> list[Any]:
     if start < 0 or end < 0:
         raise CelError(f"cannot slice({start}, {end}), negative indexes not supported")
     if start > end:
-        raise CelError(f"cannot slice({start}, {end}), start index must be less than or equal to"
-                       " end index")
+        raise CelError(
+            f"cannot slice({start}, {end}), start index must be less than or equal to end index"
+        )
     if end > len(values):
         raise CelError(f"cannot slice({start}, {end}), list is length {len(values)}")
     return values[start:end]

@@ -22,7 +22,9 @@ _UNITS = {
     "ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6,
     "s": NANOS, "m": 60 * NANOS, "h": 3600 * NANOS,
 }  # fmt: skip
-_DURATION_PART = re.compile(r"([0-9]+)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)|\.([0-9]+)(ns|us|µs|μs|ms|s|m|h)")
+_DURATION_PART = re.compile(
+    r"([0-9]+)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)|\.([0-9]+)(ns|us|µs|μs|ms|s|m|h)"
+)
 _TIMESTAMP = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:([Zz])|([+-])(\d\d):(\d\d))"
 )
@@ -42,7 +44,9 @@ def parse_duration(text: str) -> Duration:
             break
         whole, fraction = (part[1], part[2] or "") if part[1] else ("0", part[4])
         unit = _UNITS[part[3] or part[5]]
-        nanos += int(whole) * unit + (int(fraction) * unit // 10 ** len(fraction) if fraction else 0)
+        nanos += int(whole) * unit + (
+            int(fraction) * unit // 10 ** len(fraction) if fraction else 0
+        )
         at = part.end()
     if not body or at < len(body):
         raise CelError(f'time: invalid duration "{text}"')
@@ -63,9 +67,7 @@ def parse_timestamp(text: str) -> Timestamp:
         raise CelError(f'parsing time "{text}" as "2006-01-02T15:04:05Z07:00": cannot parse')
     year, month, day, hour, minute, second = (int(match[n]) for n in range(1, 7))
     try:
-        moment = datetime.datetime(
-            year, month, day, hour, minute, second, tzinfo=datetime.UTC
-        )
+        moment = datetime.datetime(year, month, day, hour, minute, second, tzinfo=datetime.UTC)
     except ValueError:
         raise CelError(f'parsing time "{text}": out of range') from None
     nanos = int((match[7] or "0")[:9].ljust(9, "0"))

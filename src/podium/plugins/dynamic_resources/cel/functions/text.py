@@ -11,7 +11,7 @@ from podium.plugins.dynamic_resources.cel.evaluation import COST_LIMIT
 from podium.plugins.dynamic_resources.cel.functions.formatting import format_text
 from podium.plugins.dynamic_resources.cel.functions.operators import text_cost
 from podium.plugins.dynamic_resources.cel.library import Functions
-from podium.plugins.dynamic_resources.cel.re2 import PatternError, compile_pattern
+from podium.plugins.dynamic_resources.cel.re2 import Machine, PatternError, compile_pattern
 
 TEXT = Functions()
 _define = TEXT.define
@@ -202,7 +202,7 @@ def _find_some(text: str, pattern: str, limit: int) -> list[str]:
     return list(_machine(pattern).find_all(text, limit))
 
 
-def _machine(pattern: str) -> Any:
+def _machine(pattern: str) -> Machine:
     try:
         return compile_pattern(pattern)
     except PatternError as problem:

@@ -1,4 +1,4 @@
-"""URLs as CEL values: absolute URLs and absolute paths, as Go's `url.ParseRequestURI` reads them."""
+"""URLs as CEL values: absolute ones and absolute paths, as Go's `url.ParseRequestURI` has them."""
 
 import re
 from typing import NamedTuple

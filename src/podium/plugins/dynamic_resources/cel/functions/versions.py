@@ -15,9 +15,7 @@ VERSIONS = Functions()
 _define = VERSIONS.define
 
 _NUMBERS = frozenset("0123456789")
-_ALPHANUMERIC = frozenset(
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-0123456789"
-)
+_ALPHANUMERIC = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-0123456789")
 _SHORT = re.compile(r"v?[0-9]+(?:\.[0-9]+){0,2}")
 
 Identifier = tuple[int, int, str]

@@ -1,7 +1,7 @@
 """Regular expressions as RE2 defines them, in time linear in the text.
 
-CEL promises RE2: no back-references, ASCII `\\d` and `\\w`, `$` at the very end, and no pattern that
-can hang. Python's `re` breaks each of these promises, so patterns are parsed and run here.
+CEL promises RE2: no back-references, ASCII `\\d` and `\\w`, `$` at the very end, and no pattern
+that can hang. Python's `re` breaks each of these promises, so patterns are parsed and run here.
 """
 
 from functools import lru_cache

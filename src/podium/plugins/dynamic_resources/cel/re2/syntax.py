@@ -202,7 +202,7 @@ class _Parser:
     # repetition
 
     def _repeated(self, part: Tree, start: int) -> Tree:
-        repeated = False
+        last_at: int | None = None
         while not self.at_end():
             operator_at = self._at
             bounds = self._bounds()
@@ -212,13 +212,13 @@ class _Parser:
             if self._peek() == "?":
                 self._at += 1
                 greedy = False
-            if repeated:
+            if last_at is not None:
                 raise PatternError(
                     "invalid nested repetition operator", self._pattern[last_at : self._at]
                 )
             if "U" in self._flags:
                 greedy = not greedy
-            last_at, repeated = operator_at, True
+            last_at = operator_at
             part = Repeat(part, *bounds, greedy)
             if _size(part) > _MAX_REPEAT:
                 raise PatternError("invalid repeat count", self._pattern[start : self._at])

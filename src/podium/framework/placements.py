@@ -1,0 +1,92 @@
+"""Running the points that belong to pod groups: PlacementGenerate and PlacementScore.
+
+Both are upstream's (engine spec 4.2 and 12.5): one generator at most, whose answer is taken as it
+is; scores of 0..100 after normalisation, weighted and added up. Texts are part of the contract, as
+they end up in the condition of the group.
+"""
+
+from collections.abc import Sequence
+
+from podium.framework.filtering import describe
+from podium.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
+from podium.framework.points import PlacementGeneratePlugin, PlacementScorePlugin
+from podium.framework.scoring import MAX_SCORE
+from podium.framework.status import Code, Status, error, unschedulable
+
+NO_PLACEMENTS = unschedulable("no feasible placements found")
+
+
+class PlacementScoringError(Exception):
+    """Scoring placements failed; the text is the group's message."""
+
+
+def run_placement_generate(
+    plugins: Sequence[PlacementGeneratePlugin], group: PodGroupCycle
+) -> list[Placement] | Status:
+    """Placements to try, in order; all nodes together where nobody says otherwise."""
+    everything = Placement("", group.cluster.node_order())
+    if not plugins:
+        return [everything]
+    plugin = plugins[0]
+    try:
+        answer = plugin.generate_placements(group, everything)
+    except Exception as problem:
+        answer = error(describe(problem))
+    if isinstance(answer, Status):
+        return answer.by(plugin.name)
+    return list(answer) or NO_PLACEMENTS.by(plugin.name)
+
+
+def run_placement_scores(
+    plugins: Sequence[tuple[PlacementScorePlugin, int]],
+    group: PodGroupCycle,
+    candidates: Sequence[Assignments],
+) -> list[int]:
+    """The weighted total of each candidate."""
+    raw = _scores(plugins, group, candidates)
+    totals = [0] * len(candidates)
+    for (plugin, weight), scores in zip(plugins, raw, strict=True):
+        for index, score in enumerate(_normalized(plugin, group, scores)):
+            if not 0 <= score <= MAX_SCORE:
+                raise PlacementScoringError(
+                    "applying score defaultWeights on PlacementScore plugins: plugin"
+                    f' "{plugin.name}" returns an invalid score {score}, it should in the range of'
+                    f" [0, {MAX_SCORE}] after normalizing"
+                )
+            totals[index] += score * weight
+    return totals
+
+
+def _scores(
+    plugins: Sequence[tuple[PlacementScorePlugin, int]],
+    group: PodGroupCycle,
+    candidates: Sequence[Assignments],
+) -> list[list[int]]:
+    scores: list[list[int]] = [[] for _ in plugins]
+    for candidate in candidates:
+        for number, (plugin, _) in enumerate(plugins):
+            try:
+                scores[number].append(plugin.score_placement(group, candidate))
+            except Exception as problem:
+                raise PlacementScoringError(
+                    f'running PlacementScore plugins: plugin "{plugin.name}" failed with:'
+                    f" {describe(problem)}"
+                ) from problem
+    return scores
+
+
+def _normalized(
+    plugin: PlacementScorePlugin, group: PodGroupCycle, scores: Sequence[int]
+) -> Sequence[int]:
+    try:
+        return plugin.normalize_placements(group, scores)
+    except Exception as problem:
+        raise PlacementScoringError(
+            "running NormalizePlacementScore on PlacementScore plugins: plugin"
+            f' "{plugin.name}" failed with: {describe(problem)}'
+        ) from problem
+
+
+def is_error(status: Status | None) -> bool:
+    """Whether a group's status says that something broke, rather than that it does not fit."""
+    return status is not None and status.code is not Code.SUCCESS and not status.code.rejected

@@ -1,0 +1,338 @@
+"""What the scheduler writes to claims, and the order in which it does.
+
+PreBind runs beside later attempts and gets an API handle; PostFilter and Unreserve are
+synchronous and leave values that say what has to be written (`Deallocate`, `ReleaseReservation`,
+`DeleteClaim`) for the driver to carry out. What a claim looks like afterwards is worked out by pure
+functions that both share with replays and simulations (spec 7.8, 7.10, 7.11, 10.1).
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from msgspec.structs import replace
+
+from podium.api.devices import (
+    AllocationResult,
+    ResourceClaim,
+    ResourceClaimConsumerReference,
+    ResourceClaimStatus,
+)
+from podium.api.pod import Pod, PodExtendedResourceClaimStatus
+from podium.cluster.pod_info import PodInfo
+from podium.plugins.dynamic_resources.attempt_state import ClaimsState, Reservation
+from podium.plugins.dynamic_resources.binding_conditions import (
+    BindingFailed,
+    is_overdue,
+    is_ready,
+    timestamp_text,
+    waiting_results,
+)
+from podium.plugins.dynamic_resources.claim_state import ClaimState
+from podium.plugins.dynamic_resources.pod_claims import claim_key, is_reserved_for, pod_key
+
+FINALIZER = "resource.kubernetes.io/delete-protection"
+CONFLICT_TRIES = 5
+CONFLICT_PAUSE_S = 0.01
+READY_CHECK_S = 5.0
+CREATED_CHECK_S = 1.0
+CREATED_TIMEOUT_S = 120.0
+
+
+class WriteConflict(Exception):
+    """The object has moved past the resourceVersion that was written; read it and try again."""
+
+
+class ClaimWriteError(Exception):
+    """A claim cannot be written as planned; the pod has to be scheduled again."""
+
+
+@runtime_checkable
+class ClaimApi(Protocol):
+    """What PreBind needs of the driver's API handle.
+
+    Writes return what is stored afterwards. They raise WriteConflict for an object that has moved
+    on, and any other exception with a text that users can read.
+    """
+
+    async def get_resource_claim(self, namespace: str, name: str) -> ResourceClaim: ...
+
+    async def create_resource_claim(
+        self, claim: ResourceClaim, *, generate_name: str
+    ) -> ResourceClaim:
+        """Create a claim under a generated name; name and uid are still to be given."""
+        ...
+
+    async def update_resource_claim(self, claim: ResourceClaim) -> ResourceClaim:
+        """Write the finalizers."""
+        ...
+
+    async def update_resource_claim_status(self, claim: ResourceClaim) -> ResourceClaim: ...
+
+    async def patch_extended_resource_claim_status(
+        self, pod: PodInfo, status: PodExtendedResourceClaimStatus
+    ) -> None:
+        """Write `status.extendedResourceClaimStatus` of the pod, with up to four tries."""
+        ...
+
+    async def tell(self, pod: PodInfo, reason: str, action: str, note: str) -> None:
+        """An event of type Normal about the pod."""
+        ...
+
+    async def pause(self, seconds: float) -> None:
+        """Let time pass."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Deallocate:
+    """Write the status of a claim nobody uses, without its allocation; no retry."""
+
+    claim: ResourceClaim
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseReservation:
+    """Take a pod out of `status.reservedFor`; failure is only logged."""
+
+    claim: ResourceClaim
+    pod_uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteClaim:
+    """Remove the finalizer of a claim made for extended resources, then delete it."""
+
+    claim: ResourceClaim
+
+
+ClaimWrite = Deallocate | ReleaseReservation | DeleteClaim
+
+
+# what claims look like afterwards
+
+
+def deallocated(claim: ResourceClaim) -> ResourceClaim:
+    return replace(claim, status=ResourceClaimStatus())
+
+
+def released(claim: ResourceClaim, pod_uid: str) -> ResourceClaim:
+    """The claim without one of its users; the allocation stays."""
+    users = tuple(user for user in claim.status.reserved_for or () if user.uid != pod_uid)
+    return replace(claim, status=replace(claim.status, reserved_for=users or None))
+
+
+def protected(claim: ResourceClaim) -> ResourceClaim:
+    """The claim with the finalizer that keeps it while it is allocated."""
+    finalizers = claim.metadata.finalizers or ()
+    if FINALIZER in finalizers:
+        return claim
+    return replace(claim, metadata=replace(claim.metadata, finalizers=(*finalizers, FINALIZER)))
+
+
+def reserved(
+    claim: ResourceClaim,
+    pod: Pod,
+    allocation: AllocationResult | None,
+    now_s: float,
+    *,
+    stamped: bool = True,
+) -> ResourceClaim:
+    """The claim with an allocation (if it gets one now) and the pod among its users."""
+    user = ResourceClaimConsumerReference(
+        resource="pods", name=pod.metadata.name, uid=pod.metadata.uid
+    )
+    status = claim.status
+    granted = allocation if allocation is not None else status.allocation
+    if granted is None and stamped:
+        raise ClaimWriteError(f"claim {claim_key(claim)} got deallocated elsewhere in the meantime")
+    if granted is not None and stamped and granted.allocation_timestamp is None:
+        granted = replace(granted, allocation_timestamp=timestamp_text(now_s))
+    return replace(
+        claim,
+        status=replace(
+            status, allocation=granted, reserved_for=(*(status.reserved_for or ()), user)
+        ),
+    )
+
+
+class ClaimWriter:
+    """PreBind: write allocations and reservations, then wait for the devices."""
+
+    def __init__(
+        self,
+        claims: ClaimState,
+        clock: Callable[[], float],
+        *,
+        stamped: bool,
+        binding_timeout_s: float | None,
+    ) -> None:
+        self._claims = claims
+        self._clock = clock
+        self._stamped = stamped
+        self._binding_timeout_s = binding_timeout_s
+
+    async def bind(self, pod: PodInfo, state: ClaimsState, node_name: str, api: ClaimApi) -> None:
+        """Make the pod's claims its own; raises when that fails."""
+        reservation = state.reservation or Reservation(node_name)
+        held = {claim.metadata.uid: allocation for claim, allocation in reservation.held}
+        written: list[ResourceClaim] = []
+        for own in state.claims:
+            claim = own.claim
+            if not is_reserved_for(claim, pod.pod):
+                claim = await self._bind_claim(
+                    claim, pod.pod, held.get(claim.metadata.uid), api, reservation
+                )
+            written.append(claim)
+        if reservation.extended is not None:
+            written.append(await self._bind_extended(reservation, pod, held, node_name, api))
+        await self._wait_for_devices(written, pod, node_name, api)
+
+    async def _bind_claim(
+        self,
+        claim: ResourceClaim,
+        pod: Pod,
+        allocation: AllocationResult | None,
+        api: ClaimApi,
+        reservation: Reservation,
+    ) -> ResourceClaim:
+        uid = claim.metadata.uid
+        stored = await self._write(claim, pod, allocation, api)
+        reservation.written[uid] = stored
+        self._claims.assume(stored)
+        self._claims.finish(uid)
+        return stored
+
+    async def _bind_extended(
+        self,
+        reservation: Reservation,
+        pod: PodInfo,
+        held: dict[str, AllocationResult],
+        node_name: str,
+        api: ClaimApi,
+    ) -> ResourceClaim:
+        """Create the claim for extended resources, write it, and tell the pod about it."""
+        claim = reservation.extended
+        if claim is None:
+            raise ClaimWriteError(f"extended resource claim not found for node {node_name}")
+        uid = claim.metadata.uid
+        allocation = held[uid]
+        try:
+            created = await api.create_resource_claim(
+                claim, generate_name=f"{pod.pod.metadata.name}-extended-resources-"
+            )
+        except Exception as problem:
+            raise ClaimWriteError(
+                f"create claim for extended resources {claim_key(claim)}: {problem}"
+            ) from problem
+        reservation.written[uid] = created
+        stored = await self._write(created, pod.pod, allocation, api)
+        reservation.written[uid] = stored
+        await self._until_known(stored, api)
+        self._claims.finish(uid)
+        if not reservation.mappings:
+            raise ClaimWriteError(
+                f"nil or empty request mappings, no update of pod {pod_key(pod.pod)}"
+                " ExtendedResourceClaimStatus"
+            )
+        await api.patch_extended_resource_claim_status(
+            pod,
+            PodExtendedResourceClaimStatus(
+                resource_claim_name=stored.metadata.name, request_mappings=reservation.mappings
+            ),
+        )
+        return stored
+
+    async def _until_known(self, claim: ResourceClaim, api: ClaimApi) -> None:
+        """Wait for the watch to deliver a new claim; not getting it in time is no failure."""
+        left_s = CREATED_TIMEOUT_S
+        metadata = claim.metadata
+        while self._claims.find(metadata.namespace, metadata.name) is None and left_s > 0:
+            await api.pause(CREATED_CHECK_S)
+            left_s -= CREATED_CHECK_S
+        self._claims.assume(claim)
+
+    async def _write(
+        self, claim: ResourceClaim, pod: Pod, allocation: AllocationResult | None, api: ClaimApi
+    ) -> ResourceClaim:
+        async def attempt(current: ResourceClaim) -> ResourceClaim:
+            return await self._write_once(current, pod, allocation, api)
+
+        return await _with_retries(claim, attempt, api)
+
+    async def _write_once(
+        self, claim: ResourceClaim, pod: Pod, allocation: AllocationResult | None, api: ClaimApi
+    ) -> ResourceClaim:
+        key = claim_key(claim)
+        if claim.metadata.deletion_timestamp is not None:
+            raise ClaimWriteError(f"claim {key} got deleted in the meantime")
+        if allocation is not None:
+            if claim.status.allocation is not None:
+                raise ClaimWriteError(f"claim {key} got allocated elsewhere in the meantime")
+            kept = protected(claim)
+            if kept is not claim:
+                claim = await _said(
+                    api.update_resource_claim(kept), f"add finalizer to claim {key}"
+                )
+        what = "allocation and reservation" if allocation is not None else "reservation"
+        wanted = reserved(claim, pod, allocation, self._clock(), stamped=self._stamped)
+        return await _said(api.update_resource_claim_status(wanted), f"add {what} to claim {key}")
+
+    async def _wait_for_devices(
+        self, claims: list[ResourceClaim], pod: PodInfo, node_name: str, api: ClaimApi
+    ) -> None:
+        timeout_s = self._binding_timeout_s
+        if timeout_s is None or not any(waiting_results(claim) for claim in claims):
+            return
+        await api.tell(
+            pod,
+            "BindingConditionsPending",
+            "Scheduling",
+            f"waiting for binding conditions for device on node {node_name}",
+        )
+        left_s = timeout_s
+        while not self._are_ready(claims, timeout_s):
+            if left_s <= 0:
+                raise ClaimWriteError("device binding timeout: context deadline exceeded")
+            await api.pause(min(READY_CHECK_S, left_s))
+            left_s -= READY_CHECK_S
+
+    def _are_ready(self, claims: list[ResourceClaim], timeout_s: float) -> bool:
+        for claim in claims:
+            latest = self._claims.find(claim.metadata.namespace, claim.metadata.name) or claim
+            try:
+                ready = is_ready(latest)
+            except BindingFailed as problem:
+                raise ClaimWriteError(str(problem)) from None
+            if not ready:
+                if is_overdue(latest, timeout_s, self._clock()):
+                    raise ClaimWriteError(f"device binding timeout: claim={claim.metadata.name}")
+                return False
+        return True
+
+
+async def _with_retries(
+    claim: ResourceClaim,
+    attempt: Callable[[ResourceClaim], Awaitable[ResourceClaim]],
+    api: ClaimApi,
+) -> ResourceClaim:
+    """Try a write; on a conflict read the claim again, up to five tries in all."""
+    for tries_left in range(CONFLICT_TRIES - 1, -1, -1):
+        try:
+            return await attempt(claim)
+        except WriteConflict:
+            if not tries_left:
+                raise
+        await api.pause(CONFLICT_PAUSE_S)
+        claim = await api.get_resource_claim(claim.metadata.namespace, claim.metadata.name)
+    raise AssertionError("the last try returns or raises")
+
+
+async def _said(write: Awaitable[ResourceClaim], what: str) -> ResourceClaim:
+    """A write whose failure says what it was for."""
+    try:
+        return await write
+    except WriteConflict as problem:
+        raise WriteConflict(f"{what}: {problem}") from problem
+    except Exception as problem:
+        raise ClaimWriteError(f"{what}: {problem}") from problem

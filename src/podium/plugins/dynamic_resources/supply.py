@@ -1,0 +1,106 @@
+"""The devices of a cluster by node, kept between attempts and shared by all who ask.
+
+Pools of a node are gathered again only when slices or the node itself have changed. Besides the
+search, the resource scores ask here how many devices stand behind an extended resource.
+"""
+
+from collections.abc import Mapping
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from podium.api.devices import DeviceClass
+from podium.cluster.growth import Ints
+from podium.cluster.state import Cluster
+from podium.plugins.dynamic_resources.claim_state import ClaimState
+from podium.plugins.dynamic_resources.inventory import DeviceEntry, Inventory, SelectorError
+from podium.plugins.dynamic_resources.pools import NodePools, gather_pools
+
+_SHARED: WeakKeyDictionary[Cluster, "Supply"] = WeakKeyDictionary()
+
+
+class Supply:
+    """Pools and counts for the nodes of one cluster; `refresh` before use."""
+
+    def __init__(self, cluster: Cluster, *, partitionable: bool) -> None:
+        self._nodes = cluster.nodes
+        self._claims = ClaimState.of(cluster)
+        self._inventory = Inventory(cluster.catalog)
+        self._partitionable = partitionable
+        self._pools: dict[int, tuple[int, int, NodePools]] = {}
+        self._counts: dict[tuple[str, ...], tuple[tuple[int, int, int], Ints, Ints]] = {}
+
+    @classmethod
+    def of(cls, cluster: Cluster, *, partitionable: bool = True) -> "Supply":
+        """The supply that all users of a cluster share. `partitionable` is a feature gate."""
+        found = _SHARED.get(cluster)
+        if found is None:
+            found = _SHARED[cluster] = cls(cluster, partitionable=partitionable)
+        return found
+
+    def refresh(self) -> None:
+        self._inventory.refresh()
+
+    def pools_of(self, row: int) -> NodePools:
+        """The pools of the node in a row; raises GatherError."""
+        version, changed = self._inventory.version, int(self._nodes.changed[row])
+        known = self._pools.get(row)
+        if known is not None and known[0] == version and known[1] == changed:
+            return known[2]
+        pools = gather_pools(
+            self._inventory,
+            self._nodes.names[row],
+            self._nodes.labels.labels_of(row),
+            partitionable=self._partitionable,
+        )
+        self._pools[row] = (version, changed, pools)
+        return pools
+
+    def counts(self, device_class: DeviceClass) -> tuple[Ints, Ints]:
+        """(devices that a class selects, those of them in use) for all rows of the table."""
+        self.refresh()
+        self._claims.sync()
+        key = tuple(
+            selector.cel.expression
+            for selector in device_class.spec.selectors or ()
+            if selector.cel is not None
+        )
+        version = (self._inventory.version, self._nodes.generation, self._claims.devices.version)
+        known = self._counts.get(key)
+        if known is not None and known[0] == version:
+            return known[1], known[2]
+        total: Ints = np.zeros(self._nodes.size, dtype=np.int64)
+        used: Ints = np.zeros(self._nodes.size, dtype=np.int64)
+        for row in np.flatnonzero(self._nodes.present[: self._nodes.size]).tolist():
+            found = self._selected(row, key)
+            total[row] = len(found)
+            used[row] = sum(self._claims.devices.is_held(entry.id) for entry in found)
+        self._counts[key] = (version, total, used)
+        return total, used
+
+    def _selected(self, row: int, expressions: tuple[str, ...]) -> list[DeviceEntry]:
+        """Devices in reach of a node that pass all selectors.
+
+        upstream: slices count as they are here, also those of an outdated or incomplete pool.
+        """
+        name, labels = self._nodes.names[row], self._nodes.labels.labels_of(row)
+        return [
+            entry
+            for slice_ in (*self._inventory.on_node(name), *self._inventory.shared)
+            for entry in slice_.devices
+            if _in_reach(entry, name, labels) and _matches(entry, expressions)
+        ]
+
+
+def _in_reach(entry: DeviceEntry, name: str, labels: Mapping[str, str]) -> bool:
+    try:
+        return (entry.reach or entry.slice.reach).covers(name, labels)
+    except ValueError:
+        return False
+
+
+def _matches(entry: DeviceEntry, expressions: tuple[str, ...]) -> bool:
+    try:
+        return all(entry.content.matches(expression) for expression in expressions)
+    except SelectorError:
+        return False

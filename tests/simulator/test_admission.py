@@ -1,0 +1,234 @@
+"""What an API server would have filled in."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from builders import make_node, make_pod
+
+from podium.api.devices import ResourceClaim
+from podium.api.errors import ObjectError
+from podium.api.meta import KubeStruct, ObjectMeta
+from podium.api.node import Node
+from podium.api.pod import Pod
+from podium.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from podium.api.workloads import Namespace, PriorityClass
+from podium.simulator.admission import Admission, identified, uid_for
+
+
+def priority_class(name: str, value: int, **more: Any) -> PriorityClass:
+    return PriorityClass(metadata=ObjectMeta(name=name), value=value, **more)
+
+
+def admit(pod: Pod, *classes: KubeStruct) -> Pod:
+    return Admission(classes).admit(pod)
+
+
+def as_written(struct: object) -> Any:
+    return msgspec.json.decode(msgspec.json.encode(struct))
+
+
+def container(**resources: Any) -> list[dict[str, Any]]:
+    return [{"name": "main", "image": "app", "resources": resources}]
+
+
+def requests_of(pod: Pod) -> object:
+    assert pod.spec.containers is not None
+    assert pod.spec.containers[0].resources is not None
+    return pod.spec.containers[0].resources.requests
+
+
+def test_a_namespaced_object_without_a_namespace_is_in_default() -> None:
+    pod = identified(Pod(metadata=ObjectMeta(name="a")))
+    assert pod.metadata.namespace == "default"
+    assert pod.metadata.uid == uid_for("Pod", "default", "a")
+
+
+def test_a_cluster_wide_object_has_no_namespace() -> None:
+    node = identified(Node(metadata=ObjectMeta(name="n", namespace="stray")))
+    assert node.metadata.namespace == ""
+
+
+def test_uids_follow_from_identity_and_nothing_else() -> None:
+    assert uid_for("Pod", "a", "b") == uid_for("Pod", "a", "b")
+    assert uid_for("Pod", "a", "b") != uid_for("Node", "a", "b")
+
+
+def test_a_limit_without_a_request_becomes_the_request() -> None:
+    pod = make_pod(
+        "a", containers=container(limits={"cpu": "1", "memory": "1Gi"}, requests={"cpu": "500m"})
+    )
+    assert requests_of(admit(pod)) == {"cpu": "500m", "memory": "1Gi"}
+
+
+def test_a_pod_that_a_server_stored_keeps_what_it_has() -> None:
+    pod = make_pod(
+        "a", containers=container(limits={"cpu": "1"}), metadata={"resourceVersion": "7"}
+    )
+    assert requests_of(admit(pod)) is None
+
+
+def test_pod_level_requests_come_from_containers_then_from_limits() -> None:
+    pod = make_pod(
+        "a",
+        containers=container(requests={"memory": "1Ki"}),
+        resources={"limits": {"cpu": "4", "memory": "1Gi"}},
+    )
+    resources = admit(pod).spec.resources
+    assert resources is not None
+    assert resources.requests == {"memory": f"{1024 * 10**9}n", "cpu": "4"}
+
+
+def test_ports_on_the_host_network_are_host_ports() -> None:
+    pod = make_pod(
+        "a",
+        hostNetwork=True,
+        containers=[
+            {"name": "main", "ports": [{"containerPort": 80}, {"containerPort": 1, "hostPort": 2}]}
+        ],
+    )
+    containers = admit(pod).spec.containers
+    assert containers is not None
+    assert [port.host_port for port in containers[0].ports or ()] == [80, 2]
+
+
+def test_a_pod_without_a_class_has_priority_zero() -> None:
+    assert admit(make_pod("a")).spec.priority == 0
+
+
+def test_a_class_gives_priority_and_preemption_policy() -> None:
+    batch = priority_class("batch", -5, preemption_policy="Never")
+    spec = admit(make_pod("a", priorityClassName="batch"), batch).spec
+    assert (spec.priority, spec.preemption_policy) == (-5, "Never")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)],
+)
+def test_system_classes_are_always_there(name: str, value: int) -> None:
+    assert admit(make_pod("a", priorityClassName=name)).spec.priority == value
+
+
+def test_the_global_default_is_for_pods_without_a_class() -> None:
+    usual = priority_class("usual", 10, global_default=True)
+    spec = admit(make_pod("a"), usual).spec
+    assert (spec.priority, spec.priority_class_name) == (10, "usual")
+
+
+def test_of_several_global_defaults_the_least_important_counts() -> None:
+    classes = [priority_class(f"c{value}", value, global_default=True) for value in (30, 10, 20)]
+    assert admit(make_pod("a"), *classes).spec.priority == 10
+
+
+def test_a_number_without_a_class_is_taken_as_written() -> None:
+    usual = priority_class("usual", 10, global_default=True)
+    assert admit(make_pod("a", priority=7), usual).spec.priority == 7
+
+
+def test_a_class_that_is_not_there_is_refused() -> None:
+    with pytest.raises(ObjectError, match="no PriorityClass with name nope was found"):
+        admit(make_pod("a", priorityClassName="nope"))
+
+
+def test_a_number_that_contradicts_the_class_is_refused() -> None:
+    pod = make_pod("a", priority=7, priorityClassName="usual")
+    with pytest.raises(ObjectError, match="7 is not what PriorityClass usual says"):
+        admit(pod, priority_class("usual", 10))
+
+
+def test_a_dump_without_its_classes_keeps_its_priorities() -> None:
+    pod = make_pod("a", priority=7, priorityClassName="gone", metadata={"resourceVersion": "1"})
+    assert admit(pod).spec.priority == 7
+
+
+def spread(**more: Any) -> dict[str, Any]:
+    return {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", **more}
+
+
+def test_match_label_keys_become_part_of_a_spread_selector() -> None:
+    pod = make_pod(
+        "a",
+        labels={"app": "web", "hash": "x1"},
+        topologySpreadConstraints=[
+            spread(labelSelector={"matchLabels": {"app": "web"}}, matchLabelKeys=["hash", "absent"])
+        ],
+    )
+    constraints = admit(pod).spec.topology_spread_constraints
+    assert constraints is not None
+    selector = constraints[0].label_selector
+    assert selector is not None
+    assert as_written(selector) == {
+        "matchLabels": {"app": "web"},
+        "matchExpressions": [{"key": "hash", "operator": "In", "values": ["x1"]}],
+    }
+
+
+def test_match_label_keys_beside_an_absent_selector_do_nothing() -> None:
+    pod = make_pod(
+        "a", labels={"hash": "x1"}, topologySpreadConstraints=[spread(matchLabelKeys=["hash"])]
+    )
+    constraints = admit(pod).spec.topology_spread_constraints
+    assert constraints is not None
+    assert constraints[0].label_selector is None
+
+
+def test_mismatch_label_keys_become_part_of_an_affinity_selector() -> None:
+    term = {"topologyKey": "zone", "labelSelector": {}, "mismatchLabelKeys": ["tenant"]}
+    preferred = [{"weight": 1, "podAffinityTerm": term}]
+    pod = make_pod(
+        "a",
+        labels={"tenant": "me"},
+        affinity={
+            "podAntiAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": [term],
+                "preferredDuringSchedulingIgnoredDuringExecution": preferred,
+            }
+        },
+    )
+    affinity = admit(pod).spec.affinity
+    assert affinity is not None
+    side = affinity.pod_anti_affinity
+    assert side is not None
+    required = side.required_during_scheduling_ignored_during_execution or ()
+    weighted = side.preferred_during_scheduling_ignored_during_execution or ()
+    for found in (required[0], weighted[0].pod_affinity_term):
+        assert as_written(found.label_selector) == {
+            "matchExpressions": [{"key": "tenant", "operator": "NotIn", "values": ["me"]}]
+        }
+
+
+def test_a_node_that_only_states_its_capacity_can_give_all_of_it() -> None:
+    node = msgspec.convert({"metadata": {"name": "n"}, "status": {"capacity": {"cpu": "4"}}}, Node)
+    assert Admission(()).admit(node).status.allocatable == {"cpu": "4"}
+    assert Admission(()).admit(make_node("n")) == make_node("n")
+
+
+def test_a_namespace_carries_its_name_as_a_label() -> None:
+    namespace = Admission(()).admit(Namespace(metadata=ObjectMeta(name="team-a")))
+    assert namespace.metadata.labels == {"kubernetes.io/metadata.name": "team-a"}
+
+
+def test_storage_objects_get_the_defaults_that_binding_depends_on() -> None:
+    usual = StorageClass(
+        metadata=ObjectMeta(
+            name="usual", annotations={"storageclass.kubernetes.io/is-default-class": "true"}
+        )
+    )
+    admission = Admission([usual])
+    assert admission.admit(usual).volume_binding_mode == "Immediate"
+    claim = admission.admit(PersistentVolumeClaim(metadata=ObjectMeta(name="c")))
+    assert (claim.spec.storage_class_name, claim.spec.volume_mode) == ("usual", "Filesystem")
+    volume = admission.admit(PersistentVolume(metadata=ObjectMeta(name="v")))
+    assert volume.status.phase == "Available"
+
+
+def test_a_request_for_devices_that_does_not_count_wants_one() -> None:
+    raw = {
+        "metadata": {"name": "c"},
+        "spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}},
+    }
+    claim = Admission(()).admit(msgspec.convert(raw, ResourceClaim))
+    request = (claim.spec.devices.requests or ())[0].exactly
+    assert request is not None
+    assert (request.allocation_mode, request.count) == ("ExactCount", 1)

@@ -1,0 +1,235 @@
+"""Pods that controllers would have made."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from builders import make_node, make_pod
+
+from podium.api import workloads as read_by_engine
+from podium.api.node import Node
+from podium.api.pod import Pod
+from podium.api.storage import PersistentVolumeClaim
+from podium.simulator.admission import identified
+from podium.simulator.workload_kinds import (
+    WORKLOAD_KINDS,
+    DaemonSet,
+    Deployment,
+    Job,
+    ReplicaSet,
+    StatefulSet,
+    Workload,
+)
+from podium.simulator.workloads import Controllers, Made
+
+TEMPLATE = {
+    "metadata": {"labels": {"app": "web"}},
+    "spec": {"containers": [{"name": "main", "image": "app"}]},
+}
+
+
+def workload(kind: str, name: str, *, metadata: dict[str, Any] | None = None, **more: Any) -> Any:
+    struct = next(struct for (_, known), struct in WORKLOAD_KINDS.items() if known == kind)
+    status = more.pop("status", {})
+    spec = {"template": TEMPLATE, "selector": {"matchLabels": {"app": "web"}}, **more}
+    if kind == "Job":
+        del spec["selector"]
+    raw = {"metadata": {"name": name, **(metadata or {})}, "spec": spec, "status": status}
+    if "status" in struct.UNREAD:
+        del raw["status"]
+    return identified(msgspec.convert(raw, struct))
+
+
+def make(
+    target: Workload,
+    *others: Workload,
+    pods: Iterable[Pod] = (),
+    nodes: Iterable[Node] = (),
+) -> Made:
+    return Controllers(pods, [target, *others], nodes).make(target)
+
+
+def names(made: Made) -> list[str]:
+    return [pod.metadata.name for pod in made.pods]
+
+
+def labels(pod: Pod) -> dict[str, str]:
+    return pod.metadata.labels or {}
+
+
+def owned_pod(name: str, kind: str, owner: str) -> Pod:
+    reference = {"apiVersion": "apps/v1", "kind": kind, "name": owner, "controller": True}
+    return make_pod(name, metadata={"ownerReferences": [reference]})
+
+
+def test_a_deployment_makes_numbered_pods_through_a_replica_set() -> None:
+    made = make(workload("Deployment", "web", replicas=2))
+    assert names(made) == ["web-0", "web-1"]
+    (replicas,) = made.objects
+    assert isinstance(replicas, read_by_engine.ReplicaSet)
+    owner = (made.pods[0].metadata.owner_references or ())[0]
+    assert (owner.kind, owner.name, owner.controller) == (
+        "ReplicaSet",
+        replicas.metadata.name,
+        True,
+    )
+    assert owner.uid == replicas.metadata.uid
+
+
+def test_pods_of_a_deployment_carry_the_hash_that_their_replica_set_selects() -> None:
+    made = make(workload("Deployment", "web"))
+    (replicas,) = made.objects
+    assert isinstance(replicas, read_by_engine.ReplicaSet)
+    assert replicas.spec.selector is not None
+    mark = labels(made.pods[0])["pod-template-hash"]
+    assert replicas.metadata.name == f"web-{mark}"
+    assert replicas.spec.selector.match_labels == {"app": "web", "pod-template-hash": mark}
+
+
+def test_replicas_default_to_one_and_may_be_none_at_all() -> None:
+    assert len(make(workload("Deployment", "web")).pods) == 1
+    assert make(workload("Deployment", "web", replicas=0)).pods == []
+
+
+def test_a_deployment_whose_pods_are_in_the_input_makes_none() -> None:
+    deployment = workload("Deployment", "web", replicas=3)
+    replicas = workload(
+        "ReplicaSet",
+        "web-5d9c",
+        replicas=3,
+        metadata={
+            "ownerReferences": [
+                {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "controller": True}
+            ]
+        },
+    )
+    running = owned_pod("web-5d9c-x7", "ReplicaSet", "web-5d9c")
+    assert make(deployment, replicas, pods=[running]).pods == []
+    assert make(replicas, deployment, pods=[running]).pods == []
+
+
+def test_a_deployment_whose_replica_set_is_missing_from_the_dump_makes_none() -> None:
+    running = owned_pod("web-5d9c-x7", "ReplicaSet", "web-5d9c")
+    assert make(workload("Deployment", "web"), pods=[running]).pods == []
+
+
+def test_a_deployment_leaves_the_work_to_its_replica_set_in_the_input() -> None:
+    deployment = workload("Deployment", "web", replicas=2)
+    owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "controller": True}
+    replicas = workload("ReplicaSet", "web-5d9c", replicas=2, metadata={"ownerReferences": [owner]})
+    assert make(deployment, replicas).pods == []
+    assert names(make(replicas, deployment)) == ["web-5d9c-0", "web-5d9c-1"]
+
+
+def test_pods_of_another_namespace_do_not_count() -> None:
+    running = owned_pod("web-5d9c-x7", "ReplicaSet", "web-5d9c")
+    elsewhere = workload("Deployment", "web", metadata={"namespace": "other"})
+    assert names(make(elsewhere, pods=[running])) == ["web-0"]
+
+
+def test_a_name_that_is_taken_gets_the_template_hash() -> None:
+    made = make(workload("Deployment", "web"), pods=[make_pod("web-0")])
+    mark = labels(made.pods[0])["pod-template-hash"]
+    assert names(made)[0].startswith("web-")
+    assert names(made)[0] != "web-0"
+    assert len(names(made)[0]) == len(f"web-{mark}-0")
+
+
+def test_a_stateful_set_makes_pods_with_ordinals_labels_and_claims() -> None:
+    template = {"metadata": {"name": "data"}, "spec": {"storageClassName": "fast"}}
+    made = make(
+        workload(
+            "StatefulSet", "db", replicas=2, ordinals={"start": 5}, volumeClaimTemplates=[template]
+        )
+    )
+    assert names(made) == ["db-5", "db-6"]
+    assert labels(made.pods[0])["statefulset.kubernetes.io/pod-name"] == "db-5"
+    assert labels(made.pods[0])["apps.kubernetes.io/pod-index"] == "5"
+    claims = [obj for obj in made.objects if isinstance(obj, PersistentVolumeClaim)]
+    assert [claim.metadata.name for claim in claims] == ["data-db-5", "data-db-6"]
+    volume = (made.pods[1].spec.volumes or ())[0]
+    assert volume.persistent_volume_claim is not None
+    assert volume.persistent_volume_claim.claim_name == "data-db-6"
+
+
+def test_a_job_makes_as_many_pods_as_run_at_once() -> None:
+    assert len(make(workload("Job", "once", parallelism=3, completions=2)).pods) == 2
+    assert len(make(workload("Job", "once", parallelism=3, completions=9)).pods) == 3
+    assert len(make(workload("Job", "once", parallelism=3)).pods) == 3
+
+
+def test_a_job_that_has_succeeded_partly_makes_what_is_left() -> None:
+    job = workload("Job", "once", parallelism=5, completions=6, status={"succeeded": 4})
+    assert len(make(job).pods) == 2
+
+
+def test_a_finished_or_suspended_job_makes_no_pods() -> None:
+    complete = {"conditions": [{"type": "Complete", "status": "True"}]}
+    assert make(workload("Job", "once", status=complete)).pods == []
+    assert make(workload("Job", "once", suspend=True)).pods == []
+
+
+def test_pods_of_an_indexed_job_know_their_index() -> None:
+    made = make(workload("Job", "once", parallelism=2, completionMode="Indexed"))
+    key = "batch.kubernetes.io/job-completion-index"
+    assert [labels(pod)[key] for pod in made.pods] == ["0", "1"]
+    assert labels(made.pods[0])["job-name"] == "once"
+
+
+def pinned_to(pod: Pod) -> tuple[str, ...] | None:
+    affinity = pod.spec.affinity
+    assert affinity is not None
+    assert affinity.node_affinity is not None
+    required = affinity.node_affinity.required_during_scheduling_ignored_during_execution
+    assert required is not None
+    (term,) = required.node_selector_terms or ()
+    (field,) = term.match_fields or ()
+    assert (field.key, field.operator) == ("metadata.name", "In")
+    return field.values
+
+
+def test_a_daemon_set_makes_one_pod_per_node_pinned_there() -> None:
+    made = make(workload("DaemonSet", "agent"), nodes=[make_node("n1"), make_node("n2")])
+    assert names(made) == ["agent-n1", "agent-n2"]
+    assert [pinned_to(pod) for pod in made.pods] == [("n1",), ("n2",)]
+
+
+def test_a_daemon_set_passes_by_nodes_that_its_template_cannot_use() -> None:
+    template = {**TEMPLATE, "spec": {**TEMPLATE["spec"], "nodeSelector": {"pool": "a"}}}
+    nodes = [
+        make_node("wrong-pool", labels={"pool": "b"}),
+        make_node("tainted", labels={"pool": "a"}, taints=[("gpu", "", "NoSchedule")]),
+        make_node("soft", labels={"pool": "a"}, taints=[("gpu", "", "PreferNoSchedule")]),
+    ]
+    assert names(make(workload("DaemonSet", "agent", template=template), nodes=nodes)) == [
+        "agent-soft"
+    ]
+
+
+def test_daemons_go_where_others_may_not() -> None:
+    cordoned = make_node(
+        "cordoned",
+        unschedulable=True,
+        taints=[
+            ("node.kubernetes.io/unschedulable", "", "NoSchedule"),
+            ("node.kubernetes.io/not-ready", "", "NoExecute"),
+        ],
+    )
+    assert names(make(workload("DaemonSet", "agent"), nodes=[cordoned])) == ["agent-cordoned"]
+
+
+def test_a_replication_controller_makes_pods_too() -> None:
+    made = make(workload("ReplicationController", "old", replicas=1, selector={"app": "web"}))
+    assert names(made) == ["old-0"]
+    assert isinstance(made.objects[0], read_by_engine.ReplicationController)
+
+
+def test_every_kind_of_controller_keeps_the_word_of_its_pods() -> None:
+    """A kind that is added without owner rules would be expanded beside its own pods."""
+    for (_, kind), struct in WORKLOAD_KINDS.items():
+        assert struct in (Deployment, ReplicaSet, StatefulSet, DaemonSet, Job) or kind
+        target = workload(
+            kind, "mine", **({"selector": {}} if kind == "ReplicationController" else {})
+        )
+        running = owned_pod("mine-abcd-1", kind, "mine")
+        assert make(target, pods=[running], nodes=[make_node("n1")]).pods == []
