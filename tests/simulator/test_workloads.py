@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import msgspec
+import pytest
 from builders import make_node, make_pod
 
 from podium.api import workloads as read_by_engine
@@ -11,21 +12,11 @@ from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.api.storage import PersistentVolumeClaim
 from podium.simulator.admission import identified
-from podium.simulator.workload_kinds import (
-    WORKLOAD_KINDS,
-    DaemonSet,
-    Deployment,
-    Job,
-    ReplicaSet,
-    StatefulSet,
-    Workload,
-)
+from podium.simulator.workload_kinds import WORKLOAD_KINDS, Workload
 from podium.simulator.workloads import Controllers, Made
 
-TEMPLATE = {
-    "metadata": {"labels": {"app": "web"}},
-    "spec": {"containers": [{"name": "main", "image": "app"}]},
-}
+POD_SPEC: dict[str, Any] = {"containers": [{"name": "main", "image": "app"}]}
+TEMPLATE: dict[str, Any] = {"metadata": {"labels": {"app": "web"}}, "spec": POD_SPEC}
 
 
 def workload(kind: str, name: str, *, metadata: dict[str, Any] | None = None, **more: Any) -> Any:
@@ -195,7 +186,7 @@ def test_a_daemon_set_makes_one_pod_per_node_pinned_there() -> None:
 
 
 def test_a_daemon_set_passes_by_nodes_that_its_template_cannot_use() -> None:
-    template = {**TEMPLATE, "spec": {**TEMPLATE["spec"], "nodeSelector": {"pool": "a"}}}
+    template = {**TEMPLATE, "spec": {**POD_SPEC, "nodeSelector": {"pool": "a"}}}
     nodes = [
         make_node("wrong-pool", labels={"pool": "b"}),
         make_node("tainted", labels={"pool": "a"}, taints=[("gpu", "", "NoSchedule")]),
@@ -224,12 +215,9 @@ def test_a_replication_controller_makes_pods_too() -> None:
     assert isinstance(made.objects[0], read_by_engine.ReplicationController)
 
 
-def test_every_kind_of_controller_keeps_the_word_of_its_pods() -> None:
-    """A kind that is added without owner rules would be expanded beside its own pods."""
-    for (_, kind), struct in WORKLOAD_KINDS.items():
-        assert struct in (Deployment, ReplicaSet, StatefulSet, DaemonSet, Job) or kind
-        target = workload(
-            kind, "mine", **({"selector": {}} if kind == "ReplicationController" else {})
-        )
-        running = owned_pod("mine-abcd-1", kind, "mine")
-        assert make(target, pods=[running], nodes=[make_node("n1")]).pods == []
+@pytest.mark.parametrize("kind", [kind for _, kind in WORKLOAD_KINDS])
+def test_a_controller_of_any_kind_whose_pods_are_in_the_input_makes_none(kind: str) -> None:
+    selector = {"selector": {"app": "web"}} if kind == "ReplicationController" else {}
+    running = owned_pod("mine-abcd-1", kind, "mine")
+    made = make(workload(kind, "mine", **selector), pods=[running], nodes=[make_node("n1")])
+    assert made.pods == []

@@ -6,7 +6,9 @@ else chose the node for it). Order per node is order of arrival.
 
 from collections.abc import Iterator, Sequence
 
-from podium.cluster.pod_info import PodInfo
+from podium.api.meta import ObjectMeta
+from podium.api.pod import Pod
+from podium.cluster.pod_info import PodInfo, PodShape
 
 
 class Nominator:
@@ -27,6 +29,21 @@ class Nominator:
             del pods[uid]
             if not pods:
                 del self._by_node[node_name]
+
+    def strip(self, info: PodInfo) -> None:
+        """Leave only a pod's name on its node: it counts as a pod that asks for nothing.
+
+        upstream: the object of a nominated pod is looked up in the queue, so for one that was
+        taken out of it only the reference is left.
+        """
+        node_name = self._node_of.get(info.uid)
+        if node_name is not None:
+            self._by_node[node_name][info.uid] = _bare(info)
+
+    def restore(self, info: PodInfo) -> None:
+        """Give a pod that is in no queue the nomination back that its object speaks of."""
+        if info.pod.status.nominated_node_name:
+            self.nominate(_bare(info), info.pod.status.nominated_node_name)
 
     def node_of(self, uid: str) -> str:
         """The node a pod is nominated to, or an empty string."""
@@ -51,3 +68,9 @@ class Nominator:
             if strong:
                 found[node_name] = strong
         return found
+
+
+def _bare(info: PodInfo) -> PodInfo:
+    full = info.pod.metadata
+    pod = Pod(metadata=ObjectMeta(name=full.name, namespace=full.namespace, uid=full.uid))
+    return PodInfo(pod, PodShape(pod))

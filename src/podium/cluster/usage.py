@@ -67,13 +67,15 @@ class Usage:
     def replace(self, row: int, old: PodInfo, new: PodInfo) -> None:
         """Put a new object in place of one of the same shape: last in the list, sums untouched.
 
-        Its ports are taken again, as a neighbour with the same port may have freed them.
+        Its ports are taken again, as a neighbour with the same port may have freed them. The row
+        counts as changed: the new object may tell, say, when the pod started.
         """
         pods = self._own_pods(row)
         index = next(i for i, pod in enumerate(pods) if pod.uid == old.uid)
         pods[index] = pods[-1]
         pods[-1] = new
         self.ports.add(row, new.shape.ports)
+        self.changed[row] = self.log.note(row)
 
     def arrange(self, row: int, pods: Sequence[PodInfo], ports: Iterable[HostPort]) -> None:
         """Put the pods of a row, which stay the same, into an order they had, with the ports that

@@ -20,10 +20,14 @@ from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import Diagnosis, FilterResult
 from podium.framework.filtering import PreFilterOutcome, describe
 from podium.framework.fit_message import NO_NODES, fit_error, one_node_error
-from podium.framework.points import PermitResult
+from podium.framework.pod_group_cycle import Placed, PodGroupCycle
+from podium.framework.points import PermitResult, PostFilterResult
 from podium.framework.profile import Profile
 from podium.framework.scoring import ScoringError, run_pre_scores
 from podium.framework.status import Code, Status, error, unresolvable
+
+POST_FILTER_SKIPPED = PostFilterResult(Code.UNSCHEDULABLE, ("All PostFilter plugins are skipped",))
+NOBODY_REJECTED = "one or more plugins asked to wait and no plugin rejected pod"
 
 
 class AttemptError(Exception):
@@ -47,8 +51,19 @@ class Attempts:
     def run(self, info: PodInfo, profile: Profile) -> tuple[Decision, Cycle]:
         """Find a node for a pod and assume it there; the decision tells how it went."""
         started = self._clock()
+        decision, cycle = self.find(info, profile)
+        if decision.chosen is not None:
+            self.hold(decision, cycle, profile, decision.chosen)
+        decision.durations_s["total"] = self._clock() - started
+        return decision, cycle
+
+    def find(
+        self, info: PodInfo, profile: Profile, group: PodGroupCycle | None = None
+    ) -> tuple[Decision, Cycle]:
+        """Find a node for a pod, on its own or as a member of a group; nothing is held yet."""
         decision = Decision(info, profile.name, self._node_names())
         cycle = Cycle(info, self._cluster)
+        cycle.group = group
         try:
             self._find(decision, cycle, profile)
         except (AttemptError, ScoringError) as problem:
@@ -56,17 +71,14 @@ class Attempts:
             decision.is_error = True
             decision.nominated_node = ""
             decision.best_rows = np.zeros(0, dtype=np.intp)
-        else:
-            if decision.chosen is not None:
-                self._hold(decision, cycle, profile)
-        decision.durations_s["total"] = self._clock() - started
         return decision, cycle
 
     # finding a node
 
     def _find(self, decision: Decision, cycle: Cycle, profile: Profile) -> None:
         self._cluster.node_order()  # the snapshot: its order depends on when it is taken
-        count = self._cluster.nodes.present_count
+        placement = _placement(cycle)
+        count = self._cluster.nodes.present_count if placement is None else len(placement)
         if count == 0:
             decision.message = NO_NODES
             decision.nominated_node = ""
@@ -111,11 +123,12 @@ class Attempts:
         nominated = self._nominated_row(cycle, profile, diagnosis)
         if nominated is not None:
             return nominated
-        rows = whole_table(self._cluster)
+        placement = _placement(cycle)
+        rows = whole_table(self._cluster) if placement is None else placement
         if outcome.nodes is not None:
             by = " ".join(sorted(outcome.narrowed_by))
             diagnosis.absent = unresolvable(f"node(s) didn't satisfy plugin(s) [{by}]")
-            rows = self._narrowed(outcome.nodes)
+            rows = self._narrowed(outcome.nodes, placement)
         result = self._search(cycle, profile, rows)
         diagnosis.results.append(result)
         seen, problem = _up_to_an_error(result)
@@ -124,7 +137,7 @@ class Attempts:
         )
         if problem:
             raise AttemptError(problem)
-        if not result.rejected_any:
+        if result.count and not result.rejected_any:
             return result.rows
         passed = result.passed()
         if not passed.any():
@@ -144,6 +157,9 @@ class Attempts:
         if not name or not self._cluster.nodes.is_present(name):
             return None
         rows = np.array([self._cluster.nodes.row(name)], dtype=np.intp)
+        placement = _placement(cycle)
+        if placement is not None and rows[0] not in placement:
+            return None
         result = profile.filter_rows(cycle, rows)
         status = result.status(0)
         if status is None:
@@ -153,11 +169,11 @@ class Attempts:
             diagnosis.results.append(result)
         return None
 
-    def _narrowed(self, names: frozenset[str]) -> Rows:
+    def _narrowed(self, names: frozenset[str], placement: Placed | None) -> Rows:
         rows = [r for r in map(self._cluster.nodes.row, names) if r >= 0]
         present = self._cluster.nodes.present
         wanted = {r for r in rows if present[r]}
-        order = self._cluster.node_order()
+        order = self._cluster.node_order() if placement is None else placement
         return order[np.isin(order, list(wanted))] if wanted else order[:0]
 
     def _search(self, cycle: Cycle, profile: Profile, rows: Rows) -> FilterResult:
@@ -190,7 +206,10 @@ class Attempts:
         self, decision: Decision, cycle: Cycle, profile: Profile, diagnosis: Diagnosis
     ) -> None:
         if profile.post_filter:
-            outcome = run_post_filters(profile.post_filter, cycle, diagnosis)
+            if cycle.group is not None and not cycle.group.post_filters:
+                outcome = POST_FILTER_SKIPPED
+            else:
+                outcome = run_post_filters(profile.post_filter, cycle, diagnosis)
             decision.post_filter = outcome
             decision.nominated_node = outcome.nominated_node
             diagnosis.postfilter_message = outcome.message
@@ -215,29 +234,29 @@ class Attempts:
 
     # holding the node
 
-    def _hold(self, decision: Decision, cycle: Cycle, profile: Profile) -> None:
-        """Assume the pod on its node, reserve, ask for permission."""
-        node_name = decision.chosen or ""
+    def hold(
+        self, decision: Decision, cycle: Cycle, profile: Profile, node_name: str
+    ) -> Status | None:
+        """Assume the pod on a node, reserve, ask for permission.
+
+        The answer is Permit's: None to go ahead, or to wait; anything else means that nothing is
+        held and the decision says why.
+        """
         try:
             self._cluster.assume(cycle.pod, node_name)
         except CacheError as problem:
-            self._fail(decision, error(describe(problem)))
-            return
+            return self._fail(decision, error(describe(problem)))
         self._cluster.nominator.drop(cycle.pod.uid)
-        failure = self._reserve(cycle, profile, node_name)
-        if failure is None:
-            waits = self._permit(cycle, profile, node_name)
-            if isinstance(waits, Status):
-                failure = waits
-            else:
-                decision.waits_s = waits
-        if failure is not None:
+        answer = self._reserve(cycle, profile, node_name)
+        if answer is None:
+            answer = self._permit(decision, cycle, profile, node_name)
+        if answer is not None and answer.code is not Code.WAIT:
             problems = self.undo(cycle, profile, node_name)
             if problems:
-                failure = error("; ".join((failure.message, *problems)))
-            self._fail(decision, failure)
-            return
+                answer = error("; ".join((answer.message, *problems)))
+            return self._fail(decision, answer)
         decision.bound = node_name
+        return answer
 
     def _reserve(self, cycle: Cycle, profile: Profile, node_name: str) -> Status | None:
         for plugin in profile.reserve:
@@ -253,9 +272,13 @@ class Attempts:
             return error(text).by(plugin.name)
         return None
 
-    def _permit(self, cycle: Cycle, profile: Profile, node_name: str) -> dict[str, float] | Status:
-        """Plugins that want the pod to wait, with their timeouts; or why it may not go on."""
+    def _permit(
+        self, decision: Decision, cycle: Cycle, profile: Profile, node_name: str
+    ) -> Status | None:
+        """None if the pod may go on, what the last of those says that want it to wait (their
+        timeouts are the decision's), or why it may not."""
         waits: dict[str, float] = {}
+        waiting: Status | None = None
         for plugin in profile.permit:
             try:
                 answer = plugin.permit(cycle, node_name)
@@ -265,12 +288,14 @@ class Attempts:
                 continue
             if answer.status.code is Code.WAIT:
                 waits[plugin.name] = answer.timeout_s
+                waiting = Status(Code.WAIT, (*answer.status.reasons, NOBODY_REJECTED), plugin.name)
             elif answer.status.code.rejected:
                 return answer.status.by(plugin.name)
             else:
                 text = f'running Permit plugin "{plugin.name}": {answer.status.message}'
                 return error(text).by(plugin.name)
-        return waits
+        decision.waits_s = waits
+        return waiting
 
     def undo(self, cycle: Cycle, profile: Profile, node_name: str) -> list[str]:
         """Take back what holding a node did: unreserve in reverse order, then forget the pod.
@@ -287,20 +312,28 @@ class Attempts:
             self._cluster.forget(cycle.pod)
         except CacheError as problem:
             problems.append(describe(problem))
+        if cycle.group is not None:
+            self._cluster.nominator.restore(cycle.pod)
         return problems
 
-    def _fail(self, decision: Decision, status: Status) -> None:
+    def _fail(self, decision: Decision, status: Status) -> Status:
         decision.nominated_node = ""
         decision.is_error = not status.code.rejected
         decision.message = one_node_error(status) if status.code.rejected else status.message
         if status.code.rejected:
             decision.refused_by = status
+        return status
 
     def _node_names(self) -> tuple[str, ...]:
         if self._names_version != self._cluster.nodes.membership:
             self._names_version = self._cluster.nodes.membership
             self._names = tuple(self._cluster.nodes.names[: self._cluster.nodes.size])
         return self._names
+
+
+def _placement(cycle: Cycle) -> Placed | None:
+    """The rows that the attempt is limited to, if it is."""
+    return cycle.group.limited_to if cycle.group is not None else None
 
 
 def _up_to_an_error(result: FilterResult) -> tuple[int, str]:

@@ -11,6 +11,7 @@ from podium.api.devices import DeviceClass, ResourceClaim, ResourceSlice
 from podium.api.meta import KubeStruct
 from podium.api.node import Node
 from podium.api.pod import Pod
+from podium.api.pod_groups import PodGroup
 from podium.api.storage import (
     CSIDriver,
     CSINode,
@@ -30,6 +31,7 @@ FINISHED = ("Succeeded", "Failed")
 
 POD_ADDED = ClusterEvent(Resource.ASSIGNED_POD, Action.ADD)
 POD_DELETED = ClusterEvent(Resource.ASSIGNED_POD, Action.DELETE)
+PENDING_POD_ADDED = ClusterEvent(Resource.UNSCHEDULABLE_POD, Action.ADD)
 
 _RESOURCES: dict[type[KubeStruct], Resource] = {
     PersistentVolume: Resource.PERSISTENT_VOLUME,
@@ -43,11 +45,14 @@ _RESOURCES: dict[type[KubeStruct], Resource] = {
     ResourceSlice: Resource.RESOURCE_SLICE,
     DeviceClass: Resource.DEVICE_CLASS,
 }
+_WITH_GROUPS: dict[type[KubeStruct], Resource] = {**_RESOURCES, PodGroup: Resource.POD_GROUP}
 
 
 class Intake:
     def __init__(self, state: EngineState) -> None:
         self._state = state
+        self._resources = _WITH_GROUPS if state.gates["GenericWorkload"] else _RESOURCES
+        self._gangs = state.gates["GangScheduling"]
 
     # nodes
 
@@ -87,7 +92,7 @@ class Intake:
         self._object_event(Action.DELETE, obj, None)
 
     def _object_event(self, action: Action, old: Any, new: Any) -> None:
-        resource = _RESOURCES.get(type(new if new is not None else old))
+        resource = self._resources.get(type(new if new is not None else old))
         if resource is not None:
             self._wake(ClusterEvent(resource, action), old, new)
 
@@ -137,8 +142,11 @@ class Intake:
             self._became_assigned(pod)
         elif self._state.responsible(pod):
             info = self._state.cluster.infos.of(pod)
+            self._state.cluster.pod_groups.put(info)
             self._state.queue.add(info)
             self._note_queued(info)
+            if self._gangs:
+                self._wake(PENDING_POD_ADDED, None, pod)
 
     def _note_queued(self, info: PodInfo) -> None:
         queued = self._state.queue.get(info.key)
@@ -162,6 +170,7 @@ class Intake:
     def _pending_changed(self, old: Pod, pod: Pod) -> None:
         state = self._state
         info = state.cluster.infos.of(pod)
+        state.cluster.pod_groups.put(info)
         if state.cluster.is_assumed(info.uid):
             if info.terminating and old.metadata.deletion_timestamp is None:
                 self._assumed_deleted(info)
@@ -175,6 +184,7 @@ class Intake:
     def _pending_deleted(self, info: PodInfo) -> None:
         state = self._state
         state.queue.delete(info)
+        state.cluster.pod_groups.remove(info)
         if state.cluster.is_assumed(info.uid):
             self._assumed_deleted(info)
         elif info.pod.status.nominated_node_name:

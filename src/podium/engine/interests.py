@@ -31,26 +31,29 @@ _EVERYTHING = tuple(
         Resource.DEVICE_CLASS,
     )
 )
+_WITH_GROUPS = (*_EVERYTHING, Registration(Resource.POD_GROUP, Action.ALL))
 
 
-def interests_of(profiles: Iterable[Profile]) -> Interests:
+def interests_of(profiles: Iterable[Profile], *, pod_groups: bool = False) -> Interests:
+    """`pod_groups` says whether there are events about PodGroups."""
+    everything = _WITH_GROUPS if pod_groups else _EVERYTHING
     return Interests(
         {
             profile.name: tuple(
                 Interest(plugin.name, registration)
                 for plugin in profile.plugins.values()
                 if isinstance(plugin, _REJECTING)
-                for registration in _registrations(plugin)
+                for registration in _registrations(plugin, everything)
             )
             for profile in profiles
         }
     )
 
 
-def _registrations(plugin: Plugin) -> Iterable[Registration]:
+def _registrations(plugin: Plugin, everything: Iterable[Registration]) -> Iterable[Registration]:
     declared = plugin.events()
     if declared is None:
-        return _EVERYTHING
+        return everything
     nodes = [r for r in declared if r.resource is Resource.NODE]
     adds = any(r.action & Action.ADD for r in nodes)
     taints = any(r.action & Action.UPDATE_NODE_TAINT for r in nodes)

@@ -6,14 +6,18 @@ The last victim is special: once the others are gone, the preemptor need not wai
 its eviction, it is enough to see it leave.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from podium.api.pod_groups import PodGroup
 from podium.cluster.pod_info import PodInfo
-from podium.engine.requests import Evict, Preempt
+from podium.engine.requests import Evict, GroupPreemptor, Preempt, PreemptForGroup, Preemptor
 from podium.engine.state import EngineState
 from podium.framework.points import PostFilterResult
 
 PLUGIN = "DefaultPreemption"
+ANY_NODE = "cluster"
+"""upstream: what stands in the place of a node's name where a group preempts"""
 
 
 @dataclass(slots=True)
@@ -31,11 +35,25 @@ class Preemptions:
 
     def carry_out(self, preemptor: PodInfo, outcome: PostFilterResult) -> None:
         """Stop victims that exist in memory only, ask for the others' eviction."""
-        state = self._state
         node_name = outcome.nominated_node or ""
-        leaving = [victim for victim in outcome.victims if not victim.terminating]
+        room = self._make_room(preemptor, outcome.victims, node_name)
+        if room is not None:
+            self._state.ask(Preempt(preemptor, node_name, *room))
+
+    def carry_out_for_group(self, preemptor: GroupPreemptor, victims: Sequence[PodInfo]) -> None:
+        """The same where a pod group is the preemptor."""
+        room = self._make_room(preemptor, victims, ANY_NODE)
+        if room is not None:
+            self._state.ask(PreemptForGroup(preemptor, ANY_NODE, *room))
+
+    def _make_room(
+        self, preemptor: Preemptor, victims: Sequence[PodInfo], node_name: str
+    ) -> tuple[tuple[PodInfo, ...], tuple[Evict, ...]] | None:
+        """(nominations to clear, pods to evict), None if nothing is left to ask for."""
+        state = self._state
+        leaving = [victim for victim in victims if not victim.terminating]
         if not leaving:
-            return
+            return None
         weaker = tuple(
             other
             for other in state.cluster.nominator.on_node(node_name)
@@ -48,15 +66,16 @@ class Preemptions:
         )
         for victim in leaving:
             state.note(victim.key, "preempted", f"by {preemptor.key}")
-        if evict or weaker:
-            state.preempting.start(preemptor.uid)
-            left = [eviction.victim for eviction in evict]
-            self._under_way[preemptor.uid] = _UnderWay(leaving, left)
-            self._watch_last(preemptor)
-            state.ask(Preempt(preemptor, node_name, weaker, evict))
+        if not (evict or weaker):
+            return None
+        state.preempting.start(preemptor.uid)
+        left = [eviction.victim for eviction in evict]
+        self._under_way[preemptor.uid] = _UnderWay(leaving, left)
+        self._watch_last(preemptor)
+        return weaker, evict
 
     def evicted(
-        self, preemptor: PodInfo, victim: PodInfo, node_name: str, *, was_gone: bool = False
+        self, preemptor: Preemptor, victim: PodInfo, node_name: str, *, was_gone: bool = False
     ) -> None:
         """The driver has evicted one victim, or found that it had gone by itself."""
         under_way = self._under_way.get(preemptor.uid)
@@ -66,32 +85,32 @@ class Preemptions:
         if not was_gone:
             self._tell(victim, preemptor, node_name)
 
-    def finished(self, preemptor: PodInfo, problem: str | None) -> None:
+    def finished(self, preemptor: Preemptor, problem: str | None) -> None:
         """The driver has evicted all victims, or met a problem and stopped."""
         state = self._state
         state.preempting.finish(preemptor.uid)
         under_way = self._under_way.pop(preemptor.uid, None)
         if problem is not None or (under_way and self._missed_it_all(preemptor, under_way)):
-            state.queue.activate([preemptor])
+            state.queue.activate(_pods(preemptor))
 
-    def _missed_it_all(self, preemptor: PodInfo, under_way: _UnderWay) -> bool:
+    def _missed_it_all(self, preemptor: Preemptor, under_way: _UnderWay) -> bool:
         """Whether the last victim went while the preemptor was held back, so that nothing that is
         still to come would wake it. Upstream leaves it to the flush of long sleepers."""
-        queued = self._state.queue.get(preemptor.key)
-        placements = self._state.cluster.placements
-        held_back = queued is not None and queued.gating_plugin == PLUGIN
+        queue, placements = self._state.queue, self._state.cluster.placements
+        queued = (queue.get(pod.key) for pod in _pods(preemptor))
+        held_back = any(q is not None and q.gating_plugin == PLUGIN for q in queued)
         return held_back and not any(victim.uid in placements for victim in under_way.victims)
 
-    def _watch_last(self, preemptor: PodInfo) -> None:
+    def _watch_last(self, preemptor: Preemptor) -> None:
         left = self._under_way[preemptor.uid].left
         if len(left) == 1:
             self._state.preempting.reach_last(preemptor.uid, left[0].uid)
 
-    def _condition(self, preemptor: PodInfo) -> str:
-        name = preemptor.pod.spec.scheduler_name
-        return f"{name}: preempting to accommodate a higher priority pod"
+    def _condition(self, preemptor: Preemptor) -> str:
+        name = _pods(preemptor)[0].pod.spec.scheduler_name
+        return f"{name}: preempting to accommodate a higher priority {_kind(preemptor)}"
 
-    def _stop_in_memory(self, victim: PodInfo, preemptor: PodInfo, node_name: str) -> bool:
+    def _stop_in_memory(self, victim: PodInfo, preemptor: Preemptor, node_name: str) -> bool:
         state = self._state
         waiting = state.waiting.get(victim.uid)
         flight = state.flights.get(victim.uid)
@@ -104,6 +123,16 @@ class Preemptions:
             self._tell(victim, preemptor, node_name, " (in kube-scheduler memory).")
         return stopped
 
-    def _tell(self, victim: PodInfo, preemptor: PodInfo, node_name: str, end: str = "") -> None:
-        note = f"Preempted by pod {preemptor.pod.metadata.uid} on node {node_name}{end}"
-        self._state.tell(victim, "Normal", "Preempted", "Preempting", note, preemptor)
+    def _tell(self, victim: PodInfo, preemptor: Preemptor, node_name: str, end: str = "") -> None:
+        related = preemptor.group if isinstance(preemptor, GroupPreemptor) else preemptor
+        uid = (related if isinstance(related, PodGroup) else related.pod).metadata.uid
+        note = f"Preempted by {_kind(preemptor)} {uid} on node {node_name}{end}"
+        self._state.tell(victim, "Normal", "Preempted", "Preempting", note, related)
+
+
+def _kind(preemptor: Preemptor) -> str:
+    return "podgroup" if isinstance(preemptor, GroupPreemptor) else "pod"
+
+
+def _pods(preemptor: Preemptor) -> Sequence[PodInfo]:
+    return preemptor.members if isinstance(preemptor, GroupPreemptor) else (preemptor,)

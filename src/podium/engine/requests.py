@@ -6,6 +6,7 @@ API server; a live driver sends it, the simulator applies it to an in-memory clu
 
 from dataclasses import dataclass
 
+from podium.api.pod_groups import PodGroup, PodGroupCondition
 from podium.cluster.pod_info import PodInfo
 from podium.engine.binding import Binding
 
@@ -30,7 +31,7 @@ class Event:
     reason: str
     action: str
     note: str
-    related: PodInfo | None = None
+    related: PodInfo | PodGroup | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +77,51 @@ class Preempt:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupPreemptor:
+    """A pod group that makes room for its members; has what a pod has that preempts."""
+
+    group: PodGroup
+    members: tuple[PodInfo, ...]
+
+    @property
+    def uid(self) -> str:
+        return self.group.uid
+
+    @property
+    def key(self) -> str:
+        return self.group.key
+
+    @property
+    def priority(self) -> int:
+        return self.group.priority
+
+
+Preemptor = PodInfo | GroupPreemptor
+
+
+@dataclass(frozen=True, slots=True)
+class PreemptForGroup:
+    """The same for a pod group, whose victims may be on any node."""
+
+    preemptor: GroupPreemptor
+    node_name: str
+    clear: tuple[PodInfo, ...]
+    evict: tuple[Evict, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PatchPodGroupStatus:
+    """Set a condition of a PodGroup; the time of its last transition is the driver's to fill in."""
+
+    group: PodGroup
+    condition: PodGroupCondition
+
+
+@dataclass(frozen=True, slots=True)
 class Bind:
     """Run a binding cycle and report how it ended."""
 
     binding: Binding
 
 
-Request = Event | PatchStatus | Nominate | Preempt | Bind
+Request = Event | PatchStatus | Nominate | Preempt | PreemptForGroup | PatchPodGroupStatus | Bind

@@ -9,7 +9,6 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from podium.api.meta import ObjectMeta
 from podium.api.pod import Pod
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
@@ -24,6 +23,7 @@ from podium.engine.failure import Failures
 from podium.engine.intake import Intake
 from podium.engine.interests import interests_of
 from podium.engine.journal import Journal
+from podium.engine.pod_groups import PodGroups
 from podium.engine.preempting import Preemptions
 from podium.engine.queue import SchedulingQueue
 from podium.engine.queue.backoff import Backoff
@@ -38,7 +38,6 @@ from podium.framework.registry import Registry
 from podium.framework.status import Code, Status, error
 from podium.framework.waiting import WaitingPods
 
-
 CRASHED = "Podium failed while it looked for a node: "
 
 
@@ -49,11 +48,12 @@ class UnknownProfileError(LookupError):
 @dataclass(slots=True)
 class Attempt:
     """The outcome of one attempt; `binding` is there when a node is held, `crash` is the traceback
-    of what only a bug can cause."""
+    of what only a bug can cause. `others` are the attempts of members of the same pod group."""
 
     decision: Decision
     binding: Binding | None = None
     crash: str = ""
+    others: tuple["Attempt", ...] = ()
 
 
 class Engine:
@@ -73,7 +73,9 @@ class Engine:
         self.configuration = configuration
         self.gates = gates or FeatureGates()
         self.cluster = Cluster()
+        self.cluster.pod_groups.enabled = self.gates["GenericWorkload"]
         self.clock = clock
+        choice = choice or Seeded()
         waiting, preempting = WaitingPods(), Preempting()
         self.profiles = build_profiles(
             configuration, registry, self.cluster, self.gates, waiting, preempting
@@ -91,7 +93,7 @@ class Engine:
         )
         self._attempts = Attempts(
             self.cluster,
-            choice or Seeded(),
+            choice,
             configuration.percentage_of_nodes_to_score if percentage is None else percentage,
             clock,
         )
@@ -99,6 +101,7 @@ class Engine:
         self.failures = Failures(self.state)
         self.bindings = Bindings(self.state, self._attempts, self.failures)
         self.preemptions = Preemptions(self.state)
+        self._pod_groups = self._build_pod_groups(choice) if self.gates["GenericWorkload"] else None
         self._validate = validate
         if validate:
             self._watch_over_transitions()
@@ -117,7 +120,9 @@ class Engine:
             clock=self.clock,
             sort_key=self.first_profile.queue_sort.sort_key,
             gate=self._gate,
-            interests=interests_of(self.profiles.values()),
+            interests=interests_of(
+                self.profiles.values(), pod_groups=self.gates["GenericWorkload"]
+            ),
             nominator=self.cluster.nominator,
             backoff=Backoff(
                 configuration.pod_initial_backoff_seconds,
@@ -125,6 +130,19 @@ class Engine:
                 pop_early,
             ),
             pop_from_backoff=pop_early,
+            pod_groups=self.gates["GenericWorkload"],
+        )
+
+    def _build_pod_groups(self, choice: Choice) -> PodGroups:
+        return PodGroups(
+            self.state,
+            self._attempts,
+            self.failures,
+            self.bindings,
+            self.preemptions,
+            choice,
+            self._skips,
+            self._broke,
         )
 
     # work
@@ -154,6 +172,8 @@ class Engine:
 
     def _try(self, queued: QueuedPod) -> Attempt | None:
         info, state = queued.info, self.state
+        if self._pod_groups is not None and info.pod.spec.scheduling_group is not None:
+            return self._try_group(self._pod_groups, queued)
         if self._skips(info):
             self.queue.done(info.uid)
             return None
@@ -180,6 +200,17 @@ class Engine:
         )
         return attempt
 
+    def _try_group(self, groups: PodGroups, queued: QueuedPod) -> Attempt | None:
+        """A member of a pod group is tried together with all others; its own attempt comes first
+        and has theirs with it."""
+        submitted = groups.schedule(queued)
+        attempts = [Attempt(decision, binding, groups.crash) for decision, binding in submitted]
+        attempts.sort(key=lambda attempt: attempt.decision.pod.uid != queued.info.uid)
+        if not attempts:
+            return None
+        attempts[0].others = tuple(attempts[1:])
+        return attempts[0]
+
     def _skips(self, info: PodInfo) -> bool:
         """Whether a pod is not to be tried at all (engine spec 5.1)."""
         if not self.state.responsible(info.pod):
@@ -187,36 +218,33 @@ class Engine:
         if info.terminating:
             note = f"skip schedule deleting pod: {info.key}"
             self.state.tell(info, "Warning", "FailedScheduling", "Scheduling", note)
-            self._forget_object(info)
+            self.cluster.nominator.strip(info)
             return True
         return self.cluster.is_assumed(info.uid)
-
-    def _forget_object(self, info: PodInfo) -> None:
-        """upstream: the object of a nominated pod is looked up in the queue; of one that was taken
-        out for good, only a pod without requests and priority is left on its node."""
-        name, metadata = self.cluster.nominator.node_of(info.uid), info.pod.metadata
-        if name:
-            bare = ObjectMeta(name=metadata.name, namespace=metadata.namespace, uid=metadata.uid)
-            self.cluster.nominator.nominate(self.cluster.infos.of(Pod(metadata=bare)), name)
 
     def _attempt(self, info: PodInfo) -> Attempt:
         """An attempt that breaks is that pod's failure: it is retried and stops nobody else."""
         try:
             return self.schedule(info)
         except Exception as problem:
-            if self._validate:
-                raise
+            message = self._broke(problem)
             if self.cluster.is_assumed(info.uid):
                 self.cluster.forget(info)
             decision = Decision(
                 info,
                 info.pod.spec.scheduler_name,
                 (),
-                message=f"{CRASHED}{describe(problem)}",
+                message=message,
                 is_error=True,
                 nominated_node="",
             )
             return Attempt(decision, crash=traceback.format_exc())
+
+    def _broke(self, problem: Exception) -> str:
+        """What is said of an attempt that broke, as only a bug can make it."""
+        if self._validate:
+            raise problem
+        return f"{CRASHED}{describe(problem)}"
 
     # single steps, for drivers that keep no queue
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from podium.api.pod import Pod
+from podium.api.pod_groups import PodGroup
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 from podium.config.feature_gates import FeatureGates
@@ -64,7 +65,7 @@ class EngineState:
         reason: str,
         action: str,
         note: str,
-        related: PodInfo | None = None,
+        related: PodInfo | PodGroup | None = None,
     ) -> None:
         """Ask for an event about a pod."""
         self.ask(Event(pod, type_, reason, action, note, related))

@@ -1,9 +1,9 @@
 """`--validate`: after every transition, look at the whole state and see whether it can be.
 
 A transition is a call from outside: an event that comes in, an attempt, the passing of time, the
-report of a driver. Between two of them everything has to add up: the table is what its pods make it,
-no pod is lost or in two places, nothing is held for a pod that is gone. The check is a pure
-function of the state; the watchdog runs it where transitions end and names the one that broke what.
+report of a driver. Between two of them everything has to add up: the table is what its pods make
+it, no pod is lost or in two places, nothing is held for a pod that is gone. The check is a pure
+function of the state; the watchdog runs it where transitions end and names the one that broke it.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ from podium.engine.state import EngineState
 
 
 class InvariantBroken(AssertionError):
-    """The state cannot be; a bug. `transition` says after which call, `pod` for whom it was made."""
+    """The state cannot be: a bug. `transition` is the call that led there, `pod` whom it served."""
 
     def __init__(self, transition: str, pod: str, broken: list[str]) -> None:
         self.transition = transition

@@ -67,7 +67,7 @@ class AttachedVolumes:
     def read(self, row: int, pods: Iterable[PodInfo]) -> tuple[NodeVolumes, set[Dependency]]:
         """The volumes on a row if these were its pods, and what that was read from."""
         counting = VolumeCounting(self._cluster.catalog)
-        migration = row in self._csi_nodes.by_row
+        migration = row in self._csi_nodes.rows
         by_pods: set[CsiVolume] = set()
         try:
             for info in pods:
@@ -126,9 +126,10 @@ class AttachedVolumes:
             else:
                 for key in changed:
                     stale |= self._readers.get((kind, key), set())
-        csi_rows = frozenset(self._csi_nodes.by_row)
-        stale |= csi_rows ^ self._csi_rows
-        self._csi_rows = csi_rows
+        csi_rows = self._csi_nodes.rows
+        if csi_rows is not self._csi_rows:
+            stale |= csi_rows ^ self._csi_rows
+            self._csi_rows = csi_rows
         if usage.generation != self._usage_seen:
             stale.update(np.flatnonzero(usage.changed[: nodes.size] > self._usage_seen).tolist())
             self._usage_seen = usage.generation

@@ -40,8 +40,15 @@ class CsiNodeColumns:
         self._cluster = cluster
         self._version: tuple[int, int, int] = (-1, -1, -1)
         self._nodes: dict[int, CSINode] = {}
+        self._rows: frozenset[int] = frozenset()
         self._masks: dict[tuple[str, str], Mask] = {}
         self._limits: dict[str, Ints] = {}
+
+    @property
+    def rows(self) -> frozenset[int]:
+        """Rows that have a CSINode; the same object until they change."""
+        self._refresh()
+        return self._rows
 
     @property
     def by_row(self) -> Mapping[int, CSINode]:
@@ -100,5 +107,7 @@ class CsiNodeColumns:
             for csi_node in self._cluster.catalog.all(CSINode)
         )
         self._nodes = {row: csi_node for row, csi_node in found if row >= 0}
+        if self._rows != self._nodes.keys():
+            self._rows = frozenset(self._nodes)
         self._masks.clear()
         self._limits.clear()

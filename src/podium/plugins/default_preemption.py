@@ -3,53 +3,87 @@
 Here it is decided whether a pod may preempt, which nodes are worth a dry run and which of the
 candidates is best; the dry run itself is in `preemption_dry_run.py`. Answers for a node are kept
 until that node changes, because a burst of alike pods asks the same question again and again.
+
+Members of pod groups are a case of their own: with workload-aware preemption it is the group that
+preempts, as a whole (`pod_group_preemption.py`), and its members do not.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from podium.api.label_syntax import aggregate
+from podium.api.pod_groups import PodGroup
 from podium.api.workloads import PodDisruptionBudget
+from podium.cluster.pod_group_state import GroupKey, PodGroupMissing, group_of, pod_group
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import Diagnosis
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.fit_message import fit_error
 from podium.framework.handle import Handle
-from podium.framework.points import PostFilterPlugin, PostFilterResult, PreEnqueuePlugin
+from podium.framework.points import (
+    PodGroupPostFilterPlugin,
+    PostFilterPlugin,
+    PostFilterResult,
+    PreEnqueuePlugin,
+)
 from podium.framework.status import Code, Status, unresolvable
+from podium.plugins.pod_group_preemption import select_victims
 from podium.plugins.preemption_dry_run import Candidate, DryRun
 from podium.plugins.preemption_memory import PreemptionMemory
 
 NOT_HELPFUL = unresolvable("Preemption is not helpful for scheduling")
 PREEMPTION_RUNNING = unresolvable("waiting for the preemption for this pod to be finished")
+GROUP_PREEMPTION_RUNNING = unresolvable(
+    "waiting for the preemption for this pod group to be finished"
+)
+GROUP_UNKNOWN = "pod group for pod not found"
+GROUP_HAS_PLACEMENTS = "not eligible due to placement-based pod group scheduling limitation"
+GROUP_PREEMPTS_ITSELF = "not eligible due to workload aware preemption enabled"
 NEVER = "not eligible due to preemptionPolicy=Never."
 VICTIMS_TERMINATING = "not eligible due to a terminating pod on the nominated node."
 PREEMPTED_CONDITION = ("DisruptionTarget", "True", "PreemptionByScheduler")
 
 
-class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
+class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, PodGroupPostFilterPlugin):
     name = "DefaultPreemption"
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
         self._memory = PreemptionMemory()
+        self._placements = handle.gates["TopologyAwareWorkloadScheduling"]
+        self._groups_preempt = handle.gates["WorkloadAwarePreemption"]
 
     def events(self) -> Sequence[Registration]:
         return (Registration(Resource.POD, Action.DELETE, lambda *_: False),)
 
     def pre_enqueue(self, pod: PodInfo) -> Status | None:
         """Hold a preemptor back until its last victim is gone or going."""
-        last = self.handle.preempting.last_victim(pod.uid)
+        key = group_of(pod.pod) if self._groups_preempt else None
+        if key is None:
+            return PREEMPTION_RUNNING if self._is_preempting(pod.uid) else None
+        try:
+            group = pod_group(self.handle.cluster.catalog, key)
+        except PodGroupMissing:
+            return None
+        return GROUP_PREEMPTION_RUNNING if self._is_preempting(group.uid) else None
+
+    def _is_preempting(self, uid: str) -> bool:
+        last = self.handle.preempting.last_victim(uid)
         if last is None:
-            return None
+            return False
         held = self.handle.cluster.placements.get(last) if last else None
-        if last and (held is None or held.info.terminating):
-            return None
-        return PREEMPTION_RUNNING
+        return not last or (held is not None and not held.info.terminating)
+
+    def pod_group_post_filter(
+        self, group: PodGroup, members: Sequence[PodInfo], fits: Callable[[], Status | None]
+    ) -> Sequence[PodInfo] | Status:
+        return select_victims(self.handle.cluster, group, members, fits)
 
     def post_filter(self, cycle: Cycle, diagnosis: Diagnosis) -> PostFilterResult:
-        refusal = self._not_eligible(cycle, diagnosis)
+        key = group_of(cycle.pod.pod)
+        refusal = self._left_to_the_group(key) if key is not None else ""
+        refusal = refusal or self._not_eligible(cycle, diagnosis)
         if refusal:
             return _unschedulable(refusal)
         candidates, nested = self._candidates(cycle, diagnosis)
@@ -60,6 +94,17 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
             return _unschedulable(fit_error(nested), nominated_node="")
         best = min(candidates, key=lambda candidate: candidate.rank)
         return PostFilterResult(Code.SUCCESS, nominated_node=best.node_name, victims=best.victims)
+
+    def _left_to_the_group(self, key: GroupKey) -> str:
+        """Why a member of a group may not preempt by itself, or an empty string."""
+        if self._placements:
+            try:
+                group = pod_group(self.handle.cluster.catalog, key)
+            except PodGroupMissing:
+                return GROUP_UNKNOWN
+            if group.spec.scheduling_constraints is not None:
+                return GROUP_HAS_PLACEMENTS
+        return GROUP_PREEMPTS_ITSELF if self._groups_preempt else ""
 
     def _not_eligible(self, cycle: Cycle, diagnosis: Diagnosis) -> str:
         """Why this pod may not preempt now, or an empty string."""

@@ -22,14 +22,15 @@ def split_by_budget(
     for pod in pods:
         breaks = False
         for index, budget in enumerate(budgets):
-            if _covers(budget, pod):
+            if covers(budget, pod):
                 left[index] -= 1
                 breaks |= left[index] < 0
         (violating if breaks else others).append(pod)
     return violating, others
 
 
-def _covers(budget: PodDisruptionBudget, pod: PodInfo) -> bool:
+def covers(budget: PodDisruptionBudget, pod: PodInfo) -> bool:
+    """Whether a pod's leaving is charged to a budget."""
     if budget.metadata.namespace != pod.shape.namespace or not pod.shape.labels:
         return False
     try:

@@ -1,23 +1,29 @@
 """The API server's side of binding, for a cluster that exists in memory only.
 
 Binding plugins write through an `ApiHandle` and are coroutines, because a real server takes its
-time. This one answers at once, so a coroutine can be driven to its end without an event loop; one
-that still has to wait is waiting for something that does not exist offline.
+time. This one answers at once and tells the engine of every write, as a watch would, so a
+coroutine can be driven to its end without an event loop. Time passes when a plugin asks for it; by
+then the controllers that it waits for have done their work (`volumes`).
 """
 
-from collections.abc import Coroutine
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Coroutine
+from datetime import datetime, timedelta
+from hashlib import sha256
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from podium.api.pod import Pod
+from podium.api.devices import ResourceClaim
+from podium.api.pod import Pod, PodExtendedResourceClaimStatus
+from podium.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
+from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
-from podium.engine.intake import Intake
+from podium.engine import Engine
+from podium.plugins.volume_binding.pod_volumes import SELECTED_NODE
+from podium.simulator.admission import identified
+from podium.simulator.volumes import bound, provisioned
 
 T = TypeVar("T")
-
-_EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class OutsideWorldError(RuntimeError):
@@ -25,28 +31,121 @@ class OutsideWorldError(RuntimeError):
 
 
 class MemoryApi:
-    """Carries out bindings and tells the engine of them, as a watch would.
+    """Carries out writes on the engine's own cluster.
 
     Pods start one virtual second after the other, all of them later than those that run already:
     who started first matters when victims are chosen.
     """
 
-    def __init__(self, intake: Intake, running: tuple[Pod, ...] = ()) -> None:
-        self._intake = intake
-        starts = (pod.status.start_time for pod in running)
-        known = [time for time in map(_parsed, starts) if time is not None]
-        self._last_start = max(known, default=_EPOCH)
+    def __init__(self, engine: Engine, spend: Callable[[float], None], start: datetime) -> None:
+        """`spend` lets time pass; `start` is when the first pod may start."""
+        self._engine = engine
+        self._spend = spend
+        self._last_start = start
+        self._volumes: list[PersistentVolume] = []
+        self._claims: list[PersistentVolumeClaim] = []
+
+    # pods
 
     async def bind(self, pod: PodInfo, node_name: str) -> None:
         self.place(pod.pod, node_name)
 
     def place(self, pod: Pod, node_name: str) -> None:
         """The pod runs on the node from now on."""
+        pod = self._engine.state.pods.get(object_key(pod.metadata), pod)
         self._last_start += timedelta(seconds=1)
-        start = self._last_start.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        start = self._last_start.strftime("%Y-%m-%dT%H:%M:%SZ")
         status = replace(pod.status, phase="Running", start_time=start, nominated_node_name="")
         spec = replace(pod.spec, node_name=node_name)
-        self._intake.pod_put(replace(pod, spec=spec, status=status))
+        self._engine.intake.pod_put(replace(pod, spec=spec, status=status))
+
+    async def tell(self, pod: PodInfo, reason: str, action: str, note: str) -> None:
+        """Events have no reader offline."""
+
+    async def pause(self, seconds: float) -> None:
+        self._spend(seconds)
+        self._let_controllers_work()
+
+    # volumes
+
+    async def update_volume(self, volume: PersistentVolume) -> PersistentVolume:
+        self._engine.intake.object_put(volume)
+        self._volumes.append(volume)
+        return volume
+
+    async def update_claim(self, claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
+        self._engine.intake.object_put(claim)
+        self._claims.append(claim)
+        return claim
+
+    def _let_controllers_work(self) -> None:
+        catalog = self._engine.cluster.catalog
+        volumes, self._volumes = self._volumes, []
+        claims, self._claims = self._claims, []
+        for volume in volumes:
+            wanted = volume.spec.claim_ref
+            if wanted is not None:
+                claim = catalog.get(PersistentVolumeClaim, wanted.name, wanted.namespace)
+                self._settle(claim, volume)
+        for claim in claims:
+            storage_class = catalog.get(StorageClass, claim.spec.storage_class_name or "")
+            node_name = (claim.metadata.annotations or {}).get(SELECTED_NODE)
+            if storage_class is None or not node_name:
+                continue
+            nodes = self._engine.cluster.nodes
+            node = nodes.node(nodes.row(node_name)) if nodes.is_present(node_name) else None
+            csi_node = catalog.get(CSINode, node_name)
+            self._settle(claim, provisioned(claim, storage_class, node, csi_node))
+
+    def _settle(self, claim: PersistentVolumeClaim | None, volume: PersistentVolume) -> None:
+        if claim is not None:
+            for obj in reversed(bound(claim, volume)):
+                self._engine.intake.object_put(obj)
+
+    # devices
+
+    async def get_resource_claim(self, namespace: str, name: str) -> ResourceClaim:
+        found = self._engine.cluster.catalog.get(ResourceClaim, name, namespace)
+        if found is None:
+            raise LookupError(f'resourceclaims.resource.k8s.io "{name}" not found')
+        return found
+
+    async def create_resource_claim(
+        self, claim: ResourceClaim, *, generate_name: str
+    ) -> ResourceClaim:
+        suffix = sha256(f"{claim.metadata.uid}/{generate_name}".encode()).hexdigest()[:5]
+        metadata = replace(claim.metadata, name=generate_name + suffix, uid="")
+        return self._put_claim(identified(replace(claim, metadata=metadata)))
+
+    async def update_resource_claim(self, claim: ResourceClaim) -> ResourceClaim:
+        return self._put_claim(claim)
+
+    async def update_resource_claim_status(self, claim: ResourceClaim) -> ResourceClaim:
+        return self._put_claim(claim)
+
+    def _put_claim(self, claim: ResourceClaim) -> ResourceClaim:
+        self._engine.intake.object_put(claim)
+        return claim
+
+    async def patch_extended_resource_claim_status(
+        self, pod: PodInfo, status: PodExtendedResourceClaimStatus
+    ) -> None:
+        current = self._engine.state.pods.get(pod.key, pod.pod)
+        patched = replace(current.status, extended_resource_claim_status=status)
+        self._engine.intake.pod_put(replace(current, status=patched))
+
+    def release_claims(self, pod: Pod) -> None:
+        """What the claim controller does when a pod is gone: free its devices."""
+        catalog, uid = self._engine.cluster.catalog, pod.metadata.uid
+        for claim in list(catalog.all(ResourceClaim)):
+            users = claim.status.reserved_for or ()
+            left = tuple(user for user in users if user.uid != uid)
+            if any(owner.uid == uid for owner in claim.metadata.owner_references or ()):
+                self._engine.intake.object_deleted(claim)
+            elif len(left) < len(users):
+                allocation = claim.status.allocation if left else None
+                status = replace(claim.status, reserved_for=left or None, allocation=allocation)
+                self._engine.intake.object_put(replace(claim, status=status))
 
 
 def finish(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -58,10 +157,3 @@ def finish(coroutine: Coroutine[Any, Any, T]) -> T:
         return result
     coroutine.close()
     raise OutsideWorldError("a plugin waits for something outside, which no simulation has")
-
-
-def _parsed(text: str | None) -> datetime | None:
-    try:
-        return datetime.fromisoformat(text).astimezone(UTC) if text else None
-    except ValueError:
-        return None

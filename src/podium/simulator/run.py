@@ -11,7 +11,9 @@ reported with the traceback and never stops the others.
 """
 
 import traceback
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
+from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
@@ -22,6 +24,7 @@ from podium.engine import Attempt
 from podium.engine.binding import Binding
 from podium.engine.choice import Seeded
 from podium.engine.requests import Bind, PatchStatus, Preempt
+from podium.engine.scheduler import CRASHED
 from podium.framework.filtering import describe
 from podium.framework.registry import Registry
 from podium.framework.status import Status, error
@@ -29,7 +32,7 @@ from podium.simulator.memory_api import MemoryApi, OutsideWorldError, finish
 from podium.simulator.report import Eviction, Outcome, PodResult, Report, digest_of
 from podium.simulator.scenario import Scenario
 from podium.simulator.utilisation import Utilisation, load_of
-from podium.simulator.watching import CRASHED, WatchingEngine
+from podium.simulator.watching import WatchingEngine
 
 MOST_ATTEMPTS = 16
 """Per pod: an error that time does not heal would be retried for ever."""
@@ -37,6 +40,7 @@ ARRIVAL_S = 1e-6
 """Time between two arrivals, so that the earlier pod has waited longer."""
 ATTEMPT_S = 1e-3
 """What an attempt takes on the virtual clock."""
+_EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 _TERMINATING = "skip schedule deleting pod"
 
 
@@ -51,13 +55,14 @@ class Simulation:
         watch: Collection[str] = (),
     ) -> None:
         """`watch` are keys (`namespace/name`) of pods whose decisions are kept whole."""
-        self._now = 0.0
+        start = _latest_start(scenario.running)
+        self._now = start.timestamp()
         self._scenario = scenario
         self._seed = seed
         self.engine = WatchingEngine(
             configuration, registry, choice=Seeded(seed), clock=lambda: self._now, watch=watch
         )
-        self._api = MemoryApi(self.engine.intake, scenario.running)
+        self._api = MemoryApi(self.engine, self._spend, start)
         self._results: dict[str, PodResult] = {}
         self._evictions: list[Eviction] = []
         self._notes = list(scenario.notes)
@@ -94,7 +99,7 @@ class Simulation:
             Utilisation(before, load_of(self.engine.cluster)),
             len(self._scenario.running),
             tuple(self._notes),
-            self.engine.sights.attempts,
+            self.engine.looks,
         )
 
     # time
@@ -134,6 +139,7 @@ class Simulation:
             return False
         for pod in leaving:
             self.engine.intake.pod_deleted(pod)
+            self._api.release_claims(pod)
         gone = "pod is" if len(leaving) == 1 else "pods are"
         self._notes.append(f"{len(leaving)} terminating {gone} gone to make room")
         return True
@@ -158,7 +164,7 @@ class Simulation:
             return
         result.message = decision.message or ""
         result.outcome = Outcome.ERROR if decision.is_error else Outcome.UNSCHEDULABLE
-        result.crash = self.engine.sights.crashes.get(result.key, "")
+        result.crash = attempt.crash
         if result.crash or result.attempts >= MOST_ATTEMPTS:
             self.engine.queue.delete(decision.pod)
 
@@ -174,7 +180,8 @@ class Simulation:
             result.message = f"asks for scheduler {name}; profiles here: {known}"
         else:
             refusal = engine.pre_enqueue(engine.cluster.infos.of(pod))
-            result.outcome = Outcome.GATED
+            broken = refusal is not None and not refusal.code.rejected
+            result.outcome = Outcome.ERROR if broken else Outcome.GATED
             result.message = refusal.message if refusal else ""
 
     # what the engine asks for
@@ -222,6 +229,7 @@ class Simulation:
         for eviction in request.evict:
             victim = eviction.victim
             engine.intake.pod_deleted(victim.pod)
+            self._api.release_claims(victim.pod)
             engine.preemptions.evicted(preemptor, victim, request.node_name)
             self._evictions.append(Eviction(victim.pod, request.node_name, preemptor.key))
             earlier = self._results.get(victim.key)
@@ -240,6 +248,15 @@ class Simulation:
         if current.status.nominated_node_name != node_name:
             status = replace(current.status, nominated_node_name=node_name)
             self.engine.intake.pod_put(replace(current, status=status))
+
+
+def _latest_start(pods: Iterable[Pod]) -> datetime:
+    """When the last of some pods started; the virtual clock goes on from there."""
+    starts = [_EPOCH]
+    for pod in pods:
+        with suppress(ValueError):
+            starts.append(datetime.fromisoformat(pod.status.start_time or "").astimezone(UTC))
+    return max(starts)
 
 
 def find_pods(scenario: Scenario, name: str) -> list[Pod]:

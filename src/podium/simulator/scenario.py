@@ -15,12 +15,14 @@ from podium.api.errors import InputError, ObjectError
 from podium.api.meta import KubeStruct, ObjectMeta
 from podium.api.node import Node
 from podium.api.pod import Pod
-from podium.api.workloads import Namespace
+from podium.api.workloads import Namespace, PodDisruptionBudget
 from podium.simulator.admission import Admission, identified, metadata_of, stored
+from podium.simulator.disruptions import count_disruptions
 from podium.simulator.inputs import Inputs, Item, Validation, read_inputs
 from podium.simulator.pod_claims import ClaimMaker
 from podium.simulator.problems import Problems
 from podium.simulator.validation import problems_of
+from podium.simulator.volumes import provision_at_once
 from podium.simulator.workload_kinds import Workload
 from podium.simulator.workloads import Controllers
 
@@ -159,6 +161,11 @@ def _sort_out(objects: Iterable[KubeStruct], notes: list[str]) -> Scenario:
         notes.append(
             f"{_count(strays.total(), 'pod')} on nodes that are not in the input ({names})"
         )
+    others = [
+        count_disruptions(obj, running) if isinstance(obj, PodDisruptionBudget) else obj
+        for obj in others
+    ]
+    others = provision_at_once(others)
     others.extend(_implied_namespaces(others, [*running, *pending]))
     return Scenario(tuple(nodes), tuple(running), tuple(pending), tuple(others), tuple(notes))
 

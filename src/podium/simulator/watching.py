@@ -1,23 +1,18 @@
 """The engine with somebody looking over its shoulder.
 
 A decision can be taken apart afterwards, but not what the cluster looked like before it: so for
-watched pods every filter is asked about every node just before the attempt. And whatever breaks in
-an attempt is kept with its traceback and becomes that pod's failure, not the run's.
+watched pods every filter is asked about every node just before the attempt.
 """
 
-import traceback
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from podium.cluster.pod_info import PodInfo
 from podium.config.types import Configuration
 from podium.engine import Attempt, Decision, Engine
 from podium.engine.choice import Choice
-from podium.framework.filtering import describe
 from podium.framework.registry import Registry
 from podium.simulator.examination import Examination, examine
-
-CRASHED = "Podium failed while it looked for a node: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +21,6 @@ class Look:
 
     decision: Decision
     examination: Examination
-
-
-@dataclass(slots=True)
-class Sights:
-    """What was seen: attempts of watched pods, and tracebacks of any pod, by key."""
-
-    attempts: dict[str, list[Look]] = field(default_factory=dict)
-    crashes: dict[str, str] = field(default_factory=dict)
 
 
 class WatchingEngine(Engine):
@@ -46,29 +33,15 @@ class WatchingEngine(Engine):
         clock: Callable[[], float],
         watch: Collection[str] = (),
     ) -> None:
+        """`watch` are keys of pods; `looks` holds their attempts, oldest first."""
         super().__init__(configuration, registry, choice=choice, clock=clock)
-        self.sights = Sights({key: [] for key in watch})
+        self.looks: dict[str, list[Look]] = {key: [] for key in watch}
 
     def schedule(self, info: PodInfo) -> Attempt:
-        looks = self.sights.attempts.get(info.key)
-        try:
-            examination = None if looks is None else examine(self, info)
-            attempt = super().schedule(info)
-        except Exception as problem:
-            return Attempt(self._crashed(info, problem))
-        if looks is not None and examination is not None:
-            looks.append(Look(attempt.decision, examination))
+        looks = self.looks.get(info.key)
+        if looks is None:
+            return super().schedule(info)
+        examination = examine(self, info)
+        attempt = super().schedule(info)
+        looks.append(Look(attempt.decision, examination))
         return attempt
-
-    def _crashed(self, info: PodInfo, problem: Exception) -> Decision:
-        self.sights.crashes[info.key] = traceback.format_exc()
-        if self.cluster.is_assumed(info.uid):
-            self.cluster.forget(info)
-        return Decision(
-            info,
-            info.pod.spec.scheduler_name,
-            (),
-            message=CRASHED + describe(problem),
-            is_error=True,
-            nominated_node="",
-        )

@@ -3,6 +3,7 @@
 from typing import Any
 
 import msgspec
+import numpy as np
 from builders import make_cluster, make_node
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +12,8 @@ from storage_builders import expression
 from podium.api.labels import IN, Requirement
 from podium.api.node_affinity import NodeTerm, parse_node_selector
 from podium.api.pod import NodeSelector
-from podium.plugins.volume_binding.node_reach import EVERYWHERE, NodeReach
+from podium.cluster.growth import Ints, Mask
+from podium.plugins.volume_binding.node_reach import EVERYWHERE, NONE, NodeReach, RowList
 
 keys = st.sampled_from(("zone", "host"))
 values = st.sampled_from(("a", "b", "c"))
@@ -92,3 +94,36 @@ def test_a_local_volume_is_one_row() -> None:
     rows = reach.rows(number)
     assert rows is not None
     assert rows.tolist() == [4]
+
+
+@given(
+    labels=st.lists(label_maps, min_size=1, max_size=5),
+    wanted=st.lists(st.none() | selectors, max_size=5),
+    closed=st.sets(st.integers(0, 4)),
+    barred=st.none() | st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4))),
+)
+def test_each_row_gets_the_first_offer_that_reaches_it(
+    labels: list[dict[str, str]],
+    wanted: list[tuple[NodeTerm, ...] | None],
+    closed: set[int],
+    barred: set[tuple[int, int]] | None,
+) -> None:
+    cluster = make_cluster(make_node(f"n{i}", labels=found) for i, found in enumerate(labels))
+    reach = NodeReach(cluster.nodes)
+    offers = np.array([reach.of_terms(terms) for terms in wanted], dtype=np.int64)
+    open_rows = np.array([row not in closed for row in range(len(labels))])
+
+    def allowed(positions: Ints, rows: RowList) -> Mask:
+        pairs = zip(positions.tolist(), rows.tolist(), strict=True)
+        return np.array([pair not in (barred or set()) for pair in pairs], dtype=np.bool_)
+
+    picks = reach.first_fit(offers, open_rows, allowed if barred is not None else None)
+    for row in range(len(labels)):
+        fitting = (
+            position
+            for position, number in enumerate(offers.tolist())
+            if open_rows[row]
+            and reach.mask(number)[row]
+            and (position, row) not in (barred or set())
+        )
+        assert picks[row] == next(fitting, NONE)

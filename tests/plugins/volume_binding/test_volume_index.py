@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from storage_builders import make_claim, make_volume
 
-from podium.api.storage import PersistentVolume
+from podium.api.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.catalog import Catalog
 from podium.cluster.nodes import NodeTable
 from podium.plugins.volume_binding.assumed_objects import AssumedObjects
@@ -43,6 +43,12 @@ def contents(index: VolumeIndex) -> dict[str, tuple[list[str], dict[str, list[st
     }
 
 
+def offered(index: VolumeIndex, claim: PersistentVolumeClaim) -> list[str]:
+    """Names of the volumes a claim could take, in the order it would."""
+    offers = index.free(ClaimWants(claim))
+    return [index.by_number[number].name for number in offers.numbers.tolist()]
+
+
 def index_over(catalog: Catalog, assumed: AssumedObjects[PersistentVolume]) -> VolumeIndex:
     index = VolumeIndex(catalog, assumed, NodeReach(NodeTable()))
     index.refresh()
@@ -66,18 +72,28 @@ def test_an_index_that_follows_equals_one_made_anew(
         elif held is not None:
             assumed.assume(bound_to(held, make_claim("taker")))
         if lots:
-            for _ in range(70):
-                catalog.put(make_volume("busy", storage_class="t"))
+            for number in range(70):
+                catalog.put(make_volume(f"busy{number}", storage_class="t"))
         index.refresh()
         fresh = VolumeIndex(catalog, assumed, NodeReach(NodeTable()))
         fresh.refresh()
         assert contents(index) == contents(fresh)
-        free = contents(index)["s"][0]
-        sizes = {
-            v.metadata.name: (v.spec.capacity or {}).get("storage", "0")
-            for v in catalog.all(PersistentVolume)
-        }
-        assert free == sorted(free, key=lambda n: (str(sizes[n]), n))
+        anything = make_claim("c", request=None, storage_class="s")
+        assert offered(index, anything) == offered(fresh, anything) == contents(index)["s"][0]
+
+
+def test_after_very_many_changes_the_index_is_made_anew() -> None:
+    catalog = Catalog()
+    assumed = AssumedObjects(catalog, PersistentVolume)
+    catalog.put(make_volume("gone", storage_class="s"))
+    index = index_over(catalog, assumed)
+    catalog.remove(make_volume("gone"))
+    for number in range(9000):
+        catalog.put(
+            make_volume(f"v{number % 3}", capacity=f"{3 - number % 3}Gi", storage_class="s")
+        )
+    index.refresh()
+    assert contents(index)["s"] == (["v2", "v1", "v0"], {})
 
 
 def test_a_claim_begins_looking_where_the_size_suffices() -> None:
@@ -85,11 +101,9 @@ def test_a_claim_begins_looking_where_the_size_suffices() -> None:
     for size in (1, 2, 3):
         catalog.put(make_volume(f"v{size}", capacity=f"{size}Gi", storage_class="s"))
     index = index_over(catalog, AssumedObjects(catalog, PersistentVolume))
-    wants = ClaimWants(make_claim("c", request="2Gi", storage_class="s"))
-    assert [volume.name for volume in wants.free(index.of_class("s"))] == ["v2", "v3"]
-    anything = ClaimWants(make_claim("c", request=None, storage_class="s"))
-    assert [volume.name for volume in anything.free(index.of_class("s"))] == ["v1", "v2", "v3"]
-    assert list(anything.free(index.of_class("unknown"))) == []
+    assert offered(index, make_claim("c", request="2Gi", storage_class="s")) == ["v2", "v3"]
+    assert offered(index, make_claim("c", request=None, storage_class="s")) == ["v1", "v2", "v3"]
+    assert offered(index, make_claim("c", storage_class="unknown")) == []
 
 
 def test_an_attributes_class_must_be_the_same() -> None:
@@ -99,8 +113,7 @@ def test_an_attributes_class_must_be_the_same() -> None:
     index = index_over(catalog, AssumedObjects(catalog, PersistentVolume))
 
     def found(name: str | None) -> list[str]:
-        claim = make_claim("c", storage_class="s", volumeAttributesClassName=name)
-        return [volume.name for volume in ClaimWants(claim).free(index.of_class("s"))]
+        return offered(index, make_claim("c", storage_class="s", volumeAttributesClassName=name))
 
     assert found("fast") == ["fast"]
     assert found("") == ["plain"]

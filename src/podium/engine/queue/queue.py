@@ -58,6 +58,7 @@ class SchedulingQueue:
         nominator: Nominator,
         backoff: Backoff,
         pop_from_backoff: bool = True,
+        pod_groups: bool = False,
         longest_unschedulable_s: float = LONGEST_UNSCHEDULABLE_S,
     ) -> None:
         self._clock = clock
@@ -67,6 +68,7 @@ class SchedulingQueue:
         self._nominator = nominator
         self._backoff = backoff
         self._pop_from_backoff = pop_from_backoff
+        self._pod_groups = pod_groups
         self._longest_s = longest_unschedulable_s
         self._active: KeyedHeap[QueuedPod] = KeyedHeap(sort_key)
         self._backing_off: KeyedHeap[QueuedPod] = KeyedHeap(
@@ -133,10 +135,22 @@ class SchedulingQueue:
                 queued = self._backing_off.pop()
             if queued is None:
                 return None
-            if self._in_flight.start(queued.info.uid):
-                queued.attempts += 1
-                self.cycle += 1
+            if self._take_off(queued):
                 return queued
+
+    def pop_specific(self, info: PodInfo) -> QueuedPod | None:
+        """Take a pod out of turn, as if it had been activated and popped; None if it is not there
+        or may not come."""
+        self._bring_forward(info.key)
+        queued = self._active.remove(info.key)
+        return queued if queued is not None and self._take_off(queued) else None
+
+    def _take_off(self, queued: QueuedPod) -> bool:
+        if not self._in_flight.start(queued.info.uid):
+            return False
+        queued.attempts += 1
+        self.cycle += 1
+        return True
 
     def put_back(self, queued: QueuedPod) -> Strategy | None:
         """A pod whose attempt failed; `rejectors` and `pending` say why. None if it is queued."""
@@ -152,7 +166,11 @@ class SchedulingQueue:
         queued.timestamp = self._clock()
         queued.backoff_expiry = None
         queued.flushed, queued.flushed_at = False, None
-        strategy = in_flight_strategy(queued, self._in_flight.since(uid), self._interests)
+        if self._pod_groups and queued.info.pod.spec.scheduling_group is not None:
+            # upstream: nobody says yet which events may help a group
+            strategy = Strategy.AFTER_BACKOFF
+        else:
+            strategy = in_flight_strategy(queued, self._in_flight.since(uid), self._interests)
         self._requeue(queued, strategy)
         self._in_flight.done(uid)
         return strategy
@@ -199,14 +217,18 @@ class SchedulingQueue:
         return moved
 
     def flush_unschedulable(self) -> list[QueuedPod]:
-        """Retry pods that no event has helped for a long time; looks every 30 s only."""
-        now = self._clock()
-        if now < self._next_flush:
+        """Retry pods that no event has helped for a long time.
+
+        They are looked for every 30 s; a late call does what the last look would have done.
+        """
+        late_s = self._clock() - self._next_flush
+        if late_s < 0:
             return []
-        self._next_flush += FLUSH_EVERY_S * (1 + (now - self._next_flush) // FLUSH_EVERY_S)
-        due = [q for q in self._unschedulable.values() if now - self._since(q) > self._longest_s]
+        at = self._next_flush + late_s // FLUSH_EVERY_S * FLUSH_EVERY_S
+        self._next_flush = at + FLUSH_EVERY_S
+        due = [q for q in self._unschedulable.values() if at - self._since(q) > self._longest_s]
         for queued in due:
-            queued.flushed, queued.flushed_at = True, now
+            queued.flushed, queued.flushed_at = True, at
         moved = [q for q in due if self._wake(q, UNSCHEDULABLE_TIMEOUT, None, None)]
         if due:
             # upstream: whoever is being tried meanwhile and fails takes it for its own timeout
@@ -224,18 +246,21 @@ class SchedulingQueue:
     def activate(self, pods: Iterable[PodInfo]) -> None:
         """Bring pods forward because a plugin asked for it."""
         for info in pods:
-            queued = self._unschedulable.get(info.key)
+            if not self._bring_forward(info.key) and info.uid in self._in_flight:
+                self._in_flight.note(Happened(FORCE_ACTIVATE, None, info.pod))
+
+    def _bring_forward(self, key: str) -> bool:
+        """Make a waiting pod active, unless plugins hold it back; false if it does not wait."""
+        queued = self._unschedulable.get(key)
+        if queued is not None:
+            self._enter_active(queued)
+            return True
+        for heap in (self._backing_off, self._error_backoff):
+            queued = heap.remove(key)
             if queued is not None:
-                self._enter_active(queued)
-                continue
-            for heap in (self._backing_off, self._error_backoff):
-                queued = heap.remove(info.key)
-                if queued is not None:
-                    self._leave_backoff(queued)
-                    break
-            else:
-                if info.uid in self._in_flight:
-                    self._in_flight.note(Happened(FORCE_ACTIVATE, None, info.pod))
+                self._leave_backoff(queued)
+                return True
+        return False
 
     def next_wake(self) -> float | None:
         """When the next backoff ends, for a driver that jumps through time."""

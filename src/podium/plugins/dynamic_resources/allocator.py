@@ -62,7 +62,7 @@ class Solution:
 
 
 class Allocator:
-    """Allocation for one pod: what is the same for all nodes of an attempt."""
+    """Allocation of some claims: what is the same for all nodes of an attempt."""
 
     def __init__(
         self,
@@ -82,16 +82,13 @@ class Allocator:
         pools: NodePools,
         node_name: str,
         labels: Mapping[str, str],
-        extra: ClaimRequests | None = None,
     ) -> Solution | None:
         """Devices for all claims on a node, or None if there is no way.
 
-        `extra` is a claim that only this node has, behind all others. Raises AllocationError,
-        NoDevices and TimedOut.
+        Raises AllocationError, NoDevices and TimedOut.
         """
-        claims = self._claims if extra is None else (*self._claims, extra)
         picks = Picks(self._allocated, self._counters, self._rules)
-        search = _Search(claims, pools, picks, self._rules, self._most_decisions)
+        search = _Search(self._claims, pools, picks, self._rules, self._most_decisions)
         search.prepare(node_name, labels)
         try:
             solution = search.run()

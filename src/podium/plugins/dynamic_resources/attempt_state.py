@@ -8,6 +8,7 @@ from podium.api.node_affinity import NodeTerm
 from podium.api.pod import ContainerExtendedResourceRequest, Pod
 from podium.framework.status import Status
 from podium.plugins.dynamic_resources.allocator import Allocator
+from podium.plugins.dynamic_resources.extended_resources import NodeRequests
 from podium.plugins.dynamic_resources.requests import ClaimRequests
 
 
@@ -21,9 +22,6 @@ class PodClaim:
     @property
     def allocated(self) -> bool:
         return self.claim.status.allocation is not None
-
-    def usable_on(self, name: str, labels: Mapping[str, str]) -> bool:
-        return self.terms is None or any(term.matches(labels, name) for term in self.terms)
 
 
 @dataclass(slots=True)
@@ -40,31 +38,32 @@ class ExtendedClaim:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeOutcome:
-    """What Filter found for a node.
+class Task:
+    """Claims that have to be allocated together on a node.
 
-    `allocations` are those of the unallocated claims, that for extended resources last; None when
-    there was nothing to allocate. `unavailable` are positions of claims that keep the pod away.
+    Equal keys stand for equal questions: the answer for a node can be used again.
     """
 
-    status: Status | None = None
-    allocations: Sequence[AllocationResult] | None = None
-    unavailable: tuple[int, ...] = ()
-    extended: ResourceClaim | None = None
-    mappings: tuple[ContainerExtendedResourceRequest, ...] = ()
+    claims: Sequence[ClaimRequests]
+    allocator: Allocator
+    key: bytes
+    extended: NodeRequests | None = None
 
 
 @dataclass(slots=True)
 class Reservation:
-    """Allocations held for the pod until they are written: claim and allocation."""
+    """Allocations held for the pod until they are written."""
 
-    node_name: str
-    held: list[tuple[ResourceClaim, AllocationResult]] = field(default_factory=list)
+    held: list[tuple[ResourceClaim, AllocationResult]]
     extended: ResourceClaim | None = None
     """The claim for extended resources, if one of `held` is for it."""
     mappings: tuple[ContainerExtendedResourceRequest, ...] = ()
     written: dict[str, ResourceClaim] = field(default_factory=dict)
     """Claims as the API server returned them, by the uid they had when they were held."""
+
+    def allocation(self, claim: ResourceClaim) -> AllocationResult | None:
+        uid = claim.metadata.uid
+        return next((given for held, given in self.held if held.metadata.uid == uid), None)
 
 
 @dataclass(slots=True)
@@ -75,10 +74,17 @@ class ClaimsState:
     extended: ExtendedClaim | None = None
     requests: list[ClaimRequests] = field(default_factory=list)
     """Of the claims without an allocation, in their order."""
-    allocator: Allocator | None = None
-    outcomes: dict[int, NodeOutcome] = field(default_factory=dict)
+    tasks: dict[tuple[str, ...], Task | None] = field(default_factory=dict)
+    """By the extended resources that devices have to serve; None where nothing is to be done."""
+    failures: dict[int, Status] = field(default_factory=dict)
+    """Rows whose search could not be finished."""
     reservation: Reservation | None = None
 
     @property
     def empty(self) -> bool:
         return not self.claims and self.extended is None
+
+    @property
+    def allocates(self) -> bool:
+        """Whether some claim needs an allocation."""
+        return bool(self.requests) or (self.extended is not None and not self.extended.stale)

@@ -6,15 +6,28 @@ claim as the API server returned it is used until the watch delivers it or somet
 (spec 7.4). All profiles of a scheduler share one such state.
 """
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 from podium.api.devices import AllocationResult, ResourceClaim
+from podium.api.pod import Pod
 from podium.api.quantity import nano
 from podium.cluster.state import Cluster
 from podium.plugins.dynamic_resources.capacity import Amounts
 from podium.plugins.dynamic_resources.inventory import DeviceId
-from podium.plugins.dynamic_resources.pod_claims import claim_key
+from podium.plugins.dynamic_resources.pod_claims import (
+    EXTENDED_RESOURCE_ANNOTATION,
+    claim_key,
+    is_extended_resource_claim_of,
+)
+
+K = TypeVar("K", bound=Hashable)
+
+PoolId = tuple[str, str]
+"""(driver, pool)"""
+
+_MOST_REMEMBERED = 4096
 
 _SHARED: WeakKeyDictionary[Cluster, "ClaimState"] = WeakKeyDictionary()
 
@@ -30,7 +43,24 @@ class AllocatedDevices:
         self._shares: dict[DeviceId, int] = {}
         self.consumed: dict[DeviceId, Amounts] = {}
         self._consumers: dict[DeviceId, int] = {}
-        self.version = 0
+        self._in_pool: dict[PoolId, int] = {}
+        self._touched: list[PoolId] = []
+        self._forgotten = 0
+
+    @property
+    def sequence(self) -> int:
+        """Grows with every change."""
+        return self._forgotten + len(self._touched)
+
+    def touched_since(self, sequence: int) -> Sequence[PoolId] | None:
+        """Pools with changes after a point of the sequence; None if that is too long ago."""
+        if sequence < self._forgotten:
+            return None
+        return self._touched[sequence - self._forgotten :]
+
+    def holds_in(self, driver: str, pool: str) -> bool:
+        """Whether anybody has a device of the pool or a share of one."""
+        return (driver, pool) in self._in_pool
 
     def is_dedicated(self, device: DeviceId) -> bool:
         return device in self._dedicated
@@ -46,11 +76,11 @@ class AllocatedDevices:
         self._count(allocation, -1, sharing=sharing)
 
     def _count(self, allocation: AllocationResult, sign: int, *, sharing: bool) -> None:
-        self.version += 1
         for result in allocation.devices.results or ():
             if result.admin_access:
                 continue
             device = DeviceId(result.driver, result.pool, result.device)
+            self._touch((result.driver, result.pool), sign)
             if result.share_id is None or not sharing:
                 _step(self._dedicated, device, sign)
                 continue
@@ -62,13 +92,20 @@ class AllocatedDevices:
                 if not _step(self._consumers, device, sign):
                     del self.consumed[device]
 
+    def _touch(self, pool: PoolId, sign: int) -> None:
+        _step(self._in_pool, pool, sign)
+        self._touched.append(pool)
+        if len(self._touched) > 2 * _MOST_REMEMBERED:
+            del self._touched[:_MOST_REMEMBERED]
+            self._forgotten += _MOST_REMEMBERED
 
-def _step(counts: dict[DeviceId, int], device: DeviceId, sign: int) -> int:
-    left = counts.get(device, 0) + sign
+
+def _step(counts: dict[K, int], key: K, sign: int) -> int:
+    left = counts.get(key, 0) + sign
     if left > 0:
-        counts[device] = left
+        counts[key] = left
     else:
-        counts.pop(device, None)
+        counts.pop(key, None)
     return left
 
 
@@ -81,8 +118,9 @@ class ClaimState:
         self._assumed: dict[str, ResourceClaim] = {}
         self._pending: dict[str, AllocationResult] = {}
         self._counted: dict[str, ResourceClaim] = {}
+        self._for_extended: dict[str, set[str]] = {}
         self._version = -1
-        self._assumed_version = 0
+        self._assumed_changes: set[str] = set()
         self.devices = AllocatedDevices()
 
     @classmethod
@@ -98,9 +136,14 @@ class ClaimState:
         stored = self._catalog.get(ResourceClaim, name, namespace)
         return stored if stored is None else self._latest(f"{namespace}/{name}", stored)
 
-    def all(self) -> Iterator[ResourceClaim]:
-        for stored in self._catalog.all(ResourceClaim):
-            yield self._latest(claim_key(stored), stored) if self._assumed else stored
+    def extended_claim_of(self, pod: Pod) -> ResourceClaim | None:
+        """The claim that an earlier attempt made for the pod's extended resources."""
+        self.sync()
+        for key in self._for_extended.get(pod.metadata.uid, ()):
+            claim = self._counted[key]
+            if is_extended_resource_claim_of(claim, pod):
+                return claim
+        return None
 
     def _latest(self, key: str, stored: ResourceClaim) -> ResourceClaim:
         assumed = self._assumed.get(key)
@@ -114,12 +157,12 @@ class ClaimState:
     def assume(self, claim: ResourceClaim) -> None:
         """Use a claim as the API server returned it until the watch has caught up."""
         self._assumed[claim_key(claim)] = claim
-        self._assumed_version += 1
+        self._assumed_changes.add(claim_key(claim))
 
     def restore(self, claim: ResourceClaim) -> None:
         """Go back to what the watch said last."""
         if self._assumed.pop(claim_key(claim), None) is not None:
-            self._assumed_version += 1
+            self._assumed_changes.add(claim_key(claim))
 
     # allocations that are not written yet
 
@@ -144,29 +187,50 @@ class ClaimState:
         return True
 
     def sync(self) -> None:
-        """Bring `devices` up to date with the claims; unchanged ones cost a comparison each."""
-        version = self._catalog.version(ResourceClaim) + self._assumed_version
-        if version == self._version:
+        """Bring `devices` up to date with the claims that have changed."""
+        version = self._catalog.version(ResourceClaim)
+        if version == self._version and not self._assumed_changes:
             return
+        changed = (
+            self._catalog.changed_since(ResourceClaim, self._version)
+            if self._version >= 0
+            else None
+        )
+        keys: Iterable[str]
+        if changed is None:
+            keys = {*self._counted, *(claim_key(c) for c in self._catalog.all(ResourceClaim))}
+        else:
+            keys = {*changed, *self._assumed_changes}
         self._version = version
-        left = dict(self._counted)
-        for claim in self.all():
-            key = claim_key(claim)
-            before = left.pop(key, None)
-            if before is not claim:
-                self._recount(before, claim)
-                self._counted[key] = claim
-        for key, gone in left.items():
-            self._recount(gone, None)
-            del self._counted[key]
+        self._assumed_changes = set()
+        for key in keys:
+            namespace, _, name = key.rpartition("/")
+            self._recount(key, self.find(namespace, name))
 
-    def _recount(self, before: ResourceClaim | None, after: ResourceClaim | None) -> None:
-        if before is not None and before.status.allocation is not None:
-            self.devices.remove(before.status.allocation, sharing=self._sharing)
-        if after is not None and after.status.allocation is not None:
+    def _recount(self, key: str, after: ResourceClaim | None) -> None:
+        before = self._counted.pop(key, None)
+        if before is not None:
+            if before.status.allocation is not None:
+                self.devices.remove(before.status.allocation, sharing=self._sharing)
+            for uid in _extended_owners(before):
+                self._for_extended[uid].discard(key)
+        if after is None:
+            return
+        self._counted[key] = after
+        if after.status.allocation is not None:
             # What was on its way has arrived.
             self.finish(after.metadata.uid)
             self.devices.add(after.status.allocation, sharing=self._sharing)
+        for uid in _extended_owners(after):
+            self._for_extended.setdefault(uid, set()).add(key)
+
+
+def _extended_owners(claim: ResourceClaim) -> list[str]:
+    """Pods that a claim for extended resources belongs to, which is one at most."""
+    annotations = claim.metadata.annotations or {}
+    if EXTENDED_RESOURCE_ANNOTATION not in annotations:
+        return []
+    return [owner.uid for owner in claim.metadata.owner_references or ()]
 
 
 def _version(claim: ResourceClaim) -> int:

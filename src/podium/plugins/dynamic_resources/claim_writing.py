@@ -174,7 +174,7 @@ class ClaimWriter:
 
     async def bind(self, pod: PodInfo, state: ClaimsState, node_name: str, api: ClaimApi) -> None:
         """Make the pod's claims its own; raises when that fails."""
-        reservation = state.reservation or Reservation(node_name)
+        reservation = state.reservation or Reservation([])
         held = {claim.metadata.uid: allocation for claim, allocation in reservation.held}
         written: list[ResourceClaim] = []
         for own in state.claims:

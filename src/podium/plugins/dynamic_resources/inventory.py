@@ -252,16 +252,21 @@ class Inventory:
         version = self._catalog.version(ResourceSlice)
         if version == self.version:
             return
+        changed = (
+            self._catalog.changed_since(ResourceSlice, self.version) if self.version >= 0 else None
+        )
         self.version = version
-        entries: dict[str, tuple[ResourceSlice, SliceEntry]] = {}
-        for source in self._catalog.all(ResourceSlice):
-            name = source.metadata.name
-            known = self._entries.get(name)
-            if known is not None and known[0] is source:
-                entries[name] = known
-            else:
-                entries[name] = (source, SliceEntry(source, self._contents))
-        self._entries = entries
+        names = (
+            {*self._entries, *(source.metadata.name for source in self._catalog.all(ResourceSlice))}
+            if changed is None
+            else set(changed)
+        )
+        for name in names:
+            source = self._catalog.get(ResourceSlice, name)
+            if source is None:
+                self._entries.pop(name, None)
+            elif name not in self._entries or self._entries[name][0] is not source:
+                self._entries[name] = (source, SliceEntry(source, self._contents))
         self._index()
 
     def on_node(self, node_name: str) -> Sequence[SliceEntry]:

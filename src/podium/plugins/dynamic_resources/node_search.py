@@ -1,36 +1,69 @@
-"""Filter, node by node: can this node serve the pod's claims?
+"""Filter: which nodes can serve the pod's claims?
 
-Everything that does not depend on the node was prepared at PreFilter. Nodes are independent, and
-what was found for one is kept for the rest of the attempt: the pass with nominated pods and trials
-of preemption ask again, and pods on nodes change nothing here.
+What a node can do is a search of its own (`allocator`), but most answers are known from the pods
+before (`search_memory`); only the devices of the node that is chosen in the end are worked out as
+an allocation. Pods on nodes change nothing here, so trials with other pods get the same answers.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from podium.api.devices import ResourceClaim
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from podium.api.devices import AllocationResult, ResourceClaim
+from podium.cluster.growth import Ints, Mask, Rows, count_of, indices
+from podium.cluster.node_matching import terms_mask
 from podium.cluster.nodes import NodeTable
 from podium.framework.status import Status, error, unresolvable
-from podium.plugins.dynamic_resources.allocator import NoDevices, TimedOut
-from podium.plugins.dynamic_resources.attempt_state import ClaimsState, ExtendedClaim, NodeOutcome
+from podium.framework.verdict import Verdict, choosing
+from podium.plugins.dynamic_resources.allocator import Allocator, NoDevices, Solution, TimedOut
+from podium.plugins.dynamic_resources.attempt_state import ClaimsState, ExtendedClaim, Task
 from podium.plugins.dynamic_resources.binding_conditions import (
     BindingFailed,
     is_overdue,
     is_ready,
 )
-from podium.plugins.dynamic_resources.extended_resources import NodeRequests, requests_on_node
+from podium.plugins.dynamic_resources.claim_state import AllocatedDevices
+from podium.plugins.dynamic_resources.extended_resources import requests_on_node
+from podium.plugins.dynamic_resources.picks import Rules
 from podium.plugins.dynamic_resources.pools import GatherError
-from podium.plugins.dynamic_resources.requests import AllocationError, FindClass, requests_of
-from podium.plugins.dynamic_resources.results import allocations_of
+from podium.plugins.dynamic_resources.preference import points_of_allocated, points_of_solution
+from podium.plugins.dynamic_resources.requests import (
+    AllocationError,
+    ClaimRequests,
+    FindClass,
+    requests_of,
+)
+from podium.plugins.dynamic_resources.results import allocations_of, check_reach
+from podium.plugins.dynamic_resources.search_memory import (
+    INVALID_POOLS,
+    NOT_SERVED,
+    SERVED,
+    TIMED_OUT,
+    UNKNOWN,
+    Answer,
+    SearchMemory,
+)
 from podium.plugins.dynamic_resources.supply import Supply
 from podium.plugins.extended_resource_classes import ExtendedResourceClasses
 
 CANNOT_ALLOCATE = unresolvable("cannot allocate all claims")
+INVALID = unresolvable("invalid resource pools were encountered")
 CLAIM_ELSEWHERE = unresolvable("resourceclaim not available on the node")
 STALE_CLAIM = unresolvable("cannot schedule extended resource claim")
 CANNOT_FIT = unresolvable("cannot fit resource")
 
-_PASSED = NodeOutcome()
+_STATUSES = (CANNOT_ALLOCATE, INVALID, CLAIM_ELSEWHERE, STALE_CLAIM, CANNOT_FIT)
+_NUMBER = {status: number + 1 for number, status in enumerate(_STATUSES)}
+_BY_CODE = np.zeros(5, dtype=np.int32)
+_BY_CODE[NOT_SERVED] = _NUMBER[CANNOT_ALLOCATE]
+_BY_CODE[INVALID_POOLS] = _NUMBER[INVALID]
+
+_encode = msgspec.msgpack.Encoder().encode
+
+RowArray = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,106 +75,223 @@ class BindingDeadline:
 
 
 class NodeSearch:
-    """The filter of one plugin instance."""
+    """The searches of one plugin instance."""
 
     def __init__(
         self,
         nodes: NodeTable,
         supply: Supply,
+        devices: AllocatedDevices,
         classes: ExtendedResourceClasses,
         find_class: FindClass,
         gates: Mapping[str, bool],
+        rules: Rules,
+        timeout_s: float,
     ) -> None:
         self._nodes = nodes
         self._supply = supply
+        self._devices = devices
         self._classes = classes
         self._find_class = find_class
         self._gates = gates
+        self._rules = rules
+        self._timeout_s = timeout_s
+        self._memory = SearchMemory(nodes, supply, devices)
 
-    def examine(
-        self, state: ClaimsState, row: int, deadline: BindingDeadline | None
-    ) -> NodeOutcome:
-        """What the node in a row means for the pod; remembered for the attempt."""
-        outcome = state.outcomes.get(row)
-        if outcome is None:
-            outcome = state.outcomes[row] = self._examine(state, row, deadline)
-        return outcome
+    # answers for many rows
 
-    def _examine(
-        self, state: ClaimsState, row: int, deadline: BindingDeadline | None
-    ) -> NodeOutcome:
-        extended: NodeRequests | None = None
-        if state.extended is not None:
-            found = self._extended(state, state.extended, row)
-            if isinstance(found, Status):
-                return NodeOutcome(found)
-            if found is None:
-                return _PASSED
-            extended = found
-        unavailable = self._unavailable(state, row, deadline)
-        outcome = self._allocate(state, row, extended)
-        if outcome.status is None and unavailable:
-            return NodeOutcome(CLAIM_ELSEWHERE, unavailable=unavailable)
-        return outcome
+    def verdict(
+        self, state: ClaimsState, rows: Rows, deadline: BindingDeadline | None
+    ) -> Verdict | None:
+        found = indices(rows)
+        values = np.zeros(len(found), dtype=np.int32)
+        failures: dict[int, Status] = {}
+        for positions, task in self._tasks(state, found):
+            if isinstance(task, Status):
+                values[positions] = _NUMBER[task]
+            elif task is not None:
+                values[positions] = self._ask(state, task, found[positions])
+        for position in np.flatnonzero(values < 0).tolist():
+            failures[position] = state.failures[int(found[position])]
+        blocked = self._blocked(state, rows, deadline)
+        if blocked is not None:
+            values[blocked & (values == 0)] = _NUMBER[CLAIM_ELSEWHERE]
+        return _verdict(values, failures)
+
+    def scores(self, state: ClaimsState, rows: Rows) -> Ints:
+        """Points of the alternatives that nodes would serve; 0 where nothing is allocated now."""
+        found = indices(rows)
+        scores: Ints = np.zeros(len(found), dtype=np.int64)
+        before = sum(points_of_allocated(own.claim) for own in state.claims)
+        for positions, task in self._tasks(state, found):
+            if isinstance(task, Task):
+                points = self._memory.answers(task.key).points
+                scores[positions] = points[found[positions]] + before
+        return scores
+
+    def blocking(
+        self, state: ClaimsState, rows: Rows, deadline: BindingDeadline | None
+    ) -> Iterator[int]:
+        """Positions of the allocated claims that keep the pod from some of the rows."""
+        for position, mask in self._unavailable(state, rows, deadline):
+            if mask is None or mask.any():
+                yield position
+
+    def _blocked(
+        self, state: ClaimsState, rows: Rows, deadline: BindingDeadline | None
+    ) -> Mask | None:
+        blocked: Mask | None = None
+        for _, mask in self._unavailable(state, rows, deadline):
+            if mask is None:
+                return np.ones(count_of(rows), dtype=np.bool_)
+            blocked = mask if blocked is None else blocked | mask
+        return blocked
 
     def _unavailable(
-        self, state: ClaimsState, row: int, deadline: BindingDeadline | None
-    ) -> tuple[int, ...]:
-        """Positions of allocated claims that cannot be used here, or no longer."""
-        name, labels = self._nodes.names[row], self._nodes.labels.labels_of(row)
-        return tuple(
-            position
-            for position, held in enumerate(state.claims)
-            if held.allocated
-            and (
-                not held.usable_on(name, labels)
-                or (deadline is not None and _is_given_up(held.claim, deadline))
-            )
-        )
+        self, state: ClaimsState, rows: Rows, deadline: BindingDeadline | None
+    ) -> Iterator[tuple[int, Mask | None]]:
+        """(position of an allocated claim, rows where it is of no use; None for all of them)."""
+        for position, own in enumerate(state.claims):
+            if not own.allocated:
+                continue
+            if deadline is not None and _is_given_up(own.claim, deadline):
+                yield position, None
+            elif own.terms is not None:
+                yield position, ~terms_mask(self._nodes, own.terms, rows)
 
-    def _allocate(self, state: ClaimsState, row: int, extended: NodeRequests | None) -> NodeOutcome:
-        if state.allocator is None:
-            return _PASSED
-        name, labels = self._nodes.names[row], self._nodes.labels.labels_of(row)
-        extra = (
-            None if extended is None else requests_of(extended.claim, self._find_class, self._gates)
-        )
-        claims = state.requests if extra is None else [*state.requests, extra]
+    def _ask(self, state: ClaimsState, task: Task, rows: RowArray) -> npt.NDArray[np.int32]:
+        """Numbers of statuses for rows; negative where the search could not be finished."""
+        answers = self._memory.answers(task.key)
+        for row in rows[answers.codes[rows] == UNKNOWN].tolist():
+            if row in state.failures:
+                continue
+            try:
+                pools = self._supply.pools_of(row)
+                kind = pools.kind_with(self._devices)
+                answer = answers.by_kind.get(kind) if kind is not None else None
+                if answer is None:
+                    answer = self._search(task, row)
+                    if kind is not None:
+                        answers.by_kind[kind] = answer
+                answers.put(row, answer)
+            except (AllocationError, GatherError) as problem:
+                state.failures[row] = error(str(problem))
+        codes = answers.codes[rows]
+        values = _BY_CODE[codes]
+        for position in np.flatnonzero((codes == UNKNOWN) | (codes == TIMED_OUT)).tolist():
+            row = int(rows[position])
+            name = self._nodes.names[row]
+            late = error(f"node {name}: timed out trying to allocate devices")
+            state.failures.setdefault(row, late)
+            values[position] = -1
+        return values
+
+    def _search(self, task: Task, row: int) -> Answer:
         try:
-            solution = state.allocator.allocate(self._supply.pools_of(row), name, labels, extra)
-            if solution is None:
-                return NodeOutcome(CANNOT_ALLOCATE)
-            allocations = allocations_of(solution, claims, name)
+            solution = self._solve(task, row)
         except TimedOut:
-            return NodeOutcome(error(f"node {name}: timed out trying to allocate devices"))
-        except NoDevices as reason:
-            return NodeOutcome(unresolvable(str(reason)))
-        except (AllocationError, GatherError) as problem:
-            return NodeOutcome(error(str(problem)))
-        if extended is None:
-            return NodeOutcome(allocations=allocations)
-        return NodeOutcome(
-            allocations=allocations, extended=extended.claim, mappings=extended.mappings
+            return TIMED_OUT, 0
+        except NoDevices:
+            return INVALID_POOLS, 0
+        if solution is None:
+            return NOT_SERVED, 0
+        check_reach(solution, task.claims)
+        return SERVED, points_of_solution(task.claims, solution)
+
+    def _solve(self, task: Task, row: int) -> Solution | None:
+        return task.allocator.allocate(
+            self._supply.pools_of(row), self._nodes.names[row], self._nodes.labels.labels_of(row)
         )
 
-    def _extended(
-        self, state: ClaimsState, extended: ExtendedClaim, row: int
-    ) -> NodeRequests | Status | None:
-        """The claim for extended resources on a node; None if the pod needs nothing else and a
-        device plugin serves it all."""
-        if extended.stale:
-            return STALE_CLAIM
-        through_devices: list[str] = []
+    # the chosen node
+
+    def allocations(
+        self, state: ClaimsState, row: int
+    ) -> tuple[Task, list[AllocationResult]] | None:
+        """The allocations that a node would serve, for the claims of its task."""
+        ((_, task),) = self._tasks(state, np.array([row], dtype=np.intp))
+        solution = self._solve(task, row) if isinstance(task, Task) else None
+        if not isinstance(task, Task) or solution is None:
+            return None
+        return task, allocations_of(solution, task.claims, self._nodes.names[row])
+
+    # tasks
+
+    def _tasks(
+        self, state: ClaimsState, rows: RowArray
+    ) -> Iterator[tuple[RowArray | slice, Task | Status | None]]:
+        """What has to be allocated where: positions of rows, and their task or verdict."""
+        everything = slice(0, len(rows))
+        if state.extended is None:
+            yield everything, self._task(state, ())
+        elif state.extended.stale:
+            yield everything, STALE_CLAIM
+        else:
+            groups: dict[tuple[str, ...] | Status, list[int]] = {}
+            for position, row in enumerate(rows.tolist()):
+                served = self._through_devices(state.extended, row)
+                groups.setdefault(served, []).append(position)
+            for served, positions in groups.items():
+                task = served if isinstance(served, Status) else self._task(state, served)
+                yield np.array(positions, dtype=np.intp), task
+
+    def _through_devices(self, extended: ExtendedClaim, row: int) -> tuple[str, ...] | Status:
+        """The extended resources that devices have to serve on a node."""
+        served: list[str] = []
         for resource in extended.resources:
             column = self._nodes.resources.find(resource)
             amount = int(self._nodes.allocatable[column, row]) if column >= 0 else 0
-            if amount == 0 and self._classes.find(resource) is not None:
-                through_devices.append(resource)
-            elif amount == 0 and resource not in (self._nodes.node(row).status.allocatable or {}):
+            if amount:
+                continue
+            if self._classes.find(resource) is not None:
+                served.append(resource)
+            elif resource not in (self._nodes.node(row).status.allocatable or {}):
                 return CANNOT_FIT
-        if not state.claims and not through_devices:
+        return tuple(served)
+
+    def _task(self, state: ClaimsState, served: tuple[str, ...]) -> Task | None:
+        if served not in state.tasks:
+            state.tasks[served] = self._new_task(state, served)
+        return state.tasks[served]
+
+    def _new_task(self, state: ClaimsState, served: tuple[str, ...]) -> Task | None:
+        claims: Sequence[ClaimRequests] = state.requests
+        wanted = None
+        extended = state.extended
+        if extended is not None and (served or state.claims):
+            wanted = requests_on_node(extended.claim, extended.pod, served, self._classes)
+            claims = [*claims, requests_of(wanted.claim, self._find_class, self._gates)]
+        if not claims:
             return None
-        return requests_on_node(extended.claim, extended.pod, through_devices, self._classes)
+        allocator = Allocator(claims, self._devices, self._rules, self._timeout_s)
+        return Task(claims, allocator, _key(claims), wanted)
+
+
+def _key(claims: Sequence[ClaimRequests]) -> bytes:
+    """Everything about claims that an answer depends on."""
+    parts: list[object] = []
+    for claim in claims:
+        devices = claim.claim.spec.devices
+        parts.append((devices.requests, devices.constraints))
+        parts.extend(
+            request.class_.spec.selectors if request.class_ is not None else None
+            for alternatives in claim.requests
+            for request in alternatives
+        )
+    return _encode(parts)
+
+
+def _verdict(values: npt.NDArray[np.int32], failures: dict[int, Status]) -> Verdict | None:
+    if not failures:
+        return choosing(values, _STATUSES)
+    statuses = list(_STATUSES)
+    numbers: dict[Status, int] = {}
+    for position, status in failures.items():
+        if status not in numbers:
+            statuses.append(status)
+            numbers[status] = len(statuses)
+        values[position] = numbers[status]
+    return choosing(values, statuses)
 
 
 def _is_given_up(claim: ResourceClaim, deadline: BindingDeadline) -> bool:

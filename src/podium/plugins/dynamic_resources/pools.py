@@ -6,9 +6,10 @@ is being changed or makes no sense offers nothing, and is remembered because it 
 that nothing was found.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from podium.plugins.dynamic_resources.claim_state import AllocatedDevices
 from podium.plugins.dynamic_resources.inventory import DeviceEntry, Inventory, SliceEntry
 
 Counters = dict[tuple[str, str], int]
@@ -47,6 +48,17 @@ class NodePools:
     sequence: Sequence[DeviceEntry]
     pool_of: Mapping[int, Pool]
     """Pool of a device of the sequence, by the identity of the entry."""
+    kind: tuple[Hashable, ...] | None
+    """Equal for nodes with equal devices, if devices are all that a search can tell apart."""
+
+    def kind_with(self, devices: AllocatedDevices) -> Hashable | None:
+        """Equal for nodes whose equal devices are taken alike; None if that cannot be said."""
+        if self.kind is None:
+            return None
+        if not any(devices.holds_in(pool.driver, pool.name) for pool in self.pools):
+            return self.kind
+        taken = (i for i, entry in enumerate(self.sequence) if devices.is_dedicated(entry.id))
+        return self.kind, tuple(taken)
 
 
 def gather_pools(
@@ -80,7 +92,20 @@ def gather_pools(
         pools,
         sequence,
         {id(device): pool for pool in pools for device in pool.devices},
+        _kind(pools, sequence),
     )
+
+
+def _kind(pools: Sequence[Pool], sequence: Sequence[DeviceEntry]) -> tuple[Hashable, ...] | None:
+    special = any(pool.incomplete or pool.invalid for pool in pools) or any(
+        entry.consumption
+        or entry.content.multiple
+        or entry.reach is not None
+        or entry.slice.reach.selector is not None
+        or entry.device.binding_conditions
+        for entry in sequence
+    )
+    return None if special else tuple(entry.content for entry in sequence)
 
 
 def _is_relevant(entry: SliceEntry, node_name: str, labels: Mapping[str, str]) -> bool:
@@ -147,12 +172,12 @@ def _assemble(
             known = counter_sets.get(consumed.counter_set)
             if known is None or any(counter not in known for counter in consumed.counters or ()):
                 return Pool(driver, name, invalid=True)
-    counters = {
+    declared = {
         (set_name, counter): amount
         for set_name, amounts in counter_sets.items()
         for counter, amount in amounts.items()
     }
-    return Pool(driver, name, devices=devices, elsewhere=others, counters=counters)
+    return Pool(driver, name, devices=devices, elsewhere=others, counters=declared)
 
 
 def _has_binding_conditions(pool: Pool) -> bool:

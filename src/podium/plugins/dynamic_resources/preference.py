@@ -4,22 +4,30 @@ A request with `firstAvailable` names up to eight alternatives, best first. The 
 eight points, the last of eight one (spec 7.9).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from podium.api.devices import AllocationResult, ResourceClaim
-from podium.plugins.dynamic_resources.attempt_state import PodClaim
+from podium.api.devices import ResourceClaim
+from podium.plugins.dynamic_resources.allocator import Solution
+from podium.plugins.dynamic_resources.requests import ClaimRequests
 
 MOST_ALTERNATIVES = 8
 
 
-def preference_score(claims: Sequence[PodClaim], new: Iterable[AllocationResult]) -> int:
-    """Points of all claims; `new` are the allocations of those without one, in order."""
-    fresh = iter(new)
-    return sum(_points(own.claim, own.claim.status.allocation or next(fresh)) for own in claims)
+def points_of_solution(claims: Sequence[ClaimRequests], solution: Solution) -> int:
+    """Points of claims that are allocated now."""
+    return sum(
+        MOST_ALTERNATIVES - index
+        for claim, chosen in zip(claims, solution.chosen, strict=True)
+        for alternatives, index in zip(claim.requests, chosen, strict=True)
+        if alternatives[0].alternative
+    )
 
 
-def _points(claim: ResourceClaim, allocation: AllocationResult) -> int:
-    granted = {result.request for result in allocation.devices.results or ()}
+def points_of_allocated(claim: ResourceClaim) -> int:
+    """Points of a claim that was allocated before."""
+    allocation = claim.status.allocation
+    results = allocation.devices.results or () if allocation is not None else ()
+    granted = {result.request for result in results}
     points = 0
     for request in claim.spec.devices.requests or ():
         for index, alternative in enumerate(request.first_available or ()):

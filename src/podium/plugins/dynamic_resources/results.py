@@ -27,6 +27,12 @@ def allocations_of(
     ]
 
 
+def check_reach(solution: Solution, claims: Sequence[ClaimRequests]) -> None:
+    """Find out whether a solution can be written as allocations; raises AllocationError."""
+    for claim, picks in zip(claims, solution.picks, strict=True):
+        _selector_of(claim, picks, "")
+
+
 def _allocation(
     claim: ClaimRequests, picks: Sequence[Pick], chosen: Sequence[int], node_name: str
 ) -> AllocationResult:
@@ -36,16 +42,21 @@ def _allocation(
     uid = claim.claim.metadata.uid
     results = tuple(_result(pick, f"{uid}/{number}") for number, pick in enumerate(picks))
     config = (*_class_config(granted), *_claim_config(claim, granted))
+    return AllocationResult(
+        devices=DeviceAllocationResult(results=results or None, config=config or None),
+        node_selector=_selector_of(claim, picks, node_name),
+    )
+
+
+def _selector_of(
+    claim: ClaimRequests, picks: Sequence[Pick], node_name: str
+) -> NodeSelector | None:
     try:
-        selector = _node_selector(picks, node_name)
+        return _node_selector(picks, node_name)
     except ValueError as problem:
         raise AllocationError(
             f"create NodeSelector for claim {claim.claim.metadata.name}: {problem}"
         ) from None
-    return AllocationResult(
-        devices=DeviceAllocationResult(results=results or None, config=config or None),
-        node_selector=selector,
-    )
 
 
 def _result(pick: Pick, share: str) -> DeviceRequestAllocationResult:

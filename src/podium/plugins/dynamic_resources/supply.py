@@ -4,7 +4,7 @@ Pools of a node are gathered again only when slices or the node itself have chan
 search, the resource scores ask here how many devices stand behind an extended resource.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from podium.api.devices import DeviceClass
 from podium.cluster.growth import Ints
 from podium.cluster.state import Cluster
-from podium.plugins.dynamic_resources.claim_state import ClaimState
+from podium.plugins.dynamic_resources.claim_state import ClaimState, PoolId
 from podium.plugins.dynamic_resources.inventory import DeviceEntry, Inventory, SelectorError
 from podium.plugins.dynamic_resources.pools import NodePools, gather_pools
 
@@ -27,8 +27,10 @@ class Supply:
         self._claims = ClaimState.of(cluster)
         self._inventory = Inventory(cluster.catalog)
         self._partitionable = partitionable
-        self._pools: dict[int, tuple[int, int, NodePools]] = {}
+        self._pools: dict[int, tuple[int, NodePools]] = {}
+        self._rows: dict[PoolId, set[int]] = {}
         self._counts: dict[tuple[str, ...], tuple[tuple[int, int, int], Ints, Ints]] = {}
+        self.version = -1
 
     @classmethod
     def of(cls, cluster: Cluster, *, partitionable: bool = True) -> "Supply":
@@ -40,21 +42,31 @@ class Supply:
 
     def refresh(self) -> None:
         self._inventory.refresh()
+        if self.version != self._inventory.version:
+            self.version = self._inventory.version
+            self._pools.clear()
+            self._rows.clear()
 
     def pools_of(self, row: int) -> NodePools:
         """The pools of the node in a row; raises GatherError."""
-        version, changed = self._inventory.version, int(self._nodes.changed[row])
+        changed = int(self._nodes.changed[row])
         known = self._pools.get(row)
-        if known is not None and known[0] == version and known[1] == changed:
-            return known[2]
+        if known is not None and known[0] == changed:
+            return known[1]
         pools = gather_pools(
             self._inventory,
             self._nodes.names[row],
             self._nodes.labels.labels_of(row),
             partitionable=self._partitionable,
         )
-        self._pools[row] = (version, changed, pools)
+        self._pools[row] = (changed, pools)
+        for pool in pools.pools:
+            self._rows.setdefault((pool.driver, pool.name), set()).add(row)
         return pools
+
+    def rows_of(self, pool: PoolId) -> Collection[int]:
+        """Rows whose nodes use a pool, as far as their pools were asked for."""
+        return self._rows.get(pool, ())
 
     def counts(self, device_class: DeviceClass) -> tuple[Ints, Ints]:
         """(devices that a class selects, those of them in use) for all rows of the table."""
@@ -65,7 +77,7 @@ class Supply:
             for selector in device_class.spec.selectors or ()
             if selector.cel is not None
         )
-        version = (self._inventory.version, self._nodes.generation, self._claims.devices.version)
+        version = (self.version, self._nodes.generation, self._claims.devices.sequence)
         known = self._counts.get(key)
         if known is not None and known[0] == version:
             return known[1], known[2]

@@ -99,6 +99,10 @@ class ClassVolumes:
             if self._columns is not None:
                 self._columns = np.delete(self._columns, place, axis=1)
 
+    def forget_columns(self) -> None:
+        """Make the columns anew when they are asked for, which suits many changes at once."""
+        self._columns = None
+
     def columns(self) -> Ints:
         """Numbers, traits and reach of the free volumes, as three rows."""
         if self._columns is None:
@@ -186,10 +190,14 @@ class VolumeIndex:
         changed = self._catalog.changed_since(PersistentVolume, self._seen)
         self._seen = self._catalog.version(PersistentVolume)
         touched = set(self._assumed.take_touched())
-        if changed is None or len(changed) > _FEW:
+        if changed is None:
             self._rebuild()
-        else:
-            self._update(touched.union(changed))
+            return
+        touched.update(changed)
+        if len(touched) > _FEW:
+            for volumes in self._classes.values():
+                volumes.forget_columns()
+        self._update(touched)
 
     def _update(self, keys: Iterable[str]) -> None:
         for key in keys:

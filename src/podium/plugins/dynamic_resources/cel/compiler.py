@@ -15,6 +15,8 @@ from podium.plugins.dynamic_resources.cel.evaluation import (
     METER,
     Code,
     Frame,
+    binding,
+    bound,
     constant,
     metered,
     variable,
@@ -52,8 +54,8 @@ class Compiler:
     def __init__(self, checker: Checker, variables: tuple[str, ...], *, meter: bool) -> None:
         self._checker = checker
         self._meter = meter
-        self._scopes: list[dict[str, int]] = [
-            {name: FIRST_VARIABLE + index for index, name in enumerate(variables)}
+        self._scopes: list[dict[str, Code]] = [
+            {name: variable(FIRST_VARIABLE + index) for index, name in enumerate(variables)}
         ]
         self.frame_size = FIRST_VARIABLE + len(variables)
 
@@ -88,7 +90,7 @@ class Compiler:
             return constant(_type_value(node.name))
         for scope in reversed(self._scopes):
             if node.name in scope:
-                return variable(scope[node.name])
+                return scope[node.name]
         raise AssertionError(f"unchecked name {node.name}")
 
     def _select(self, node: Select) -> Code:
@@ -212,7 +214,7 @@ class Compiler:
         self.frame_size += 1
         return position
 
-    def _within(self, scope: dict[str, int], node: Node) -> Code:
+    def _within(self, scope: dict[str, Code], node: Node) -> Code:
         self._scopes.append(scope)
         code = self.compile(node)
         self._scopes.pop()
@@ -221,18 +223,12 @@ class Compiler:
     def _bind(self, node: Bind) -> Code:
         value = self.compile(node.value)
         position = self._new_variable()
-        body = self._within({node.name: position}, node.body)
-
-        def run(frame: Frame) -> Any:
-            frame[position] = value(frame)
-            return body(frame)
-
-        return run
+        return binding(position, self._within({node.name: bound(position, value)}, node.body))
 
     def _optional_map(self, node: OptionalMap) -> Code:
         target = self.compile(node.target)
         position = self._new_variable()
-        body = self._within({node.name: position}, node.body)
+        body = self._within({node.name: variable(position)}, node.body)
         flat = node.flat
 
         def run(frame: Frame) -> Any:
@@ -248,7 +244,7 @@ class Compiler:
     def _comprehension(self, node: Comprehension) -> Code:
         source = self.compile(node.range)
         positions = tuple(self._new_variable() for _ in node.names)
-        scope = dict(zip(node.names, positions, strict=True))
+        scope = dict(zip(node.names, map(variable, positions), strict=True))
         steps = loops.steps_over(source, positions)
         condition = self._within(scope, node.condition) if node.condition is not None else None
         body = self._within(scope, node.body) if node.body is not None else None

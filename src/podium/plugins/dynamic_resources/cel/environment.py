@@ -4,12 +4,13 @@ An environment is a set of variables with their types and a set of functions. Th
 selectors is in `selector.py`; tests make others.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from podium.plugins.dynamic_resources.cel.checker import Checker
 from podium.plugins.dynamic_resources.cel.compiler import Compiler
 from podium.plugins.dynamic_resources.cel.errors import (
+    CancelledError,
     CelError,
     CompileError,
     IssueError,
@@ -20,7 +21,11 @@ from podium.plugins.dynamic_resources.cel.functions.addresses import ADDRESSES
 from podium.plugins.dynamic_resources.cel.functions.conversions import CONVERSIONS
 from podium.plugins.dynamic_resources.cel.functions.formats import FORMATS
 from podium.plugins.dynamic_resources.cel.functions.lists import LISTS
-from podium.plugins.dynamic_resources.cel.functions.moments import MOMENTS
+from podium.plugins.dynamic_resources.cel.functions.moments import (
+    MOMENTS,
+    parse_duration,
+    parse_timestamp,
+)
 from podium.plugins.dynamic_resources.cel.functions.operators import OPERATORS
 from podium.plugins.dynamic_resources.cel.functions.optionals import OPTIONALS
 from podium.plugins.dynamic_resources.cel.functions.quantities import QUANTITIES
@@ -29,10 +34,12 @@ from podium.plugins.dynamic_resources.cel.functions.urls import URLS
 from podium.plugins.dynamic_resources.cel.functions.versions import VERSIONS
 from podium.plugins.dynamic_resources.cel.library import Functions
 from podium.plugins.dynamic_resources.cel.parser import parse
+from podium.plugins.dynamic_resources.cel.re2 import PatternError, compile_pattern
 from podium.plugins.dynamic_resources.cel.syntax import (
     Bind,
     Call,
     Comprehension,
+    Literal,
     Node,
     OptionalMap,
     walk,
@@ -52,6 +59,12 @@ ALL_FUNCTIONS = Functions(
     URLS,
     FORMATS,
 )
+
+_LITERAL_CHECKS: Mapping[str, Callable[[str], object]] = {
+    "matches": compile_pattern,
+    "duration": parse_duration,
+    "timestamp": parse_timestamp,
+}
 
 _MAX_SOURCE = 100_000
 _SHORT_SOURCE = 2_000
@@ -89,6 +102,8 @@ class Program:
         frame = [meter, *values, *[None] * (self._frame_size - len(values) - 1)]
         try:
             return self._code(frame)
+        except CancelledError as stopped:
+            raise CelError(str(stopped)) from None
         except RecursionError:
             raise CelError("evaluation is nested too deeply") from None
 
@@ -119,12 +134,26 @@ class Environment:
         tree = parse(source)
         checker = Checker(self._variables, self._fields, self._functions)
         checker.check(tree)
+        checker.issues.extend(_literal_issues(tree))
         if checker.issues:
             raise CompileError(describe_issues(source, checker.issues))
         metered = len(source) > _SHORT_SOURCE or _can_grow(tree)
         compiler = Compiler(checker, tuple(self._variables), meter=metered)
         code = compiler.compile(tree)
         return Program(code, compiler.frame_size, checker.type_of(tree), metered=metered)
+
+
+def _literal_issues(tree: Node) -> Iterator[IssueError]:
+    """Literals that can only fail when they are used."""
+    for node in walk(tree):
+        if not isinstance(node, Call) or node.function not in _LITERAL_CHECKS or not node.args:
+            continue
+        argument = node.args[-1]
+        if isinstance(argument, Literal) and isinstance(argument.value, str):
+            try:
+                _LITERAL_CHECKS[node.function](argument.value)
+            except (CelError, PatternError):
+                yield IssueError(f"invalid {node.function} argument", argument.offset)
 
 
 def _can_grow(tree: Node) -> bool:

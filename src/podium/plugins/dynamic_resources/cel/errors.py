@@ -10,6 +10,10 @@ class CelError(Exception):
     """Evaluation failed; the text is what users see."""
 
 
+class CancelledError(Exception):
+    """Evaluation was stopped for good: unlike a CelError, no operator absorbs this."""
+
+
 class CompileError(ValueError):
     """The expression is not valid CEL, or does not fit the types of its variables."""
 
@@ -25,6 +29,10 @@ class IssueError(Exception):
 
 def no_such_overload() -> CelError:
     return CelError("no such overload")
+
+
+def cost_exceeded() -> CancelledError:
+    return CancelledError("operation cancelled: actual cost limit exceeded")
 
 
 def describe_issues(source: str, issues: list[IssueError]) -> str:

@@ -8,7 +8,7 @@ position of its own, so that reading a variable is one list access.
 from collections.abc import Callable
 from typing import Any
 
-from podium.plugins.dynamic_resources.cel.errors import CelError
+from podium.plugins.dynamic_resources.cel.errors import cost_exceeded
 
 Frame = list[Any]
 Code = Callable[[Frame], Any]
@@ -30,7 +30,7 @@ class Meter:
     def charge(self, cost: int) -> None:
         self.left -= cost
         if self.left < 0:
-            raise CelError("operation cancelled: actual cost limit exceeded")
+            raise cost_exceeded()
 
 
 def metered(code: Code, cost: int) -> Code:
@@ -46,6 +46,31 @@ def metered(code: Code, cost: int) -> Code:
 def constant(value: Any) -> Code:
     def run(_: Frame) -> Any:
         return value
+
+    return run
+
+
+_UNSET = object()
+
+
+def bound(position: int, value: Code) -> Code:
+    """A variable whose value is worked out when it is first read, if ever."""
+
+    def run(frame: Frame) -> Any:
+        found = frame[position]
+        if found is _UNSET:
+            found = frame[position] = value(frame)
+        return found
+
+    return run
+
+
+def binding(position: int, body: Code) -> Code:
+    """Code in which a bound variable has no value yet."""
+
+    def run(frame: Frame) -> Any:
+        frame[position] = _UNSET
+        return body(frame)
 
     return run
 

@@ -33,7 +33,7 @@ def _chain(operands: Sequence[Code], *, decisive: bool) -> Code:
                 problem = problem or found
                 continue
             if value is decisive:
-                return decisive
+                return not neutral
             if value is not neutral:
                 problem = problem or no_such_overload()
         if problem is not None:

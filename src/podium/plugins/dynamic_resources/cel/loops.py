@@ -55,7 +55,7 @@ def quantifier(steps: Steps, condition: Code, *, decisive: bool) -> Code:
                 problem = problem or found
                 continue
             if value is decisive:
-                return decisive
+                return not neutral
             if value is not neutral:
                 problem = problem or no_such_overload()
         if problem is not None:

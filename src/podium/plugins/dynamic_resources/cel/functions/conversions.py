@@ -98,7 +98,7 @@ def _uint(value: Any) -> Uint:
             raise CelError(f'strconv.ParseUint: parsing "{value}": invalid syntax')
         value = int(value)
     elif isinstance(value, float):
-        if math.isnan(value) or not -1.0 < value < 2.0**64:
+        if math.isnan(value) or not 0.0 <= value < 2.0**64:
             raise CelError("unsigned integer overflow")
         value = math.trunc(value)
     if not 0 <= value <= UINT64_MAX:

@@ -3,7 +3,7 @@
 from itertools import pairwise
 from typing import Any
 
-from podium.plugins.dynamic_resources.cel.errors import CelError
+from podium.plugins.dynamic_resources.cel.errors import CelError, cost_exceeded
 from podium.plugins.dynamic_resources.cel.evaluation import COST_LIMIT
 from podium.plugins.dynamic_resources.cel.functions.operators import (
     checked_duration,
@@ -12,11 +12,12 @@ from podium.plugins.dynamic_resources.cel.functions.operators import (
 )
 from podium.plugins.dynamic_resources.cel.library import Functions
 from podium.plugins.dynamic_resources.cel.ordering import less, sorted_by_keys
-from podium.plugins.dynamic_resources.cel.values import Duration, Uint, contains, equal
+from podium.plugins.dynamic_resources.cel.values import Duration, Uint, contains, equal, not_equal
 
 LISTS = Functions()
 _define = LISTS.define
 
+_MOST_ATTRIBUTE_VALUES = 48
 _ORDERED = ("int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes")
 
 
@@ -158,8 +159,22 @@ def _reverse(values: list[Any]) -> list[Any]:
 @_define("lists.range(int) -> list<int>", cost=_length)
 def _range(count: int) -> list[int]:
     if count > COST_LIMIT:
-        raise CelError("operation cancelled: actual cost limit exceeded")
+        raise cost_exceeded()
     return list(range(count))
+
+
+# device attributes that are lists
+
+
+@_define("(dyn).includes(dyn) -> bool", cost=_length)
+def _includes(target: Any, wanted: Any) -> bool:
+    values = target if isinstance(target, list) else [target]
+    if len(values) > _MOST_ATTRIBUTE_VALUES:
+        raise CelError(
+            "'includes' function cannot be applied to lists longer than"
+            f" {_MOST_ATTRIBUTE_VALUES} values"
+        )
+    return any(not not_equal(value, wanted) for value in values)
 
 
 # sets

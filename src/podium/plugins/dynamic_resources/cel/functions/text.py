@@ -6,7 +6,7 @@ builds it.
 
 from typing import Any
 
-from podium.plugins.dynamic_resources.cel.errors import CelError
+from podium.plugins.dynamic_resources.cel.errors import CelError, cost_exceeded
 from podium.plugins.dynamic_resources.cel.evaluation import COST_LIMIT
 from podium.plugins.dynamic_resources.cel.functions.formatting import format_text
 from podium.plugins.dynamic_resources.cel.functions.operators import text_cost
@@ -32,7 +32,7 @@ _WHITE = (
 def _bounded(length: int) -> None:
     """Refuse to build a text that would cost more than any evaluation may."""
     if length > COST_LIMIT * 10:
-        raise CelError("operation cancelled: actual cost limit exceeded")
+        raise cost_exceeded()
 
 
 @_define(

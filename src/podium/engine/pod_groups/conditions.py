@@ -1,0 +1,49 @@
+"""Telling a PodGroup how its last attempt went: the condition PodGroupScheduled.
+
+A group that was scheduled once stays so, whatever happens to members that come later. Nothing to
+change means no write; here, unlike with pods, a new generation is a change (engine spec 12.7).
+"""
+
+from podium.api.pod_groups import PodGroup, PodGroupCondition
+from podium.engine.requests import PatchPodGroupStatus
+from podium.framework.placements import is_error
+from podium.framework.status import Status
+
+SCHEDULED = "PodGroupScheduled"
+TRUE, FALSE = "True", "False"
+
+
+def condition_of(group: PodGroup, status: Status | None) -> PodGroupCondition:
+    """What an attempt that ended with a status says about the group."""
+    if status is None:
+        reason = "Scheduled"
+    else:
+        reason = "SchedulerError" if is_error(status) else "Unschedulable"
+    return PodGroupCondition(
+        type=SCHEDULED,
+        status=TRUE if status is None else FALSE,
+        reason=reason,
+        message=status.message if status is not None else "",
+        observed_generation=group.metadata.generation,
+    )
+
+
+def condition_patch(group: PodGroup, status: Status | None) -> PatchPodGroupStatus | None:
+    """The write that an attempt calls for, if it does."""
+    wanted = condition_of(group, status)
+    held = next((c for c in group.status.conditions or () if c.type == SCHEDULED), None)
+    if held is not None:
+        if held.status == TRUE and wanted.status != TRUE:
+            return None
+        if _told(held) == _told(wanted):
+            return None
+    return PatchPodGroupStatus(group, wanted)
+
+
+def _told(condition: PodGroupCondition) -> tuple[str, str, str, int]:
+    return (
+        condition.status,
+        condition.reason,
+        condition.message,
+        condition.observed_generation,
+    )

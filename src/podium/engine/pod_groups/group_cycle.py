@@ -1,0 +1,137 @@
+"""The cycle of a pod group: from one popped member to a decision for all of them.
+
+    gather ── check ── try on paper ──┬── fits ────────────────────── submit: hold, bind
+                            ▲         └── does not ── group preempts? ── submit: back to the queue
+                            └──────────── would it fit if ... ◄─┘
+
+Everything happens between two events, like the attempt for a single pod, and ends with the group's
+condition (engine spec 12.3). Members that fail come back by backoff alone; there is no event that a
+group as a whole could wait for.
+"""
+
+import traceback
+from collections.abc import Callable
+
+from podium.cluster.pod_group_state import PodGroupMissing, group_of, pod_group
+from podium.cluster.pod_info import PodInfo
+from podium.engine.attempt import Attempts
+from podium.engine.bindings import Bindings
+from podium.engine.choice import Choice
+from podium.engine.failure import Failures
+from podium.engine.pod_groups.algorithm import GroupAlgorithm
+from podium.engine.pod_groups.conditions import condition_patch
+from podium.engine.pod_groups.members import gather, scheduler_conflict
+from podium.engine.pod_groups.preemption import GroupPreemption
+from podium.engine.pod_groups.results import GroupResult
+from podium.engine.pod_groups.submission import Submission, Submitted
+from podium.engine.preempting import Preemptions
+from podium.engine.state import EngineState
+from podium.framework.placements import is_error
+from podium.framework.pod_group_cycle import PodGroupCycle
+from podium.framework.profile import Profile
+from podium.framework.queued import QueuedPod
+from podium.framework.status import Code, Status, error
+
+Skips = Callable[[PodInfo], bool]
+"""Whether a pod is not to be tried at all."""
+
+Broke = Callable[[Exception], str]
+"""What to say of an attempt that broke, as only a bug can make it."""
+
+
+class PodGroups:
+    """Schedules groups; there is one only while GenericWorkload is on."""
+
+    def __init__(
+        self,
+        state: EngineState,
+        attempts: Attempts,
+        failures: Failures,
+        bindings: Bindings,
+        preemptions: Preemptions,
+        choice: Choice,
+        skips: Skips,
+        broke: Broke,
+    ) -> None:
+        """`crash` is the traceback of the last attempt, if it broke."""
+        self._state = state
+        self._failures = failures
+        self._skips = skips
+        self._broke = broke
+        self.crash = ""
+        self._algorithm = GroupAlgorithm(state, attempts, preemptions, choice)
+        self._preemption = GroupPreemption(state, self._algorithm, preemptions)
+        self._submission = Submission(state, attempts, bindings, failures)
+        self._preempts = state.gates["WorkloadAwarePreemption"]
+
+    def schedule(self, popped: QueuedPod) -> list[Submitted]:
+        """Try the group of a popped pod; what was decided for each member that was tried."""
+        self.crash = ""
+        key = group_of(popped.info.pod)
+        members = gather(self._state, popped, key) if key is not None else None
+        if key is None or members is None:
+            # upstream: the error is lost on the way, so the pod is retried without a word
+            self._failures.handle(popped, rejected=False, message="", nominated_node=None)
+            return []
+        conflict = scheduler_conflict(members)
+        if conflict:
+            for member in members:
+                self._failures.handle(member, rejected=False, message=conflict, nominated_node="")
+            return []
+        members = self._without_skipped(members)
+        if not members:
+            return []
+        profile = self._state.profiles[members[0].info.pod.spec.scheduler_name]
+        cycle = PodGroupCycle(key, self._state.cluster)
+        result = self._decide_or_break(profile, cycle, members)
+        submitted = self._submission.submit(profile, members, result)
+        self._tell_group(cycle, result)
+        return submitted
+
+    def _without_skipped(self, members: list[QueuedPod]) -> list[QueuedPod]:
+        kept: list[QueuedPod] = []
+        for member in members:
+            if self._skips(member.info):
+                self._state.queue.done(member.info.uid)
+            else:
+                kept.append(member)
+        return kept
+
+    def _decide_or_break(
+        self, profile: Profile, cycle: PodGroupCycle, members: list[QueuedPod]
+    ) -> GroupResult:
+        """An attempt that breaks is that group's failure: it is retried and stops nobody else."""
+        try:
+            return self._decide(profile, cycle, members)
+        except Exception as problem:
+            message = self._broke(problem)
+            self.crash = traceback.format_exc()
+            for member in members:
+                if self._state.cluster.is_assumed(member.info.uid):
+                    self._state.cluster.forget(member.info)
+            return GroupResult(error(message))
+
+    def _decide(
+        self, profile: Profile, cycle: PodGroupCycle, members: list[QueuedPod]
+    ) -> GroupResult:
+        result = self._algorithm.run(profile, cycle, members)
+        status = result.status
+        if not self._preempts or status is None or status.code is not Code.UNSCHEDULABLE:
+            return result
+        problem = self._preemption.run(profile, cycle, members)
+        if problem is None:
+            result.waiting_on_preemption = True
+        elif is_error(problem):
+            result.status = problem
+        else:
+            result.status = Status(status.code, (*status.reasons, problem.message), status.plugin)
+        return result
+
+    def _tell_group(self, cycle: PodGroupCycle, result: GroupResult) -> None:
+        try:
+            group = pod_group(self._state.cluster.catalog, cycle.key)
+        except PodGroupMissing:
+            return
+        patch = condition_patch(group, result.status)
+        if patch is not None:
+            self._state.ask(patch)

@@ -1,0 +1,124 @@
+"""From a result on paper to what really happens to each member (engine spec 12.7).
+
+Where the group fits, its members are held again, this time for good, and bound; a failure then is
+that member's alone. Otherwise every member goes back to the queue with the reason that concerns it:
+its own, or the group's.
+"""
+
+from collections.abc import Sequence
+
+from podium.engine.attempt import Attempts
+from podium.engine.binding import Binding
+from podium.engine.bindings import Bindings
+from podium.engine.decision import Decision
+from podium.engine.failure import Failures
+from podium.engine.pod_groups.results import UNSCHEDULABLE, GroupResult, MemberResult
+from podium.engine.state import EngineState
+from podium.framework.placements import is_error
+from podium.framework.profile import Profile
+from podium.framework.queued import QueuedPod
+from podium.framework.status import Status, unschedulable
+
+Submitted = tuple[Decision, Binding | None]
+"""What was decided for a member; with a binding if a node is held for it."""
+
+
+class Submission:
+    def __init__(
+        self, state: EngineState, attempts: Attempts, bindings: Bindings, failures: Failures
+    ) -> None:
+        self._state = state
+        self._attempts = attempts
+        self._bindings = bindings
+        self._failures = failures
+        self._expected = state.gates["NominatedNodeNameForExpectation"]
+
+    def submit(
+        self, profile: Profile, members: Sequence[QueuedPod], result: GroupResult
+    ) -> list[Submitted]:
+        """Carry out a result, member by member, in order."""
+        submitted: list[Submitted] = []
+        for index, queued in enumerate(members):
+            if index < len(result.members):
+                submitted.append(self._submit(profile, result.members[index], result))
+            else:
+                decision = Decision(queued.info, profile.name, (), attempt=queued.attempts)
+                status = result.status or UNSCHEDULABLE
+                nominated = "" if is_error(status) else None
+                submitted.append((self._fail(queued, decision, status, nominated), None))
+        return submitted
+
+    def _submit(self, profile: Profile, member: MemberResult, result: GroupResult) -> Submitted:
+        status = result.status
+        if status is None:
+            if member.succeeded:
+                return self._bind(profile, member)
+        elif result.broken:
+            if not member.decision.is_error:
+                return self._failed(member, status, "")
+            member.decision.nominated_node = ""
+        elif member.succeeded and result.waiting_on_preemption:
+            return self._failed(member, status, member.node_name)
+        elif member.succeeded:
+            return self._failed(member, _with_permit(member), "")
+        if member.requires_preemption and not result.waiting_on_preemption:
+            return self._failed(member, _with_permit(member), "")
+        return self._fail_as_decided(member.queued, member.decision), None
+
+    # held for good
+
+    def _bind(self, profile: Profile, member: MemberResult) -> Submitted:
+        queued, decision, cycle = member.queued, member.decision, member.cycle
+        cycle.group = None
+        self._attempts.hold(decision, cycle, profile, member.node_name)
+        self._state.queue.activate(cycle.to_activate.values())
+        cycle.to_activate.clear()
+        if decision.bound is None:
+            return self._fail_as_decided(queued, decision), None
+        self._note(decision, f"chose {decision.bound}")
+        binding = Binding(cycle, profile, member.node_name, self._expected)
+        self._bindings.start(queued, binding, decision.waits_s)
+        return decision, binding
+
+    # back to the queue
+
+    def _failed(self, member: MemberResult, status: Status, nominated_node: str) -> Submitted:
+        return self._fail(member.queued, member.decision, status, nominated_node), None
+
+    def _fail(
+        self, queued: QueuedPod, decision: Decision, status: Status, nominated_node: str | None
+    ) -> Decision:
+        """A member that shares its group's fate; no plugin has rejected it."""
+        decision.message = status.message
+        decision.is_error = is_error(status)
+        decision.nominated_node = nominated_node
+        self._note(decision, status.message)
+        self._failures.handle(
+            queued,
+            rejected=not decision.is_error,
+            message=status.message,
+            nominated_node=nominated_node,
+        )
+        return decision
+
+    def _fail_as_decided(self, queued: QueuedPod, decision: Decision) -> Decision:
+        self._note(decision, decision.message or "")
+        self._failures.handle(
+            queued,
+            rejected=not decision.is_error,
+            message=decision.message or "",
+            rejectors=decision.rejectors,
+            pending=decision.pending_plugins,
+            nominated_node=decision.nominated_node,
+        )
+        return decision
+
+    def _note(self, decision: Decision, detail: str) -> None:
+        self._state.note(decision.pod.key, "tried", detail)
+        self._state.journal.keep(decision)
+
+
+def _with_permit(member: MemberResult) -> Status:
+    """A member that fits of a group that does not: what it would have waited for."""
+    told = member.permit.message if member.permit is not None else ""
+    return unschedulable(*UNSCHEDULABLE.reasons, told)

@@ -1,0 +1,152 @@
+"""What the plugins of a profile are told."""
+
+from collections.abc import Sequence
+
+from fake_plugins import Arrival, Binder, configuration_of
+from small_driver import SmallDriver
+
+from podium.cluster.pod_info import PodInfo
+from podium.cluster.state import Cluster
+from podium.config.feature_gates import FeatureGates
+from podium.engine.interests import interests_of
+from podium.engine.queue.worth import Interests
+from podium.framework.cycle import Cycle
+from podium.framework.events import Action, ClusterEvent, Registration, Resource
+from podium.framework.points import Plugin, PreEnqueuePlugin, ReservePlugin, ScorePlugin
+from podium.framework.profile import build_profiles
+from podium.framework.registry import Registry
+from podium.framework.waiting import WaitingPods
+
+PROFILE = "default-scheduler"
+
+
+class Gate(PreEnqueuePlugin):
+    name = "Gate"
+
+    def pre_enqueue(self, pod: PodInfo) -> None:
+        return None
+
+
+def gate(*registered: Registration) -> type[Plugin]:
+    class Picky(Gate):
+        def events(self) -> Sequence[Registration]:
+            return registered
+
+    return Picky
+
+
+def interests(*plugins: type[Plugin]) -> Interests:
+    given = [*plugins, Arrival, Binder]
+    profiles = build_profiles(
+        configuration_of(given), Registry(given), Cluster(), FeatureGates(), WaitingPods()
+    )
+    return interests_of(profiles.values())
+
+
+def heard(known: Interests) -> set[str]:
+    """Resources of which any change is told; pod groups are a matter of their own."""
+    return {
+        resource.value
+        for resource in Resource
+        if resource not in (Resource.ANY, Resource.POD_GROUP)
+        and known.anyone(ClusterEvent(resource, Action.UPDATE))
+    }
+
+
+def test_a_plugin_that_declares_nothing_is_told_nearly_everything() -> None:
+    assert heard(interests(Gate)) == {
+        "Pod",
+        "AssignedPod",
+        "UnschedulablePod",
+        "Node",
+        "PersistentVolume",
+        "PersistentVolumeClaim",
+        "storage.k8s.io/CSINode",
+        "storage.k8s.io/CSIDriver",
+        "storage.k8s.io/CSIStorageCapacity",
+        "storage.k8s.io/StorageClass",
+        "resource.k8s.io/ResourceClaim",
+        "resource.k8s.io/DeviceClass",
+    }
+
+
+def test_a_plugin_that_declares_an_empty_list_is_told_nothing() -> None:
+    assert heard(interests(gate())) == set()
+
+
+def test_a_plugin_that_cannot_reject_is_told_nothing() -> None:
+    class Scorer(ScorePlugin):
+        name = "Scorer"
+
+    assert heard(interests(Scorer)) == set()
+
+
+def test_reserve_plugins_can_reject() -> None:
+    class Holder(ReservePlugin):
+        name = "Holder"
+
+        def reserve(self, cycle: Cycle, node_name: str) -> None:
+            return None
+
+    assert "Node" in heard(interests(Holder))
+
+
+def test_who_waits_for_new_nodes_is_woken_by_every_taint_change() -> None:
+    taint = ClusterEvent(Resource.NODE, Action.UPDATE_NODE_TAINT)
+    label = ClusterEvent(Resource.NODE, Action.UPDATE_NODE_LABEL)
+    adds = interests(gate(Registration(Resource.NODE, Action.ADD, lambda *_: False)))
+    assert adds.anyone(taint)
+    assert not adds.anyone(label)
+    assert [i.registration.hint for i in adds.matching(PROFILE, taint)] == [None]
+    labels = interests(gate(Registration(Resource.NODE, Action.UPDATE_NODE_LABEL)))
+    assert not labels.anyone(taint)
+
+
+def test_who_looks_at_taints_himself_is_asked_himself() -> None:
+    def hint(*_: object) -> bool:
+        return False
+
+    both = Action.ADD | Action.UPDATE_NODE_TAINT
+    known = interests(gate(Registration(Resource.NODE, both, hint)))
+    taint = ClusterEvent(Resource.NODE, Action.UPDATE_NODE_TAINT)
+    assert [i.registration.hint for i in known.matching(PROFILE, taint)] == [hint]
+
+
+def test_the_default_profile_wakes_the_plugins_of_the_table() -> None:
+    """Engine spec 8.4, by event: who is asked when a node is added or a pod is gone."""
+    engine = SmallDriver().engine
+    known = interests_of(engine.profiles.values())
+
+    def asked(resource: Resource, action: Action) -> set[str]:
+        return {i.plugin for i in known.matching(PROFILE, ClusterEvent(resource, action))}
+
+    assert asked(Resource.NODE, Action.ADD) == {
+        "NodeUnschedulable",
+        "NodeName",
+        "TaintToleration",
+        "NodeAffinity",
+        "NodePorts",
+        "NodeResourcesFit",
+        "VolumeRestrictions",
+        "VolumeBinding",
+        "VolumeZone",
+        "PodTopologySpread",
+        "InterPodAffinity",
+        "DynamicResources",
+        "NodeDeclaredFeatures",
+    }
+    assert asked(Resource.ASSIGNED_POD, Action.DELETE) == {
+        "NodePorts",
+        "NodeResourcesFit",
+        "VolumeRestrictions",
+        "NodeVolumeLimits",
+        "PodTopologySpread",
+        "InterPodAffinity",
+        "DefaultPreemption",
+    }
+    assert asked(Resource.NODE, Action.DELETE) == {"PodTopologySpread"}
+    assert asked(Resource.NODE, Action.UPDATE_NODE_CONDITION) == set()
+    assert asked(Resource.ASSIGNED_POD, Action.UPDATE) == {"NodeDeclaredFeatures"}
+    assert asked(Resource.UNSCHEDULABLE_POD, Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED) >= {
+        "SchedulingGates"
+    }
