@@ -54,6 +54,7 @@ def test_a_free_row_is_used_again_and_shows_nothing_of_its_last_node() -> None:
     zone = table.labels.codes("zone")
     row = table.row("old")
     cluster.remove_node("old")
+    assert table.images.state("app:v1") is None
     assert table.row("old") == -1
     assert not table.is_present("old")
     cluster.put_node(make_node("new", allocatable={"memory": "1Gi"}))
@@ -66,7 +67,6 @@ def test_a_free_row_is_used_again_and_shows_nothing_of_its_last_node() -> None:
     assert table.taint_sets[table.taint_set[row]] == ()
     assert table.feature_sets[table.feature_set[row]] == ()
     assert (table.tainted_count, table.unschedulable_count) == (0, 0)
-    assert table.images.state("app:v1") is None
 
 
 def test_more_nodes_than_room_widen_every_column_at_once() -> None:

@@ -3,7 +3,9 @@
 import pytest
 from builders import make_cluster, make_node, make_pod
 
+from podium.api.labels import EVERYTHING
 from podium.cluster.nodes import CPU
+from podium.cluster.pod_classes import PodQuery
 from podium.cluster.state import CacheError, Cluster
 
 
@@ -96,6 +98,18 @@ def test_an_assumed_pod_may_turn_up_elsewhere_or_changed() -> None:
     assert requested_milli(cluster, "a") == 0
     assert requested_milli(cluster, "b") == 2000
     assert not cluster.is_assumed("uid-default-p")
+
+
+def test_an_assumed_pod_may_turn_up_as_one_that_is_going() -> None:
+    cluster = make_cluster([make_node("a")])
+    cluster.assume(cluster.infos.of(make_pod("p")), "a")
+    living = PodQuery(((None, EVERYTHING),), terminating=False)
+    assert cluster.classes.counts(living)[0] == 1
+    going = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+    cluster.add_pod(make_pod("p", node="a", metadata=going))
+    assert cluster.classes.counts(living)[0] == 0
+    cluster.remove_pod("uid-default-p")
+    assert cluster.classes.counts(PodQuery(((None, EVERYTHING),)))[0] == 0
 
 
 def test_confirming_takes_a_host_port_again_that_a_wrong_neighbour_freed() -> None:

@@ -71,6 +71,13 @@ def test_an_updated_pod_goes_to_the_end() -> None:
     assert uids(cluster.usage, 0) == ["r", "q", "p"]
 
 
+def test_what_a_pod_gives_back_is_what_it_took_whatever_it_asks_for_now() -> None:
+    cluster = make_cluster([make_node("a")], [make_pod("p", node="a", requests={"cpu": "1"})])
+    cluster.usage.remove(0, cluster.infos.of(make_pod("p", requests={"cpu": "3", GPU: 1})))
+    assert not cluster.usage.requested.any()
+    assert not cluster.usage.nonzero.any()
+
+
 def test_removing_a_pod_that_is_not_on_the_row_is_an_error() -> None:
     cluster = two_nodes()
     info = cluster.infos.of(make_pod("p"))

@@ -211,3 +211,17 @@ def test_a_pod_without_pre_bind_work_is_never_in_a_place_to_be_cancelled() -> No
     binding = binding_of(pre_bind("A", IDLE_ALONE))
     assert binding.prepare() is None
     assert not binding.cancel("preempted")
+
+
+def test_without_the_gate_nobody_is_asked_for_work_and_all_run_one_by_one() -> None:
+    log: list[str] = []
+    binding = binding_of(
+        pre_bind("A", IDLE_TOGETHER, log=log),
+        pre_bind("B", ValueError("not asked"), log=log),
+        pre_bind("C", TOGETHER, log=log),
+    )
+    binding.expected = False
+    assert binding.prepare() is None
+    assert [[plugin.name for plugin in group] for group in binding.groups] == [["A"], ["B"], ["C"]]
+    assert asyncio.run(binding.run(MemoryApi())) is None
+    assert log == ["prebind A", "prebind B", "prebind C"]

@@ -1,5 +1,7 @@
 """What a failed attempt leaves behind: the queue, the nomination, an event, a condition."""
 
+from collections.abc import Callable
+
 import pytest
 from builders import make_node
 from fake_plugins import filter_by, permit, post_filter, reserve
@@ -7,6 +9,8 @@ from msgspec.structs import replace
 from small_driver import SmallDriver, pending
 
 from podium.api.pod import PodCondition
+from podium.cluster.pod_info import PodInfo
+from podium.engine import Attempt
 from podium.engine.requests import NOTE_LIMIT, shortened
 from podium.framework.points import PermitResult, PostFilterResult
 from podium.framework.status import Code, Status, error, unschedulable
@@ -115,14 +119,14 @@ def test_a_nomination_that_has_to_go_is_written_even_if_the_condition_is_right()
 # the pod has moved on meanwhile
 
 
-def while_it_is_tried(driver: SmallDriver, happens: object) -> None:
+def while_it_is_tried(driver: SmallDriver, happens: Callable[[], None]) -> None:
     """Something happens between the pop and the end of the attempt."""
     engine = driver.engine
     schedule = engine.schedule
 
-    def slowly(info):  # type: ignore[no-untyped-def]
+    def slowly(info: PodInfo) -> Attempt:
         attempt = schedule(info)
-        happens()  # type: ignore[operator]
+        happens()
         return attempt
 
     engine.schedule = slowly  # type: ignore[method-assign]
@@ -204,18 +208,14 @@ def test_a_refusal_that_made_progress_is_pending() -> None:
 
 
 def test_a_failed_reservation_wakes_nobody() -> None:
-    driver = SmallDriver(make_node("n", allocatable={"cpu": "1", "pods": 5}))
-    driver.put(pending("big", requests={"cpu": "2"}))
-    driver.run()
-    refusal = reserve("Says", error("boom"), [])
-    other = SmallDriver(
+    driver = SmallDriver(
         make_node("n", allocatable={"cpu": "1", "pods": 5}),
         pending("big", requests={"cpu": "2"}, priority=1),
         pending("p"),
-        plugins=[refusal],
+        plugins=[reserve("Says", error("boom"), [])],
     )
-    other.run()
-    assert other.where() == {"big": "unschedulable", "p": "error backoff"}
+    driver.run()
+    assert driver.where() == {"big": "unschedulable", "p": "error backoff"}
 
 
 # nominations
@@ -241,11 +241,9 @@ def test_keeping_a_nomination_means_what_the_object_says(node: str) -> None:
         plugins=[REJECTS, keeps],
         disabled=["DefaultPreemption"],
     )
-    info = driver.engine.cluster.infos.of(driver.pod("p"))
     queued = driver.engine.queue.get("default/p")
     assert queued is not None
     driver.engine.cluster.nominator.nominate(queued.info, "elsewhere")
-    assert info.key == "default/p"
     driver.run()
     assert driver.nominated() == ({"p": "n"} if node else {})
     assert driver.patches[0].nominated_node is None

@@ -275,6 +275,18 @@ def test_protected_pods_are_reprieved_before_more_important_ones() -> None:
     assert chosen(decide(engine)) == ("a", ["free"])
 
 
+@pytest.mark.parametrize("allowed", [(0, 5), (5, 0)])
+def test_one_exhausted_budget_of_several_protects_a_pod(allowed: tuple[int, int]) -> None:
+    engine = engine_of(
+        small("a", cpu=2),
+        labelled("protected", "a", 0),
+        running("free", "a", 5),
+        budget("one", allowed[0]),
+        budget("two", allowed[1]),
+    )
+    assert chosen(decide(engine)) == ("a", ["free"])
+
+
 def test_important_pods_use_up_a_budget_first() -> None:
     engine = engine_of(
         small("a", cpu=3),
@@ -482,6 +494,16 @@ def test_alike_pods_of_other_priority_get_answers_of_their_own() -> None:
     message = decide(engine, pending(cpu=2, priority=3)).message
     assert message is not None
     assert message.endswith("preemption: 0/1 nodes are available: 1 Insufficient cpu.")
+
+
+def test_new_nominations_are_seen_and_forgotten_ones_too() -> None:
+    engine = engine_of(small("a"), running("low", "a", 0), running("mid", "a", 1))
+    assert chosen(decide(engine)) == ("a", ["low"])
+    rival = engine.cluster.infos.of(make_pod("rival", priority=50, requests={"cpu": 1}))
+    engine.cluster.nominator.nominate(rival, "a")
+    assert chosen(decide(engine)) == ("a", ["mid", "low"])
+    engine.cluster.nominator.drop(rival.uid)
+    assert chosen(decide(engine)) == ("a", ["low"])
 
 
 def test_changed_budgets_are_seen() -> None:

@@ -7,7 +7,7 @@ from fake_plugins import crowd_filter, filter_by, made
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.cluster.growth import Rows
+from podium.cluster.growth import Rows, indices
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 from podium.framework.cycle import Cycle
@@ -20,7 +20,7 @@ from podium.framework.filtering import (
 )
 from podium.framework.points import FilterPlugin, Plugin, PreFilterExtensions
 from podium.framework.status import SKIP, Code, Status, error, unresolvable, unschedulable
-from podium.framework.verdict import Verdict
+from podium.framework.verdict import Verdict, rejecting
 
 NAMES = ("a", "b", "c")
 FULL = unschedulable("Too many pods")
@@ -209,6 +209,29 @@ def test_nominations_on_nodes_outside_the_search_do_not_matter() -> None:
     result = setup.run(np.array([2, 1], dtype=np.intp))
     assert statuses(result) == [None, None]
     assert setup.log == []
+
+
+class Total(PreFilterExtensions, FilterPlugin):
+    """Minds the pods of the whole cluster, as a plugin that counts across nodes does."""
+
+    name = "Total"
+
+    def add_pod(self, cycle: Cycle, pod: PodInfo, row: int) -> None:
+        return None
+
+    def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
+        crowded = int(cycle.usage.pod_count.sum()) > 1
+        mask = np.full(len(indices(rows)), crowded)
+        return rejecting(mask, FULL)
+
+
+def test_each_node_is_tried_with_its_own_nominated_pods_only() -> None:
+    setup = Nominated(Total)
+    for name, node in zip("qrs", NAMES, strict=True):
+        setup.nominate(name, node, 9)
+    assert statuses(setup.run()) == [None, None, None]
+    setup.nominate("t", "b", 9)
+    assert statuses(setup.run()) == [None, FULL.by("Total"), None]
 
 
 class Stubborn(PreFilterExtensions, FilterPlugin):

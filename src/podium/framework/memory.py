@@ -28,6 +28,10 @@ _RECOMPUTE_SHARE = 4
 """A vector with more than one in so many rows out of date is made anew."""
 
 
+_FEW = 4
+"""Up to so many rows plain Python is quicker than vectors."""
+
+
 class _Moment(NamedTuple):
     """When a vector was right."""
 
@@ -200,21 +204,22 @@ class Memory:
         cycle: Cycle,
         stale: npt.NDArray[np.intp],
     ) -> None:
-        fresh = plugin.filter(cycle, stale)
-        if fresh is None and entry.values is None:
+        rows: list[int] = stale.tolist()
+        if plugin.has_filter_row and len(rows) <= _FEW:
+            statuses = [plugin.filter_row(cycle, row) for row in rows]
+        else:
+            statuses = _statuses(plugin.filter(cycle, stale), len(rows))
+        if entry.values is None and all(status is None for status in statuses):
             return
-        if fresh is not None and fresh.broken:
+        if any(status is not None and not status.code.rejected for status in statuses):
             self._refilter(entry, plugin, cycle)
             return
         values = self._renumbered(entry, cycle)
-        for position, row in enumerate(stale.tolist()):
-            value = 0 if fresh is None else int(fresh.values[position])
-            if value and fresh is not None:
-                value = entry.number(fresh.describe(value))
-            values[row] = value
+        for row, status in zip(rows, statuses, strict=True):
+            values[row] = 0 if status is None else entry.number(status)
         entry.values = values
-        statuses = entry.statuses
-        entry.verdict = Verdict(values, lambda value: statuses[value - 1]) if values.any() else None
+        known = entry.statuses
+        entry.verdict = Verdict(values, lambda value: known[value - 1]) if values.any() else None
         self._account(entry, values.nbytes)
 
     def _renumbered(self, entry: _FilterEntry, cycle: Cycle) -> Values:
@@ -234,6 +239,12 @@ class Memory:
         while self.nbytes > self._most_bytes and len(self._entries) > 1:
             _, gone = self._entries.popitem(last=False)
             self.nbytes -= gone.nbytes
+
+
+def _statuses(verdict: Verdict | None, count: int) -> list[Status | None]:
+    if verdict is None:
+        return [None] * count
+    return [verdict.describe(value) if value else None for value in verdict.values.tolist()]
 
 
 _NOTHING: npt.NDArray[np.intp] = np.zeros(0, dtype=np.intp)

@@ -82,6 +82,13 @@ class FilterPlugin(Plugin):
         """What the verdict depends on, if it may be remembered; see `memory.py`."""
         return None
 
+    has_filter_row: ClassVar[bool] = False
+
+    def filter_row(self, cycle: Cycle, row: int) -> Status | None:
+        """One row's verdict in plain Python: the form that the vector one is tested against, and
+        the quicker one for a row or two. Optional; `has_filter_row` says that it is there."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True, slots=True)
 class PostFilterResult:
@@ -117,6 +124,12 @@ class ScorePlugin(Plugin):
     """Set where normalised scores cannot leave 0..100: saves looking at every one of them."""
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
+        raise NotImplementedError
+
+    has_score_row: ClassVar[bool] = False
+
+    def score_row(self, cycle: Cycle, row: int) -> int:
+        """One row's raw score in plain Python, as `filter_row`; `has_score_row` says so."""
         raise NotImplementedError
 
     def score_depends(self, cycle: Cycle) -> Dependence | None:  # noqa: ARG002

@@ -12,6 +12,7 @@ and 0.5. Without the pod the balance is 100, with it 97 (a spread of 0.025), so 
 The order of the float operations is upstream's, since truncation makes the last bit visible.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -29,7 +30,7 @@ from podium.framework.scoring import MAX_SCORE
 from podium.framework.status import SKIP, Status
 from podium.plugins.extended_resource_classes import ExtendedResourceClasses
 from podium.plugins.mask_patterns import number_patterns
-from podium.plugins.resource_columns import Buffers, Column, Floats, ResourceColumns
+from podium.plugins.resource_columns import Amount, Buffers, Column, Floats, ResourceColumns
 
 _HALF = MAX_SCORE // 2
 
@@ -37,6 +38,7 @@ _HALF = MAX_SCORE // 2
 class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
     name = "NodeResourcesBalancedAllocation"
     in_range = True
+    has_score_row = True
 
     def __init__(self, args: NodeResourcesBalancedAllocationArgs, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -61,7 +63,15 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
             return np.zeros(count_of(rows), dtype=np.int64)
         return self._columns.scores(cycle, rows, requests, self._score_columns)
 
-    def score_depends(self, cycle: Cycle) -> Dependence:
+    def score_row(self, cycle: Cycle, row: int) -> int:
+        requests = cycle.pod.shape.accounted
+        if self._asks_for_nothing(requests):
+            return 0
+        return self._columns.score_of_row(cycle, row, requests, _score_row)
+
+    def score_depends(self, cycle: Cycle) -> Dependence | None:
+        if self._columns.from_devices(cycle.pod.shape.accounted):
+            return None
         version = self.handle.cluster.catalog.version(DeviceClass)
         return Dependence(cycle.pod.shape.requests_fragment, usage=True, version=version)
 
@@ -127,6 +137,28 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
             variance += fraction
         variance /= len(fractions)
         return np.sqrt(variance, out=variance)
+
+
+def _score_row(amounts: Sequence[Amount]) -> int:
+    with_pod = _balance([min(a.used + a.request, a.allocatable) / a.allocatable for a in amounts])
+    without = _balance([min(a.used, a.allocatable) / a.allocatable for a in amounts])
+    return _HALF + (_HALF + with_pod - without) // 2
+
+
+def _balance(fractions: Sequence[float]) -> int:
+    """100 for resources used alike, less for the spread between them."""
+    if len(fractions) < 2:
+        return MAX_SCORE
+    if len(fractions) == 2:
+        return int((1.0 - abs((fractions[0] - fractions[1]) * 0.5)) * MAX_SCORE)
+    mean = 0.0
+    for fraction in fractions:
+        mean += fraction
+    mean /= len(fractions)
+    variance = 0.0
+    for fraction in fractions:
+        variance += (fraction - mean) * (fraction - mean)
+    return int((1.0 - math.sqrt(variance / len(fractions))) * MAX_SCORE)
 
 
 def _part(column: Column, positions: npt.NDArray[np.intp]) -> Column:

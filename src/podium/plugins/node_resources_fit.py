@@ -74,6 +74,8 @@ class NodeResourcesFit(
 ):
     name = "NodeResourcesFit"
     in_range = True
+    has_filter_row = True
+    has_score_row = True
 
     def __init__(self, args: NodeResourcesFitArgs, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -113,8 +115,33 @@ class NodeResourcesFit(
     def filter_depends(self, cycle: Cycle) -> Dependence:
         return Dependence(cycle.pod.shape.requests_fragment, usage=True, version=self._version())
 
-    def score_depends(self, cycle: Cycle) -> Dependence:
+    def filter_row(self, cycle: Cycle, row: int) -> Status | None:
+        nodes, usage = cycle.nodes, cycle.usage
+        reasons: list[str] = []
+        hopeless = False
+        if usage.pod_count[row] >= nodes.allowed_pods[row]:
+            reasons.append(TOO_MANY_PODS)
+        for name, amount, delegable in cycle.read(self.name, Demands):
+            index = nodes.resources.find(name)
+            allocatable = int(nodes.allocatable[index, row]) if index >= 0 else 0
+            if delegable and allocatable == 0:
+                continue
+            used = int(usage.requested_of(index)[row]) if index >= 0 else 0
+            if amount > allocatable - used:
+                reasons.append(INSUFFICIENT.format(name))
+                hopeless |= amount > allocatable
+        if not reasons:
+            return None
+        return unresolvable(*reasons) if hopeless else unschedulable(*reasons)
+
+    def score_depends(self, cycle: Cycle) -> Dependence | None:
+        if self._columns.from_devices(cycle.pod.shape.scoring_requests):
+            return None
         return Dependence(cycle.pod.shape.requests_fragment, usage=True, version=self._version())
+
+    def score_row(self, cycle: Cycle, row: int) -> int:
+        requests = cycle.pod.shape.scoring_requests
+        return self._columns.score_of_row(cycle, row, requests, self._scorer.score_row)
 
     def _version(self) -> int:
         return self.handle.cluster.catalog.version(DeviceClass)

@@ -27,7 +27,7 @@ from podium.config.plugin_args import (
     UtilizationShapePoint,
 )
 from podium.framework.scoring import MAX_SCORE
-from podium.plugins.resource_columns import Buffers, Column, Floats
+from podium.plugins.resource_columns import Amount, Buffers, Column, Floats
 
 _MAX_SHAPE_SCORE = 10
 
@@ -61,6 +61,15 @@ class AllocationScorer:
         total /= max(full_weight, 1) if missing is None else np.maximum(full_weight - missing, 1)
         return total.astype(np.int64)
 
+    def points_of(self, amount: Amount) -> int:
+        """The same for one row."""
+        raise NotImplementedError
+
+    def score_row(self, amounts: Sequence[Amount]) -> int:
+        weight = sum(amount.weight for amount in amounts)
+        points = sum(self.points_of(amount) * amount.weight for amount in amounts)
+        return points // weight if weight else 0
+
     def _percentage(self, part: Ints, column: Column) -> Floats:
         """What `part` is of the allocatable amount, in whole percent; `part` is used up."""
         percent = self._buffers.floats("percent", len(part))
@@ -84,6 +93,10 @@ class LeastAllocated(AllocationScorer):
         np.maximum(left, 0, out=left)
         return self._percentage(left, column)
 
+    def points_of(self, amount: Amount) -> int:
+        left = max(amount.allocatable - amount.used - amount.request, 0)
+        return left * MAX_SCORE // amount.allocatable
+
 
 class MostAllocated(AllocationScorer):
     """Points for what would be taken; an overfull node is a full one."""
@@ -93,6 +106,10 @@ class MostAllocated(AllocationScorer):
         np.add(column.used, column.request, out=taken)
         np.minimum(taken, column.allocatable, out=taken)
         return self._percentage(taken, column)
+
+    def points_of(self, amount: Amount) -> int:
+        taken = min(amount.used + amount.request, amount.allocatable)
+        return taken * MAX_SCORE // amount.allocatable
 
 
 class RequestedToCapacityRatio(MostAllocated):
@@ -108,6 +125,15 @@ class RequestedToCapacityRatio(MostAllocated):
 
     def points(self, column: Column) -> Floats:
         return self._points_at[super().points(column).astype(np.intp)]
+
+    def points_of(self, amount: Amount) -> int:
+        return int(self._points_at[super().points_of(amount)])
+
+    def score_row(self, amounts: Sequence[Amount]) -> int:
+        given = [(self.points_of(amount), amount.weight) for amount in amounts]
+        weight = sum(w for points, w in given if points)
+        points = sum(points * w for points, w in given)
+        return int(points / weight + 0.5) if weight else 0
 
     def score(self, columns: Sequence[Column], count: int) -> Ints:
         total: Floats = np.zeros(count, dtype=np.float64)

@@ -47,6 +47,18 @@ class Column(NamedTuple):
     exact_in_floats: bool
 
 
+class Amount(NamedTuple):
+    """The same of a single row; a resource that does not count there has none."""
+
+    weight: int
+    request: int
+    allocatable: int
+    used: int
+
+
+RowScorer = Callable[[Sequence[Amount]], int]
+"""Makes the score of one row."""
+
 Scorer = Callable[[Sequence[Column], int], Ints]
 """Makes scores of columns, given the number of rows."""
 
@@ -113,6 +125,31 @@ class ResourceColumns:
             if all(column.considered is None for column in whole):
                 return scorer(whole, self._nodes.size)[rows]
         return scorer(self.of(cycle, rows, requests), count_of(rows))
+
+    def from_devices(self, requests: Mapping[str, int]) -> bool:
+        """Whether the answer depends on devices, of which the tables know nothing."""
+        classes = self._classes
+        return classes is not None and any(
+            requests.get(spec.name) and classes.find(spec.name) is not None
+            for spec in self.resources
+            if is_scalar(spec.name)
+        )
+
+    def score_of_row(
+        self, cycle: Cycle, row: int, requests: Mapping[str, int], scorer: RowScorer
+    ) -> int:
+        """What a scorer makes of one row, in plain integers."""
+        amounts: list[Amount] = []
+        for spec in self.resources:
+            request = requests.get(spec.name, 0)
+            index = self._nodes.resources.find(spec.name)
+            if index < 0 or (request == 0 and is_scalar(spec.name)):
+                continue
+            allocatable = int(self._nodes.allocatable[index, row])
+            if allocatable != 0:
+                used = int(self._used(cycle, index)[row])
+                amounts.append(Amount(spec.weight, request, allocatable, used))
+        return scorer(amounts)
 
     def of(self, cycle: Cycle, rows: Rows, requests: Mapping[str, int]) -> list[Column]:
         """What counts when a pod with these requests is scored on these rows."""
