@@ -1,0 +1,322 @@
+"""PreBind, step by step against an API server that remembers, refuses and is slow."""
+
+import asyncio
+from collections.abc import Callable
+
+from builders import make_pod
+from device_builders import (
+    NOW_S,
+    DeviceWorld,
+    allocated,
+    claiming_pod,
+    device,
+    exactly,
+    make_claim,
+    make_class,
+    make_slice,
+)
+from msgspec.structs import replace
+
+from podium.api.devices import AllocatedDeviceStatus, DeviceCondition, ResourceClaim
+from podium.api.pod import Pod, PodExtendedResourceClaimStatus
+from podium.cluster.pod_info import PodInfo
+from podium.framework.cycle import Cycle
+from podium.framework.status import Code, Status
+from podium.plugins.dynamic_resources.claim_writing import (
+    DeleteClaim,
+    ReleaseReservation,
+    WriteConflict,
+    deallocated,
+    released,
+)
+
+FINALIZER = "resource.kubernetes.io/delete-protection"
+
+
+class FakeApi:
+    """Claims with versions; `conflicts` writes are refused first, `watching` shows writes."""
+
+    def __init__(self, world: DeviceWorld, *, conflicts: int = 0) -> None:
+        self.world = world
+        self.conflicts = conflicts
+        self.stored = {c.metadata.name: c for c in world.cluster.catalog.all(ResourceClaim)}
+        self.calls: list[str] = []
+        self.paused_s = 0.0
+        self.while_waiting: Callable[[], None] = lambda: None
+        self.extended: PodExtendedResourceClaimStatus | None = None
+
+    def _store(self, claim: ResourceClaim) -> ResourceClaim:
+        version = str(len(self.calls) + 1000)
+        stored = replace(claim, metadata=replace(claim.metadata, resource_version=version))
+        self.stored[claim.metadata.name] = stored
+        return stored
+
+    async def get_resource_claim(self, namespace: str, name: str) -> ResourceClaim:
+        self.calls.append(f"get {name}")
+        return self.stored[name]
+
+    async def create_resource_claim(
+        self, claim: ResourceClaim, *, generate_name: str
+    ) -> ResourceClaim:
+        name = f"{generate_name}x"
+        self.calls.append(f"create {name}")
+        made = replace(claim, metadata=replace(claim.metadata, name=name, uid="made"))
+        stored = self._store(made)
+        self.world.put(stored)
+        return stored
+
+    async def update_resource_claim(self, claim: ResourceClaim) -> ResourceClaim:
+        self.calls.append(f"update {claim.metadata.name}")
+        return self._store(claim)
+
+    async def update_resource_claim_status(self, claim: ResourceClaim) -> ResourceClaim:
+        self.calls.append(f"status {claim.metadata.name}")
+        if self.conflicts:
+            self.conflicts -= 1
+            raise WriteConflict("the object has been modified")
+        return self._store(claim)
+
+    async def patch_extended_resource_claim_status(
+        self, pod: PodInfo, status: PodExtendedResourceClaimStatus
+    ) -> None:
+        self.calls.append(f"patch {pod.pod.metadata.name}")
+        self.extended = status
+
+    async def tell(self, pod: PodInfo, reason: str, action: str, note: str) -> None:
+        self.calls.append(f"{reason}: {note}")
+
+    async def pause(self, seconds: float) -> None:
+        self.paused_s += seconds
+        self.while_waiting()
+
+    async def bind(self, pod: PodInfo, node_name: str) -> None:
+        raise AssertionError("PreBind does not bind")
+
+
+def placed(world: DeviceWorld, pod: Pod) -> Cycle:
+    cycle, answer = world.start(pod)
+    assert answer is None
+    assert world.reasons(cycle) == {}
+    assert world.plugin.reserve(cycle, "n") is None
+    return cycle
+
+
+def pre_bind(world: DeviceWorld, cycle: Cycle, api: FakeApi) -> Status | None:
+    return asyncio.run(world.plugin.pre_bind(cycle, "n", api))
+
+
+def test_an_allocation_is_written_with_finalizer_first() -> None:
+    world = DeviceWorld(make_slice("p", ["d"], node="n"), make_claim("c", exactly("r")))
+    cycle = placed(world, claiming_pod("pod", "c"))
+    api = FakeApi(world)
+    assert pre_bind(world, cycle, api) is None
+    assert api.calls == ["update c", "status c"]
+    stored = api.stored["c"]
+    assert stored.metadata.finalizers == (FINALIZER,)
+    assert stored.status.allocation is not None
+    assert [user.uid for user in stored.status.reserved_for or ()] == ["uid-default-pod"]
+
+
+def test_what_was_written_counts_before_the_watch_shows_it() -> None:
+    world = DeviceWorld(make_slice("p", ["d"], node="n"), make_claim("c", exactly("r")))
+    cycle = placed(world, claiming_pod("pod", "c"))
+    assert pre_bind(world, cycle, FakeApi(world)) is None
+    other, answer = world.start(claiming_pod("other", "c"))
+    assert answer is None
+    assert world.reasons(other) == {}
+    world.put(make_claim("c2", exactly("r")))
+    other, _ = world.start(claiming_pod("third", "c2"))
+    assert world.reasons(other) == {"n": "cannot allocate all claims"}
+
+
+def test_an_allocated_claim_only_gains_a_user() -> None:
+    world = DeviceWorld(
+        make_claim("c", exactly("r"), status=allocated("r=p/d", node="n", users=["x"]))
+    )
+    cycle = placed(world, claiming_pod("pod", "c"))
+    api = FakeApi(world)
+    assert pre_bind(world, cycle, api) is None
+    assert api.calls == ["status c"]
+    assert [u.uid for u in api.stored["c"].status.reserved_for or ()] == ["x", "uid-default-pod"]
+
+
+def test_a_claim_that_is_reserved_for_the_pod_is_not_written() -> None:
+    users = allocated("r=p/d", node="n", users=["uid-default-pod"])
+    world = DeviceWorld(make_claim("c", exactly("r"), status=users))
+    api = FakeApi(world)
+    assert pre_bind(world, placed(world, claiming_pod("pod", "c")), api) is None
+    assert api.calls == []
+
+
+def test_conflicts_are_retried_with_a_fresh_claim() -> None:
+    world = DeviceWorld(make_slice("p", ["d"], node="n"), make_claim("c", exactly("r")))
+    cycle = placed(world, claiming_pod("pod", "c"))
+    api = FakeApi(world, conflicts=2)
+    assert pre_bind(world, cycle, api) is None
+    assert api.calls == ["update c", "status c", "get c", "status c", "get c", "status c"]
+
+
+def test_five_conflicts_fail_the_binding() -> None:
+    world = DeviceWorld(make_slice("p", ["d"], node="n"), make_claim("c", exactly("r")))
+    cycle = placed(world, claiming_pod("pod", "c"))
+    api = FakeApi(world, conflicts=9)
+    answer = pre_bind(world, cycle, api)
+    assert answer is not None
+    assert (answer.code, answer.reasons) == (
+        Code.ERROR,
+        ("add allocation and reservation to claim default/c: the object has been modified",),
+    )
+    assert api.calls.count("status c") == 5
+
+
+def test_a_claim_that_somebody_else_allocated_fails_the_binding() -> None:
+    world = DeviceWorld(make_slice("p", ["d"], node="n"), make_claim("c", exactly("r")))
+    cycle = placed(world, claiming_pod("pod", "c"))
+    api = FakeApi(world, conflicts=1)
+    api.while_waiting = lambda: api.stored.update(
+        c=make_claim("c", exactly("r"), status=allocated("r=p/d"))
+    )
+    answer = pre_bind(world, cycle, api)
+    assert answer is not None
+    assert answer.reasons == ("claim default/c got allocated elsewhere in the meantime",)
+
+
+def test_a_claim_that_is_being_deleted_fails_the_binding() -> None:
+    world = DeviceWorld(make_slice("p", ["d"], node="n"), make_claim("c", exactly("r")))
+    cycle = placed(world, claiming_pod("pod", "c"))
+    api = FakeApi(world, conflicts=1)
+    gone = make_claim("c", exactly("r"), deletionTimestamp="2026-01-01T00:00:00Z")
+    api.while_waiting = lambda: api.stored.update(c=gone)
+    answer = pre_bind(world, cycle, api)
+    assert answer is not None
+    assert answer.reasons == ("claim default/c got deleted in the meantime",)
+
+
+def test_unreserve_takes_the_pod_out_of_written_claims() -> None:
+    world = DeviceWorld(make_slice("p", ["d"], node="n"), make_claim("c", exactly("r")))
+    cycle = placed(world, claiming_pod("pod", "c"))
+    api = FakeApi(world)
+    assert pre_bind(world, cycle, api) is None
+    world.plugin.unreserve(cycle, "n")
+    assert cycle.writes == [ReleaseReservation(api.stored["c"], "uid-default-pod")]
+    after = released(api.stored["c"], "uid-default-pod")
+    assert after.status.reserved_for is None
+    assert after.status.allocation is not None
+    assert deallocated(after).status.allocation is None
+
+
+# binding conditions
+
+
+def condition_world() -> tuple[DeviceWorld, Cycle, FakeApi]:
+    slow = device("d", bindingConditions=["ready"], bindingFailureConditions=["broken"])
+    world = DeviceWorld(make_slice("p", [slow], node="n"), make_claim("c", exactly("r")))
+    cycle = placed(world, claiming_pod("pod", "c"))
+    return world, cycle, FakeApi(world)
+
+
+def set_condition(world: DeviceWorld, api: FakeApi, name: str) -> None:
+    condition = DeviceCondition(type=name, status="True", reason="Why", message="so")
+    status = AllocatedDeviceStatus(
+        driver="gpu.example.com", pool="p", device="d", conditions=(condition,)
+    )
+    claim = api.stored["c"]
+    version = str(int(claim.metadata.resource_version) + 1)
+    world.put(
+        replace(
+            claim,
+            metadata=replace(claim.metadata, resource_version=version),
+            status=replace(claim.status, devices=(status,)),
+        )
+    )
+
+
+def test_the_binding_waits_until_devices_are_ready() -> None:
+    world, cycle, api = condition_world()
+    api.while_waiting = lambda: set_condition(world, api, "ready")
+    assert pre_bind(world, cycle, api) is None
+    assert api.calls[-1] == (
+        "BindingConditionsPending: waiting for binding conditions for device on node n"
+    )
+    assert api.paused_s == 5.0
+
+
+def test_a_failed_device_fails_the_binding() -> None:
+    world, cycle, api = condition_world()
+    api.while_waiting = lambda: set_condition(world, api, "broken")
+    answer = pre_bind(world, cycle, api)
+    assert answer is not None
+    assert answer.reasons == ('device binding failed: claim=c, reason=Why, message="so"',)
+
+
+def test_devices_that_take_too_long_fail_the_binding() -> None:
+    world, cycle, api = condition_world()
+    answer = pre_bind(world, cycle, api)
+    assert answer is not None
+    assert answer.reasons == ("device binding timeout: context deadline exceeded",)
+    assert api.paused_s == 600.0
+
+
+def test_a_claim_whose_devices_never_became_ready_is_given_up() -> None:
+    results = [
+        {
+            "request": "r",
+            "driver": "gpu.example.com",
+            "pool": "p",
+            "device": "d",
+            "bindingConditions": ["ready"],
+        }
+    ]
+    late = allocated(node="n", allocationTimestamp="2025-12-31T23:49:59Z")
+    late["allocation"]["devices"]["results"] = results
+    world = DeviceWorld(make_claim("c", exactly("r"), status=late))
+    cycle, _ = world.start(claiming_pod("pod", "c"))
+    assert world.reasons(cycle) == {"n": "resourceclaim not available on the node"}
+    late["allocation"]["allocationTimestamp"] = "2025-12-31T23:50:01Z"
+    world.put(make_claim("c", exactly("r"), status=late))
+    cycle, _ = world.start(claiming_pod("pod", "c"))
+    assert world.reasons(cycle) == {}
+    assert NOW_S % 60 == 0
+
+
+# extended resources
+
+
+def extended_world() -> tuple[DeviceWorld, Cycle, FakeApi]:
+    world = DeviceWorld(
+        make_slice("p", ["d"], node="n"), make_class("gpu", extendedResourceName="x.com/gpu")
+    )
+    cycle = placed(world, make_pod("pod", requests={"cpu": "1", "x.com/gpu": 1}))
+    return world, cycle, FakeApi(world)
+
+
+def test_the_claim_for_extended_resources_is_created_and_told_to_the_pod() -> None:
+    world, cycle, api = extended_world()
+    assert pre_bind(world, cycle, api) is None
+    name = "pod-extended-resources-x"
+    assert api.calls == [f"create {name}", f"update {name}", f"status {name}", "patch pod"]
+    assert api.extended is not None
+    assert api.extended.resource_claim_name == name
+    assert [
+        (m.container_name, m.resource_name, m.request_name)
+        for m in api.extended.request_mappings or ()
+    ] == [("main", "x.com/gpu", "container-0-request-1")]
+
+
+def test_unreserve_deletes_the_claim_that_was_created() -> None:
+    world, cycle, api = extended_world()
+    assert pre_bind(world, cycle, api) is None
+    world.plugin.unreserve(cycle, "n")
+    assert cycle.writes == [DeleteClaim(api.stored["pod-extended-resources-x"])]
+
+
+def test_an_api_handle_without_claims_is_refused() -> None:
+    class NoClaims:
+        async def bind(self, pod: PodInfo, node_name: str) -> None:
+            return None
+
+    world = DeviceWorld(make_slice("p", ["d"], node="n"), make_claim("c", exactly("r")))
+    cycle = placed(world, claiming_pod("pod", "c"))
+    answer = asyncio.run(world.plugin.pre_bind(cycle, "n", NoClaims()))
+    assert answer is not None
+    assert answer.code is Code.ERROR
