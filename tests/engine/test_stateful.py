@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from msgspec import convert
-from pod_shapes import NODE_NAMES, POD_NAMES, nodes, pods
+from pod_shapes import NODE_NAMES, POD_NAMES, apps, nodes, pods
 from small_world import ApiError, SmallWorld
 from virtual_clock import VirtualClock
 
@@ -41,6 +41,20 @@ from podium.plugins import in_tree_registry
 
 LONG = bool(os.environ.get("PODIUM_LONG"))
 LONGEST_WAIT_S = 400.0
+
+POD_CHANGES = {
+    "relabel": "any",
+    "tolerate": "pending",
+    "open gates": "gated",
+    "nominate": "pending",
+    "delete": "any",
+    "delete slowly": "pending",
+    "vanish": "going",
+    "finish": "placed",
+    "bound by another": "pending",
+}
+"""What may happen to a pod, and to pods of which kind."""
+some_names = st.sets(st.sampled_from(POD_NAMES), min_size=1, max_size=5)
 
 
 class Mischief(ReservePlugin, PermitPlugin, PreBindPlugin):
@@ -100,6 +114,8 @@ def make_engine(clock: VirtualClock, *, validate: bool) -> Engine:
 
 
 class LivingCluster(RuleBasedStateMachine):
+    """Few rules with many kinds each, so that every run has some of everything."""
+
     steps = 0
 
     def __init__(self) -> None:
@@ -120,38 +136,35 @@ class LivingCluster(RuleBasedStateMachine):
         if heard:
             self.world.deliver()
 
-    def _some_pod(self, data: st.DataObject, kind: str) -> str | None:
-        found = [key for key, pod in self.world.pods.items() if _is(pod, kind)]
-        return data.draw(st.sampled_from(found)) if found else None
-
     # nodes
 
+    @initialize(data=st.data(), count=st.integers(0, 4))
+    def begin(self, data: st.DataObject, count: int) -> None:
+        for name in NODE_NAMES[:count]:
+            self.world.put_node(data.draw(nodes(name)))
+        self._done()
+
     @rule(data=st.data(), name=st.sampled_from(NODE_NAMES), heard=st.booleans())
-    def put_node(self, data: st.DataObject, name: str, heard: bool) -> None:
+    def node_comes_or_changes(self, data: st.DataObject, name: str, heard: bool) -> None:
         self.world.put_node(data.draw(nodes(name)))
         self._done(heard)
 
-    @precondition(lambda self: len(self.world.nodes) > 1)
+    @precondition(lambda self: len(self.world.nodes) > 2)
     @rule(data=st.data(), heard=st.booleans())
-    def remove_node(self, data: st.DataObject, heard: bool) -> None:
+    def node_goes(self, data: st.DataObject, heard: bool) -> None:
         self.world.remove_node(data.draw(st.sampled_from(sorted(self.world.nodes))))
         self._done(heard)
 
     # pods
 
-    @rule(data=st.data(), name=st.sampled_from(POD_NAMES), heard=st.booleans())
-    def create_pod(self, data: st.DataObject, name: str, heard: bool) -> None:
-        self._create(data, name)
-        self._done(heard)
-
-    @rule(data=st.data(), names=st.sets(st.sampled_from(POD_NAMES), min_size=3, max_size=6))
-    def create_pods(self, data: st.DataObject, names: set[str]) -> None:
+    @rule(data=st.data(), names=some_names, heard=st.booleans())
+    def pods_come(self, data: st.DataObject, names: set[str], heard: bool) -> None:
         for name in sorted(names):
             self._create(data, name)
-        self._done()
+        self._done(heard)
 
     @rule(data=st.data(), name=st.sampled_from(POD_NAMES), node=st.sampled_from(NODE_NAMES))
-    def create_pod_on_a_node(self, data: st.DataObject, name: str, node: str) -> None:
+    def pod_comes_on_a_node(self, data: st.DataObject, name: str, node: str) -> None:
         self._create(data, name, node)
         self._done()
 
@@ -161,104 +174,68 @@ class LivingCluster(RuleBasedStateMachine):
             self.world.remove_pod(f"default/{name}")
         self.world.put_pod(data.draw(pods(name, f"uid-{self.created}", node=node)))
 
-    @rule(data=st.data(), label=st.sampled_from(["web", "db"]), heard=st.booleans())
-    def relabel_pod(self, data: st.DataObject, label: str, heard: bool) -> None:
-        key = self._some_pod(data, "any")
-        if key is not None:
-            self.world.change_pod(key, meta={"labels": {"app": label}})
+    @rule(data=st.data(), kind=st.sampled_from(sorted(POD_CHANGES)), heard=st.booleans())
+    def pod_changes(self, data: st.DataObject, kind: str, heard: bool) -> None:
+        found = [key for key, pod in self.world.pods.items() if _is(pod, POD_CHANGES[kind])]
+        if found:
+            self._change(data, kind, data.draw(st.sampled_from(found)))
         self._done(heard)
 
-    @rule(data=st.data(), heard=st.booleans())
-    def tolerate(self, data: st.DataObject, heard: bool) -> None:
-        key = self._some_pod(data, "pending")
-        if key is not None:
-            more = (*(self.world.pods[key].spec.tolerations or ()), Toleration(operator="Exists"))
-            self.world.change_pod(key, spec={"tolerations": more})
-        self._done(heard)
+    def _change(self, data: st.DataObject, kind: str, key: str) -> None:
+        world, pod = self.world, self.world.pods[key]
+        match kind:
+            case "relabel":
+                world.change_pod(key, meta={"labels": {"app": data.draw(apps)}})
+            case "tolerate":
+                more = (*(pod.spec.tolerations or ()), Toleration(operator="Exists"))
+                world.change_pod(key, spec={"tolerations": more})
+            case "open gates":
+                world.change_pod(key, spec={"scheduling_gates": ()})
+            case "nominate":
+                node = data.draw(st.sampled_from(["", *NODE_NAMES]))
+                world.change_pod(key, status={"nominated_node_name": node})
+            case "delete":
+                world.delete_pod(key, graceful=data.draw(st.booleans()))
+            case "delete slowly":
+                world.change_pod(key, meta={"finalizers": ("example.com/keep",)})
+                world.delete_pod(key, graceful=True)
+            case "vanish":
+                world.remove_pod(key)
+            case "finish":
+                world.change_pod(key, status={"phase": "Succeeded"})
+            case "bound by another":
+                world.run_pod(key, data.draw(st.sampled_from(NODE_NAMES)))
+            case _:
+                raise AssertionError(kind)
 
-    @rule(data=st.data(), heard=st.booleans())
-    def open_gates(self, data: st.DataObject, heard: bool) -> None:
-        key = self._some_pod(data, "gated")
-        if key is not None:
-            self.world.change_pod(key, spec={"scheduling_gates": ()})
-        self._done(heard)
-
-    @rule(data=st.data(), node=st.sampled_from(["", *NODE_NAMES]), heard=st.booleans())
-    def nominate_pod(self, data: st.DataObject, node: str, heard: bool) -> None:
-        key = self._some_pod(data, "pending")
-        if key is not None:
-            self.world.change_pod(key, status={"nominated_node_name": node})
-        self._done(heard)
-
-    @rule(data=st.data(), graceful=st.booleans(), heard=st.booleans())
-    def delete_pod(self, data: st.DataObject, graceful: bool, heard: bool) -> None:
-        key = self._some_pod(data, "any")
-        if key is not None:
-            self.world.delete_pod(key, graceful=graceful)
-        self._done(heard)
-
-    @rule(data=st.data(), heard=st.booleans())
-    def delete_a_pending_pod_with_finalizers(self, data: st.DataObject, heard: bool) -> None:
-        key = self._some_pod(data, "pending")
-        if key is not None:
-            self.world.change_pod(key, meta={"finalizers": ("example/keep",)})
-            self.world.delete_pod(key, graceful=True)
-        self._done(heard)
-
-    @rule(data=st.data(), phase=st.sampled_from([None, "Succeeded", "Failed"]))
-    def end_a_pod(self, data: st.DataObject, phase: str | None) -> None:
-        """A running pod finishes, or one that was told to go is gone."""
-        key = self._some_pod(data, "going" if phase is None else "placed")
-        if key is not None and phase is None:
-            self.world.remove_pod(key)
-        elif key is not None:
-            self.world.change_pod(key, status={"phase": phase})
-        self._done()
-
-    @rule(data=st.data(), node=st.sampled_from(NODE_NAMES), heard=st.booleans())
-    def somebody_else_binds(self, data: st.DataObject, node: str, heard: bool) -> None:
-        key = self._some_pod(data, "pending")
-        if key is not None:
-            self.world.run_pod(key, node)
-        self._done(heard)
-
-    # budgets
-
-    @rule(allowed=st.integers(0, 1), app=st.sampled_from(["web", "db"]))
-    def put_budget(self, allowed: int, app: str) -> None:
+    @rule(allowed=st.sampled_from([None, 0, 1]), app=apps)
+    def budget_changes(self, allowed: int | None, app: str) -> None:
         raw = {
             "metadata": {"name": app, "namespace": "default"},
             "spec": {"selector": {"matchLabels": {"app": app}}},
-            "status": {"disruptionsAllowed": allowed},
+            "status": {"disruptionsAllowed": allowed or 0},
         }
-        self.world.put_object(convert(raw, PodDisruptionBudget))
-        self._done()
-
-    @precondition(lambda self: self.world.objects)
-    @rule(data=st.data())
-    def remove_budget(self, data: st.DataObject) -> None:
-        self.world.remove_object(data.draw(st.sampled_from(sorted(self.world.objects))))
+        if allowed is not None:
+            self.world.put_object(convert(raw, PodDisruptionBudget))
+        elif f"default/{app}" in self.world.objects:
+            self.world.remove_object(f"default/{app}")
         self._done()
 
     # the engine and its driver
 
-    @precondition(lambda self: self.world.undelivered)
-    @rule(count=st.integers(1, 3))
-    def hear(self, count: int) -> None:
-        self.world.deliver(count)
+    @rule(data=st.data(), kind=st.sampled_from(["some", "all", "all", "hear", "wait", "wait"]))
+    def engine_works(self, data: st.DataObject, kind: str) -> None:
+        if kind == "hear":
+            self.world.deliver(data.draw(st.integers(1, 3)))
+        elif kind == "wait":
+            self.clock.advance(data.draw(st.sampled_from([0.1, 1.0, 3.0, 11.0, 31.0, 331.0])))
+            self.engine.tick()
+            self.world.collect()
+        elif kind == "some":
+            self._attempt()
+        else:
+            self._schedule_all()
         self._done(heard=False)
-
-    @rule(attempts=st.integers(1, 5))
-    def schedule(self, attempts: int) -> None:
-        for _ in range(attempts):
-            if not self._attempt():
-                break
-        self._done(heard=False)
-
-    @rule(heard=st.booleans())
-    def schedule_all(self, heard: bool) -> None:
-        self._schedule_all()
-        self._done(heard)
 
     def _schedule_all(self) -> None:
         for _ in range(200):
@@ -275,28 +252,19 @@ class LivingCluster(RuleBasedStateMachine):
 
     def _has_room(self, attempt: Attempt) -> None:
         """Whoever was just placed fits with everybody else who is there."""
-        cluster = self.engine.cluster
-        info, name = attempt.decision.pod, attempt.decision.bound
+        cluster, info = self.engine.cluster, attempt.decision.pod
         held = cluster.placements.get(info.uid)
-        if held is None or name is None:
-            return
+        if held is None:
+            return  # its binding could not even begin
         table, usage, row = cluster.nodes, cluster.usage, held.row
         assert usage.pod_count[row] <= table.allowed_pods[row]
         for resource, amount in info.shape.requests.items():
             index = table.resource_id(resource)
-            if amount:
-                assert usage.requested[index, row] <= table.allocatable[index, row]
-
-    @rule(seconds=st.sampled_from([0.1, 1.0, 3.0, 11.0, 31.0, 331.0]))
-    def wait(self, seconds: float) -> None:
-        self.clock.advance(seconds)
-        self.engine.tick()
-        self.world.collect()
-        self._done(heard=False)
+            assert not amount or usage.requested[index, row] <= table.allocatable[index, row]
 
     @precondition(lambda self: self.world.bindings)
     @rule(data=st.data(), end=st.sampled_from(["good", "good", "refused", "timeout"]))
-    def end_binding(self, data: st.DataObject, end: str) -> None:
+    def binding_ends(self, data: st.DataObject, end: str) -> None:
         index = data.draw(st.integers(0, len(self.world.bindings) - 1))
         self.world.finish_binding(
             index,
@@ -308,7 +276,7 @@ class LivingCluster(RuleBasedStateMachine):
 
     @precondition(lambda self: len(self.engine.state.waiting))
     @rule(data=st.data(), allow=st.booleans())
-    def answer_waiting(self, data: st.DataObject, allow: bool) -> None:
+    def wait_is_answered(self, data: st.DataObject, allow: bool) -> None:
         waiting = data.draw(st.sampled_from(list(self.engine.state.waiting)))
         if allow:
             waiting.allow(Mischief.name)
@@ -317,18 +285,14 @@ class LivingCluster(RuleBasedStateMachine):
         self._done(heard=False)
 
     @precondition(lambda self: self.world.preemptions)
-    @rule(data=st.data(), graceful=st.booleans(), heard=st.booleans())
-    def evict(self, data: st.DataObject, graceful: bool, heard: bool) -> None:
+    @rule(data=st.data(), end=st.sampled_from(["at once", "gracefully", "fails"]))
+    def victim_is_evicted(self, data: st.DataObject, end: str) -> None:
         index = data.draw(st.integers(0, len(self.world.preemptions) - 1))
-        self.world.evict_next(index, graceful=graceful)
-        self._done(heard)
-
-    @precondition(lambda self: self.world.preemptions)
-    @rule(data=st.data())
-    def fail_eviction(self, data: st.DataObject) -> None:
-        index = data.draw(st.integers(0, len(self.world.preemptions) - 1))
-        self.world.end_preemption(index, "forbidden")
-        self._done(heard=False)
+        if end == "fails":
+            self.world.end_preemption(index, "forbidden")
+        else:
+            self.world.evict_next(index, graceful=end == "gracefully")
+        self._done(heard=data.draw(st.booleans()))
 
     # what must always be so
 

@@ -86,7 +86,11 @@ class FilterResult:
             yield status, np.array([position], dtype=np.intp)
 
     def _describe(self, failed: int, value: int) -> Status:
-        status, plugin = self.describes[failed - 1](value), self.plugins[failed - 1]
+        plugin = self.plugins[failed - 1]
+        try:
+            status = self.describes[failed - 1](value)
+        except Exception as problem:  # texts are made late, when no attempt is there to fail
+            status = error(str(problem) or type(problem).__name__)
         if not status.code.rejected:
             status = error(f'running "{plugin}" filter plugin: {status.message}')
         return status.by(plugin)

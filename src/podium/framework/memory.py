@@ -32,15 +32,6 @@ _FEW = 4
 """Up to so many rows plain Python is quicker than vectors."""
 
 
-class _Moment(NamedTuple):
-    """When a vector was right."""
-
-    nodes: int
-    usage: int
-    membership: int
-    version: Hashable
-
-
 class Scores(NamedTuple):
     """A remembered scorer's vectors over the whole table."""
 
@@ -50,10 +41,15 @@ class Scores(NamedTuple):
 
 
 class _Entry:
-    __slots__ = ("moment", "nbytes")
+    """`moment` is the membership of the table and the version of anything else that a vector was
+    made for; the other two are the changes that it has seen."""
+
+    __slots__ = ("moment", "nbytes", "nodes_seen", "usage_seen")
 
     def __init__(self) -> None:
-        self.moment: _Moment | None = None
+        self.moment: tuple[int, Hashable] | None = None
+        self.nodes_seen = 0
+        self.usage_seen = 0
         self.nbytes = 0
 
 
@@ -134,7 +130,7 @@ class Memory:
         entry: _ScoreEntry,
         plugin: ScorePlugin,
         cycle: Cycle,
-        stale: npt.NDArray[np.intp] | None,
+        stale: list[int] | None,
     ) -> Ints:
         raw = entry.raw
         if stale is None or raw is None:
@@ -142,7 +138,12 @@ class Memory:
             self._account(entry, raw.nbytes * 2)
         elif len(stale):
             raw = raw.copy()
-            raw[stale] = plugin.score(cycle, stale)
+            if plugin.has_score_row and len(stale) <= _FEW:
+                for row in stale:
+                    raw[row] = plugin.score_row(cycle, row)
+            else:
+                some = np.array(stale, dtype=np.intp)
+                raw[some] = plugin.score(cycle, some)
         if raw is not entry.raw:
             entry.raw = raw
             entry.scores = None
@@ -157,32 +158,29 @@ class Memory:
 
     # staying right
 
-    def _stale(
-        self, entry: _Entry, dependence: Dependence, cycle: Cycle
-    ) -> npt.NDArray[np.intp] | None:
+    def _stale(self, entry: _Entry, dependence: Dependence, cycle: Cycle) -> list[int] | None:
         """Rows to look at again; None for all of them. Notes that the entry is right now."""
         nodes, usage = cycle.nodes, cycle.usage
-        was = entry.moment
-        entry.moment = _Moment(
-            nodes.log.generation, usage.log.generation, nodes.membership, dependence.version
-        )
-        if was is None or was.membership != nodes.membership or was.version != dependence.version:
+        was, seen_nodes, seen_usage = entry.moment, entry.nodes_seen, entry.usage_seen
+        entry.nodes_seen = now_nodes = nodes.log.generation
+        entry.usage_seen = now_usage = usage.log.generation
+        moment = (nodes.membership, dependence.version)
+        if was != moment:
+            entry.moment = moment
             return None
-        changed = nodes.log.since(was.nodes)
-        if changed is None:
-            return None
-        if dependence.usage:
-            taken = usage.log.since(was.usage)
-            if taken is None:
-                return None
-            changed = changed + taken
-        if not changed:
+        if seen_nodes == now_nodes and (seen_usage == now_usage or not dependence.usage):
             return _NOTHING
-        rows = sorted(set(changed))
+        changed = nodes.log.since(seen_nodes)
+        taken = usage.log.since(seen_usage) if dependence.usage else _NOTHING
+        if changed is None or taken is None:
+            return None
+        rows = set(changed)
+        rows.update(taken)
         if len(rows) * _RECOMPUTE_SHARE > nodes.size:
             return None
-        stale = np.array(rows, dtype=np.intp)
-        return stale if nodes.dense() else stale[nodes.present[stale]]
+        if nodes.dense():
+            return sorted(rows)
+        return [row for row in sorted(rows) if nodes.present[row]]
 
     def _refilter(self, entry: _FilterEntry, plugin: FilterPlugin, cycle: Cycle) -> None:
         verdict = plugin.filter(cycle, _table(cycle))
@@ -202,13 +200,13 @@ class Memory:
         entry: _FilterEntry,
         plugin: FilterPlugin,
         cycle: Cycle,
-        stale: npt.NDArray[np.intp],
+        rows: list[int],
     ) -> None:
-        rows: list[int] = stale.tolist()
         if plugin.has_filter_row and len(rows) <= _FEW:
             statuses = [plugin.filter_row(cycle, row) for row in rows]
         else:
-            statuses = _statuses(plugin.filter(cycle, stale), len(rows))
+            fresh = plugin.filter(cycle, np.array(rows, dtype=np.intp))
+            statuses = _statuses(fresh, len(rows))
         if entry.values is None and all(status is None for status in statuses):
             return
         if any(status is not None and not status.code.rejected for status in statuses):
@@ -247,7 +245,7 @@ def _statuses(verdict: Verdict | None, count: int) -> list[Status | None]:
     return [verdict.describe(value) if value else None for value in verdict.values.tolist()]
 
 
-_NOTHING: npt.NDArray[np.intp] = np.zeros(0, dtype=np.intp)
+_NOTHING: list[int] = []
 
 
 def _table(cycle: Cycle) -> Rows:

@@ -132,11 +132,27 @@ class SchedulingQueue:
         while True:
             queued = self._active.pop()
             if queued is None and self._pop_from_backoff:
-                queued = self._backing_off.pop()
+                queued = self._pop_early()
             if queued is None:
                 return None
             if self._take_off(queued):
                 return queued
+
+    def _pop_early(self) -> QueuedPod | None:
+        """Who waits for the end of its backoff may come when nobody else is there.
+
+        Members of pod groups wait it out: as no event brings them back, they are here after every
+        attempt, and upstream tries a group that does not fit over and over without a pause.
+        """
+        if not self._pod_groups:
+            return self._backing_off.pop()
+        alone = (q for q in self._backing_off if not self._is_member(q))
+        first = min(alone, key=self._backoff_order, default=None)
+        return self._backing_off.remove(first.info.key) if first is not None else None
+
+    def _is_member(self, queued: QueuedPod) -> bool:
+        """Whether a pod is tried with its group."""
+        return self._pod_groups and queued.info.pod.spec.scheduling_group is not None
 
     def pop_specific(self, info: PodInfo) -> QueuedPod | None:
         """Take a pod out of turn, as if it had been activated and popped; None if it is not there
@@ -166,7 +182,7 @@ class SchedulingQueue:
         queued.timestamp = self._clock()
         queued.backoff_expiry = None
         queued.flushed, queued.flushed_at = False, None
-        if self._pod_groups and queued.info.pod.spec.scheduling_group is not None:
+        if self._is_member(queued):
             # upstream: nobody says yet which events may help a group
             strategy = Strategy.AFTER_BACKOFF
         else:

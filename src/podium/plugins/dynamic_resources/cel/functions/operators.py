@@ -109,7 +109,11 @@ def _add(left: Any, right: Any) -> Any:
     return left + right
 
 
-@_define("_+_(list<T>, list<T>) -> list<T>")
+def _added_length(left: list[Any], right: list[Any], *_: Any) -> int:
+    return 1 + len(left) + len(right)
+
+
+@_define("_+_(list<T>, list<T>) -> list<T>", cost=_added_length)
 def _add_lists(left: list[Any], right: list[Any]) -> list[Any]:
     return left + right
 

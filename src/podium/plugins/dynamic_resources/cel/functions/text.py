@@ -183,26 +183,28 @@ def _regex_cost(text: str, pattern: str, *_: Any) -> int:
 
 @_define("matches(string, string) -> bool", "(string).matches(string) -> bool", cost=_regex_cost)
 def _matches(text: str, pattern: str) -> bool:
-    return _machine(pattern).matches(text)
+    return _machine(pattern, text).matches(text)
 
 
 @_define("(string).find(string) -> string", cost=_regex_cost)
 def _find(text: str, pattern: str) -> str:
-    match = _machine(pattern).search(text, 0)
+    match = _machine(pattern, text).search(text, 0)
     return text[match[0] : match[1]] if match is not None else ""
 
 
 @_define("(string).findAll(string) -> list<string>", cost=_regex_cost)
 def _find_all(text: str, pattern: str) -> list[str]:
-    return list(_machine(pattern).find_all(text, -1))
+    return list(_machine(pattern, text).find_all(text, -1))
 
 
 @_define("(string).findAll(string, int) -> list<string>", cost=_regex_cost)
 def _find_some(text: str, pattern: str, limit: int) -> list[str]:
-    return list(_machine(pattern).find_all(text, limit))
+    return list(_machine(pattern, text).find_all(text, limit))
 
 
-def _machine(pattern: str) -> Machine:
+def _machine(pattern: str, text: str) -> Machine:
+    if _regex_cost(text, pattern) > COST_LIMIT:
+        raise cost_exceeded()
     try:
         return compile_pattern(pattern)
     except PatternError as problem:

@@ -1,0 +1,141 @@
+"""The workloads by name, and how much of everything each has at a size.
+
+Names, templates and counts follow the reference scheduler's own suite (test/integration/
+scheduler_perf), so that figures can be set beside published ones; long runs are cut to 5,000
+measured pods. `ManySignatures`, `ManySelectors` and `ManyDomains` are Podium's own. Counts are
+given for 500 and 5,000 nodes: at other sizes the pods that are there before grow with the nodes,
+while as many are measured, or fewer on a cluster that is too small for them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from podium.bench.cases import affinity, devices, resources, spreading, variety, volumes
+from podium.bench.scene import Plan, Scene
+
+SIZES = {"500Nodes": 500, "5000Nodes": 5000, "15000Nodes": 15_000, "100000Nodes": 100_000}
+_SMALL, _LARGE = 500, 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Pods that are there before, and pods that are measured."""
+
+    init: int
+    pods: int
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    name: str
+    build: Callable[[Plan], Scene]
+    small: Counts
+    """At 500 nodes."""
+    large: Counts
+    """At 5,000 nodes."""
+
+    def plan(self, nodes: int, *, init: int | None = None, pods: int | None = None) -> Plan:
+        """How much of everything there is with so many nodes, unless told otherwise."""
+        counts, of = (self.large, _LARGE) if nodes >= _LARGE else (self.small, _SMALL)
+        share = nodes / of
+        return Plan(
+            nodes,
+            round(counts.init * share) if init is None else init,
+            max(4, round(counts.pods * min(1.0, share))) if pods is None else pods,
+        )
+
+
+_ALL = (
+    Case("SchedulingBasic", resources.basic, Counts(500, 1000), Counts(1000, 5000)),
+    Case("SchedulingNodeAffinity", resources.node_affinity, Counts(500, 1000), Counts(5000, 5000)),
+    Case("SchedulingDaemonset", resources.daemonset, Counts(0, 1000), Counts(0, 5000)),
+    Case("SchedulingPodAntiAffinity", affinity.anti_affinity, Counts(100, 400), Counts(1000, 2000)),
+    Case(
+        "SchedulingPodMatchingAntiAffinity",
+        affinity.matching_anti_affinity,
+        Counts(100, 400),
+        Counts(1000, 5000),
+    ),
+    Case("SchedulingPodAffinity", affinity.affinity, Counts(500, 1000), Counts(5000, 5000)),
+    Case(
+        "SchedulingPreferredPodAffinity",
+        affinity.preferred_affinity,
+        Counts(500, 1000),
+        Counts(5000, 5000),
+    ),
+    Case(
+        "SchedulingPreferredPodAntiAffinity",
+        affinity.preferred_anti_affinity,
+        Counts(500, 1000),
+        Counts(5000, 5000),
+    ),
+    Case(
+        "SchedulingRequiredPodAntiAffinityWithNSSelector",
+        affinity.anti_affinity_by_selector,
+        Counts(40, 100),
+        Counts(4000, 1000),
+    ),
+    Case(
+        "SchedulingRequiredPodAffinityWithNSSelector",
+        affinity.affinity_by_selector,
+        Counts(40, 100),
+        Counts(5000, 2000),
+    ),
+    Case(
+        "SchedulingPreferredAffinityWithNSSelector",
+        affinity.preferred_affinity_by_selector,
+        Counts(40, 100),
+        Counts(5000, 5000),
+    ),
+    Case(
+        "SchedulingPreferredAntiAffinityWithNSSelector",
+        affinity.preferred_anti_affinity_by_selector,
+        Counts(40, 100),
+        Counts(4000, 2000),
+    ),
+    Case("MixedSchedulingBasePod", affinity.mixed, Counts(1000, 1000), Counts(10_000, 5000)),
+    Case("TopologySpreading", spreading.required, Counts(1000, 1000), Counts(5000, 5000)),
+    Case("PreferredTopologySpreading", spreading.preferred, Counts(1000, 1000), Counts(5000, 5000)),
+    Case("DefaultTopologySpreading", spreading.by_default, Counts(1000, 1000), Counts(5000, 5000)),
+    Case(
+        "SchedulingWithNodeInclusionPolicy",
+        spreading.with_inclusion_policy,
+        Counts(0, 400),
+        Counts(0, 4000),
+    ),
+    Case("SchedulingSecrets", volumes.secrets, Counts(500, 1000), Counts(1000, 5000)),
+    Case("SchedulingInTreePVs", volumes.in_tree, Counts(500, 1000), Counts(1000, 2000)),
+    Case("SchedulingMigratedInTreePVs", volumes.migrated, Counts(500, 1000), Counts(5000, 2000)),
+    Case("SchedulingCSIPVs", volumes.csi, Counts(500, 1000), Counts(5000, 2000)),
+    Case("PreemptionBasic", resources.preemption, Counts(2000, 500), Counts(20_000, 1000)),
+    Case("PreemptionAsync", resources.preemption_beside, Counts(2000, 500), Counts(20_000, 5000)),
+    Case("Unschedulable", resources.unschedulable, Counts(10, 1000), Counts(100, 5000)),
+    Case("SchedulingWithMixedChurn", resources.mixed_churn, Counts(0, 1000), Counts(0, 5000)),
+    Case("SchedulingWhileGated", resources.while_gated, Counts(2000, 1000), Counts(20_000, 5000)),
+    Case(
+        "SchedulingWithResourceClaimTemplate",
+        devices.claim_template,
+        Counts(2500, 2500),
+        Counts(25_000, 2500),
+    ),
+    Case("ManySignatures", variety.many_signatures, Counts(500, 2000), Counts(1000, 5000)),
+    Case("ManySelectors", spreading.many_selectors, Counts(1000, 1000), Counts(5000, 5000)),
+    Case("ManyDomains", spreading.many_domains, Counts(1000, 1000), Counts(5000, 5000)),
+)
+
+CASES: dict[str, Case] = {case.name: case for case in _ALL}
+
+ALIASES = {
+    "basic": "SchedulingBasic",
+    "spread": "TopologySpreading",
+    "affinity": "SchedulingPodAffinity",
+    "anti-affinity": "SchedulingPodAntiAffinity",
+    "mixed": "MixedSchedulingBasePod",
+}
+
+
+def full_name(name: str) -> str:
+    """A workload's own name for any name it is known by; unknown ones stay as they are."""
+    if name in ALIASES:
+        return ALIASES[name]
+    return next((known for known in CASES if known.lower() == name.lower()), name)
