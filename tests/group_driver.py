@@ -39,7 +39,9 @@ def make_group(
     **spec: Any,
 ) -> PodGroup:
     """A group; a gang if it has a `min_count`. Other keywords go into the spec."""
-    policy: dict[str, Any] = {"basic": {}} if min_count is None else {"gang": {"minCount": min_count}}
+    policy: dict[str, Any] = (
+        {"basic": {}} if min_count is None else {"gang": {"minCount": min_count}}
+    )
     if topology is not None:
         spec["schedulingConstraints"] = {"topology": [{"key": topology}]}
     raw = {
@@ -60,9 +62,7 @@ def node(name: str, cpu: int = 2, **fields: Any) -> Node:
 
 
 def member(name: str, group: str = "g", *, cpu: int = 1, **fields: Any) -> Pod:
-    return pending(
-        name, requests={"cpu": cpu}, schedulingGroup={"podGroupName": group}, **fields
-    )
+    return pending(name, requests={"cpu": cpu}, schedulingGroup={"podGroupName": group}, **fields)
 
 
 def running(name: str, on: str, *, cpu: int = 1, **fields: Any) -> Pod:

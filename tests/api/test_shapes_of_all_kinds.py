@@ -47,7 +47,7 @@ def raw_data(shape: Shape, *, full: bool) -> st.SearchStrategy[Any]:
             fields = {
                 name: raw_data(field.shape, full=full) for name, field in shape.fields.items()
             }
-            if full:
+            if full or not fields:
                 return st.fixed_dictionaries(fields)
             return st.lists(st.sampled_from(sorted(fields)), max_size=4, unique=True).flatmap(
                 lambda names: st.fixed_dictionaries({name: fields[name] for name in names})

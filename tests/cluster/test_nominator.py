@@ -49,3 +49,33 @@ def test_rivals_are_other_pods_of_the_same_or_higher_priority() -> None:
     for info, node in ((weak, "a"), (equal, "a"), (strong, "b"), (own, "b"), (pod("x", 0), "c")):
         nominator.nominate(info, node)
     assert nominator.rivals(own) == {"a": [equal], "b": [strong]}
+
+
+def test_a_stripped_pod_keeps_its_place_and_asks_for_nothing() -> None:
+    nominator = Nominator()
+    strong, other = pod("p", 5), pod("q")
+    nominator.nominate(strong, "a")
+    nominator.nominate(other, "a")
+    nominator.strip(strong)
+    left, kept = nominator.on_node("a")
+    assert (left.uid, left.key, left.priority, left.shape.requests) == (
+        strong.uid,
+        strong.key,
+        0,
+        {},
+    )
+    assert kept is other
+
+
+def test_stripping_a_pod_without_a_nomination_changes_nothing() -> None:
+    nominator = Nominator()
+    nominator.strip(pod("p"))
+    assert list(nominator) == []
+
+
+def test_a_nomination_is_restored_from_what_the_object_says() -> None:
+    nominator = Nominator()
+    asked = INFOS.of(make_pod("p", priority=5, status={"nominatedNodeName": "a"}))
+    nominator.restore(asked)
+    nominator.restore(pod("q"))
+    assert [(info.uid, info.priority, name) for info, name in nominator] == [(asked.uid, 0, "a")]

@@ -17,8 +17,11 @@ _SAMPLE = Path(__file__).parent / "sample"
 
 FAMILIES = (
     "balancedallocation",
+    "dra",
+    "dra_devices",
     "imagelocality",
     "interpodaffinity",
+    "mixed",
     "nodeaffinity",
     "nodedeclaredfeatures",
     "nodename",
@@ -30,6 +33,7 @@ FAMILIES = (
     "profiles",
     "schedulinggates",
     "tainttoleration",
+    "volumes",
 )
 
 

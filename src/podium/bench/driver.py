@@ -191,7 +191,7 @@ class _Churning:
     def __init__(self, churn: Churn) -> None:
         self._churn = churn
         self._number = 0
-        self.due_s = churn.every_s
+        self.due_s = 0.0
 
     def next_turn(self) -> Turn:
         turn = self._churn.turn(self._number)

@@ -1,58 +1,40 @@
-"""Scheduling a workload in-process and timing it.
+"""Scheduling in-process and timing it.
 
-Loading is not counted. Each pod takes the whole way: PreEnqueue, the scheduling cycle, the binding
-cycle against an in-memory API, and the confirmation that turns the assumed pod into a running one.
+Loading is not counted. What is counted is the whole way of every pod: its arrival, the queue, the
+scheduling cycle, the binding cycle against an in-memory API, and the confirmation that turns the
+assumed pod into a running one. The pods of a named workload arrive all at once, as the reference
+suite creates them; those of a workload file arrive one after the other, each when the one before
+is done.
 """
 
 import gc
 import os
 import resource
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 import msgspec
 
 from podium.api.errors import InputError
 from podium.api.node import Node
 from podium.api.pod import Pod
-from podium.cluster.pod_info import PodInfo
-from podium.config.load import load_configuration
-from podium.engine.binding import Binding
-from podium.engine.choice import Seeded
-from podium.engine.requests import Bind
-from podium.engine.scheduler import Engine
-from podium.framework.status import Status
-from podium.plugins import in_tree_registry
+from podium.bench.cases import CASES
+from podium.bench.driver import MOST_ATTEMPTS_PER_POD, Driver
+from podium.bench.figures import Figures, percentile_ms
+from podium.bench.scene import Arrival, Plan, Scene
+
+PROGRESS_EVERY = 100
+
+Progress = Callable[[int], None]
 
 
 class Workload(msgspec.Struct):
+    """A workload as a file has it."""
+
     nodes: tuple[Node, ...]
     pods: tuple[Pod, ...]
     init: tuple[Pod, ...] = ()
-
-
-class Figures(msgspec.Struct):
-    """One measured run. Times are of the wall clock; `load` is the machine's one-minute load."""
-
-    nodes: int
-    pods: int
-    bound: int
-    failed: int
-    seconds: float
-    cpu_seconds: float
-    pods_per_s: float
-    p50_ms: float
-    p99_ms: float
-    peak_rss_mb: float
-    load: float
-
-
-class _MemoryApi:
-    """Accepts every binding at once."""
-
-    async def bind(self, pod: PodInfo, node_name: str) -> None:
-        pass
 
 
 def read_workload(data: bytes, source: str) -> Workload:
@@ -66,89 +48,94 @@ def read_workload(data: bytes, source: str) -> Workload:
         ) from problem
 
 
-def workload_of(raw: dict[str, Any]) -> Workload:
-    return msgspec.convert(raw, Workload)
+class Stopwatch:
+    """Wall and CPU time between entering and leaving."""
+
+    def __enter__(self) -> "Stopwatch":
+        self._cpu, self._wall = time.process_time(), time.perf_counter()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.wall_s = time.perf_counter() - self._wall
+        self.cpu_s = time.process_time() - self._cpu
 
 
-def measure(
+def measure_file(
     workload: Workload,
     *,
     percentage: int = 100,
     seed: int = 0,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Figures:
-    """Load a workload, schedule its pods in order, and report."""
-    configuration = load_configuration(None)
-    engine = Engine(configuration, in_tree_registry(), choice=Seeded(seed), percentage=percentage)
-    for node in workload.nodes:
-        engine.intake.node_put(node)
-    for pod in workload.init:
-        engine.intake.pod_put(pod)
+    """Load a workload, schedule its pods one by one in order, and report."""
+    driver = Driver(percentage=percentage, seed=seed)
+    driver.load(Scene(nodes=workload.nodes, init=workload.init, measured=()))
+    times_s: list[float] = []
+    clock = time.perf_counter
     gc.collect()
     gc.freeze()
-    times: list[float] = []
-    bound = 0
-    api = _MemoryApi()
-    clock = time.perf_counter
-    cpu_started, started = time.process_time(), clock()
-    last = started
-    for index, pod in enumerate(workload.pods):
-        bound += _place(engine, pod, api)
-        now = clock()
-        times.append(now - last)
-        last = now
-        if progress is not None and index % 100 == 0:
-            progress(index)
-    seconds, cpu_seconds = clock() - started, time.process_time() - cpu_started
+    with Stopwatch() as watch:
+        last = clock()
+        for index, pod in enumerate(workload.pods):
+            driver.arrive((Arrival(pod),))
+            driver.step()
+            now = clock()
+            times_s.append(now - last)
+            last = now
+            if progress is not None and index % PROGRESS_EVERY == 0:
+                progress(index)
     gc.unfreeze()
-    times.sort()
+    return _figures(driver, times_s, watch, len(workload.nodes), len(workload.init), len(times_s))
+
+
+def measure_case(
+    name: str,
+    plan: Plan,
+    *,
+    percentage: int = 100,
+    seed: int = 0,
+    progress: Progress | None = None,
+    profiler: AbstractContextManager[object] | None = None,
+) -> Figures:
+    """Build a named workload, load it, schedule its pods, and report; `profiler` looks on."""
+    scene = CASES[name].build(plan)
+    driver = Driver(percentage=percentage, seed=seed)
+    driver.load(scene)
+    arrivals = list(scene.measured)
+    most = MOST_ATTEMPTS_PER_POD * max(1, len(arrivals))
+    gc.collect()
+    gc.freeze()
+    with profiler or nullcontext(), Stopwatch() as watch:
+        driver.arrive(arrivals)
+        while not driver.finished and driver.attempts < most and driver.step():
+            if progress is not None and driver.attempts % PROGRESS_EVERY == 0:
+                progress(driver.bound)
+    gc.unfreeze()
+    return _figures(driver, driver.times_s, watch, plan.nodes, plan.init, len(arrivals))
+
+
+def _figures(
+    driver: Driver, times_s: Sequence[float], watch: Stopwatch, nodes: int, init: int, pods: int
+) -> Figures:
+    times_s = sorted(times_s)
     return Figures(
-        nodes=len(workload.nodes),
-        pods=len(workload.pods),
-        bound=bound,
-        failed=len(workload.pods) - bound,
-        seconds=round(seconds, 4),
-        cpu_seconds=round(cpu_seconds, 4),
-        pods_per_s=round(len(times) / seconds, 1) if seconds else 0.0,
-        p50_ms=_percentile(times, 50),
-        p99_ms=_percentile(times, 99),
+        nodes=nodes,
+        init=init,
+        pods=pods,
+        bound=driver.bound,
+        failed=pods - driver.bound,
+        attempts=driver.attempts,
+        evicted=driver.evicted,
+        seconds=round(watch.wall_s, 4),
+        cpu_seconds=round(watch.cpu_s, 4),
+        pods_per_s=_rate(pods, watch.wall_s),
+        pods_per_cpu_s=_rate(pods, watch.cpu_s),
+        p50_ms=percentile_ms(times_s, 50),
+        p99_ms=percentile_ms(times_s, 99),
         peak_rss_mb=round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
         load=round(os.getloadavg()[0], 2),
     )
 
 
-def _place(engine: Engine, pod: Pod, api: _MemoryApi) -> bool:
-    """One pod's whole way; true if it was bound."""
-    engine.intake.pod_put(pod)
-    engine.schedule_next()
-    placed = False
-    for request in engine.take_requests():
-        if isinstance(request, Bind):
-            placed = _bind(engine, request.binding, api)
-    return placed
-
-
-def _bind(engine: Engine, binding: Binding, api: _MemoryApi) -> bool:
-    problem = _run(binding, api)
-    if problem is None:
-        pod = binding.cycle.pod.pod
-        spec = msgspec.structs.replace(pod.spec, node_name=binding.node_name)
-        engine.intake.pod_put(msgspec.structs.replace(pod, spec=spec))
-    engine.bindings.finished(binding, problem)
-    return problem is None
-
-
-def _run(binding: Binding, api: _MemoryApi) -> Status | None:
-    work = binding.run(api)
-    try:
-        work.send(None)
-    except StopIteration as ended:
-        outcome: Status | None = ended.value
-        return outcome
-    raise RuntimeError("an in-memory binding must not wait")
-
-
-def _percentile(times: list[float], percent: int) -> float:
-    if not times:
-        return 0.0
-    return round(times[min(len(times) - 1, len(times) * percent // 100)] * 1000, 4)
+def _rate(pods: int, seconds: float) -> float:
+    return round(pods / seconds, 1) if seconds else 0.0

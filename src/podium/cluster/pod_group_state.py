@@ -86,8 +86,10 @@ class PodGroupState:
             self._unscheduled[info.uid] = None
 
     def assume(self, info: PodInfo, node_name: str) -> None:
-        self._leave(info.uid)
-        self._assumed[info.uid] = node_name
+        """A node is held for a pod; one that was removed meanwhile stays out."""
+        if info.uid in self._pods:
+            self._leave(info.uid)
+            self._assumed[info.uid] = node_name
 
     def forget(self, uid: str) -> None:
         """An assumed pod gave its node back; one that is gone altogether stays gone."""

@@ -35,7 +35,7 @@ class Bindings:
             self._announce(flight)
         if waits_s:
             state.waiting.add(WaitingPod(info, binding.node_name, waits_s, state.clock()))
-            state.note(info.key, "waiting", ", ".join(waits_s))
+            state.note(info.key, "waiting", plugins=tuple(waits_s), about=binding.node_name)
             return
         self._bind(flight)
 
@@ -83,8 +83,8 @@ class Bindings:
         del state.flights[info.uid]
         note = f"Successfully assigned {info.key} to {binding.node_name}"
         state.tell(info, "Normal", "Scheduled", "Binding", note)
-        state.note(info.key, "bound", binding.node_name)
-        state.queue.activate(binding.cycle.to_activate.values())
+        state.note(info.key, "bound", about=binding.node_name)
+        state.activate(binding.cycle.to_activate.values())
 
     def _fail(self, flight: Flight, problem: Status) -> None:
         state = self._state
@@ -94,7 +94,11 @@ class Bindings:
         confirmed = info.uid in state.cluster.placements and not state.cluster.is_assumed(info.uid)
         for trouble in self._attempts.undo(binding.cycle, binding.profile, binding.node_name):
             state.note(info.key, "undoing failed", trouble)
-        state.note(info.key, "binding failed", problem.message)
+        state.ask_writes(info, binding.cycle.writes)
+        by = (problem.plugin,) if problem.plugin else ()
+        state.note(
+            info.key, "binding failed", problem.message, plugins=by, about=binding.node_name
+        )
         message = "" if problem is NOT_BOUND else problem.message
         refused = problem.code.rejected and not flight.started
         if not confirmed and not problem.code.rejected:
@@ -114,5 +118,4 @@ class Bindings:
         info = binding.cycle.pod
         left = placed(info.pod, binding.node_name)
         concerns = None if everyone else (lambda other: other.uid != info.uid)
-        for woken in self._state.queue.happened(POD_DELETED, left, None, concerns):
-            self._state.note(woken.info.key, "woken", str(POD_DELETED))
+        self._state.wake(POD_DELETED, left, None, concerns)

@@ -7,6 +7,7 @@ before anything is written, so the next attempt already sees both.
 from collections.abc import Iterable
 
 from podium.cluster.pod_info import PodInfo
+from podium.engine.queue.worth import Strategy
 from podium.engine.requests import PatchStatus, shortened
 from podium.engine.state import EngineState
 from podium.framework.queued import QueuedPod
@@ -44,7 +45,9 @@ class Failures:
             state.cluster.nominator.drop(info.uid)
         else:
             info = queued.info = state.cluster.infos.of(current)
-            state.queue.put_back(queued)
+            strategy = state.queue.put_back(queued)
+            if (queued.rejectors or queued.pending) and strategy not in (None, Strategy.SKIP):
+                state.note(info.key, "backing off")
             self._nominate(info, nominated_node)
         if not message:
             return

@@ -24,7 +24,7 @@ from podium.api.storage import (
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo, uid_of
 from podium.engine.changes import node_changes, pod_changes
-from podium.engine.state import EngineState, placed
+from podium.engine.state import EngineState, described, placed
 from podium.framework.events import Action, ClusterEvent, Resource
 
 FINISHED = ("Succeeded", "Failed")
@@ -151,7 +151,7 @@ class Intake:
     def _note_queued(self, info: PodInfo) -> None:
         queued = self._state.queue.get(info.key)
         if queued is not None and queued.gating_plugin:
-            self._state.note(info.key, "held back", queued.gating_plugin)
+            self._state.note(info.key, "held back", plugins=(queued.gating_plugin,))
         else:
             self._state.note(info.key, "queued")
 
@@ -176,7 +176,9 @@ class Intake:
                 self._assumed_deleted(info)
             return
         before = state.cluster.infos.of(old)
-        state.queue.update(before, info, pod_changes(old, pod))
+        event = state.queue.update(before, info, pod_changes(old, pod))
+        if event is not None:
+            state.note(info.key, "woken", str(event), about=described(pod))
         nominated = old.status.nominated_node_name
         if nominated and nominated != pod.status.nominated_node_name:
             self._wake(POD_DELETED, old, None, lambda other: other.priority <= before.priority)
@@ -207,8 +209,7 @@ class Intake:
         new: Any,
         concerns: Callable[[PodInfo], bool] | None = None,
     ) -> None:
-        for queued in self._state.queue.happened(event, old, new, concerns):
-            self._state.note(queued.info.key, "woken", str(event))
+        self._state.wake(event, old, new, concerns)
 
 
 def _same_version(old: Pod, new: Pod) -> bool:

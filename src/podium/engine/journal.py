@@ -3,10 +3,13 @@
 Every transition leaves a line: queued, attempted, rejected by whom, woken by what, placed, bound.
 `story` gives a pod's lines back. Lines are small and bounded in number; decisions hold a column per
 plugin and are bounded in bytes. What is oldest is forgotten first.
+
+A line is written for every attempt, so it holds what is at hand (names, a message that exists
+anyway) and no text is made for it; whoever reads it finds the words.
 """
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from podium.engine.decision import Decision
 
@@ -15,13 +18,29 @@ MOST_LINES = 200
 MOST_DECISION_BYTES = 16 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One thing that happened to a pod."""
+class Line(NamedTuple):
+    """One thing that happened to a pod.
+
+    | what | detail | plugins | about |
+    |---|---|---|---|
+    | queued, deleted | | | |
+    | backing off (rejected, and something helpful happened meanwhile) | | | |
+    | held back | | who holds it back | |
+    | tried | why it failed | who rejected it | the node it goes to |
+    | woken | the event's name | who waited for it | the object it happened to |
+    | preempting | the victims | | the node |
+    | preempted | | | for whom |
+    | waiting | | who asked for it | the node |
+    | bound | | | the node |
+    | binding failed | why | whose fault it is | the node |
+    | undoing failed | why | | |
+    """
 
     at: float
     what: str
     detail: str = ""
+    plugins: tuple[str, ...] = ()
+    about: str = ""
 
 
 class Journal:
@@ -57,13 +76,21 @@ class Journal:
         if held is not None:
             self.decision_bytes -= held[1]
 
-    def note(self, key: str, at: float, what: str, detail: str = "") -> None:
+    def note(
+        self,
+        key: str,
+        at: float,
+        what: str,
+        detail: str = "",
+        plugins: tuple[str, ...] = (),
+        about: str = "",
+    ) -> None:
         lines = self._stories.get(key)
         if lines is None:
             lines = self._stories[key] = []
             if len(self._stories) > self._most_pods:
                 self._stories.popitem(last=False)
-        lines.append(Line(at, what, detail))
+        lines.append(Line(at, what, detail, plugins, about))
         if len(lines) > self._most_lines:
             del lines[1]
 

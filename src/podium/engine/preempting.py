@@ -36,6 +36,8 @@ class Preemptions:
     def carry_out(self, preemptor: PodInfo, outcome: PostFilterResult) -> None:
         """Stop victims that exist in memory only, ask for the others' eviction."""
         node_name = outcome.nominated_node or ""
+        victims = ", ".join(victim.key for victim in outcome.victims)
+        self._state.note(preemptor.key, "preempting", victims, about=node_name)
         room = self._make_room(preemptor, outcome.victims, node_name)
         if room is not None:
             self._state.ask(Preempt(preemptor, node_name, *room))
@@ -65,7 +67,7 @@ class Preemptions:
             if not self._stop_in_memory(victim, preemptor, node_name)
         )
         for victim in leaving:
-            state.note(victim.key, "preempted", f"by {preemptor.key}")
+            state.note(victim.key, "preempted", about=preemptor.key)
         if not (evict or weaker):
             return None
         state.preempting.start(preemptor.uid)
@@ -91,7 +93,7 @@ class Preemptions:
         state.preempting.finish(preemptor.uid)
         under_way = self._under_way.pop(preemptor.uid, None)
         if problem is not None or (under_way and self._missed_it_all(preemptor, under_way)):
-            state.queue.activate(_pods(preemptor))
+            state.activate(_pods(preemptor))
 
     def _missed_it_all(self, preemptor: Preemptor, under_way: _UnderWay) -> bool:
         """Whether the last victim went while the preemptor was held back, so that nothing that is

@@ -118,10 +118,32 @@ class PatchPodGroupStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class PluginWrite:
+    """A write that a plugin asks for where it must not wait: after a failed attempt, or when a node
+    is given back.
+
+    `write` is a value of the plugin's own that says what to do (`ClaimWrite` of DynamicResources).
+    Nobody waits for the outcome: if it fails, the next attempt finds things as they are.
+    """
+
+    pod: PodInfo
+    write: object
+
+
+@dataclass(frozen=True, slots=True)
 class Bind:
     """Run a binding cycle and report how it ended."""
 
     binding: Binding
 
 
-Request = Event | PatchStatus | Nominate | Preempt | PreemptForGroup | PatchPodGroupStatus | Bind
+Request = (
+    Event
+    | PatchStatus
+    | Nominate
+    | Preempt
+    | PreemptForGroup
+    | PatchPodGroupStatus
+    | PluginWrite
+    | Bind
+)

@@ -7,7 +7,7 @@ evictions ended. The live scheduler and the simulator are two such drivers.
 
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from podium.api.pod import Pod
 from podium.cluster.pod_info import PodInfo
@@ -48,12 +48,14 @@ class UnknownProfileError(LookupError):
 @dataclass(slots=True)
 class Attempt:
     """The outcome of one attempt; `binding` is there when a node is held, `crash` is the traceback
-    of what only a bug can cause. `others` are the attempts of members of the same pod group."""
+    of what only a bug can cause. `others` are the attempts of members of the same pod group,
+    `writes` what plugins want to be written after a failure."""
 
     decision: Decision
     binding: Binding | None = None
     crash: str = ""
     others: tuple["Attempt", ...] = ()
+    writes: list[object] = field(default_factory=list)
 
 
 class Engine:
@@ -67,9 +69,11 @@ class Engine:
         clock: Callable[[], float] = lambda: 0.0,
         percentage: int | None = None,
         validate: bool = False,
+        journal: Journal | None = None,
     ) -> None:
         """`percentage` overrides the configured percentageOfNodesToScore; `validate` re-checks
-        every invariant after every transition, which is slow and meant for tests and for doubt."""
+        every invariant after every transition, which is slow and meant for tests and for doubt;
+        `journal` is one of other size than usual."""
         self.configuration = configuration
         self.gates = gates or FeatureGates()
         self.cluster = Cluster()
@@ -78,7 +82,7 @@ class Engine:
         choice = choice or Seeded()
         waiting, preempting = WaitingPods(), Preempting()
         self.profiles = build_profiles(
-            configuration, registry, self.cluster, self.gates, waiting, preempting
+            configuration, registry, self.cluster, self.gates, waiting, preempting, clock
         )
         self.queue = self._build_queue()
         self.state = EngineState(
@@ -89,14 +93,11 @@ class Engine:
             preempting,
             self.gates,
             clock,
-            Journal(),
+            journal or Journal(),
         )
-        self._attempts = Attempts(
-            self.cluster,
-            choice,
-            configuration.percentage_of_nodes_to_score if percentage is None else percentage,
-            clock,
-        )
+        if percentage is None:
+            percentage = configuration.percentage_of_nodes_to_score
+        self._attempts = self._build_attempts(choice, percentage)
         self.intake = Intake(self.state)
         self.failures = Failures(self.state)
         self.bindings = Bindings(self.state, self._attempts, self.failures)
@@ -112,6 +113,9 @@ class Engine:
         watchdog.watch(self, "schedule_next", "tick")
         for part in (self.intake, self.bindings, self.preemptions):
             watchdog.watch(part)
+
+    def _build_attempts(self, choice: Choice, percentage: int) -> Attempts:
+        return Attempts(self.cluster, choice, percentage, self.clock)
 
     def _build_queue(self) -> SchedulingQueue:
         configuration = self.configuration
@@ -180,13 +184,13 @@ class Engine:
         attempt = self._attempt(info)
         decision = attempt.decision
         decision.attempt = queued.attempts
-        state.note(info.key, "tried", decision.message or f"chose {decision.bound}")
-        state.journal.keep(decision)
+        state.note_attempt(decision)
         if attempt.binding is not None:
-            self.queue.activate(attempt.binding.cycle.to_activate.values())
+            state.activate(attempt.binding.cycle.to_activate.values())
             attempt.binding.cycle.to_activate.clear()
             self.bindings.start(queued, attempt.binding, decision.waits_s)
             return attempt
+        state.ask_writes(info, attempt.writes)
         outcome = decision.post_filter
         if outcome is not None and outcome.code is Code.SUCCESS:
             self.preemptions.carry_out(info, outcome)
@@ -289,7 +293,7 @@ class Engine:
         profile = self.profile_of(info.pod)
         decision, cycle = self._attempts.run(info, profile)
         if decision.bound is None:
-            return Attempt(decision)
+            return Attempt(decision, writes=cycle.writes)
         expected = self.gates["NominatedNodeNameForExpectation"]
         return Attempt(decision, Binding(cycle, profile, decision.bound, expected))
 

@@ -4,20 +4,25 @@ Each part (intake of events, attempts, failures, bindings) is a class of its own
 state, so that every transition has one place and `--validate` can look at the whole.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from msgspec.structs import replace
 
 from podium.api.pod import Pod
 from podium.api.pod_groups import PodGroup
+from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 from podium.config.feature_gates import FeatureGates
 from podium.engine.binding import Binding
+from podium.engine.decision import Decision
 from podium.engine.journal import Journal
 from podium.engine.queue import SchedulingQueue
-from podium.engine.requests import Event, Request
+from podium.engine.queue.worth import FORCE_ACTIVATE
+from podium.engine.requests import Event, PluginWrite, Request
+from podium.framework.events import ClusterEvent
 from podium.framework.handle import Preempting
 from podium.framework.profile import Profile
 from podium.framework.queued import QueuedPod
@@ -70,5 +75,55 @@ class EngineState:
         """Ask for an event about a pod."""
         self.ask(Event(pod, type_, reason, action, note, related))
 
-    def note(self, key: str, what: str, detail: str = "") -> None:
-        self.journal.note(key, self.clock(), what, detail)
+    def note(
+        self,
+        key: str,
+        what: str,
+        detail: str = "",
+        *,
+        plugins: tuple[str, ...] = (),
+        about: str = "",
+    ) -> None:
+        """Leave a line in the journal; `Line` says what belongs where."""
+        self.journal.note(key, self.clock(), what, detail, plugins, about)
+
+    def note_attempt(self, decision: Decision) -> None:
+        """Remember an attempt: who rejected the pod and why, or where it goes."""
+        if decision.bound is not None:
+            self.note(decision.pod.key, "tried", about=decision.bound)
+        else:
+            rejectors = tuple(sorted(decision.rejectors))
+            self.note(decision.pod.key, "tried", decision.message or "", plugins=rejectors)
+        self.journal.keep(decision)
+
+    def wake(
+        self,
+        event: ClusterEvent,
+        old: Any,
+        new: Any,
+        concerns: Callable[[PodInfo], bool] | None = None,
+    ) -> None:
+        """Something changed in the cluster: let the pods try again that it may help."""
+        moved = self.queue.happened(event, old, new, concerns)
+        if not moved:
+            return
+        name, about = str(event), described(new if new is not None else old)
+        for queued in moved:
+            plugins = self.queue.helped(queued, event, old, new)
+            self.note(queued.info.key, "woken", name, plugins=plugins, about=about)
+
+    def activate(self, pods: Iterable[PodInfo]) -> None:
+        """Bring pods forward because a plugin asked for it."""
+        for info in self.queue.activate(pods):
+            self.note(info.key, "woken", FORCE_ACTIVATE.label)
+
+    def ask_writes(self, pod: PodInfo, writes: list[object]) -> None:
+        """Hand on the API writes that plugins asked for, each of them once."""
+        for write in writes:
+            self.ask(PluginWrite(pod, write))
+        writes.clear()
+
+
+def described(obj: Any) -> str:
+    """An object in a line of the journal: `Pod default/web-0`, `Node n1`."""
+    return f"{obj.kind} {object_key(obj.metadata)}" if obj is not None else ""

@@ -22,10 +22,20 @@ from podium.framework.status import Code
 from podium.parity.cases import Case
 from podium.parity.recording import expectation
 from podium.plugins import in_tree_registry
+from podium.plugins.dynamic_resources import DynamicResources
+from podium.plugins.dynamic_resources.claim_writing import (
+    Deallocate,
+    DeleteClaim,
+    ReleaseReservation,
+    deallocated,
+    released,
+)
 
 K = TypeVar("K", bound=KubeStruct)
 
 _FINISHED = ("Succeeded", "Failed")
+_RECORDED_AT = 1767225600.0
+"""2026-01-01T00:00:00Z, the time of every step."""
 
 
 def decide(case: Case) -> Iterator[dict[str, Any]]:
@@ -40,7 +50,9 @@ class Replay:
 
     def __init__(self, case: Case) -> None:
         configuration = load_configuration(case.config, source=case.name)
-        self.engine = Engine(configuration, in_tree_registry(), choice=FirstByName())
+        self.engine = Engine(
+            configuration, in_tree_registry(), choice=FirstByName(), clock=lambda: _RECORDED_AT
+        )
         self._pending: dict[str, Pod] = {}
         self._load([decode_object(raw, strict=False) for raw in case.objects])
 
@@ -85,6 +97,8 @@ class Replay:
         decision = attempt.decision
         if attempt.binding is not None:
             return self._run(attempt, index)
+        for write in attempt.writes:
+            self._write(write)
         if decision.post_filter is not None and decision.post_filter.code is Code.SUCCESS:
             self._preempt(decision)
         if decision.nominated_node is not None:
@@ -99,6 +113,9 @@ class Replay:
         reserve: dict[str, Any] = {}
         for plugin in binding.profile.reserve:
             reserve.update(plugin.reserved(binding.cycle))
+            if isinstance(plugin, DynamicResources):
+                for claim in plugin.claims_after_binding(binding.cycle):
+                    self.engine.cluster.catalog.put(claim)
         pod = attempt.decision.pod.pod
         running = msgspec.structs.replace(
             pod,
@@ -112,6 +129,17 @@ class Replay:
         self.engine.cluster.add_pod(running)
         self._pending.pop(attempt.decision.pod.key, None)
         return reserve
+
+    def _write(self, write: object) -> None:
+        """Carry out what DynamicResources wants done to claims after a failure."""
+        catalog = self.engine.cluster.catalog
+        match write:
+            case Deallocate():
+                catalog.put(deallocated(write.claim))
+            case ReleaseReservation():
+                catalog.put(released(write.claim, write.pod_uid))
+            case DeleteClaim():
+                catalog.remove(write.claim)
 
     def _preempt(self, decision: Decision) -> None:
         cluster = self.engine.cluster

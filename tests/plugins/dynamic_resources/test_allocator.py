@@ -1,5 +1,7 @@
 """Which devices the search picks: the conformance vectors and the rules behind them."""
 
+from typing import Any
+
 import pytest
 from builders import make_node
 from device_builders import (
@@ -14,6 +16,7 @@ from device_builders import (
     make_slice,
 )
 
+from podium.api.devices import ResourceSlice
 from podium.plugins.dynamic_resources.allocator import NoDevices, TimedOut
 from podium.plugins.dynamic_resources.picks import Rules
 from podium.plugins.dynamic_resources.requests import AllocationError
@@ -171,14 +174,14 @@ def test_consumption_is_rounded_up_to_a_valid_value() -> None:
     assert world.allocations(claim)[0].devices.results[0].consumed_capacity == {"c": "3"}
 
 
-def partition(name: str, memory: str, **more: object) -> dict[str, object]:
+def partition(name: str, memory: str, **more: Any) -> dict[str, Any]:
     consumed = {"counterSet": "card", "counters": {"memory": {"value": memory}}}
     return device(name, consumesCounters=[consumed], **more)
 
 
-def counters(name: str, memory: str, **more: object) -> object:
+def counters(name: str, memory: str) -> ResourceSlice:
     card = {"name": "card", "counters": {"memory": {"value": memory}}}
-    return make_slice(name, node="n", pool="p", count=2, sharedCounters=[card], **more)
+    return make_slice(name, node="n", pool="p", count=2, sharedCounters=[card])
 
 
 def test_an_overcommitted_counter_blocks_the_pool() -> None:

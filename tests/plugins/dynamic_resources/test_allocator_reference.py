@@ -26,9 +26,9 @@ class Dev(NamedTuple):
 
 
 class Want(NamedTuple):
-    """`count` 0 stands for all; `kind` is what the selector asks for, -1 for anything."""
+    """`kind` is what the selector asks for, -1 for anything."""
 
-    count: int
+    number: int
     kind: int
     admin: bool
 
@@ -71,7 +71,7 @@ def assignments(case: Case, claim: int = 0, request: int = 0) -> Iterator[list[P
         yield from assignments(case, claim + 1, 0)
         return
     for number, want in enumerate(case.claims[claim][request]):
-        for chosen in combinations(range(len(case.devices)), want.count):
+        for chosen in combinations(range(len(case.devices)), want.number):
             for rest in assignments(case, claim, request + 1):
                 yield [(claim, request, number, index) for index in chosen] + rest
 
@@ -130,7 +130,7 @@ def _slices(case: Case) -> list[Any]:
     devices = []
     for index, dev in enumerate(case.devices):
         consumed = {"counterSet": "set", "counters": {"c": {"value": dev.size}}}
-        more = {"consumesCounters": [consumed]} if dev.size else {}
+        more: dict[str, Any] = {"consumesCounters": [consumed]} if dev.size else {}
         devices.append(device(f"d{index}", {"kind": dev.kind}, **more))
     return [
         make_slice("s0", node="n", pool="p", count=2, sharedCounters=[counters]),
@@ -144,10 +144,11 @@ def _request(index: int, parts: list[Want]) -> dict[str, Any]:
 
     if len(parts) == 1:
         (want,) = parts
-        admin = {"adminAccess": True} if want.admin else {}
-        return exactly(f"r{index}", want.count, *selectors(want), **admin)
+        admin: dict[str, Any] = {"adminAccess": True} if want.admin else {}
+        return exactly(f"r{index}", want.number, *selectors(want), **admin)
     listed = (
-        alternative(f"a{number}", want.count, *selectors(want)) for number, want in enumerate(parts)
+        alternative(f"a{number}", want.number, *selectors(want))
+        for number, want in enumerate(parts)
     )
     return first_of(f"r{index}", *listed)
 

@@ -91,12 +91,15 @@ class SchedulingQueue:
         if self._enter_active(QueuedPod(info, self._clock())):
             self._follow_nomination(None, info)
 
-    def update(self, old: PodInfo, new: PodInfo, changes: Iterable[ClusterEvent]) -> None:
-        """A pending pod's object changed; `changes` are the events its differences make."""
+    def update(
+        self, old: PodInfo, new: PodInfo, changes: Iterable[ClusterEvent]
+    ) -> ClusterEvent | None:
+        """A pending pod's object changed; `changes` are the events its differences make. Returns
+        the one that let the pod try again, if one did."""
         if new.uid in self._in_flight:
             for event in changes:
                 self._in_flight.note(Happened(event, old.pod, new.pod))
-            return
+            return None
         heap = self._heap_of(new.key)
         if heap is not None:
             queued = heap.get(new.key)
@@ -104,17 +107,18 @@ class SchedulingQueue:
                 queued.info = new
                 heap.push(new.key, queued)
                 self._follow_nomination(old, new)
-            return
+            return None
         queued = self._unschedulable.get(new.key)
         if queued is None:
             self.add(new)
-            return
+            return None
         queued.info = new
         self._follow_nomination(old, new)
         for event in changes:
             strategy = self._interests.worth(queued, event, old.pod, new.pod)
             if self._requeue(queued, strategy):
-                return
+                return event
+        return None
 
     def delete(self, info: PodInfo) -> None:
         """A pending pod is gone; one in flight is left to its attempt."""
@@ -215,6 +219,12 @@ class SchedulingQueue:
         self._in_flight.note(Happened(event, old, new))
         return moved
 
+    def helped(
+        self, queued: QueuedPod, event: ClusterEvent, old: Any, new: Any
+    ) -> tuple[str, ...]:
+        """The plugins on whose account an event moves a pod."""
+        return self._interests.helped(queued, event, old, new)
+
     def _wake(self, queued: QueuedPod, event: ClusterEvent, old: Any, new: Any) -> bool:
         if queued.gating_plugin and not event.wildcard:
             profile = queued.info.pod.spec.scheduler_name
@@ -259,11 +269,15 @@ class SchedulingQueue:
         left = max(since + self._longest_s - self._next_flush, -FLUSH_EVERY_S)
         return self._next_flush + FLUSH_EVERY_S * (left // FLUSH_EVERY_S + 1)
 
-    def activate(self, pods: Iterable[PodInfo]) -> None:
-        """Bring pods forward because a plugin asked for it."""
+    def activate(self, pods: Iterable[PodInfo]) -> list[PodInfo]:
+        """Bring pods forward because a plugin asked for it. Returns those that were waiting."""
+        moved: list[PodInfo] = []
         for info in pods:
-            if not self._bring_forward(info.key) and info.uid in self._in_flight:
+            if self._bring_forward(info.key):
+                moved.append(info)
+            elif info.uid in self._in_flight:
                 self._in_flight.note(Happened(FORCE_ACTIVATE, None, info.pod))
+        return moved
 
     def _bring_forward(self, key: str) -> bool:
         """Make a waiting pod active, unless plugins hold it back; false if it does not wait."""

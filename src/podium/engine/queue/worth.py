@@ -74,6 +74,19 @@ class Interests:
         return strategy
 
 
+    def helped(
+        self, queued: QueuedPod, event: ClusterEvent, old: Any, new: Any
+    ) -> tuple[str, ...]:
+        """The plugins that rejected a pod and may change their mind because of an event."""
+        rejectors = queued.rejectors | queued.pending
+        found: dict[str, None] = {}
+        if not event.wildcard:
+            for plugin, registration in self.matching(queued.info.pod.spec.scheduler_name, event):
+                if plugin in rejectors and _says_queue(registration, queued, old, new):
+                    found[plugin] = None
+        return tuple(found)
+
+
 def _says_queue(registration: Registration, queued: QueuedPod, old: Any, new: Any) -> bool:
     if registration.hint is None:
         return True

@@ -48,6 +48,7 @@ from podium.plugins.dynamic_resources.search_memory import (
 )
 from podium.plugins.dynamic_resources.supply import Supply
 from podium.plugins.extended_resource_classes import ExtendedResourceClasses
+from podium.plugins.mask_patterns import number_patterns
 
 CANNOT_ALLOCATE = unresolvable("cannot allocate all claims")
 INVALID = unresolvable("invalid resource pools were encountered")
@@ -227,27 +228,41 @@ class NodeSearch:
         elif state.extended.stale:
             yield everything, STALE_CLAIM
         else:
-            groups: dict[tuple[str, ...] | Status, list[int]] = {}
-            for position, row in enumerate(rows.tolist()):
-                served = self._through_devices(state.extended, row)
-                groups.setdefault(served, []).append(position)
-            for served, positions in groups.items():
-                task = served if isinstance(served, Status) else self._task(state, served)
-                yield np.array(positions, dtype=np.intp), task
+            yield from self._extended_tasks(state, state.extended, rows)
 
-    def _through_devices(self, extended: ExtendedClaim, row: int) -> tuple[str, ...] | Status:
-        """The extended resources that devices have to serve on a node."""
-        served: list[str] = []
-        for resource in extended.resources:
-            column = self._nodes.resources.find(resource)
-            amount = int(self._nodes.allocatable[column, row]) if column >= 0 else 0
-            if amount:
-                continue
-            if self._classes.find(resource) is not None:
-                served.append(resource)
-            elif resource not in (self._nodes.node(row).status.allocatable or {}):
-                return CANNOT_FIT
-        return tuple(served)
+    def _extended_tasks(
+        self, state: ClaimsState, extended: ExtendedClaim, rows: RowArray
+    ) -> Iterator[tuple[RowArray, Task | Status | None]]:
+        """Nodes differ in which extended resources devices have to serve there."""
+        mapped = [name for name in extended.resources if self._classes.find(name) is not None]
+        masks = [self._lacking(name, rows) for name in mapped]
+        masks.extend(
+            self._never_heard_of(name, rows) for name in extended.resources if name not in mapped
+        )
+        numbers, patterns = number_patterns(masks)
+        for number, pattern in enumerate(patterns):
+            positions = np.flatnonzero(numbers == number)
+            if any(index >= len(mapped) for index in pattern):
+                yield positions, CANNOT_FIT
+            else:
+                yield positions, self._task(state, tuple(mapped[index] for index in pattern))
+
+    def _lacking(self, resource: str, rows: RowArray) -> Mask:
+        """Rows whose nodes have nothing of a resource."""
+        column = self._nodes.resources.find(resource)
+        if column < 0:
+            return np.ones(len(rows), dtype=np.bool_)
+        mask: Mask = self._nodes.allocatable[column, rows] == 0
+        return mask
+
+    def _never_heard_of(self, resource: str, rows: RowArray) -> Mask:
+        """Rows whose nodes do not even list a resource."""
+        mask = self._lacking(resource, rows)
+        for position in np.flatnonzero(mask).tolist():
+            node = self._nodes.objects[rows[position]]
+            if node is not None and resource in (node.status.allocatable or {}):
+                mask[position] = False
+        return mask
 
     def _task(self, state: ClaimsState, served: tuple[str, ...]) -> Task | None:
         if served not in state.tasks:

@@ -11,14 +11,14 @@ from collections.abc import Hashable
 import numpy as np
 import numpy.typing as npt
 
-from podium.cluster.growth import Ints, wider
+from podium.cluster.growth import wider
 from podium.cluster.nodes import NodeTable
 from podium.plugins.dynamic_resources.claim_state import AllocatedDevices
 from podium.plugins.dynamic_resources.supply import Supply
 
 UNKNOWN, SERVED, NOT_SERVED, INVALID_POOLS, TIMED_OUT = range(5)
 
-_MOST_QUESTIONS = 256
+_MOST_QUESTIONS = 64
 
 Answer = tuple[int, int]
 """(one of the codes above, points of the alternatives that were chosen)"""
@@ -29,7 +29,7 @@ class Answers:
 
     def __init__(self) -> None:
         self.codes: npt.NDArray[np.int8] = np.zeros(0, dtype=np.int8)
-        self.points: Ints = np.zeros(0, dtype=np.int64)
+        self.points: npt.NDArray[np.int32] = np.zeros(0, dtype=np.int32)
         self.by_kind: dict[Hashable, Answer] = {}
         """Answers for nodes that have the same devices, as far as a search can see."""
         self._supply_version = -1

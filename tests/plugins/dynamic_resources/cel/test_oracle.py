@@ -9,8 +9,12 @@ import math
 import re
 from typing import Any
 
-from cel_expr_python import cel
-from cel_expr_python.ext import ext_bindings, ext_optional, ext_strings
+from cel_expr_python import cel  # type: ignore[import-untyped]
+from cel_expr_python.ext import (  # type: ignore[import-untyped]
+    ext_bindings,
+    ext_optional,
+    ext_strings,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
