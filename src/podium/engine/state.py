@@ -109,8 +109,8 @@ class EngineState:
             return
         name, about = str(event), described(new if new is not None else old)
         for queued in moved:
-            plugins = self.queue.helped(queued, event, old, new)
-            self.note(queued.info.key, "woken", name, plugins=plugins, about=about)
+            by = (queued.helped_by,) if queued.helped_by else ()
+            self.note(queued.info.key, "woken", name, plugins=by, about=about)
 
     def activate(self, pods: Iterable[PodInfo]) -> None:
         """Bring pods forward because a plugin asked for it."""

@@ -9,7 +9,8 @@ from podium.cluster.pod_info import PodInfo
 class QueuedPod:
     """`timestamp` is the engine's clock when the pod entered the queue, refreshed each time a
     failed attempt puts it back; it is not the creation time. `flushed` says that nothing but a long
-    wait brought the pod back, `flushed_at` when that last happened."""
+    wait brought the pod back, `flushed_at` when that last happened. `helped_by` is the plugin that
+    took the last event for a reason to try again."""
 
     info: PodInfo
     timestamp: float
@@ -24,3 +25,4 @@ class QueuedPod:
     backoff_expiry: float | None = None
     flushed: bool = False
     flushed_at: float | None = None
+    helped_by: str = ""

@@ -219,12 +219,6 @@ class SchedulingQueue:
         self._in_flight.note(Happened(event, old, new))
         return moved
 
-    def helped(
-        self, queued: QueuedPod, event: ClusterEvent, old: Any, new: Any
-    ) -> tuple[str, ...]:
-        """The plugins on whose account an event moves a pod."""
-        return self._interests.helped(queued, event, old, new)
-
     def _wake(self, queued: QueuedPod, event: ClusterEvent, old: Any, new: Any) -> bool:
         if queued.gating_plugin and not event.wildcard:
             profile = queued.info.pod.spec.scheduler_name

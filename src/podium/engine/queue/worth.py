@@ -55,6 +55,8 @@ class Interests:
         return any(interest.plugin == plugin for interest in self.matching(profile, event))
 
     def worth(self, queued: QueuedPod, event: ClusterEvent, old: Any, new: Any) -> Strategy:
+        """How soon a pod may try again because of an event; `helped_by` is who said so."""
+        queued.helped_by = ""
         rejectors = queued.rejectors | queued.pending
         if not rejectors:
             return Strategy.AFTER_BACKOFF
@@ -66,6 +68,7 @@ class Interests:
         for plugin, registration in self.matching(profile, event):
             if plugin not in rejectors or not _says_queue(registration, queued, old, new):
                 continue
+            queued.helped_by = plugin
             if plugin in queued.pending:
                 return Strategy.IMMEDIATE
             strategy = Strategy.AFTER_BACKOFF
@@ -73,18 +76,6 @@ class Interests:
                 return strategy
         return strategy
 
-
-    def helped(
-        self, queued: QueuedPod, event: ClusterEvent, old: Any, new: Any
-    ) -> tuple[str, ...]:
-        """The plugins that rejected a pod and may change their mind because of an event."""
-        rejectors = queued.rejectors | queued.pending
-        found: dict[str, None] = {}
-        if not event.wildcard:
-            for plugin, registration in self.matching(queued.info.pod.spec.scheduler_name, event):
-                if plugin in rejectors and _says_queue(registration, queued, old, new):
-                    found[plugin] = None
-        return tuple(found)
 
 
 def _says_queue(registration: Registration, queued: QueuedPod, old: Any, new: Any) -> bool:
