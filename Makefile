@@ -19,9 +19,11 @@ PLACED_POD ?= web-0
 PENDING_POD ?= gpu-trainer
 INPUT = -f $(CLUSTER) -f $(PODS)
 
-# What `make bench` measures.
+# What `make bench` measures: WORKLOADS=all for everything, SIZE=500Nodes for a quick look. BENCH adds
+# arguments: make bench BENCH="--json" > before.json; make bench BENCH="--compare before.json --plot now.svg"
 WORKLOADS ?= basic spread affinity anti-affinity mixed
-NODES ?= 5000
+SIZE ?= 5000Nodes
+BENCH ?=
 
 # Extra arguments for pytest: make test ARGS="-k quantity -m 'not slow'"
 ARGS ?=
@@ -44,6 +46,10 @@ run: $(READY) ## place the example pods, then explain one that fits and one that
 test: $(READY) ## run every test, on all cores, with coverage
 	$(BIN)/pytest -n auto --cov --cov-report=term:skip-covered $(ARGS)
 
+.PHONY: soak
+soak: $(READY) ## let a cluster live for more than 100,000 checked transitions
+	PODIUM_LONG=1 $(BIN)/pytest -s tests/engine/test_stateful.py $(ARGS)
+
 .PHONY: check
 check: $(READY) ## formatting, lint, types and layers; changes nothing
 	$(BIN)/ruff format --check .
@@ -57,8 +63,12 @@ format: $(READY) ## format the code and apply the safe lint fixes
 	$(BIN)/ruff format .
 
 .PHONY: bench
-bench: $(READY) ## measure the engine on its own workloads
-	$(BIN)/podium bench engine $(foreach w,$(WORKLOADS),--workload $(w)) --nodes $(NODES)
+bench: $(READY) ## measure the engine on the reference suite's workloads
+	@$(BIN)/podium bench engine $(foreach w,$(WORKLOADS),--workload $(w)) --size $(SIZE) $(BENCH)
+
+.PHONY: scaling
+scaling: $(READY) ## measure how cost grows and renew the tables of docs/scaling.md
+	$(BIN)/podium bench scaling --write docs/scaling.md
 
 .PHONY: clean
 clean: ## remove the environment, caches and builds

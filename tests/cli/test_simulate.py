@@ -264,7 +264,7 @@ def test_kinds_that_are_passed_over_are_noted(
     [
         ("nonsense: true\n", "Object 'Kind' is missing"),
         (None, "cannot be read"),
-        ("a: 1\n---\nb: 2\n", "holds 2 documents, and a configuration is one"),
+        ("kind: KubeSchedulerConfiguration\n", "Object 'apiVersion' is missing"),
     ],
 )
 def test_a_wrong_configuration_is_told(

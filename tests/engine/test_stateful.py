@@ -10,12 +10,19 @@ place must have been placed, and both engines must give the same reasons for all
 
 import os
 import sys
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from mischief import Mischief
 from msgspec import convert
 from pod_shapes import NODE_NAMES, POD_NAMES, apps, nodes, pods
 from small_world import ApiError, SmallWorld
@@ -27,16 +34,7 @@ from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND
 from podium.engine.choice import Seeded
 from podium.engine.scheduler import Attempt, Engine
-from podium.framework.cycle import Cycle
-from podium.framework.points import (
-    ApiHandle,
-    PermitPlugin,
-    PermitResult,
-    PreBindPlugin,
-    PreFlight,
-    ReservePlugin,
-)
-from podium.framework.status import SKIP, Code, Status, error, unschedulable
+from podium.framework.status import Code
 from podium.plugins import in_tree_registry
 
 LONG = bool(os.environ.get("PODIUM_LONG"))
@@ -55,52 +53,6 @@ POD_CHANGES = {
 }
 """What may happen to a pod, and to pods of which kind."""
 some_names = st.sets(st.sampled_from(POD_NAMES), min_size=1, max_size=5)
-
-
-class Mischief(ReservePlugin, PermitPlugin, PreBindPlugin):
-    """Does to every other attempt of a pod what its annotation says, until it is calm."""
-
-    name = "Mischief"
-    calm = False
-
-    def __init__(self, args: Any, handle: Any) -> None:
-        super().__init__(args, handle)
-        self.reserved: dict[str, int] = {}
-        self._attempts: dict[str, int] = {}
-
-    def _does(self, cycle: Cycle, what: str) -> bool:
-        annotations = cycle.pod.pod.metadata.annotations or {}
-        odd = self._attempts.get(cycle.pod.uid, 0) % 2 == 1
-        return odd and not self.calm and annotations.get("mischief") == what
-
-    def reserve(self, cycle: Cycle, node_name: str) -> Status | None:
-        uid = cycle.pod.uid
-        self.reserved[uid] = self.reserved.get(uid, 0) + 1
-        self._attempts[uid] = self._attempts.get(uid, 0) + 1
-        if self._does(cycle, "reserve breaks"):
-            raise ValueError("reserve broke")
-        return unschedulable("not reserved") if self._does(cycle, "reserve rejects") else None
-
-    def unreserve(self, cycle: Cycle, node_name: str) -> None:
-        self.reserved.pop(cycle.pod.uid, None)
-
-    def permit(self, cycle: Cycle, node_name: str) -> PermitResult | None:
-        if self._does(cycle, "permit breaks"):
-            raise ValueError("permit broke")
-        if self._does(cycle, "permit rejects"):
-            return PermitResult(unschedulable("not permitted"))
-        return PermitResult(Status(Code.WAIT), 30.0) if self._does(cycle, "permit waits") else None
-
-    def pre_bind_pre_flight(self, cycle: Cycle, node_name: str) -> PreFlight:
-        if self._does(cycle, "pre-flight breaks"):
-            return PreFlight(error("pre-flight broke"))
-        annotations = cycle.pod.pod.metadata.annotations or {}
-        return PreFlight(None if annotations.get("mischief", "").startswith("pre-bind") else SKIP)
-
-    async def pre_bind(self, cycle: Cycle, node_name: str, api: ApiHandle) -> Status | None:
-        if self._does(cycle, "pre-bind breaks"):
-            raise ValueError("pre-bind broke")
-        return unschedulable("no disk") if self._does(cycle, "pre-bind rejects") else None
 
 
 def make_engine(clock: VirtualClock, *, validate: bool) -> Engine:
@@ -278,7 +230,7 @@ class LivingCluster(RuleBasedStateMachine):
         )
         self._done(heard=data.draw(st.booleans()))
 
-    @precondition(lambda self: len(self.engine.state.waiting))
+    @precondition(lambda self: len(self.engine.state.waiting) > 0)
     @rule(data=st.data(), allow=st.booleans())
     def wait_is_answered(self, data: st.DataObject, allow: bool) -> None:
         waiting = data.draw(st.sampled_from(list(self.engine.state.waiting)))
@@ -303,7 +255,7 @@ class LivingCluster(RuleBasedStateMachine):
     @invariant()
     def nobody_queued_has_something_reserved(self) -> None:
         for queued in self.engine.queue:
-            assert queued.info.uid not in self.mischief.reserved
+            assert queued.info.uid not in self.mischief.holding
 
     @invariant()
     def the_engine_knows_what_it_has_heard_of(self) -> None:
@@ -355,6 +307,8 @@ class LivingCluster(RuleBasedStateMachine):
         assert not state.flights
         assert not len(state.waiting)
         assert not self.engine.queue.pods_in_flight()
+        for pod in self.world.pods.values():
+            assert state.preempting.last_victim(pod.metadata.uid) is None
         fresh = make_engine(self.clock, validate=False)
         for node in self.world.nodes.values():
             fresh.intake.node_put(node)
@@ -401,19 +355,26 @@ def _is(pod: Pod, kind: str) -> bool:
         case "pending":
             return not placed and not going and not gated
         case "portless":
-            return _is(pod, "pending") and not any(c.ports for c in pod.spec.containers)
+            return _is(pod, "pending") and not any(c.ports for c in pod.spec.containers or ())
         case "gated":
             return not placed and gated
         case _:
             return ours and not placed and not going and not gated
 
 
-TestLivingCluster = pytest.mark.slow(LivingCluster.TestCase)
-TestLivingCluster.settings = settings(
-    max_examples=700 if LONG else 60,
-    stateful_step_count=200 if LONG else 50,
-    derandomize=not LONG,
-    deadline=None,
-    print_blob=True,
-    suppress_health_check=list(HealthCheck),
-)
+@pytest.mark.slow
+def test_a_cluster_survives_whatever_comes_and_places_who_can_be_placed() -> None:
+    LivingCluster.steps = 0
+    run_state_machine_as_test(
+        LivingCluster,
+        settings=settings(
+            max_examples=800 if LONG else 60,
+            stateful_step_count=200 if LONG else 50,
+            derandomize=not LONG,
+            deadline=None,
+            print_blob=True,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+    print(f"{LivingCluster.steps} steps")
+    assert not LONG or LivingCluster.steps >= 100_000

@@ -205,9 +205,83 @@ def blame(engine: Engine) -> None:
     engine.queue._error_backoff.push("default/huge", entry)
 
 
+def swap_uids(engine: Engine) -> None:
+    placements = engine.cluster.placements
+    placements["uid-default-web"], placements["uid-default-ports"] = (
+        placements["uid-default-ports"],
+        placements["uid-default-web"],
+    )
+
+
+def unname(engine: Engine) -> None:
+    engine.cluster.nodes.names[0] = ""
+
+
+def free_row(engine: Engine) -> None:
+    engine.cluster.nodes._free.append(0)
+
+
+def miscount_nodes(engine: Engine) -> None:
+    engine.cluster.nodes.present_count += 1
+
+
+def rename(engine: Engine) -> None:
+    engine.cluster.nodes.objects[0] = make_node("z")
+
+
+def miscount_cordoned(engine: Engine) -> None:
+    engine.cluster.nodes.unschedulable_count += 1
+
+
+def miscount_tainted(engine: Engine) -> None:
+    engine.cluster.nodes.tainted_count += 1
+
+
+def empty_nomination(engine: Engine) -> None:
+    engine.cluster.nominator._by_node["x"] = {}
+
+
+def disown(engine: Engine) -> None:
+    del engine.state.profiles["default-scheduler"]
+
+
+def forget_pod(engine: Engine) -> None:
+    del engine.state.pods["default/ready"]
+
+
+def rekey(engine: Engine) -> None:
+    engine.state.pods["default/other"] = engine.state.pods.pop("default/web")
+
+
+def take_again(engine: Engine) -> None:
+    engine.queue._in_flight.start("uid-default-ready")
+
+
+def rekey_flight(engine: Engine) -> None:
+    engine.state.flights["x"] = engine.state.flights.pop("uid-default-waits")
+
+
+def nominate_assumed(engine: Engine) -> None:
+    engine.cluster.nominator.nominate(flight(engine).queued.info, "b")
+
+
 @pytest.mark.parametrize(
     ("breaks", "named"),
     [
+        (swap_uids, "pod default/ports is placed under the UID uid-default-web"),
+        (unname, "row 0 holds pods and has no name"),
+        (free_row, "free rows are [0]"),
+        (miscount_nodes, "3 nodes are said to be present, counted: 2"),
+        (rename, "row 0 of a shows z"),
+        (miscount_cordoned, "the number of unschedulable nodes is not 2"),
+        (miscount_tainted, "the number of tainted nodes is not 2"),
+        (empty_nomination, "an empty list of nominations is kept for node x"),
+        (disown, "pod default/ready is queued and not ours"),
+        (forget_pod, "pod default/ready is queued and does not exist"),
+        (rekey, "pod default/web is known as default/other"),
+        (take_again, "pod default/ready is queued and in flight"),
+        (rekey_flight, "the binding of default/waits is kept under the UID x"),
+        (nominate_assumed, "pod default/waits is nominated to b and holds a node"),
         (duplicate, "pod default/ready is in 2 parts of the queue"),
         (misfile, "pod default/huge is queued under another key"),
         (ungate, "pod default/held may run although SchedulingGates holds it back"),

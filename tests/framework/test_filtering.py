@@ -243,7 +243,7 @@ class Stubborn(PreFilterExtensions, FilterPlugin):
         return unschedulable("lost count")
 
     def remove_pod(self, cycle: Cycle, pod: PodInfo, row: int) -> Status | None:
-        raise KeyError("gone")
+        raise ValueError("gone")
 
     def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
         return None
@@ -261,7 +261,7 @@ def test_a_state_that_cannot_follow_a_nominated_pod_is_an_error() -> None:
 def test_a_state_that_cannot_follow_a_removed_pod_is_an_error() -> None:
     setup = Nominated(Stubborn)
     failure = tell_extensions(setup.extensions, setup.cycle, setup.cycle.pod, 0, added=False)
-    text = "running RemovePod on PreFilter plugin \"Stubborn\": 'gone'"
+    text = 'running RemovePod on PreFilter plugin "Stubborn": gone'
     assert failure == Status(Code.ERROR, (text,), "Stubborn")
 
 

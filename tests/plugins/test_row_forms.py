@@ -107,6 +107,7 @@ def test_balance_says_the_same_of_one_row(
 def test_default_arguments_give_row_forms_too() -> None:
     cluster = cluster_of([{"cpu": "4", "memory": "8Gi", "pods": 10}], [{"cpu": "1"}])
     args = default_args("NodeResourcesFit", DEFAULT_GATES)
+    assert isinstance(args, NodeResourcesFitArgs)
     plugin = NodeResourcesFit(args, make_handle(cluster))
     cycle = Cycle(cluster.infos.of(make_pod("new", requests={"cpu": "1"})), cluster)
     plugin.pre_filter(cycle)

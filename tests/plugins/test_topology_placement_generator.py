@@ -11,7 +11,7 @@ from podium.cluster.pod_group_state import PodGroupMissing
 from podium.cluster.state import Cluster
 from podium.framework.placements import run_placement_generate
 from podium.framework.pod_group_cycle import Placement, PodGroupCycle
-from podium.framework.status import error
+from podium.framework.status import Status, error
 from podium.plugins.topology_placement_generator import TopologyPlacementGenerator
 
 RACKS = {"a": "r2", "b": "r1", "c": None, "d": "r2"}
@@ -40,8 +40,9 @@ def placements(cluster: Cluster) -> dict[str, list[str]]:
 def problem(cluster: Cluster) -> str:
     plugin = TopologyPlacementGenerator(None, make_handle(cluster))
     found = run_placement_generate([plugin], PodGroupCycle(("default", "g"), cluster))
-    assert found == error(found.message).by(plugin.name)  # type: ignore[union-attr]
-    return found.message  # type: ignore[union-attr]
+    assert isinstance(found, Status)
+    assert found == error(found.message).by(plugin.name)
+    return found.message
 
 
 def test_without_a_topology_the_parent_is_the_only_placement() -> None:

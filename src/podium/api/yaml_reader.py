@@ -16,7 +16,7 @@ from podium.api.yaml_problems import explained
 from podium.api.yaml_scalars import ScalarError, key_text, plain, tagged
 
 # libyaml's parser where PyYAML was built with it; both give the same events.
-_PARSER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+PARSER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _MERGE = object()
 _NO_KEY = object()
@@ -48,9 +48,9 @@ def read_yaml(text: str, source: str, *, depth: int, alias_nodes: int) -> Iterat
     No document may be nested deeper than `depth`, and aliases may stand for `alias_nodes` values
     in all.
     """
-    builder = _Builder(source, depth, alias_nodes)
+    builder = Builder(source, depth, alias_nodes)
     try:
-        for event in yaml.parse(text, Loader=_PARSER):
+        for event in yaml.parse(text, Loader=PARSER):
             if isinstance(event, yaml.DocumentStartEvent):
                 builder.start_document()
             elif isinstance(event, yaml.DocumentEndEvent):
@@ -62,8 +62,11 @@ def read_yaml(text: str, source: str, *, depth: int, alias_nodes: int) -> Iterat
         raise explained(error, text, source) from None
 
 
-class _Builder:
-    """Puts one document's events together."""
+class Builder:
+    """Puts one document's events together.
+
+    A reader with other ideas about equal keys overrides `_repeated_key` and `_set`.
+    """
 
     def __init__(self, source: str, depth: int, alias_nodes: int) -> None:
         self._source = source
@@ -166,7 +169,7 @@ class _Builder:
             if parent.key is _MERGE:
                 self._merge(parent.value, value, line)
             else:
-                parent.value[parent.key] = value
+                self._set(parent.value, parent.key, value, line)
             parent.key = _NO_KEY
 
     def _key(self, parent: _Open, value: Any, line: int) -> str:
@@ -178,10 +181,16 @@ class _Builder:
             raise self._error(line, str(error)) from None
         first = parent.key_lines.get(key)
         if first is not None:
-            problem = f'key "{key}" appears twice in one map, first on line {first}'
-            raise self._error(line, problem, "remove one of the two")
+            self._repeated_key(key, first, line)
         parent.key_lines[key] = line
         return key
+
+    def _repeated_key(self, key: str, first: int, line: int) -> None:
+        problem = f'key "{key}" appears twice in one map, first on line {first}'
+        raise self._error(line, problem, "remove one of the two")
+
+    def _set(self, target: dict[str, Any], key: str, value: Any, _line: int) -> None:
+        target[key] = value
 
     def _merge(self, target: dict[str, Any], value: Any, line: int) -> None:
         # upstream: go-yaml merges at the place of `<<`, over what stands before it, and the
@@ -189,7 +198,8 @@ class _Builder:
         for merged in reversed(value) if isinstance(value, list) else (value,):
             if not isinstance(merged, dict):
                 raise self._error(line, "<< needs a map or a list of maps")
-            target.update(merged)
+            for key, inner in merged.items():
+                self._set(target, key, inner, line)
 
     def _error(self, line: int, problem: str, remedy: str = "") -> InputError:
         return InputError(problem, source=self._source, line=line, remedy=remedy)

@@ -20,6 +20,7 @@ _HELP = """A Kubernetes scheduler that decides as kube-scheduler does, and says 
 ```
 podium simulate -f cluster.yaml -f pods.yaml         where would they go?
 podium explain web-0 -f cluster.yaml -f pods.yaml    why there?
+podium story web-0 -f cluster.yaml -f pods.yaml      what happened to it?
 podium explain --help                                more about a command
 ```
 """
@@ -37,6 +38,8 @@ _SHELL = Group("Shell and help", sort_key=3)
 _COMMANDS = (
     ("simulate", "podium.cli.simulate:simulate", _LOOK, "Place pods on a cluster from files."),
     ("explain", "podium.cli.explain:explain", _LOOK, "Tell why a pod goes where it goes."),
+    ("story", "podium.cli.story:story", _LOOK, "Tell everything that happened to a pod."),
+    ("config", "podium.cli.config:config", _CHECK, "Check, show and convert configurations."),
     ("bench", "podium.cli.bench:bench", _CHECK, "Measure the engine."),
     ("decide", "podium.cli.decide:decide", _CHECK, "Decide recorded cases."),
     ("parity", "podium.cli.parity:parity", _CHECK, "Compare decisions with recorded ones."),
@@ -79,8 +82,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return OK
-    except Exception:
-        traceback.print_exc()
-        print("podium: this is a bug; please report it with the lines above", file=sys.stderr)
+    except Exception as problem:
+        _tell_bug(problem)
         return BROKEN
     return result if isinstance(result, int) else OK
+
+
+def _tell_bug(problem: Exception) -> None:
+    """What only a bug can cause: where it was, and if `--validate` found it, what is broken."""
+    from podium.engine.validation import InvariantBroken
+
+    traceback.print_exception(problem)
+    if isinstance(problem, InvariantBroken):
+        whose = f", in the cycle of pod {problem.pod}" if problem.pod else ""
+        print(f"podium: the state is broken after {problem.transition}{whose}:", file=sys.stderr)
+        for broken in problem.broken:
+            print(f"  - {broken}", file=sys.stderr)
+    print("podium: this is a bug; please report it with the lines above", file=sys.stderr)

@@ -1,27 +1,37 @@
 """`podium bench`: how fast the engine decides on this machine."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Literal
 
-import msgspec
 from cyclopts import App, Parameter
-from rich.console import Console
-from rich.progress import Progress, TaskID
-from rich.table import Table
 
 from podium.api.errors import InputError
-from podium.bench.engine_run import Figures, Workload, measure, read_workload, workload_of
-from podium.bench.workloads import WORKLOADS, make_workload
+from podium.bench.cases import ALIASES, CASES, SIZES, full_name
+from podium.bench.child import Order
+from podium.bench.comparison import compare
+from podium.bench.engine_run import measure_file, read_workload
+from podium.bench.figures import Figures, Result
+from podium.bench.flame_graph import draw_flame_graph
+from podium.bench.function_times import FunctionTime
+from podium.bench.isolation import measure_apart
+from podium.bench.plot import draw_plot
+from podium.bench.results import Recorded, by_name, read_results, recorded, to_document
+from podium.cli.bench_progress import Progress, file_progress, runs_progress
+from podium.cli.bench_scaling import scaling
+from podium.cli.bench_view import BenchView
 from podium.cli.exit_codes import OK
+from podium.cli.tables import print_document
 
-bench = App(name="bench", help="Measure how fast Podium decides.")
+bench = App(name="bench")
+bench.command(scaling)
 
-WorkloadName = Literal["basic", "spread", "affinity", "anti-affinity", "mixed"]
+ALL = "all"
+SizeName = Literal["500Nodes", "5000Nodes", "15000Nodes", "100000Nodes"]
 
 
-@bench.command
 def engine(
     *,
     file: Annotated[
@@ -29,98 +39,215 @@ def engine(
         Parameter(help="A workload: JSON with nodes, init (bound pods) and pods (pending)."),
     ] = None,
     workload: Annotated[
-        list[WorkloadName] | None, Parameter(help="Made workloads to run; all by default.")
+        list[str] | None,
+        Parameter(
+            negative="",
+            help="Named workloads to run, or `all`; `--list` names them. By default"
+            " basic, spread, affinity, anti-affinity and mixed.",
+        ),
     ] = None,
-    nodes: Annotated[int, Parameter(help="Nodes of a made workload.")] = 5000,
-    pods: Annotated[int, Parameter(help="Pending pods of a made workload.")] = 1000,
+    size: Annotated[SizeName, Parameter(help="How large a named workload is.")] = "5000Nodes",
+    nodes: Annotated[int | None, Parameter(help="Nodes, in place of --size.")] = None,
+    init: Annotated[int | None, Parameter(help="Pods that are there before.")] = None,
+    pods: Annotated[int | None, Parameter(help="Pods that are measured.")] = None,
     percentage: Annotated[
         int, Parameter(help="percentageOfNodesToScore; 100 scores every node.")
     ] = 100,
-    repeat: Annotated[int, Parameter(help="Runs of each workload; the fastest is shown.")] = 3,
-    json: Annotated[bool, Parameter(help="Print JSON instead of a table.")] = False,
+    repeat: Annotated[int, Parameter(help="Runs of each workload.")] = 3,
+    json: Annotated[bool, Parameter(negative="", help="Print JSON instead of a table.")] = False,
+    compare_with: Annotated[
+        Path | None,
+        Parameter(name="--compare", help="What --json printed before, to show ratios to."),
+    ] = None,
+    plot: Annotated[
+        Path | None, Parameter(help="Draw pods per second with their spread into an SVG file.")
+    ] = None,
+    profile: Annotated[
+        bool, Parameter(negative="", help="Run once more and tell which functions take the time.")
+    ] = False,
+    flame_graph: Annotated[
+        Path | None,
+        Parameter(help="Run once more and draw where the time goes into an SVG file."),
+    ] = None,
+    list_: Annotated[
+        bool, Parameter(name="--list", negative="", help="Name the workloads and stop.")
+    ] = False,
 ) -> int:
-    """Schedule pods one after another, in-process, and print pods per second.
+    """Schedule pods in-process and print pods per second.
 
-    Loading is not counted. The table shows the fastest run, and how far the slowest was from it:
-    machines are noisy, so compare ratios of one run rather than figures of two.
+    The workloads are those of the reference scheduler's performance suite and some of Podium's
+    own. Each run has a process to itself; loading is not counted. The table shows the fastest run
+    and how far the slowest stayed behind it: machines are noisy, so compare ratios of one run
+    rather than figures of two, and look at pods per CPU second where other programs run too.
 
     Examples:
 
-        podium bench engine --workload basic --nodes 5000
+        podium bench --workload SchedulingBasic --size 5000Nodes
+        podium bench --workload all --json > before.json
+        podium bench --workload all --compare before.json --plot now.svg
+        podium bench --workload spread --profile --flame-graph spread.svg
         podium bench engine --file workload.json --json
     """
-    if percentage < 0 or percentage > 100:
-        raise InputError("--percentage must lie between 0 and 100")
-    if min(nodes, pods, repeat) < 1:
-        raise InputError("--nodes, --pods and --repeat must be at least 1")
-    jobs = _jobs(file, workload, nodes, pods)
-    found: dict[str, list[Figures]] = {}
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        for name, job in jobs:
-            task = progress.add_task(name, total=len(job.pods) * repeat)
-            for round_ in range(repeat):
-                report = _reporter(progress, task, round_ * len(job.pods))
-                figures = measure(job, percentage=percentage, progress=report)
-                found.setdefault(name, []).append(figures)
-    if json:
-        _print_json(found, single=file is not None)
+    view = BenchView()
+    if list_:
+        view.list_cases(SIZES[size] if nodes is None else nodes)
+        return OK
+    _check(percentage, repeat, nodes, init, pods)
+    before = read_results(_read(compare_with), str(compare_with)) if compare_with else []
+    functions: dict[str, tuple[FunctionTime, ...]] = {}
+    if file is not None:
+        if profile or flame_graph:
+            raise InputError("--profile and --flame-graph need a named workload")
+        results = [_run_file(file, percentage, repeat)]
     else:
-        _print_table(found, percentage)
+        orders = _orders(workload, SIZES[size] if nodes is None else nodes, init, pods, percentage)
+        with runs_progress(list(orders), repeat) as progress:
+            results = [_run(name, order, repeat, progress) for name, order in orders.items()]
+        if profile:
+            functions = {name: _functions(order) for name, order in orders.items()}
+        if flame_graph is not None:
+            _draw_flames(orders, flame_graph)
+    now = [recorded(result) for result in results]
+    if plot is not None:
+        _write(plot, draw_plot(now, _title(results, percentage), by_name(before)))
+    if json:
+        _print_json(results, before, functions, single=file is not None)
+    else:
+        view.show(results, percentage)
+        if before:
+            view.compare(compare(before, now))
+        for name, found in functions.items():
+            view.functions(name, found)
     return OK
 
 
-def _reporter(progress: Progress, task: TaskID, done: int) -> Callable[[int], None]:
-    return lambda index: progress.update(task, completed=done + index)
+bench.command(engine)
+bench.default(engine)
 
 
-def _jobs(
-    file: Path | None, names: list[WorkloadName] | None, nodes: int, pods: int
-) -> list[tuple[str, Workload]]:
-    if file is not None:
-        try:
-            data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-        except OSError as problem:
-            raise InputError(f"cannot be read: {problem.strerror}", source=str(file)) from problem
-        return [(file.name, read_workload(data, str(file)))]
-    chosen: list[str] = list(names or WORKLOADS)
-    return [(name, workload_of(make_workload(name, nodes, pods))) for name in chosen]
+# asking
 
 
-def _best(runs: list[Figures]) -> Figures:
-    return max(runs, key=lambda run: run.pods_per_s)
+def _check(percentage: int, repeat: int, *counts: int | None) -> None:
+    if percentage < 0 or percentage > 100:
+        raise InputError("--percentage must lie between 0 and 100")
+    nodes, init, pods = counts
+    if repeat < 1 or (nodes is not None and nodes < 1) or (pods is not None and pods < 1):
+        raise InputError("--nodes, --pods and --repeat must be at least 1")
+    if init is not None and init < 0:
+        raise InputError("--init must not be negative")
 
 
-def _print_json(found: dict[str, list[Figures]], *, single: bool) -> None:
-    results = []
-    for name, runs in found.items():
-        rates = [run.pods_per_s for run in runs]
-        built = msgspec.to_builtins(_best(runs))
-        results.append({"workload": name, **built, "runs": rates})
-    value = results[0] if single else results
-    print(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+def _orders(
+    names: Sequence[str] | None, nodes: int, init: int | None, pods: int | None, percentage: int
+) -> dict[str, Order]:
+    """What to measure, by the names it was asked for."""
+    chosen = list(names or ALIASES)
+    if ALL in chosen:
+        chosen = list(CASES)
+    orders = {}
+    for name in chosen:
+        case = CASES.get(full_name(name))
+        if case is None:
+            raise InputError(f"there is no workload {name!r}", remedy=_suggestion(name))
+        plan = case.plan(nodes, init=init, pods=pods)
+        orders[name] = Order(case=case.name, plan=plan, percentage=percentage)
+    return orders
 
 
-def _print_table(found: dict[str, list[Figures]], percentage: int) -> None:
-    table = Table(title=f"Pods per second, {percentage} % of nodes scored")
-    table.add_column("workload")
-    headings = ("nodes", "pods", "bound", "pods/s", "slowest", "p50 ms", "p99 ms", "RSS MB")
-    for heading in headings:
-        table.add_column(heading, justify="right")
-    for name, runs in found.items():
-        best, worst = _best(runs), min(run.pods_per_s for run in runs)
-        table.add_row(
-            name,
-            f"{best.nodes:,}",
-            f"{best.pods:,}",
-            f"{best.bound:,}",
-            f"{best.pods_per_s:,.0f}",
-            f"{worst:,.0f}",
-            f"{best.p50_ms:.3f}",
-            f"{best.p99_ms:.3f}",
-            f"{best.peak_rss_mb:.0f}",
-        )
-    console = Console()
-    console.print(table)
-    load = next(iter(found.values()))[-1].load
-    console.print(f"load of the machine: {load}", highlight=False)
+def _suggestion(name: str) -> str:
+    known = {known.lower(): known for known in (*CASES, *ALIASES, ALL)}
+    close = get_close_matches(name.lower(), known, n=3)
+    if close:
+        return "do you mean " + " or ".join(known[match] for match in close) + "?"
+    return "`podium bench --list` names them all"
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    except OSError as problem:
+        raise InputError(f"cannot be read: {problem.strerror}", source=str(path)) from problem
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text)
+    except OSError as problem:
+        raise InputError(f"cannot be written: {problem.strerror}", source=str(path)) from problem
+
+
+# measuring
+
+
+def _run(name: str, order: Order, repeat: int, progress: Progress) -> Result:
+    runs: list[Figures] = []
+    for number in range(repeat):
+        report = measure_apart(order, lambda done: progress.at(order.plan.pods, done))
+        if report.figures is not None:
+            runs.append(report.figures)
+        progress.ended(name, number, runs[-1])
+    return Result(workload=name, case=order.case, runs=tuple(runs))
+
+
+def _run_file(file: Path, percentage: int, repeat: int) -> Result:
+    workload = read_workload(_read(file), str(file))
+    runs: list[Figures] = []
+    with file_progress(file.name, len(workload.pods) * repeat) as advance:
+        for number in range(repeat):
+            before = number * len(workload.pods)
+
+            def progress(done: int, before: int = before) -> None:
+                advance(before + done)
+
+            runs.append(measure_file(workload, percentage=percentage, progress=progress))
+    return Result(workload=file.name, case=file.name, runs=tuple(runs))
+
+
+def _functions(order: Order) -> tuple[FunctionTime, ...]:
+    return measure_apart(_watched(order, "functions")).functions
+
+
+def _draw_flames(orders: dict[str, Order], target: Path) -> None:
+    for name, order in orders.items():
+        stacks = measure_apart(_watched(order, "stacks")).stacks
+        path = target if len(orders) == 1 else target.with_stem(f"{target.stem}-{name}")
+        _write(path, draw_flame_graph(stacks, f"{order.case}, {order.plan.nodes:,} nodes"))
+
+
+def _watched(order: Order, look: Literal["functions", "stacks"]) -> Order:
+    return Order(case=order.case, plan=order.plan, percentage=order.percentage, look=look)
+
+
+# telling
+
+
+def _title(results: Sequence[Result], percentage: int) -> str:
+    sizes = sorted({result.best.nodes for result in results})
+    scored = "every node scored" if percentage == 100 else f"{percentage} % of nodes scored"
+    return f"Podium on {' and '.join(f'{size:,}' for size in sizes)} nodes, {scored}"
+
+
+def _print_json(
+    results: Sequence[Result],
+    before: Sequence[Recorded],
+    functions: dict[str, tuple[FunctionTime, ...]],
+    *,
+    single: bool,
+) -> None:
+    ratios = {c.name: c for c in compare(before, [recorded(result) for result in results])}
+    documents = []
+    for result in results:
+        document = to_document(result)
+        compared = ratios.get(result.case)
+        if compared is not None:
+            document["compared"] = {
+                "before": compared.before.pods_per_s,
+                "ratio": round(compared.ratio, 3),
+                "cpu_ratio": round(compared.cpu_ratio, 3),
+                "verdict": compared.verdict,
+            }
+        if result.workload in functions:
+            document["functions"] = list(functions[result.workload])
+        documents.append(document)
+    print_document(documents[0] if single else documents, "json")

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from cyclopts import Parameter
-from msgspec.structs import replace
 
 from podium.api.errors import InputError, closest, did_you_mean
 from podium.api.pod import Pod
@@ -14,17 +13,17 @@ from podium.cli.explain_view import show_explanation
 from podium.cli.options import (
     Config,
     Filename,
+    Gates,
     Output,
+    PluginFiles,
     Seed,
+    Validate,
     ValidationMode,
-    progress_bar,
-    read_configuration,
-    read_scenario,
 )
+from podium.cli.preparation import only, prepare
 from podium.cli.simulate import exit_code
 from podium.cli.tables import Screen, print_document
-from podium.plugins import in_tree_registry
-from podium.simulator import PodStory, Scenario, Simulation, find_pods
+from podium.simulator import PodStory, Scenario, find_pods
 
 
 def explain(
@@ -33,6 +32,8 @@ def explain(
     *paths: Annotated[str, Parameter(help="More files, as with -f.")],
     filename: Filename = None,
     config: Config = None,
+    plugin: PluginFiles = None,
+    feature_gates: Gates = None,
     alone: Annotated[
         bool,
         Parameter(
@@ -53,6 +54,7 @@ def explain(
     ] = 10,
     seed: Seed = 0,
     validation: ValidationMode = "strict",
+    validate: Validate = False,
     output: Output = "table",
 ) -> int:
     """Tell why a pod goes where it goes, or why no node takes it.
@@ -74,33 +76,41 @@ def explain(
     podium explain web-0 -f cluster.json --alone -o json | jq '.attempts[-1].nodes'
     ```
 
-    **Exit code** 0 if the pod gets a node, 1 if not, 2 if the input is wrong.
+    **Exit code** 0 if the pod gets a node, 1 if not, 2 if the input is wrong, 70 if Podium has a
+    bug.
     """
-    scenario = read_scenario([*(filename or ()), *paths], validation)
-    found = _the_pod(scenario, pod)
+    prepared = prepare(
+        [*(filename or ()), *paths],
+        validation=validation,
+        config=config,
+        feature_gates=feature_gates,
+        plugin=plugin,
+        seed=seed,
+        validate=validate,
+    )
+    scenario = prepared.scenario
+    found = the_pod(scenario, pod)
     if node is not None:
         _require_node(scenario, node)
     key = f"{found.metadata.namespace}/{found.metadata.name}"
     runs_on = found.spec.node_name
     if runs_on or alone:
-        scenario = _only(scenario, found)
-    simulation = Simulation(
-        scenario, read_configuration(config), in_tree_registry(), seed=seed, watch=[key]
-    )
-    with progress_bar("placing pods", len(scenario.pending)) as progress:
-        report = simulation.run(
-            until=key, on_attempt=lambda: progress.advance(progress.task_ids[0])
-        )
+        scenario = only(scenario, found)
+    report = prepared.run(watch=[key], until=key, scenario=scenario)
     story = PodStory.of(report, key, runs_on=runs_on, alone=alone)
     if output in ("json", "yaml"):
-        print_document(explanation_document(story, only_node=node), output)
+        document = explanation_document(story, only_node=node)
+        print_document({**document, "notes": list(report.notes)}, output)
     else:
-        show_explanation(story, Screen(), wide=output == "wide", top=max(top, 1), node=node)
+        screen = Screen()
+        show_explanation(story, screen, wide=output == "wide", top=max(top, 1), node=node)
+        screen.notes(prepared.equipped.notes)
     crashed = exit_code(report)
     return crashed if crashed not in (OK, NO) else (OK if story.result.placed else NO)
 
 
-def _the_pod(scenario: Scenario, name: str) -> Pod:
+def the_pod(scenario: Scenario, name: str) -> Pod:
+    """The one pod that a user means by `name` or `namespace/name`."""
     found = find_pods(scenario, name)
     if len(found) == 1:
         return found[0]
@@ -123,22 +133,6 @@ def _require_node(scenario: Scenario, name: str) -> None:
     if name not in known:
         remedy = did_you_mean(closest(name, known)) or _listed(known)
         raise InputError(f"no node named {name} in the input", remedy=remedy)
-
-
-def _only(scenario: Scenario, pod: Pod) -> Scenario:
-    """The scenario with one pending pod, which if it runs gives its place up first."""
-    pending = replace(
-        pod,
-        spec=replace(pod.spec, node_name=""),
-        status=replace(pod.status, nominated_node_name=""),
-    )
-    return Scenario(
-        scenario.nodes,
-        tuple(other for other in scenario.running if other is not pod),
-        (pending,),
-        scenario.objects,
-        scenario.notes,
-    )
 
 
 def _key(pod: Pod) -> str:

@@ -1,5 +1,6 @@
 """Options that several commands share, and how they become a scenario and a configuration."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,9 +10,9 @@ from cyclopts import Parameter
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from podium.api.documents import read_documents
 from podium.api.errors import InputError
-from podium.config.load import load_configuration
+from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
+from podium.config.load import load_configuration, load_file
 from podium.config.types import Configuration
 from podium.simulator import Scenario, Validation, load_scenario
 
@@ -42,6 +43,35 @@ ValidationMode = Annotated[
     Literal["strict", "warn", "ignore"],
     Parameter(name=["--validation"], help="What to do about fields that do not exist."),
 ]
+Gates = Annotated[
+    list[str] | None,
+    Parameter(
+        name=["--feature-gates"],
+        negative="",
+        metavar="A=true,B=false",
+        help="Feature gates of Kubernetes 1.36 that are not to have their defaults. "
+        "May be repeated.",
+    ),
+]
+PluginFiles = Annotated[
+    list[str] | None,
+    Parameter(
+        name=["--plugin"],
+        negative="",
+        metavar="FILE.py[:Class]",
+        help="A plugin of your own: a file or package.module:Class. Runs at all its points, with "
+        "weight 1, unless the configuration names it. May be repeated.",
+    ),
+]
+Validate = Annotated[
+    bool,
+    Parameter(
+        name=["--validate"],
+        negative="",
+        show_default=False,
+        help="Check the whole state after every step. Slow; what breaks is a bug in Podium.",
+    ),
+]
 OutputFormat = Literal["table", "wide", "json", "yaml"]
 Output = Annotated[OutputFormat, Parameter(name=["--output", "-o"], help="What to print.")]
 
@@ -59,19 +89,19 @@ def read_scenario(paths: Sequence[str], validation: str) -> Scenario:
         )
 
 
-def read_configuration(path: str | None) -> Configuration:
+def read_configuration(path: str | None, gates: FeatureGates = DEFAULT_GATES) -> Configuration:
     if path is None:
-        return load_configuration(None)
+        return load_configuration(None, gates=gates)
+    return load_file(read_bytes(path), source=path, gates=gates)
+
+
+def read_bytes(path: str) -> bytes:
+    """A file's content, or that of standard input for `-`."""
     try:
-        text = Path(path).read_bytes()
+        return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     except OSError as problem:
         reason = (problem.strerror or str(problem)).lower()
         raise InputError(f"cannot be read: {reason}", source=path) from None
-    documents = read_documents(text, path)
-    if len(documents) != 1:
-        problem_text = f"holds {len(documents)} documents, and a configuration is one"
-        raise InputError(problem_text, source=path)
-    return load_configuration(documents[0].value, source=path)
 
 
 @contextmanager

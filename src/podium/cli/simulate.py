@@ -9,26 +9,38 @@ from podium.cli.exit_codes import BROKEN, NO, OK
 from podium.cli.options import (
     Config,
     Filename,
+    Gates,
     Output,
+    PluginFiles,
     Seed,
+    Validate,
     ValidationMode,
-    progress_bar,
-    read_configuration,
-    read_scenario,
 )
+from podium.cli.preparation import prepare
 from podium.cli.simulate_document import report_document
 from podium.cli.simulate_view import show_report
 from podium.cli.tables import Screen, print_document
-from podium.plugins import in_tree_registry
-from podium.simulator import Report, Simulation
+from podium.simulator import Report
 
 
 def simulate(
     *paths: Annotated[str, Parameter(help="More files, as with -f.")],
     filename: Filename = None,
     config: Config = None,
+    plugin: PluginFiles = None,
+    feature_gates: Gates = None,
     seed: Seed = 0,
+    timeline: Annotated[
+        bool,
+        Parameter(
+            name=["--timeline"],
+            negative="",
+            show_default=False,
+            help="Tell what happened to each pod, and when on the virtual clock.",
+        ),
+    ] = False,
     validation: ValidationMode = "strict",
+    validate: Validate = False,
     output: Output = "table",
     show_all: Annotated[
         bool,
@@ -59,19 +71,26 @@ def simulate(
     podium simulate -f cluster.json -f my-deployment.yaml --config scheduler.yaml
     helm template ./chart | podium simulate -f cluster.json -f -
     podium simulate -f cluster.json -f pods/ -o json | jq '.pods[].node'
+    podium simulate -f cluster.json -f pods/ --timeline --plugin my_rule.py
     ```
 
-    **Exit code** 0 if all pods fit, 1 if some do not, 2 if the input is wrong. Pods with a
-    scheduling gate or for another scheduler are reported and do not count.
+    **Exit code** 0 if all pods fit, 1 if some do not, 2 if the input is wrong, 70 if Podium has a
+    bug. Pods with a scheduling gate or for another scheduler are reported and do not count.
     """
-    scenario = read_scenario([*(filename or ()), *paths], validation)
-    simulation = Simulation(scenario, read_configuration(config), in_tree_registry(), seed=seed)
-    with progress_bar("placing pods", len(scenario.pending)) as progress:
-        report = simulation.run(on_attempt=lambda: progress.advance(progress.task_ids[0]))
+    report = prepare(
+        [*(filename or ()), *paths],
+        validation=validation,
+        config=config,
+        feature_gates=feature_gates,
+        plugin=plugin,
+        seed=seed,
+        validate=validate,
+    ).run()
     if output in ("json", "yaml"):
-        print_document(report_document(report), output)
+        print_document(report_document(report, timeline=timeline), output)
     else:
-        show_report(report, Screen(), wide=output == "wide", show_all=show_all)
+        wide = output == "wide"
+        show_report(report, Screen(), wide=wide, show_all=show_all, timeline=timeline)
     return exit_code(report)
 
 

@@ -8,13 +8,14 @@ from typing import Any
 
 from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 from podium.engine.decision import NodeScore
+from podium.engine.journal import Line
 from podium.simulator import Outcome, PodResult, Report
 
 _UNITS = {CPU: "milli", MEMORY: "bytes", EPHEMERAL_STORAGE: "bytes"}
 
 
-def report_document(report: Report) -> dict[str, Any]:
-    return {
+def report_document(report: Report, *, timeline: bool = False) -> dict[str, Any]:
+    document = {
         "summary": {
             "nodes": len(report.utilisation.nodes),
             "runningPods": report.running_pods,
@@ -36,6 +37,23 @@ def report_document(report: Report) -> dict[str, Any]:
         ],
         "nodes": [_node(report, name) for name in report.utilisation.nodes],
         "notes": list(report.notes),
+    }
+    if timeline:
+        document["timeline"] = [
+            {"pod": key, "life": [line_document(line) for line in life]}
+            for key, life in report.timeline.lives()
+        ]
+    return document
+
+
+def line_document(line: Line) -> dict[str, Any]:
+    """A line of the journal; `about` and `detail` mean what `Line` says for its kind."""
+    return {
+        "atSeconds": line.at,
+        "what": line.what,
+        "plugins": list(line.plugins),
+        "about": line.about or None,
+        "detail": line.detail or None,
     }
 
 

@@ -14,7 +14,9 @@ from rich.text import Text
 from podium.api.pod import Pod
 from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from podium.cli.tables import Screen, count, percent, some
+from podium.cli.timeline_view import show_timeline
 from podium.simulator import Outcome, PodResult, Report
+from podium.simulator.report import Digest
 from podium.simulator.utilisation import Use
 
 MOST_PODS = 25
@@ -33,7 +35,9 @@ _HASH_SUFFIX = re.compile(r"-[a-z0-9]{4,10}$")
 _NUMBER_SUFFIX = re.compile(r"-?\d+$")
 
 
-def show_report(report: Report, screen: Screen, *, wide: bool, show_all: bool) -> None:
+def show_report(
+    report: Report, screen: Screen, *, wide: bool, show_all: bool, timeline: bool = False
+) -> None:
     placed = [result for result in report.pods if result.placed]
     if placed:
         if show_all or len(placed) <= MOST_PODS:
@@ -42,15 +46,21 @@ def show_report(report: Report, screen: Screen, *, wide: bool, show_all: bool) -
             _show_groups(report.pods, screen)
     _show_failures([r for r in report.pods if not r.placed], screen, show_all=show_all)
     _show_evictions(report, screen, show_all=show_all)
+    if timeline:
+        show_timeline(report.timeline, screen, show_all=show_all)
     _show_nodes(report, screen, show_all=show_all)
     _show_summary(report, screen)
 
 
 def why(result: PodResult) -> str:
     """In a few words, why a pod went where it went."""
-    digest = result.digest
     if result.victims:
         return f"takes the place of {some(result.victims)}"
+    return lead(result.digest)
+
+
+def lead(digest: Digest) -> str:
+    """In a few words, what one attempt had to choose from."""
     if digest.feasible_nodes <= 1:
         return (
             "the only node it may go to"
@@ -275,10 +285,7 @@ _WORDS = {
 
 
 def _show_summary(report: Report, screen: Screen) -> None:
-    if report.notes:
-        screen.heading("Notes")
-        for note in report.notes:
-            screen.print(f"{screen.signs.nothing} {note}", style="dim")
+    screen.notes(report.notes)
     pods, nodes = (
         count(len(report.pods), "pending pod"),
         count(len(report.utilisation.nodes), "node"),

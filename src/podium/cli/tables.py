@@ -72,6 +72,13 @@ class Screen:
         self.print()
         self.print(text)
 
+    def notes(self, notes: Sequence[str]) -> None:
+        """What one should know beside the answer."""
+        if notes:
+            self.heading("Notes")
+            for note in notes:
+                self.print(f"{self.signs.nothing} {note}", style="dim")
+
     def table(self, *headings: str, right: Sequence[str] = (), whole: Sequence[str] = ()) -> Table:
         """An empty table; columns in `right` hold numbers, those in `whole` are never wrapped."""
         table = Table(

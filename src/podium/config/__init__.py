@@ -5,10 +5,11 @@ is somebody else's work, and so is knowing the plugins, of which this package ha
 the shape of their arguments.
 """
 
+from podium.config.effective import effective, expanded
 from podium.config.errors import ConfigurationError, FieldProblem
 from podium.config.expand import expand_profile, expand_profiles
 from podium.config.feature_gates import DEFAULT_GATES, FeatureGateError, FeatureGates
-from podium.config.load import load_configuration
+from podium.config.load import load_configuration, load_file
 from podium.config.merge import PluginListError, expand_point, merge_plugins
 from podium.config.points import ExtensionPoint
 from podium.config.types import (
@@ -32,9 +33,12 @@ __all__ = [
     "PluginSet",
     "Plugins",
     "ProfileConfiguration",
+    "effective",
     "expand_point",
     "expand_profile",
     "expand_profiles",
+    "expanded",
     "load_configuration",
+    "load_file",
     "merge_plugins",
 ]

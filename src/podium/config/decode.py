@@ -23,6 +23,7 @@ from msgspec.structs import FieldInfo, fields
 
 from podium.api.errors import closest
 from podium.config.duration import Duration, DurationError
+from podium.config.json_text import RepeatedMembers, WrittenFloat
 
 StructT = TypeVar("StructT", bound=msgspec.Struct)
 ValueT = TypeVar("ValueT")
@@ -48,10 +49,18 @@ class DecodeError(ValueError):
 
 
 class UnknownField(NamedTuple):
-    """A field that its Struct does not have, and the one that was probably meant (or "")."""
+    """A field that its Struct does not have, and the one that was probably meant (or "").
+
+    A field of the Struct that is written a second time in JSON is reported in the same list.
+    """
 
     path: str
     suggestion: str
+    problem: str = "unknown field"
+
+    @property
+    def text(self) -> str:
+        return f'{self.problem} "{self.path}"'
 
 
 class Decoded(NamedTuple, Generic[ValueT]):
@@ -100,13 +109,19 @@ def _decode_struct(
     unread: frozenset[str] = getattr(shape, "UNREAD", frozenset())
     embedded: Mapping[str, str] = getattr(shape, "GO_EMBEDDED", {})
     values: dict[str, Any] = {}
-    for name, value in raw.items():
+    seen: set[str] = set()
+    for name, value in raw.pairs if isinstance(raw, RepeatedMembers) else raw.items():
         path = f"{place.path}.{name}" if place.path else name
         info: FieldInfo | None = known.get(name)
+        repeated = name in seen
+        seen.add(name)
         if info is None:
-            if name not in unread:
+            if name not in unread and not repeated:
                 unknown.append(UnknownField(path, closest(str(name), list(known))))
-        elif value is not None:
+            continue
+        if repeated:
+            unknown.append(UnknownField(path, "", "duplicate field"))
+        if value is not None:
             go_name = f"{embedded[name]}.{name}" if name in embedded else name
             go_path = f"{place.go_path}.{go_name}" if place.go_path else go_name
             inner = _Place(_go_name(shape), go_path, path)
@@ -152,6 +167,8 @@ def _decode_value(raw: Any, shape: Any, place: _Place, unknown: list[UnknownFiel
 def _decode_int(raw: Any, number: GoNumber, place: _Place) -> int:
     if isinstance(raw, bool) or not isinstance(raw, int | float):
         raise _wrong_type(raw, number.name, place)
+    if isinstance(raw, WrittenFloat):
+        raise _wrong_type(raw, number.name, place, value=raw.text)
     _refuse_non_finite(raw)
     limit = 1 << (number.bits - 1)
     if raw != int(raw) or not -limit <= raw < limit:
@@ -162,13 +179,16 @@ def _decode_int(raw: Any, number: GoNumber, place: _Place) -> int:
 def _decode_float(raw: Any, number: GoNumber, place: _Place) -> float:
     if isinstance(raw, bool) or not isinstance(raw, int | float):
         raise _wrong_type(raw, number.name, place)
+    written = raw.text if isinstance(raw, WrittenFloat) else repr(raw)
+    if isinstance(raw, WrittenFloat) and math.isinf(raw):
+        raise _wrong_type(raw, number.name, place, value=written)
     _refuse_non_finite(raw)
     if number.bits == 64:
         return float(raw)
     try:
         rounded: float = struct.unpack("<f", struct.pack("<f", raw))[0]
     except OverflowError:
-        raise _wrong_type(raw, number.name, place, value=repr(raw)) from None
+        raise _wrong_type(raw, number.name, place, value=written) from None
     return rounded
 
 

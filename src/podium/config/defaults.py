@@ -16,6 +16,7 @@ import msgspec
 from podium.config.duration import Duration
 from podium.config.merge import merge_plugins
 from podium.config.plugin_args import PluginArgs, RawArgs, default_args
+from podium.config.typed_args import NamedArgs
 from podium.config.types import (
     ClientConnectionConfiguration,
     Configuration,
@@ -31,9 +32,6 @@ from podium.config.types import (
 ValueT = TypeVar("ValueT")
 
 DEFAULT_SCHEDULER_NAME: Final = "default-scheduler"
-
-NamedArgs = tuple[str, PluginArgs | RawArgs]
-"""One entry of `pluginConfig`: the plugin's name and its typed arguments."""
 
 _BEFORE_PREEMPTION: Final = (
     PluginRef("SchedulingGates"),

@@ -16,10 +16,14 @@ from podium.api.errors import InputError
 
 
 class FieldProblem(msgspec.Struct, frozen=True):
-    """One mistake: where it is and what it is. The path is empty when it has no single place."""
+    """One mistake: where it is, what it is and what would be right (or "").
+
+    The path is empty when it has no single place.
+    """
 
     path: str
     text: str
+    remedy: str = ""
 
     def __str__(self) -> str:
         return f"{self.path}: {self.text}" if self.path else self.text
@@ -35,10 +39,21 @@ class ConfigurationError(InputError):
         *,
         source: str = "",
         remedy: str = "",
+        line: int | None = None,
     ) -> None:
-        super().__init__(message, source=source, remedy=remedy)
+        super().__init__(message, source=source, remedy=remedy, line=line)
         self.message = message
         self.problems = tuple(problems) or (FieldProblem("", message),)
+
+    def found_in(self, source: str, remedy: str = "") -> "ConfigurationError":
+        """The same error with the file it is about, for whoever reads it."""
+        return ConfigurationError(
+            self.message,
+            self.problems,
+            source=self.source or source,
+            remedy=self.remedy or remedy,
+            line=self.line,
+        )
 
 
 def invalid(path: str, value: Any, detail: str) -> FieldProblem:

@@ -20,6 +20,7 @@ Sources: `pkg/scheduler/apis/config/v1/default_plugins.go` and
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from podium.config.errors import ConfigurationError
 from podium.config.points import ExtensionPoint
 from podium.config.types import PluginRef, Plugins, PluginSet
 
@@ -32,7 +33,7 @@ Exists = Callable[[str], bool]
 """Whether there is a plugin of this name at all."""
 
 
-class PluginListError(ValueError):
+class PluginListError(ConfigurationError):
     """A profile's plugin lists that contradict the plugins or themselves."""
 
 

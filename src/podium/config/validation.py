@@ -15,10 +15,10 @@ import msgspec
 from podium.api.label_syntax import key_problems
 from podium.api.requests import is_extended
 from podium.config.args_validation import args_problems
-from podium.config.defaults import NamedArgs
 from podium.config.errors import FieldProblem, duplicate, invalid, required
 from podium.config.plugin_args import NodeResourcesFitArgs, PluginArgs, RawArgs
 from podium.config.points import ExtensionPoint
+from podium.config.typed_args import NamedArgs
 from podium.config.types import (
     API_VERSION,
     Configuration,

@@ -18,9 +18,10 @@ from podium.engine.post_filter import run_post_filters
 from podium.engine.search import nodes_to_find, rotated, stop_early, whole_table
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import Diagnosis, FilterResult
-from podium.framework.filtering import PreFilterOutcome, describe
+from podium.framework.faults import describe
+from podium.framework.filtering import PreFilterOutcome
 from podium.framework.fit_message import NO_NODES, fit_error, one_node_error
-from podium.framework.pod_group_cycle import Placed, PodGroupCycle
+from podium.framework.pod_group_cycle import PlacementRows, PodGroupCycle
 from podium.framework.points import PermitResult, PostFilterResult
 from podium.framework.profile import Profile
 from podium.framework.scoring import ScoringError, run_pre_scores
@@ -169,7 +170,7 @@ class Attempts:
             diagnosis.results.append(result)
         return None
 
-    def _narrowed(self, names: frozenset[str], placement: Placed | None) -> Rows:
+    def _narrowed(self, names: frozenset[str], placement: PlacementRows | None) -> Rows:
         rows = [r for r in map(self._cluster.nodes.row, names) if r >= 0]
         present = self._cluster.nodes.present
         wanted = {r for r in rows if present[r]}
@@ -331,7 +332,7 @@ class Attempts:
         return self._names
 
 
-def _placement(cycle: Cycle) -> Placed | None:
+def _placement(cycle: Cycle) -> PlacementRows | None:
     """The rows that the attempt is limited to, if it is."""
     return cycle.group.limited_to if cycle.group is not None else None
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from podium.framework.cycle import Cycle
-from podium.framework.filtering import describe
+from podium.framework.faults import describe
 from podium.framework.points import ApiHandle, PreBindPlugin
 from podium.framework.profile import Profile
 from podium.framework.status import Code, Status, error

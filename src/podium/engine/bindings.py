@@ -96,9 +96,7 @@ class Bindings:
             state.note(info.key, "undoing failed", trouble)
         state.ask_writes(info, binding.cycle.writes)
         by = (problem.plugin,) if problem.plugin else ()
-        state.note(
-            info.key, "binding failed", problem.message, plugins=by, about=binding.node_name
-        )
+        state.note(info.key, "binding failed", problem.message, plugins=by, about=binding.node_name)
         message = "" if problem is NOT_BOUND else problem.message
         refused = problem.code.rejected and not flight.started
         if not confirmed and not problem.code.rejected:

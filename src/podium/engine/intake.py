@@ -178,7 +178,7 @@ class Intake:
         before = state.cluster.infos.of(old)
         event = state.queue.update(before, info, pod_changes(old, pod))
         if event is not None:
-            state.note(info.key, "woken", str(event), about=described(pod))
+            state.note_woken(state.queue.get(info.key), str(event), described(pod))
         nominated = old.status.nominated_node_name
         if nominated and nominated != pod.status.nominated_node_name:
             self._wake(POD_DELETED, old, None, lambda other: other.priority <= before.priority)

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable
 
+from podium.config.errors import ConfigurationError
 from podium.engine.queue.worth import Interest, Interests
 from podium.framework.events import Action, Registration, Resource
+from podium.framework.faults import located
 from podium.framework.points import (
     FilterPlugin,
     PermitPlugin,
@@ -51,7 +53,12 @@ def interests_of(profiles: Iterable[Profile], *, pod_groups: bool = False) -> In
 
 
 def _registrations(plugin: Plugin, everything: Iterable[Registration]) -> Iterable[Registration]:
-    declared = plugin.events()
+    try:
+        declared = plugin.events()
+    except Exception as problem:
+        raise ConfigurationError(
+            f'asking plugin "{plugin.name}" for its events: {located(problem)}'
+        ) from problem
     if declared is None:
         return everything
     nodes = [r for r in declared if r.resource is Resource.NODE]

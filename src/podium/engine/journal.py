@@ -23,8 +23,8 @@ class Line(NamedTuple):
 
     | what | detail | plugins | about |
     |---|---|---|---|
-    | queued, deleted | | | |
-    | backing off (rejected, and something helpful happened meanwhile) | | | |
+    | queued, deleted, given up (by a driver) | | | |
+    | backing off (rejected, but not waiting for an event) | | | |
     | held back | | who holds it back | |
     | tried | why it failed | who rejected it | the node it goes to |
     | woken | the event's name | who waited for it | the object it happened to |

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import Diagnosis
-from podium.framework.filtering import describe
+from podium.framework.faults import describe
 from podium.framework.points import PostFilterPlugin, PostFilterResult
 from podium.framework.status import Code
 

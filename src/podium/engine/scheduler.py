@@ -30,7 +30,7 @@ from podium.engine.queue.backoff import Backoff
 from podium.engine.requests import Request
 from podium.engine.state import EngineState
 from podium.engine.validation import Watchdog
-from podium.framework.filtering import describe
+from podium.framework.faults import describe
 from podium.framework.handle import Preempting
 from podium.framework.profile import Profile, build_profiles
 from podium.framework.queued import QueuedPod

@@ -109,8 +109,12 @@ class EngineState:
             return
         name, about = str(event), described(new if new is not None else old)
         for queued in moved:
+            self.note_woken(queued, name, about)
+
+    def note_woken(self, queued: QueuedPod | None, event: str, about: str = "") -> None:
+        if queued is not None:
             by = (queued.helped_by,) if queued.helped_by else ()
-            self.note(queued.info.key, "woken", name, plugins=by, about=about)
+            self.note(queued.info.key, "woken", event, plugins=by, about=about)
 
     def activate(self, pods: Iterable[PodInfo]) -> None:
         """Bring pods forward because a plugin asked for it."""

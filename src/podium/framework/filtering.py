@@ -14,10 +14,11 @@ from podium.cluster.growth import Rows, indices
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import FilterResult
+from podium.framework.faults import WrongAnswer, describe
 from podium.framework.memory import Memory, usable
 from podium.framework.points import FilterPlugin, PreFilterExtensions, PreFilterPlugin
 from podium.framework.status import Code, Status, error, unresolvable
-from podium.framework.verdict import Verdict
+from podium.framework.verdict import Verdict, checked
 
 
 @dataclass(slots=True)
@@ -35,7 +36,7 @@ def run_pre_filters(plugins: Sequence[PreFilterPlugin], cycle: Cycle) -> PreFilt
     rejected: Status | None = None
     for plugin in plugins:
         try:
-            answer = plugin.pre_filter(cycle)
+            answer = _pre_filter(plugin, cycle)
         except Exception as problem:  # a plugin's bug ends this pod's attempt, not the scheduler
             answer = error(describe(problem))
         if answer is None:
@@ -59,6 +60,15 @@ def run_pre_filters(plugins: Sequence[PreFilterPlugin], cycle: Cycle) -> PreFilt
             return outcome
     outcome.status = rejected
     return outcome
+
+
+def _pre_filter(plugin: PreFilterPlugin, cycle: Cycle) -> Status | frozenset[str] | None:
+    answer: object = plugin.pre_filter(cycle)
+    if answer is None or isinstance(answer, Status | frozenset):
+        return answer
+    if isinstance(answer, set):
+        return frozenset(answer)
+    raise WrongAnswer("pre_filter", "None, a Status or a set of node names", answer)
 
 
 def _narrow(outcome: PreFilterOutcome, plugin: str, names: frozenset[str]) -> bool:
@@ -103,7 +113,7 @@ def _verdict(
 ) -> Verdict | None:
     dependence = plugin.filter_depends(cycle) if memory is not None else None
     if memory is None or dependence is None:
-        return plugin.filter(cycle, rows)
+        return checked(plugin.filter(cycle, rows))
     verdict = memory.filter(plugin, dependence, cycle)
     if verdict is None or isinstance(rows, slice):
         return verdict
@@ -209,8 +219,3 @@ def tell_extensions(
             text = f'running {verb} on PreFilter plugin "{plugin.name}": {answer.message}'
             return error(text).by(plugin.name)
     return None
-
-
-def describe(problem: Exception) -> str:
-    """An exception as a reason: its text, or its type when it has none."""
-    return str(problem) or type(problem).__name__

@@ -19,9 +19,10 @@ from podium.cluster.growth import Ints, Rows
 from podium.cluster.nodes import NodeTable
 from podium.framework.cycle import Cycle
 from podium.framework.dependence import Dependence
+from podium.framework.faults import WrongAnswer
 from podium.framework.points import FilterPlugin, ScorePlugin
 from podium.framework.status import Status
-from podium.framework.verdict import Values, Verdict
+from podium.framework.verdict import Values, Verdict, checked
 
 MOST_BYTES = 192 * 1024 * 1024
 _RECOMPUTE_SHARE = 4
@@ -134,7 +135,7 @@ class Memory:
     ) -> Ints:
         raw = entry.raw
         if stale is None or raw is None:
-            raw = _spread_out(plugin.score(cycle, _table(cycle)), cycle)
+            raw = _spread_out(whole_numbers(plugin.score(cycle, _table(cycle))), cycle)
             self._account(entry, raw.nbytes * 2)
         elif len(stale):
             raw = raw.copy()
@@ -183,7 +184,7 @@ class Memory:
         return [row for row in sorted(rows) if nodes.present[row]]
 
     def _refilter(self, entry: _FilterEntry, plugin: FilterPlugin, cycle: Cycle) -> None:
-        verdict = plugin.filter(cycle, _table(cycle))
+        verdict = checked(plugin.filter(cycle, _table(cycle)))
         entry.statuses = []
         entry.numbers = {}
         if verdict is None:
@@ -274,6 +275,13 @@ def usable(cycle: Cycle, rows: Rows) -> bool:
     return isinstance(rows, slice) or 2 * len(rows) > cycle.nodes.size
 
 
+def whole_numbers(scores: object) -> Ints:
+    """A scorer's answer, if it is one: fractions would make totals that upstream never has."""
+    if not isinstance(scores, np.ndarray) or scores.dtype.kind not in "iu":
+        raise WrongAnswer("score", "an array of whole numbers", scores)
+    return scores
+
+
 def _finish(plugin: ScorePlugin, weight: int, cycle: Cycle, raw: Ints) -> Scores:
-    normalized = plugin.normalize(cycle, _table(cycle), raw)
+    normalized = whole_numbers(plugin.normalize(cycle, _table(cycle), raw))
     return Scores(raw, normalized, normalized * weight if weight != 1 else normalized)

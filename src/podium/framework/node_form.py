@@ -20,6 +20,7 @@ from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.cluster.growth import Ints, Rows, indices
 from podium.framework.cycle import Cycle
+from podium.framework.faults import WrongAnswer
 from podium.framework.points import FilterPlugin, ScorePlugin
 from podium.framework.status import Status, unschedulable
 from podium.framework.verdict import Verdict, per_row
@@ -80,8 +81,12 @@ class NodeFilterPlugin(FilterPlugin):
             if not cycle.nodes.present[row]:
                 continue
             answer = self.filter_node(cycle.pod.pod, NodeView(cycle, int(row)))
-            if answer is not None:
-                rejected[position] = unschedulable(answer) if isinstance(answer, str) else answer
+            if isinstance(answer, str):
+                answer = unschedulable(answer)
+            if isinstance(answer, Status):
+                rejected[position] = answer
+            elif answer is not None:
+                raise WrongAnswer("filter_node", "None, a reason or a Status", answer)
         return per_row(rejected, len(numbers))
 
 
@@ -94,14 +99,15 @@ class NodeScorePlugin(ScorePlugin):
         raise NotImplementedError
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
-        pod = cycle.pod.pod
-        return np.array(
-            [
-                self.score_node(pod, NodeView(cycle, int(row))) if cycle.nodes.present[row] else 0
-                for row in indices(rows)
-            ],
-            dtype=np.int64,
-        )
+        pod, present = cycle.pod.pod, cycle.nodes.present
+        scores = [
+            self.score_node(pod, NodeView(cycle, int(row))) if present[row] else 0
+            for row in indices(rows)
+        ]
+        for score in scores:
+            if not isinstance(score, int | np.integer):
+                raise WrongAnswer("score_node", "a whole number", score)
+        return np.array(scores, dtype=np.int64)
 
     def normalize(self, cycle: Cycle, rows: Rows, scores: Ints) -> Ints:
         if not self.rescale or not len(scores):

@@ -7,7 +7,7 @@ they end up in the condition of the group.
 
 from collections.abc import Sequence
 
-from podium.framework.filtering import describe
+from podium.framework.faults import describe
 from podium.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
 from podium.framework.points import PlacementGeneratePlugin, PlacementScorePlugin
 from podium.framework.scoring import MAX_SCORE

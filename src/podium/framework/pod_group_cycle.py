@@ -14,7 +14,7 @@ from podium.cluster.pod_group_state import GroupKey
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 
-Placed = npt.NDArray[np.intp]
+PlacementRows = npt.NDArray[np.intp]
 """Row numbers in snapshot order."""
 
 
@@ -22,7 +22,7 @@ class Placement(NamedTuple):
     """Nodes that a group may be tried on as if there were no others."""
 
     name: str
-    rows: Placed
+    rows: PlacementRows
 
 
 class Assignments(NamedTuple):
@@ -44,7 +44,7 @@ class PodGroupCycle:
     def __init__(self, key: GroupKey, cluster: Cluster) -> None:
         self.key = key
         self.cluster = cluster
-        self.limited_to: Placed | None = None
+        self.limited_to: PlacementRows | None = None
         self.post_filters = True
         self.states: dict[str, object] = {}
 

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+import msgspec
+
 from podium.api.pod_groups import PodGroup
 from podium.cluster.growth import Ints, Rows
 from podium.cluster.pod_info import PodInfo
@@ -29,9 +31,13 @@ if TYPE_CHECKING:
 
 
 class Plugin:
-    """What every plugin has: a name, arguments, a handle on the framework."""
+    """What every plugin has: a name, arguments, a handle on the framework.
+
+    A plugin with a Struct named `Args` gets its arguments as one (`plugin_arguments.py`).
+    """
 
     name: ClassVar[str]
+    Args: ClassVar[type[msgspec.Struct] | None] = None
 
     def __init__(self, args: Any, handle: "Handle") -> None:
         self.args = args

@@ -10,12 +10,14 @@ from typing import TypeVar
 
 from podium.cluster.growth import Ints, Rows
 from podium.cluster.state import Cluster
+from podium.config.errors import ConfigurationError, FieldProblem
 from podium.config.expand import PointLists, expand_profiles
 from podium.config.feature_gates import FeatureGates
 from podium.config.points import ExtensionPoint
 from podium.config.types import Configuration, ProfileConfiguration
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import FilterResult
+from podium.framework.faults import located
 from podium.framework.filtering import (
     PreFilterOutcome,
     run_filters_with_nominated,
@@ -23,6 +25,7 @@ from podium.framework.filtering import (
 )
 from podium.framework.handle import Handle, Preempting
 from podium.framework.memory import Memory
+from podium.framework.plugin_arguments import ArgumentsError, arguments_of
 from podium.framework.points import (
     BindPlugin,
     FilterPlugin,
@@ -123,7 +126,7 @@ def build_profiles(
     preempting: Preempting | None = None,
     clock: Callable[[], float] = lambda: 0.0,
 ) -> dict[str, Profile]:
-    """Every profile of a configuration, by scheduler name."""
+    """Every profile of a configuration, by scheduler name; raises ConfigurationError."""
 
     def implements(name: str, point: ExtensionPoint) -> bool:
         return name in registry and serves(registry.get(name), point.value)
@@ -132,24 +135,53 @@ def build_profiles(
     return {
         profile.scheduler_name: _build_profile(
             profile,
+            index,
             lists[profile.scheduler_name],
             registry,
             Handle(cluster, gates, waiting, preempting, clock),
         )
-        for profile in configuration.profiles
+        for index, profile in enumerate(configuration.profiles)
     }
 
 
 def _build_profile(
-    configuration: ProfileConfiguration, lists: PointLists, registry: Registry, handle: Handle
+    configuration: ProfileConfiguration,
+    index: int,
+    lists: PointLists,
+    registry: Registry,
+    handle: Handle,
 ) -> Profile:
     plugins = {
-        name: registry.get(name)(configuration.plugin_args.get(name), handle)
+        name: _build_plugin(registry.get(name), configuration, index, handle)
         for name in _names(lists.values())
     }
     profile = Profile(configuration, lists, plugins)
     handle.profile = profile
     return profile
+
+
+def _build_plugin(
+    kind: type[Plugin], configuration: ProfileConfiguration, index: int, handle: Handle
+) -> Plugin:
+    name = kind.name
+    try:
+        return kind(arguments_of(kind, configuration.plugin_args.get(name)), handle)
+    except ArgumentsError as problem:
+        path = _arguments_path(configuration, index, name) + problem.path.removeprefix("args")
+        field = FieldProblem(path, f"{problem.problem} (plugin {name})")
+        raise ConfigurationError(str(field), (field,), remedy=problem.remedy) from None
+    except Exception as problem:
+        raise ConfigurationError(
+            f"initializing profiles: creating profile for scheduler name"
+            f' {configuration.scheduler_name}: initializing plugin "{name}": {located(problem)}'
+        ) from problem
+
+
+def _arguments_path(configuration: ProfileConfiguration, index: int, plugin: str) -> str:
+    """Where a plugin's arguments stand, or would stand, in the file."""
+    written = list(configuration.plugin_args)
+    entry = str(written.index(plugin)) if plugin in written else ""
+    return f"profiles[{index}].pluginConfig[{entry}].args"
 
 
 def _names(lists: Iterable[Sequence[object]]) -> list[str]:

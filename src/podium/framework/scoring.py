@@ -12,10 +12,10 @@ import numpy as np
 
 from podium.cluster.growth import Ints, Rows, count_of
 from podium.framework.cycle import Cycle
-from podium.framework.filtering import describe
-from podium.framework.memory import Memory, Scores, usable
+from podium.framework.faults import WrongAnswer, describe
+from podium.framework.memory import Memory, Scores, usable, whole_numbers
 from podium.framework.points import PreScorePlugin, ScorePlugin
-from podium.framework.status import Code
+from podium.framework.status import Code, Status
 
 MAX_SCORE = 100
 
@@ -40,6 +40,8 @@ def run_pre_scores(plugins: Sequence[PreScorePlugin], cycle: Cycle, rows: Rows) 
     for plugin in plugins:
         try:
             answer = plugin.pre_score(cycle, rows)
+            if answer is not None and not isinstance(answer, Status):
+                raise WrongAnswer("pre_score", "None or a Status", answer)
         except Exception as problem:
             raise ScoringError(_pre_score_text(plugin.name, describe(problem))) from problem
         if answer is None or answer.code is Code.SUCCESS:
@@ -83,13 +85,15 @@ def _raw(
     plugin: ScorePlugin, weight: int, cycle: Cycle, rows: Rows, memory: Memory | None
 ) -> Ints | Scores:
     """Raw scores; where they are remembered for just these rows, the finished ones with them."""
-    dependence = plugin.score_depends(cycle) if memory is not None else None
-    if memory is None or dependence is None:
-        return _score(plugin, cycle, rows)
     try:
+        dependence = plugin.score_depends(cycle) if memory is not None else None
+        if memory is None or dependence is None:
+            return _one_per_row(plugin.score(cycle, rows), rows)
         return memory.score(plugin, weight, dependence, cycle, rows)
     except Exception as problem:
-        raise _score_error(plugin, problem) from problem
+        raise ScoringError(
+            f'running Score plugins: plugin "{plugin.name}" failed with: {describe(problem)}'
+        ) from problem
 
 
 def _check_range(scores: Sequence[PluginScores]) -> None:
@@ -105,19 +109,6 @@ def _check_range(scores: Sequence[PluginScores]) -> None:
     )
 
 
-def _score(plugin: ScorePlugin, cycle: Cycle, rows: Rows) -> Ints:
-    try:
-        return _one_per_row(plugin.score(cycle, rows), rows)
-    except Exception as problem:
-        raise _score_error(plugin, problem) from problem
-
-
-def _score_error(plugin: ScorePlugin, problem: Exception) -> ScoringError:
-    return ScoringError(
-        f'running Score plugins: plugin "{plugin.name}" failed with: {describe(problem)}'
-    )
-
-
 def _normalize(plugin: ScorePlugin, cycle: Cycle, rows: Rows, raw: Ints) -> Ints:
     try:
         return _one_per_row(plugin.normalize(cycle, rows, raw), rows)
@@ -129,6 +120,7 @@ def _normalize(plugin: ScorePlugin, cycle: Cycle, rows: Rows, raw: Ints) -> Ints
 
 
 def _one_per_row(scores: Ints, rows: Rows) -> Ints:
+    scores = whole_numbers(scores)
     if len(scores) != count_of(rows):
         raise ValueError(f"gave {len(scores)} scores for {count_of(rows)} nodes")
     return scores

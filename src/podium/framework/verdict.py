@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.cluster.growth import Mask
+from podium.framework.faults import WrongAnswer
 from podium.framework.status import Status
 
 Values = npt.NDArray[np.int32]
@@ -24,6 +25,13 @@ class Verdict(NamedTuple):
     values: Values
     describe: Callable[[int], Status]
     broken: bool = False
+
+
+def checked(answer: object) -> Verdict | None:
+    """A filter's answer, if it is one."""
+    if answer is None or isinstance(answer, Verdict):
+        return answer
+    raise WrongAnswer("filter", "None or a Verdict (from rejecting, choosing or per_row)", answer)
 
 
 def rejecting(mask: Mask | None, status: Status) -> Verdict | None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from podium.framework.filtering import describe
+from podium.framework.faults import describe
 from podium.parity.cases import Case, family_of, read_case_file
 from podium.parity.comparison import FIELDS, Agreement, Difference, compare
 from podium.parity.replay import decide

@@ -17,12 +17,15 @@ from podium.cluster.nodes import CPU, MEMORY
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import ResourceSpec
-from podium.framework.pod_group_cycle import Placed
+from podium.framework.pod_group_cycle import PlacementRows
 from podium.framework.scoring import MAX_SCORE
 
 
 def placement_score(
-    cluster: Cluster, resources: Sequence[ResourceSpec], rows: Placed, members: Iterable[PodInfo]
+    cluster: Cluster,
+    resources: Sequence[ResourceSpec],
+    rows: PlacementRows,
+    members: Iterable[PodInfo],
 ) -> int:
     """0..100; members are not on the nodes at that time."""
     requests = [member.shape.scoring_requests for member in members]
@@ -38,7 +41,7 @@ def placement_score(
     return points // weights if weights else 0
 
 
-def _totals(cluster: Cluster, resource: str, rows: Placed) -> tuple[int, int]:
+def _totals(cluster: Cluster, resource: str, rows: PlacementRows) -> tuple[int, int]:
     """(allocatable, used) over the rows that have some of a resource."""
     index = cluster.nodes.resources.find(resource)
     if index < 0:

@@ -12,7 +12,7 @@ from podium.api.node import Node
 from podium.cluster.pod_info import PodInfo
 from podium.engine.scheduler import Engine
 from podium.framework.cycle import Cycle
-from podium.framework.filtering import describe
+from podium.framework.faults import describe
 from podium.framework.status import Status, error
 from podium.framework.verdict import Verdict
 from podium.simulator.utilisation import Load, load_of

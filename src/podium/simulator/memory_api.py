@@ -19,6 +19,14 @@ from podium.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim,
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
 from podium.engine import Engine
+from podium.plugins.dynamic_resources.claim_writing import (
+    ClaimWrite,
+    Deallocate,
+    DeleteClaim,
+    ReleaseReservation,
+    deallocated,
+    released,
+)
 from podium.plugins.volume_binding.pod_volumes import SELECTED_NODE
 from podium.simulator.admission import identified
 from podium.simulator.volumes import bound, provisioned
@@ -133,6 +141,23 @@ class MemoryApi:
         current = self._engine.state.pods.get(pod.key, pod.pod)
         patched = replace(current.status, extended_resource_claim_status=status)
         self._engine.intake.pod_put(replace(current, status=patched))
+
+    def write(self, write: object) -> None:
+        """Carry out what a plugin left to be written; a claim that has moved on is left alone."""
+        if not isinstance(write, ClaimWrite):
+            return
+        wanted = write.claim
+        metadata = wanted.metadata
+        current = self._engine.cluster.catalog.get(ResourceClaim, metadata.name, metadata.namespace)
+        if current is None or current.metadata.uid != metadata.uid:
+            return
+        match write:
+            case Deallocate() if current.status == wanted.status:
+                self._put_claim(deallocated(current))
+            case ReleaseReservation():
+                self._put_claim(released(current, write.pod_uid))
+            case DeleteClaim():
+                self._engine.intake.object_deleted(current)
 
     def release_claims(self, pod: Pod) -> None:
         """What the claim controller does when a pod is gone: free its devices."""

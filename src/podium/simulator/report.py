@@ -12,6 +12,7 @@ import numpy as np
 from podium.api.pod import Pod
 from podium.engine.decision import Decision, NodeScore
 from podium.framework.fit_message import reason_counts
+from podium.simulator.timeline import Timeline
 from podium.simulator.utilisation import Utilisation
 from podium.simulator.watching import Look
 
@@ -89,6 +90,7 @@ class Report:
     utilisation: Utilisation
     running_pods: int
     notes: tuple[str, ...]
+    timeline: Timeline
     watched: dict[str, list[Look]] = field(default_factory=dict)
 
     @property

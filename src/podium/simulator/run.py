@@ -10,27 +10,26 @@ the same scenario, configuration and seed give the same report, and a pod whose 
 reported with the traceback and never stops the others.
 """
 
-import traceback
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from msgspec.structs import replace
-
 from podium.api.pod import Pod
 from podium.cluster.catalog import object_key
+from podium.cluster.pod_info import PodInfo
+from podium.config.feature_gates import FeatureGates
 from podium.config.types import Configuration
 from podium.engine import Attempt
-from podium.engine.binding import Binding
 from podium.engine.choice import Seeded
-from podium.engine.requests import Bind, PatchStatus, Preempt
-from podium.engine.scheduler import CRASHED
-from podium.framework.filtering import describe
+from podium.engine.journal import MOST_PODS
+from podium.engine.validation import InvariantBroken
 from podium.framework.registry import Registry
-from podium.framework.status import Status, error
-from podium.simulator.memory_api import MemoryApi, OutsideWorldError, finish
-from podium.simulator.report import Eviction, Outcome, PodResult, Report, digest_of
+from podium.simulator.carrying_out import Carrier
+from podium.simulator.memory_api import MemoryApi
+from podium.simulator.outcomes import Outcomes
+from podium.simulator.report import PodResult, Report
 from podium.simulator.scenario import Scenario
+from podium.simulator.timeline import Timeline
 from podium.simulator.utilisation import Utilisation, load_of
 from podium.simulator.watching import WatchingEngine
 
@@ -41,7 +40,6 @@ ARRIVAL_S = 1e-6
 ATTEMPT_S = 1e-3
 """What an attempt takes on the virtual clock."""
 _EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
-_TERMINATING = "skip schedule deleting pod"
 
 
 class Simulation:
@@ -52,19 +50,29 @@ class Simulation:
         registry: Registry,
         *,
         seed: int = 0,
+        gates: FeatureGates | None = None,
         watch: Collection[str] = (),
+        validate: bool = False,
     ) -> None:
-        """`watch` are keys (`namespace/name`) of pods whose decisions are kept whole."""
+        """`watch` are keys (`namespace/name`) of pods whose decisions are kept whole; `validate`
+        has the engine check its state after every step and raise InvariantBroken."""
         start = _latest_start(scenario.running)
-        self._now = start.timestamp()
+        self._start = self._now = start.timestamp()
         self._scenario = scenario
         self._seed = seed
         self.engine = WatchingEngine(
-            configuration, registry, choice=Seeded(seed), clock=lambda: self._now, watch=watch
+            configuration,
+            registry,
+            choice=Seeded(seed),
+            clock=lambda: self._now,
+            gates=gates,
+            watch=watch,
+            validate=validate,
+            most_pods=max(MOST_PODS, len(scenario.pending) + len(scenario.running)),
         )
         self._api = MemoryApi(self.engine, self._spend, start)
-        self._results: dict[str, PodResult] = {}
-        self._evictions: list[Eviction] = []
+        self._outcomes = Outcomes(self.engine)
+        self._carrier = Carrier(self.engine, self._api, self._outcomes, self._give_up_if_hopeless)
         self._notes = list(scenario.notes)
         self._leaving = tuple(
             pod for pod in scenario.running if pod.metadata.deletion_timestamp is not None
@@ -80,27 +88,41 @@ class Simulation:
         """Attempt all pending pods; `until` names a pod whose placement ends the run early."""
         before = load_of(self.engine.cluster)
         self._arrive()
-        while not self._is_placed(until):
+        while not self._outcomes.is_placed(until):
             attempt = self.engine.schedule_next()
             if attempt is not None:
                 self._record(attempt)
                 self._spend(ATTEMPT_S)
                 on_attempt()
-            self._carry_out_requests()
+            self._carrier.carry_out_all()
             if attempt is None and not self._jump_ahead() and not self._see_off():
                 break
         for pod in self._scenario.pending:
-            if object_key(pod.metadata) not in self._results:
-                self._record_untried(pod)
+            if object_key(pod.metadata) not in self._outcomes.results:
+                self._outcomes.never_tried(pod)
         return Report(
             self._seed,
-            list(self._results.values()),
-            self._evictions,
+            list(self._outcomes.results.values()),
+            self._outcomes.evictions,
             Utilisation(before, load_of(self.engine.cluster)),
             len(self._scenario.running),
             tuple(self._notes),
-            self.engine.looks,
+            Timeline(self.engine.state.journal, self._start),
+            self.engine.looks.kept,
         )
+
+    def _record(self, attempt: Attempt) -> None:
+        for one in (attempt, *attempt.others):
+            result = self._outcomes.tried(one)
+            if one.binding is None:
+                self._give_up_if_hopeless(one.decision.pod, result)
+
+    def _give_up_if_hopeless(self, info: PodInfo, result: PodResult) -> None:
+        """Leave a pod out of the rest of the run if trying again will not help it."""
+        if result.crash or result.attempts >= MOST_ATTEMPTS:
+            self.engine.queue.delete(info)
+            self.engine.state.pods.pop(info.key, None)
+            self.engine.state.note(info.key, "given up")
 
     # time
 
@@ -109,10 +131,10 @@ class Simulation:
             self._now += ARRIVAL_S
             try:
                 self.engine.intake.pod_put(pod)
+            except InvariantBroken:
+                raise
             except Exception as problem:
-                result = self._result(pod)
-                result.outcome, result.message = Outcome.ERROR, CRASHED + describe(problem)
-                result.crash = traceback.format_exc()
+                self._outcomes.crashed(pod, problem)
 
     def _spend(self, seconds: float) -> None:
         self._now += seconds
@@ -143,111 +165,6 @@ class Simulation:
         gone = "pod is" if len(leaving) == 1 else "pods are"
         self._notes.append(f"{len(leaving)} terminating {gone} gone to make room")
         return True
-
-    # what came of it
-
-    def _result(self, pod: Pod) -> PodResult:
-        key = object_key(pod.metadata)
-        if key not in self._results:
-            self._results[key] = PodResult(pod, key, Outcome.UNSCHEDULABLE)
-        return self._results[key]
-
-    def _is_placed(self, key: str) -> bool:
-        return key in self._results and self._results[key].placed
-
-    def _record(self, attempt: Attempt) -> None:
-        decision = attempt.decision
-        result = self._result(decision.pod.pod)
-        result.attempts = decision.attempt
-        result.digest = digest_of(decision)
-        if attempt.binding is not None:
-            return
-        result.message = decision.message or ""
-        result.outcome = Outcome.ERROR if decision.is_error else Outcome.UNSCHEDULABLE
-        result.crash = attempt.crash
-        if result.crash or result.attempts >= MOST_ATTEMPTS:
-            self.engine.queue.delete(decision.pod)
-
-    def _record_untried(self, pod: Pod) -> None:
-        """Why a pod was never tried."""
-        result, engine = self._result(pod), self.engine
-        if pod.metadata.deletion_timestamp is not None:
-            result.outcome, result.message = Outcome.TERMINATING, _TERMINATING
-        elif not engine.state.responsible(pod):
-            known = ", ".join(engine.profiles)
-            name = pod.spec.scheduler_name
-            result.outcome = Outcome.NOT_OURS
-            result.message = f"asks for scheduler {name}; profiles here: {known}"
-        else:
-            refusal = engine.pre_enqueue(engine.cluster.infos.of(pod))
-            broken = refusal is not None and not refusal.code.rejected
-            result.outcome = Outcome.ERROR if broken else Outcome.GATED
-            result.message = refusal.message if refusal else ""
-
-    # what the engine asks for
-
-    def _carry_out_requests(self) -> None:
-        while requests := self.engine.take_requests():
-            for request in requests:
-                match request:
-                    case Bind():
-                        self._bind(request.binding)
-                    case Preempt():
-                        self._preempt(request)
-                    case PatchStatus() if request.nominated_node is not None:
-                        self._nominate(request.pod.pod, request.nominated_node)
-
-    def _bind(self, binding: Binding) -> None:
-        info = binding.cycle.pod
-        result = self._result(info.pod)
-        problem = self._run_binding(binding, result)
-        bound = not self.engine.cluster.is_assumed(info.uid)
-        if problem is None and not bound:  # a binder that went past the API handle
-            self._api.place(info.pod, binding.node_name)
-            bound = True
-        self.engine.bindings.finished(binding, None if bound else problem)
-        if bound:
-            result.outcome, result.node, result.message = Outcome.PLACED, binding.node_name, ""
-        elif problem is not None:
-            result.outcome, result.message = Outcome.ERROR, problem.message
-            if result.attempts >= MOST_ATTEMPTS:
-                self.engine.queue.delete(info)
-
-    def _run_binding(self, binding: Binding, result: PodResult) -> Status | None:
-        try:
-            return finish(binding.run(self._api))
-        except OutsideWorldError as problem:
-            return error(str(problem))
-        except Exception as problem:
-            result.crash = traceback.format_exc()
-            return error(CRASHED + describe(problem))
-
-    def _preempt(self, request: Preempt) -> None:
-        engine, preemptor = self.engine, request.preemptor
-        for weaker in request.clear:
-            self._nominate(weaker.pod, "")
-        for eviction in request.evict:
-            victim = eviction.victim
-            engine.intake.pod_deleted(victim.pod)
-            self._api.release_claims(victim.pod)
-            engine.preemptions.evicted(preemptor, victim, request.node_name)
-            self._evictions.append(Eviction(victim.pod, request.node_name, preemptor.key))
-            earlier = self._results.get(victim.key)
-            if earlier is not None:
-                earlier.outcome, earlier.node = Outcome.PREEMPTED, ""
-                earlier.message = f"preempted by {preemptor.key} on node {request.node_name}"
-        result = self._result(preemptor.pod)
-        result.victims = (*result.victims, *(evict.victim.key for evict in request.evict))
-        engine.preemptions.finished(preemptor, None)
-
-    def _nominate(self, pod: Pod, node_name: str) -> None:
-        """Write a nomination into the stored pod, as a patch of its status would."""
-        current = self.engine.state.pods.get(object_key(pod.metadata))
-        if current is None or current.spec.node_name:
-            return
-        if current.status.nominated_node_name != node_name:
-            status = replace(current.status, nominated_node_name=node_name)
-            self.engine.intake.pod_put(replace(current, status=status))
 
 
 def _latest_start(pods: Iterable[Pod]) -> datetime:

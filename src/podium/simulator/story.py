@@ -21,8 +21,11 @@ class PodStory:
     @classmethod
     def of(cls, report: Report, key: str, *, runs_on: str, alone: bool) -> "PodStory":
         place = next(at for at, result in enumerate(report.pods) if result.key == key)
-        looks = report.watched[key]
-        attempts = tuple(Explanation(look.decision, look.examination) for look in looks)
+        attempts = tuple(
+            Explanation(look.decision, look.examination)
+            for look in report.watched[key]
+            if look.examination is not None
+        )
         premise = _premise(runs_on, alone, place) if attempts else "never tried"
         return cls(report.pods[place], premise, attempts, runs_on)
 

@@ -202,6 +202,14 @@ def test_a_later_member_that_needs_preemption_turns_a_fitting_group_into_a_waiti
     assert result.status == Status(Code.UNSCHEDULABLE, WAITING)
 
 
+def test_a_group_keeps_waiting_when_a_later_member_fits_as_things_are() -> None:
+    driver = make(node("a", 2), node("b", 1), running("old", "a", cpu=2), make_group(min_count=2))
+    driver.put(member("p", priority=10, cpu=2), member("q", priority=10))
+    result = try_group(driver, "p", "q")
+    assert outcome(result) == {"p": ("a", True, False), "q": ("b", False, True)}
+    assert result.waiting_on_preemption
+
+
 def test_an_incomplete_gang_does_not_wait_for_preemption() -> None:
     driver = make(node("a", 1), running("old", "a"), make_group(min_count=2))
     driver.put(member("p", priority=10), member("q", priority=10, cpu=9))

@@ -1,5 +1,7 @@
 """One popped member brings its group: who comes along, in which order, and who cannot."""
 
+from typing import Any
+
 import pytest
 from builders import make_pod
 from fake_plugins import filter_by
@@ -69,7 +71,7 @@ def test_who_was_ready_first_stays_first_after_a_failure() -> None:
 
 def test_members_come_along_from_every_part_of_the_queue_but_not_past_a_gate() -> None:
     driver = GroupDriver(node("a", 1), make_group(), gates=GENERIC)
-    held = {"schedulingGates": [{"name": "later"}]}
+    held: dict[str, Any] = {"schedulingGates": [{"name": "later"}]}
     driver.put(member("fits"), member("not", cpu=5), member("held", **held))
     driver.run()
     assert driver.where() == {"fits": "binding", "not": "backoff", "held": "gated"}
@@ -244,7 +246,7 @@ def test_nothing_is_held_while_a_group_does_not_fit() -> None:
 
 
 def test_members_see_each_other_while_they_are_tried() -> None:
-    spread = {
+    spread: dict[str, Any] = {
         "labels": {"app": "x"},
         "affinity": {
             "podAntiAffinity": {

@@ -1,21 +1,24 @@
 """Trying a group on one topology domain after the other, and choosing among those that fit."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from fake_plugins import filter_by
 from group_driver import EVERYTHING, TOPOLOGY, GroupDriver, make_group, member, node, running
 
+from podium.api.meta import KubeStruct
+from podium.api.node import Node
 from podium.framework.pod_group_cycle import Assignments, PodGroupCycle
 from podium.framework.points import PlacementScorePlugin
 from podium.framework.status import error, unschedulable
 
 
-def rack(name: str, rack: str, cpu: int = 2) -> object:
+def rack(name: str, rack: str, cpu: int = 2) -> Node:
     return node(name, cpu, labels={"rack": rack})
 
 
-def driver_of(*objects: object, **more: object) -> GroupDriver:
-    return GroupDriver(*objects, gates=TOPOLOGY, **more)  # type: ignore[arg-type]
+def driver_of(*objects: KubeStruct, **more: Any) -> GroupDriver:
+    return GroupDriver(*objects, gates=TOPOLOGY, **more)
 
 
 def placed(driver: GroupDriver) -> dict[str, str]:
@@ -212,7 +215,7 @@ def test_a_nominated_node_outside_the_placement_is_not_looked_at() -> None:
 
 
 def test_a_narrowed_search_stays_within_the_placement() -> None:
-    picky = {
+    picky: dict[str, Any] = {
         "affinity": {
             "nodeAffinity": {
                 "requiredDuringSchedulingIgnoredDuringExecution": {
@@ -306,7 +309,7 @@ def test_a_group_with_a_topology_does_not_preempt_either() -> None:
         rack("a", "r1", 1),
         running("old", "a"),
         make_group(topology="rack", priority=9),
-        gates=EVERYTHING,  # type: ignore[arg-type]
+        gates=EVERYTHING,
     )
     driver.put(member("p", priority=9))
     driver.run()

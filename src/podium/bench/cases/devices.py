@@ -103,6 +103,4 @@ def _pod(name: str, placed: Raw) -> Pod:
     claims = [{"name": "resource", "resourceClaimTemplateName": "test-claim-template"}]
     told = [{"name": "resource", "resourceClaimName": f"claim-{name}"}]
     status = {"phase": "Pending"} | placed.get("status", {}) | {"resourceClaimStatuses": told}
-    return make_pod(
-        name, requests=None, resourceClaims=claims, **{**placed, "status": status}
-    )
+    return make_pod(name, requests=None, resourceClaims=claims, **{**placed, "status": status})

@@ -150,10 +150,10 @@ def while_gated(plan: Plan) -> Scene:
         return make_pod(f"leaving-{index}", requests=None, **on_node(index % plan.nodes))
 
     def init() -> Iterator[Pod]:
-        for index in range(gated):
-            yield make_pod(f"gated-{index}", requests=None, schedulingGates=gates)
         for index in range(leaving):
             yield leaver(index)
+        for index in range(gated):
+            yield make_pod(f"gated-{index}", requests=None, schedulingGates=gates)
 
     def turn(number: int) -> Turn:
         return Turn(delete=(leaver(number),)) if number < leaving else Turn()
@@ -164,4 +164,3 @@ def while_gated(plan: Plan) -> Scene:
         measured=(Arrival(make_pod(f"pod-{i}", requests=None)) for i in range(plan.pods)),
         churn=(Churn(0.02, turn),),
     )
-

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import chain
+from typing import Any
 
 from podium.api.node import Node
 from podium.api.pod import Pod
@@ -92,7 +93,7 @@ def many_selectors(plan: Plan) -> Scene:
     """Pods of many applications in turn, each spread over zones by a selector of its own."""
     count = max(1, plan.selectors)
 
-    def pod(index: int, prefix: str, **placed: Raw) -> Pod:
+    def pod(index: int, prefix: str, **placed: Any) -> Pod:
         labels = {"app": f"app-{index % count}"}
         constraints = [_constraint(ZONE, labels, 5, required=True)]
         return make_pod(

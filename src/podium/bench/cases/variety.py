@@ -6,6 +6,8 @@ whole pods. A thousand signatures here are a hundred request vectors, five rules
 sets of tolerations in every combination; each is an application with a label of its own.
 """
 
+from typing import Any
+
 from podium.api.pod import Pod
 from podium.bench.scene import Plan, Scene, arrivals
 from podium.bench.templates import ZONE, Raw, make_nodes, make_pod, on_node
@@ -19,14 +21,12 @@ def many_signatures(plan: Plan) -> Scene:
     count = max(1, plan.signatures)
     return Scene(
         nodes=make_nodes(plan.nodes, zones=ZONES),
-        init=(
-            _pod(f"init-{i}", i % count, **on_node(i % plan.nodes)) for i in range(plan.init)
-        ),
+        init=(_pod(f"init-{i}", i % count, **on_node(i % plan.nodes)) for i in range(plan.init)),
         measured=arrivals(_pod(f"pod-{i}", i % count) for i in range(plan.pods)),
     )
 
 
-def _pod(name: str, signature: int, **placed: Raw) -> Pod:
+def _pod(name: str, signature: int, **placed: Any) -> Pod:
     vector = signature % _VECTORS
     requests = {"cpu": f"{10 * (1 + vector % 10)}m", "memory": f"{50 * (1 + vector // 10)}Mi"}
     spec: Raw = {}

@@ -1,6 +1,7 @@
 """Cases of pods with volumes: secrets, and claims that are bound to volumes already."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from msgspec import convert
 
@@ -78,7 +79,7 @@ def _with_volumes(
     )
 
 
-def _claiming(name: str, **placed: Raw) -> Pod:
+def _claiming(name: str, **placed: Any) -> Pod:
     volumes = [{"name": "vol", "persistentVolumeClaim": {"claimName": f"claim-{name}"}}]
     return make_pod(name, volumes=volumes, **placed)
 
@@ -129,5 +130,3 @@ def _csi_node(name: str, annotations: dict[str, str] | None) -> CSINode:
         },
         CSINode,
     )
-
-

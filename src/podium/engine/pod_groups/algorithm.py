@@ -136,6 +136,7 @@ class GroupAlgorithm:
         decision.attempt = queued.attempts
         decision.durations_s["total"] = self._state.clock() - started
         member = MemberResult(queued, decision, cycle)
+        self._state.ask_writes(queued.info, cycle.writes)
         outcome = decision.post_filter
         if outcome is not None and outcome.code is Code.SUCCESS:
             # upstream: a member's victims have to go even if the group turns out not to fit
@@ -144,8 +145,9 @@ class GroupAlgorithm:
         if not node_name:
             return member
         permit = self._attempts.hold(decision, cycle, profile, node_name)
-        self._state.queue.activate(cycle.to_activate.values())
+        self._state.activate(cycle.to_activate.values())
         cycle.to_activate.clear()
+        self._state.ask_writes(queued.info, cycle.writes)
         if decision.bound is not None:
             member.node_name, member.permit = node_name, permit
             member.requires_preemption = decision.chosen is None
@@ -159,6 +161,7 @@ class GroupAlgorithm:
             member.decision.waits_s = {}
             for trouble in self._attempts.undo(member.cycle, profile, member.node_name):
                 self._state.note(member.queued.info.key, "undoing failed", trouble)
+            self._state.ask_writes(member.queued.info, member.cycle.writes)
 
 
 def _none_fits(count: int, first: GroupResult | None) -> GroupResult:

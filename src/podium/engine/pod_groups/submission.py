@@ -56,7 +56,6 @@ class Submission:
         elif result.broken:
             if not member.decision.is_error:
                 return self._failed(member, status, "")
-            member.decision.nominated_node = ""
         elif member.succeeded and result.waiting_on_preemption:
             return self._failed(member, status, member.node_name)
         elif member.succeeded:
@@ -71,11 +70,12 @@ class Submission:
         queued, decision, cycle = member.queued, member.decision, member.cycle
         cycle.group = None
         self._attempts.hold(decision, cycle, profile, member.node_name)
-        self._state.queue.activate(cycle.to_activate.values())
+        self._state.activate(cycle.to_activate.values())
         cycle.to_activate.clear()
         if decision.bound is None:
+            self._state.ask_writes(queued.info, cycle.writes)
             return self._fail_as_decided(queued, decision), None
-        self._note(decision, f"chose {decision.bound}")
+        self._state.note_attempt(decision)
         binding = Binding(cycle, profile, member.node_name, self._expected)
         self._bindings.start(queued, binding, decision.waits_s)
         return decision, binding
@@ -92,7 +92,8 @@ class Submission:
         decision.message = status.message
         decision.is_error = is_error(status)
         decision.nominated_node = nominated_node
-        self._note(decision, status.message)
+        self._state.note(decision.pod.key, "tried", status.message)
+        self._state.journal.keep(decision)
         self._failures.handle(
             queued,
             rejected=not decision.is_error,
@@ -102,7 +103,7 @@ class Submission:
         return decision
 
     def _fail_as_decided(self, queued: QueuedPod, decision: Decision) -> Decision:
-        self._note(decision, decision.message or "")
+        self._state.note_attempt(decision)
         self._failures.handle(
             queued,
             rejected=not decision.is_error,
@@ -112,10 +113,6 @@ class Submission:
             nominated_node=decision.nominated_node,
         )
         return decision
-
-    def _note(self, decision: Decision, detail: str) -> None:
-        self._state.note(decision.pod.key, "tried", detail)
-        self._state.journal.keep(decision)
 
 
 def _with_permit(member: MemberResult) -> Status:

@@ -77,7 +77,6 @@ class Interests:
         return strategy
 
 
-
 def _says_queue(registration: Registration, queued: QueuedPod, old: Any, new: Any) -> bool:
     if registration.hint is None:
         return True

@@ -1,0 +1,60 @@
+"""How far a measurement has come, on standard error.
+
+A terminal gets a bar that leaves nothing behind; a log gets a line for every run that has ended,
+since a long table may take minutes.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bars
+
+from podium.bench.figures import Figures
+
+
+class Progress:
+    """Runs of several workloads, one after the other."""
+
+    def __init__(self, console: Console, bars: Bars, task: TaskID) -> None:
+        self._console = console
+        self._bars = bars
+        self._task = task
+        self._ended = 0
+
+    def at(self, pods: int, done: int) -> None:
+        """So many pods of the run at hand are done."""
+        self._bars.update(self._task, completed=self._ended + done / max(1, pods))
+
+    def about(self, what: str) -> None:
+        self._bars.update(self._task, description=what)
+
+    def ended(self, name: str, number: int, figures: Figures) -> None:
+        """A run has ended."""
+        self._ended += 1
+        text = f"{name}, run {number + 1}: {figures.pods_per_s:,.0f} pods/s"
+        self._bars.update(self._task, completed=self._ended, description=text)
+        if not self._console.is_terminal:
+            self._console.print(text, markup=False, soft_wrap=True)
+
+
+@contextmanager
+def runs_progress(names: Sequence[str], repeat: int) -> Iterator[Progress]:
+    console = Console(stderr=True, highlight=False)
+    with _bars(console) as bars:
+        task = bars.add_task("measuring", total=len(names) * repeat)
+        yield Progress(console, bars, task)
+
+
+@contextmanager
+def file_progress(name: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A bar for the pods of one workload file."""
+    with _bars(Console(stderr=True)) as bars:
+        task = bars.add_task(name, total=total)
+        yield lambda done: bars.update(task, completed=done)
+
+
+def _bars(console: Console) -> Bars:
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    return Bars(*columns, console=console, transient=True, disable=not console.is_terminal)

@@ -1,0 +1,75 @@
+"""`podium bench scaling`: how cost grows with nodes, pods, signatures, selectors and domains."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from podium.api.errors import InputError
+from podium.bench.child import Order
+from podium.bench.figures import Figures
+from podium.bench.isolation import MeasuringError, measure_apart
+from podium.bench.scaling import AXES, markdown, measure_axis, orders_of, with_block
+from podium.cli.bench_progress import runs_progress
+from podium.cli.exit_codes import OK
+
+AxisName = Literal["nodes", "init", "signatures", "selectors", "domains"]
+
+
+def scaling(
+    *,
+    axis: Annotated[
+        list[AxisName] | None,
+        Parameter(negative="", help="What to vary; everything, one after the other, by default."),
+    ] = None,
+    most: Annotated[
+        int | None, Parameter(help="Leave out values above this one, for a quick look.")
+    ] = None,
+    repeat: Annotated[int, Parameter(help="Runs of each measurement.")] = 2,
+    write: Annotated[
+        Path | None, Parameter(help="Put the tables into a document, in the place marked for them.")
+    ] = None,
+) -> int:
+    """Vary one quantity after the other and print the cost of a pod as Markdown tables.
+
+    Examples:
+
+        podium bench scaling --axis signatures
+        podium bench scaling --write docs/scaling.md
+    """
+    if repeat < 1:
+        raise InputError("--repeat must be at least 1")
+    text = _document(write) if write is not None else ""
+    chosen = [entry for entry in AXES if axis is None or entry.quantity in axis]
+    if most is not None:
+        chosen = [entry.up_to(most) for entry in chosen]
+    ended = 0
+
+    with runs_progress(["measuring"] * orders_of(chosen), repeat) as progress:
+
+        def measure(order: Order) -> Figures:
+            nonlocal ended
+            report = measure_apart(order, lambda done: progress.at(order.plan.pods, done))
+            if report.figures is None:
+                raise MeasuringError(f"{order.case} has no figures")
+            progress.ended(f"{order.case} {order.plan}", ended, report.figures)
+            ended += 1
+            return report.figures
+
+        found = [(entry, measure_axis(entry, measure, repeat)) for entry in chosen]
+    block = markdown(found, repeat)
+    if write is not None:
+        write.write_text(with_block(text, block, str(write)))
+    else:
+        print(block)
+    return OK
+
+
+def _document(path: Path) -> str:
+    """A document's text, once it is sure that it has a place for tables."""
+    try:
+        text = path.read_text()
+    except OSError as problem:
+        raise InputError(f"cannot be read: {problem.strerror}", source=str(path)) from problem
+    with_block(text, "", str(path))
+    return text

@@ -1,0 +1,127 @@
+"""How `podium config` shows what it found: mistakes, effective configurations, plugin lists."""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import yaml
+from rich.text import Text
+
+from podium.api.yaml_scalars import ScalarError, plain
+from podium.cli.tables import Screen, count
+from podium.config.examine import Examination, Mistake
+from podium.config.expand import PointLists
+from podium.config.points import ExtensionPoint
+
+# The order in which a pod meets them.
+_SHOWN_ORDER = (
+    "preEnqueue",
+    "queueSort",
+    "preFilter",
+    "filter",
+    "postFilter",
+    "preScore",
+    "score",
+    "reserve",
+    "permit",
+    "preBind",
+    "bind",
+    "postBind",
+    "placementGenerate",
+    "placementScore",
+)
+
+
+def checked_document(file: str, found: Examination) -> dict[str, Any]:
+    """What was found in a file, for programs."""
+    return {
+        "file": file,
+        "loads": found.loads,
+        "message": found.message,
+        "errors": [_sentence(mistake) for mistake in found.mistakes],
+        "problems": [
+            {
+                "path": mistake.path,
+                "line": mistake.line,
+                "text": mistake.text,
+                "remedy": mistake.remedy,
+            }
+            for mistake in found.mistakes
+        ],
+        "effective": found.effective,
+        "expanded": found.expanded,
+    }
+
+
+def show_checked(screen: Screen, results: Iterable[tuple[str, Examination]]) -> None:
+    for file, found in results:
+        if found.configuration is not None:
+            names = ", ".join(profile.scheduler_name for profile in found.configuration.profiles)
+            profiles = count(len(found.configuration.profiles), "profile")
+            screen.print(_verdict(screen.signs.yes, "green", file, f"loads, {profiles}: {names}"))
+            continue
+        problems = count(len(found.mistakes), "problem")
+        screen.print(_verdict(screen.signs.no, "red", file, problems))
+        for mistake in found.mistakes:
+            where = "" if mistake.line is None else f"line {mistake.line}: "
+            screen.print(Text(f"  {where}{_sentence(mistake)}"))
+            if mistake.remedy:
+                screen.print(Text(f"    {screen.signs.arrow} {mistake.remedy}", style="dim"))
+
+
+def effective_yaml(document: Mapping[str, Any]) -> str:
+    return yaml.dump(
+        document, Dumper=_Dumper, sort_keys=True, allow_unicode=True, width=1000, indent=2
+    )
+
+
+def effective_diff(defaults: Mapping[str, Any], document: Mapping[str, Any], name: str) -> str:
+    """What a configuration changes, as a unified diff; empty if nothing."""
+    lines = difflib.unified_diff(
+        effective_yaml(defaults).splitlines(keepends=True),
+        effective_yaml(document).splitlines(keepends=True),
+        "defaults",
+        name,
+    )
+    return "".join(lines)
+
+
+def show_points(screen: Screen, lists: Mapping[str, PointLists]) -> None:
+    for index, (scheduler_name, points) in enumerate(lists.items()):
+        if index:
+            screen.print()
+        table = screen.table("POINT", scheduler_name, whole=("POINT",))
+        for point in map(ExtensionPoint, _SHOWN_ORDER):
+            names = [
+                f"{plugin.name} {plugin.weight}" if point.is_weighted else plugin.name
+                for plugin in points[point]
+            ]
+            table.add_row(point.value, ", ".join(names) or screen.signs.nothing)
+        screen.print(table)
+
+
+def _verdict(sign: str, style: str, file: str, text: str) -> Text:
+    return Text.assemble((sign, style), f" {file}  ", (text, style))
+
+
+def _sentence(mistake: Mistake) -> str:
+    return f"{mistake.path}: {mistake.text}" if mistake.path else mistake.text
+
+
+class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+    """Writes text in quotes wherever a reader of Kubernetes' YAML would take it for more."""
+
+    def ignore_aliases(self, _data: Any) -> bool:
+        return True
+
+
+def _represent_text(dumper: Any, text: str) -> Any:
+    try:
+        is_text = plain(text) == text and isinstance(plain(text), str)
+    except ScalarError:
+        is_text = False
+    style = None if is_text and text != "<<" else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _represent_text)

@@ -1,0 +1,114 @@
+"""From a command line to a simulation that is ready to run, the same way for every command.
+
+Files, configuration, feature gates and plugins of one's own belong together: a gate decides which
+arguments a configuration may have, a plugin which names it may use. Whatever is wrong with any of
+them is told before anything runs.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from podium.api.errors import closest, did_you_mean
+from podium.api.pod import Pod
+from podium.cli.feature_gate_flags import read_gates
+from podium.cli.options import progress_bar, read_configuration, read_scenario
+from podium.cli.user_plugins import GROUP, Equipped, equip
+from podium.config.errors import ConfigurationError
+from podium.config.feature_gates import FeatureGates
+from podium.plugins import in_tree_registry
+from podium.simulator import Report, Scenario, Simulation
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Everything that a simulation is made of; `config` is the name of the file, if there is
+    one."""
+
+    scenario: Scenario
+    equipped: Equipped
+    gates: FeatureGates
+    config: str = ""
+    seed: int = 0
+    validate: bool = False
+
+    def run(
+        self,
+        *,
+        watch: Collection[str] = (),
+        until: str = "",
+        scenario: Scenario | None = None,
+    ) -> Report:
+        """Simulate, with a bar on terminals; `scenario` stands in for the one of the files."""
+        chosen = scenario or self.scenario
+        simulation = self._simulation(chosen, watch)
+        with progress_bar("placing pods", len(chosen.pending)) as progress:
+            return simulation.run(
+                until=until, on_attempt=lambda: progress.advance(progress.task_ids[0])
+            )
+
+    def _simulation(self, scenario: Scenario, watch: Collection[str]) -> Simulation:
+        configuration, registry, notes = self.equipped
+        try:
+            return Simulation(
+                Scenario(
+                    scenario.nodes,
+                    scenario.running,
+                    scenario.pending,
+                    scenario.objects,
+                    (*scenario.notes, *notes),
+                ),
+                configuration,
+                registry,
+                seed=self.seed,
+                gates=self.gates,
+                watch=watch,
+                validate=self.validate,
+            )
+        except ConfigurationError as problem:
+            raise problem.found_in(self.config, self._remedy()) from problem.__cause__
+
+    def _remedy(self) -> str:
+        """What to do about a plugin that nobody knows, if there is one."""
+        configuration, registry, _ = self.equipped
+        for profile in configuration.profiles:
+            for name in sorted(profile.plugins.enabled_names()):
+                if name not in registry:
+                    guess = did_you_mean(closest(name, list(registry)))
+                    return guess or f"--plugin adds one, and so does the entry point group {GROUP}"
+        return ""
+
+
+def prepare(
+    paths: Sequence[str],
+    *,
+    validation: str,
+    config: str | None,
+    feature_gates: Sequence[str] | None,
+    plugin: Sequence[str] | None,
+    seed: int,
+    validate: bool,
+) -> Prepared:
+    """Read everything; raises InputError."""
+    gates = read_gates(feature_gates)
+    configuration = read_configuration(config, gates)
+    equipped = equip(configuration, in_tree_registry(), plugin or ())
+    scenario = read_scenario(paths, validation)
+    return Prepared(scenario, equipped, gates, config or "", seed, validate)
+
+
+def only(scenario: Scenario, pod: Pod) -> Scenario:
+    """The scenario with one pending pod, which if it runs gives its place up first."""
+    pending = replace(
+        pod,
+        spec=replace(pod.spec, node_name=""),
+        status=replace(pod.status, nominated_node_name=""),
+    )
+    return Scenario(
+        scenario.nodes,
+        tuple(other for other in scenario.running if other is not pod),
+        (pending,),
+        scenario.objects,
+        scenario.notes,
+    )

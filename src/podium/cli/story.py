@@ -1,0 +1,80 @@
+"""`podium story`: what happened to this pod, from beginning to end?"""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from podium.cli.exit_codes import NO, OK
+from podium.cli.explain import the_pod
+from podium.cli.options import (
+    Config,
+    Filename,
+    Gates,
+    Output,
+    PluginFiles,
+    Seed,
+    Validate,
+    ValidationMode,
+)
+from podium.cli.preparation import prepare
+from podium.cli.simulate import exit_code
+from podium.cli.story_document import story_document
+from podium.cli.story_view import show_story
+from podium.cli.tables import Screen, print_document
+from podium.simulator.biography import Biography
+
+
+def story(
+    pod: Annotated[str, Parameter(help="The pod: name or namespace/name.")],
+    /,
+    *paths: Annotated[str, Parameter(help="More files, as with -f.")],
+    filename: Filename = None,
+    config: Config = None,
+    plugin: PluginFiles = None,
+    feature_gates: Gates = None,
+    seed: Seed = 0,
+    validation: ValidationMode = "strict",
+    validate: Validate = False,
+    output: Output = "table",
+) -> int:
+    """Tell everything that happened to a pod, in order and with reasons.
+
+    The files are those of `podium simulate`, and so is the run, to its end. Times are seconds on
+    its virtual clock: an attempt takes a millisecond, and when everybody waits, the clock jumps.
+    Each attempt is told with what it found: the node and its score, or who ruled out how many
+    nodes. Each event that let the pod try again is told with the object it happened to and the
+    plugin that had asked to be told. A pod that runs already has a story if something happens to
+    it.
+
+    `podium explain` takes a single decision apart; this tells how it came to it.
+
+    **Examples**
+
+    ```
+    podium story render -f cluster.yaml -f pods.yaml
+    podium story kube-system/coredns-5d4 -f cluster.json --config scheduler.yaml
+    podium story render -f cluster.yaml -f pods.yaml -o json | jq '.story[].what'
+    ```
+
+    **Exit code** 0 if the pod has a node in the end, 1 if not, 2 if the input is wrong, 70 if
+    Podium has a bug.
+    """
+    prepared = prepare(
+        [*(filename or ()), *paths],
+        validation=validation,
+        config=config,
+        feature_gates=feature_gates,
+        plugin=plugin,
+        seed=seed,
+        validate=validate,
+    )
+    found = the_pod(prepared.scenario, pod)
+    report = prepared.run(watch=[f"{found.metadata.namespace}/{found.metadata.name}"])
+    biography = Biography.of(report, found)
+    if output in ("json", "yaml"):
+        print_document(story_document(biography, report.notes), output)
+    else:
+        notes = prepared.equipped.notes
+        show_story(biography, Screen(), notes=notes, wide=output == "wide")
+    crashed = exit_code(report)
+    return crashed if crashed not in (OK, NO) else (OK if biography.node else NO)

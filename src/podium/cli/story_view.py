@@ -1,0 +1,133 @@
+"""A pod's story on a screen: when, what, and why."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.text import Text
+
+from podium.cli.journal_words import ACTIVATED, BACKOFF, TIMEOUT, seconds
+from podium.cli.simulate_view import lead
+from podium.cli.tables import Screen, count
+from podium.engine.decision import Decision
+from podium.engine.journal import Line
+from podium.simulator import Outcome
+from podium.simulator.biography import Biography, Chapter, rejections
+from podium.simulator.report import digest_of
+
+_WOKEN = {
+    BACKOFF: "its backoff is over",
+    TIMEOUT: "no event has helped it for five minutes",
+    ACTIVATED: "a plugin asked for it",
+}
+
+
+def show_story(
+    biography: Biography, screen: Screen, *, notes: Sequence[str] = (), wide: bool = False
+) -> None:
+    """`-o wide` adds the score of every plugin."""
+    _show_head(biography, screen)
+    if biography.chapters:
+        screen.heading("Story", "seconds of virtual time")
+        table = screen.table("TIME", "WHAT", "WHY", right=("TIME",), whole=("TIME", "WHAT"))
+        for chapter in biography.chapters:
+            told = Text("\n").join(Text(line) for line in _why(biography, chapter, wide=wide))
+            table.add_row(seconds(chapter.line.at), _what(chapter), told)
+        screen.print(table)
+    screen.notes(notes)
+
+
+def _show_head(biography: Biography, screen: Screen) -> None:
+    spec = biography.pod.spec
+    sign, style = (
+        (screen.signs.yes, "bold green") if biography.node else (screen.signs.no, "bold red")
+    )
+    lines = (
+        ("Pod", Text(biography.key, style="bold")),
+        ("Ending", Text.assemble((sign, style), f" {_ending(biography)}")),
+        ("Profile", Text(f"{spec.scheduler_name}, priority {spec.priority or 0}")),
+    )
+    for title, text in lines:
+        screen.print(Text.assemble((f"{title:<10}", "dim"), text))
+
+
+def _ending(biography: Biography) -> str:
+    result = biography.result
+    if result is None:
+        where = biography.pod.spec.node_name
+        if biography.evicted_for:
+            return f"ran on {where}, evicted for {biography.evicted_for}"
+        return f"runs on {where} from beginning to end; nothing happens to it"
+    tries = count(result.attempts, "attempt")
+    match result.outcome:
+        case Outcome.PLACED:
+            took = biography.chapters[-1].line.at - biography.chapters[0].line.at
+            return f"bound to {result.node} after {tries} and {seconds(took)} s"
+        case Outcome.UNSCHEDULABLE:
+            return f"no node fits, after {tries}"
+        case Outcome.GATED:
+            return "held back, never tried"
+    return result.message
+
+
+def _what(chapter: Chapter) -> str:
+    if chapter.decision is not None:
+        return f"attempt {chapter.decision.attempt}"
+    return chapter.line.what
+
+
+def _why(biography: Biography, chapter: Chapter, *, wide: bool) -> Iterator[str]:
+    line, decision = chapter.line, chapter.decision
+    by = ", ".join(line.plugins)
+    if decision is not None:
+        yield from _attempt(decision, line, wide=wide)
+        return
+    match line.what:
+        case "tried":
+            yield line.detail or f"goes to {line.about}"
+        case "held back":
+            yield f"by {by}"
+            result = biography.result
+            if result is not None and result.outcome is Outcome.GATED:
+                yield result.message
+        case "woken":
+            yield from _woken(line)
+        case "backing off":
+            yield "goes on when its backoff is over"
+        case "preempting":
+            yield f"evicts {line.detail} to make room on {line.about}"
+        case "preempted":
+            yield f"{line.about} takes its place"
+        case "waiting":
+            yield f"{by} wants it to wait, on {line.about}"
+        case "bound":
+            yield f"to {line.about}"
+        case "binding failed" | "undoing failed":
+            yield line.detail
+        case "given up":
+            yield "trying again does not help"
+
+
+def _woken(line: Line) -> Iterator[str]:
+    if line.detail in _WOKEN:
+        yield _WOKEN[line.detail]
+        return
+    yield f"{line.detail}: {line.about}" if line.about else line.detail
+    if line.plugins:
+        yield f"{', '.join(line.plugins)} had rejected it and waited for that"
+
+
+def _attempt(decision: Decision, line: Line, *, wide: bool) -> Iterator[str]:
+    if not line.about:
+        rejected = rejections(decision)
+        if rejected:
+            told = (f"{plugin} ({count(nodes, 'node')})" for plugin, nodes in rejected.items())
+            yield f"no node fits, because of {', '.join(told)}"
+        yield line.detail
+        return
+    digest = digest_of(decision)
+    if decision.pod.pod.status.nominated_node_name == line.about:
+        yield f"goes to {line.about}, which it was nominated for"
+        return
+    points = "" if digest.score is None else f" with {digest.score:,} points"
+    yield f"goes to {line.about}{points}: {lead(digest)}"
+    if digest.scores and wide:
+        yield ", ".join(f"{plugin} {score.weighted}" for plugin, score in digest.scores.items())

@@ -1,0 +1,181 @@
+"""A loaded configuration written out again: the effective configuration of kube-scheduler.
+
+The form is that of `--write-config-to`: v1, everything filled in, `multiPoint` merged but not
+expanded, arguments only of plugins in use and sorted by name, a weight on every plugin. Loading
+what is written here gives the same configuration.
+"""
+
+import base64
+import struct
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import fields
+
+from podium.api.pod import (
+    NodeSelector,
+    NodeSelectorRequirement,
+    PreferredSchedulingTerm,
+    TopologySpreadConstraint,
+)
+from podium.config.duration import Duration
+from podium.config.expand import PointLists
+from podium.config.plugin_args import (
+    PluginArgs,
+    RawArgs,
+    ResourceSpec,
+    UtilizationShapePoint,
+)
+from podium.config.typed_args import ARGS_SUFFIX
+from podium.config.types import (
+    API_VERSION,
+    KIND,
+    Configuration,
+    Extender,
+    PluginSet,
+    ProfileConfiguration,
+)
+
+_DEFAULT_EXTENDER_TIMEOUT: Final = Duration.of_seconds(5)
+# Fields that Go writes even when they are empty.
+_ALWAYS_WRITTEN: Final[Mapping[type[msgspec.Struct], tuple[str, ...]]] = {
+    Extender: ("urlPrefix",),
+    NodeSelector: ("nodeSelectorTerms",),
+    NodeSelectorRequirement: ("key", "operator"),
+    PreferredSchedulingTerm: ("weight", "preference"),
+    TopologySpreadConstraint: ("maxSkew", "topologyKey", "whenUnsatisfiable"),
+}
+
+
+def effective(configuration: Configuration) -> dict[str, Any]:
+    """The configuration as a document, its keys in the order of the alphabet."""
+    document = {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "parallelism": configuration.parallelism,
+        "percentageOfNodesToScore": configuration.percentage_of_nodes_to_score,
+        "podInitialBackoffSeconds": configuration.pod_initial_backoff_seconds,
+        "podMaxBackoffSeconds": configuration.pod_max_backoff_seconds,
+        "leaderElection": _whole(configuration.leader_election),
+        "clientConnection": {
+            **_whole(configuration.client_connection),
+            "qps": _shortest(configuration.client_connection.qps),
+        },
+        "enableProfiling": configuration.enable_profiling,
+        "enableContentionProfiling": configuration.enable_contention_profiling,
+        "profiles": [_profile(profile) for profile in configuration.profiles],
+    }
+    if configuration.delay_cache_until_active:
+        document["delayCacheUntilActive"] = True
+    if configuration.extenders:
+        document["extenders"] = [_extender(extender) for extender in configuration.extenders]
+    return dict(_sorted(document))
+
+
+def expanded(lists: Mapping[str, PointLists]) -> list[dict[str, list[Any]]]:
+    """What runs at every point of every profile; points without plugins are left out."""
+    return [
+        {
+            point.value: [[p.name, p.weight] if point.is_weighted else p.name for p in found]
+            for point, found in profile.items()
+            if found
+        }
+        for profile in lists.values()
+    ]
+
+
+def _profile(profile: ProfileConfiguration) -> dict[str, Any]:
+    written: dict[str, Any] = {
+        "schedulerName": profile.scheduler_name,
+        "plugins": {
+            info.encode_name: _plugin_set(getattr(profile.plugins, info.name))
+            for info in fields(profile.plugins)
+        },
+    }
+    if profile.percentage_of_nodes_to_score is not None:
+        written["percentageOfNodesToScore"] = profile.percentage_of_nodes_to_score
+    used = profile.plugins.enabled_names()
+    entries = [
+        _plugin_config(name, args)
+        for name, args in sorted(profile.plugin_args.items())
+        if name in used
+    ]
+    if entries:
+        written["pluginConfig"] = entries
+    return written
+
+
+def _plugin_config(name: str, args: PluginArgs | RawArgs) -> dict[str, Any]:
+    if isinstance(args, RawArgs):
+        return {"name": name} if args.value is None else {"name": name, "args": _plain(args.value)}
+    header = {"apiVersion": API_VERSION, "kind": f"{name}{ARGS_SUFFIX}"}
+    return {"name": name, "args": {**header, **_plain(args)}}
+
+
+def _plugin_set(plugins: PluginSet) -> dict[str, Any]:
+    lists = {"enabled": plugins.enabled, "disabled": plugins.disabled}
+    return {name: [_whole(plugin) for plugin in found] for name, found in lists.items() if found}
+
+
+def _extender(extender: Extender) -> dict[str, Any]:
+    timeout = extender.http_timeout
+    if not timeout.nanoseconds:
+        extender = msgspec.structs.replace(extender, http_timeout=_DEFAULT_EXTENDER_TIMEOUT)
+    written: dict[str, Any] = _plain(extender)
+    return written
+
+
+def _whole(value: msgspec.Struct) -> dict[str, Any]:
+    """A Struct with all its fields, whatever they are."""
+    return {info.encode_name: _plain(getattr(value, info.name)) for info in fields(value)}
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it; of a Struct, only the fields that say something."""
+    match value:
+        case Duration():
+            return str(value)
+        case ResourceSpec() | UtilizationShapePoint():
+            return _whole(value)
+        case PluginArgs():
+            inner = ((info.encode_name, getattr(value, info.name)) for info in fields(value))
+            return {name: _plain(v) for name, v in inner if v is not None and v != ()}
+        case msgspec.Struct():
+            always = _ALWAYS_WRITTEN.get(type(value), ())
+            return {
+                info.encode_name: _plain(getattr(value, info.name))
+                for info in fields(value)
+                if info.encode_name in always or getattr(value, info.name) != info.default
+            }
+        case Mapping():
+            return {key: _plain(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [_plain(inner) for inner in value]
+        case bytes():
+            return base64.b64encode(value).decode()
+        case bool() | int() | str() | None:
+            return value
+        case float():
+            return int(value) if value.is_integer() and abs(value) < 1e21 else float(value)
+    return msgspec.to_builtins(value)
+
+
+def _shortest(number: float) -> float:
+    """The shortest decimal that means the same 32-bit number, as Go prints it."""
+    for digits in range(1, 10):
+        candidate = float(f"{number:.{digits}g}")
+        try:
+            same = struct.unpack("<f", struct.pack("<f", candidate))[0] == number
+        except OverflowError:
+            same = False
+        if same:
+            whole = candidate.is_integer() and abs(candidate) < 1e21
+            return int(candidate) if whole else candidate
+    return number
+
+
+def _sorted(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(inner) for inner in value] if isinstance(value, list) else value

@@ -1,0 +1,61 @@
+"""Exceptions of plugins in words that lead to the mistake.
+
+A plugin that raises on purpose has a text for users, and that is all they should read. One that
+breaks by accident (a missing key, an attribute of None) has a text that helps nobody without the
+line it came from, and its author is often the one who reads it.
+"""
+
+import traceback
+from types import TracebackType
+
+
+class WrongAnswer(Exception):
+    """A plugin answered with something that means nothing at its point."""
+
+    def __init__(self, point: str, wanted: str, answer: object) -> None:
+        super().__init__(f"{point} must answer with {wanted}, not {_given(answer)}")
+
+
+def _given(answer: object) -> str:
+    if isinstance(answer, bool | int | float | str):
+        return f"{answer!r:.60}"
+    element = getattr(answer, "dtype", None)
+    kind = type(answer).__name__
+    return f"{kind} of {element}" if element is not None else kind
+
+
+_ACCIDENTS = (
+    ArithmeticError,
+    AttributeError,
+    IndexError,
+    KeyError,
+    NameError,
+    NotImplementedError,
+    RecursionError,
+    TypeError,
+)
+
+
+def describe(problem: BaseException) -> str:
+    """An exception as a reason: its text, or its type when it has none; an accident with its
+    type and place."""
+    if isinstance(problem, _ACCIDENTS):
+        return located(problem)
+    return str(problem) or type(problem).__name__
+
+
+def located(problem: BaseException) -> str:
+    """`KeyError: 'zone' (rules.py, line 12)`"""
+    text = str(problem)
+    named = type(problem).__name__ + (f": {text}" if text else "")
+    place = _place(problem.__traceback__)
+    return f"{named} ({place})" if place else named
+
+
+def _place(trace: TracebackType | None) -> str:
+    """The line that raised, as short as it can be said."""
+    frames = traceback.extract_tb(trace)
+    if not frames:
+        return ""
+    name = frames[-1].filename.replace("\\", "/").rpartition("/")[2]
+    return f"{name}, line {frames[-1].lineno}"

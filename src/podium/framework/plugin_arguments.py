@@ -1,0 +1,77 @@
+"""Arguments of plugins that are not in-tree: from what was written to the plugin's own type.
+
+A plugin may say what its arguments are by a Struct named `Args`; then they are decoded into it, and
+a value of the wrong type or a name that does not exist is told with its place in the file. A plugin
+without one gets what was written as it is.
+
+    class PreferZone(NodeScorePlugin):
+        class Args(msgspec.Struct):
+            zone: str
+            points: int = 100
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import inspect
+
+from podium.api.errors import closest, did_you_mean
+from podium.config.plugin_args import PluginArgs, RawArgs
+from podium.framework.points import Plugin
+
+
+class ArgumentsError(ValueError):
+    """Arguments that are not of the plugin's type; `path` leads to the field, below `args`."""
+
+    def __init__(self, path: str, problem: str, remedy: str = "") -> None:
+        super().__init__(f"{path}: {problem}")
+        self.path = path
+        self.problem = problem
+        self.remedy = remedy
+
+
+def arguments_of(plugin: type[Plugin], written: PluginArgs | RawArgs | None) -> Any:
+    """What a plugin's constructor gets; raises ArgumentsError."""
+    if isinstance(written, PluginArgs):
+        return written
+    raw = written.value if written is not None else None
+    if plugin.Args is None:
+        return raw
+    if raw is None:
+        raw = {}
+    for path, name, known in _unknown(raw, inspect.type_info(plugin.Args), "args"):
+        remedy = did_you_mean(closest(name, known)) or f"there are {', '.join(sorted(known))}"
+        raise ArgumentsError(f"{path}.{name}", "unknown field", remedy)
+    try:
+        return msgspec.convert(raw, plugin.Args)
+    except msgspec.ValidationError as problem:
+        text, _, where = str(problem).partition(" - at `$")
+        raise ArgumentsError("args" + where.rstrip("`"), _lowered(text)) from None
+
+
+def _unknown(raw: object, shape: inspect.Type, path: str) -> Iterator[tuple[str, str, list[str]]]:
+    """(path, name, names there are) of fields that no Struct has."""
+    match shape:
+        case inspect.UnionType(types=choices):
+            structs = [choice for choice in choices if isinstance(choice, inspect.StructType)]
+            if len(structs) == 1 and isinstance(raw, Mapping):
+                yield from _unknown(raw, structs[0], path)
+        case inspect.StructType() if isinstance(raw, Mapping) and not shape.array_like:
+            fields = {field.encode_name: field.type for field in shape.fields}
+            known = [*fields, shape.tag_field] if shape.tag_field else list(fields)
+            for name, value in raw.items():
+                if name not in known:
+                    yield path, str(name), known
+                elif name in fields:
+                    yield from _unknown(value, fields[name], f"{path}.{name}")
+        case inspect.VarTupleType() | inspect.ListType() if isinstance(raw, list):
+            for index, value in enumerate(raw):
+                yield from _unknown(value, shape.item_type, f"{path}[{index}]")
+        case inspect.DictType() if isinstance(raw, Mapping):
+            for name, value in raw.items():
+                yield from _unknown(value, shape.value_type, f"{path}.{name}")
+
+
+def _lowered(text: str) -> str:
+    return text[:1].lower() + text[1:]

@@ -1,0 +1,200 @@
+"""`podium bench` from the outside, on clusters too small to say anything about speed."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from podium.bench.scaling import BEGIN, END
+from podium.cli import main
+from podium.cli.bench_view import broken, short
+
+TINY = ("--nodes", "5", "--repeat", "1")
+NAMED = ("--workload", "basic", *TINY)
+
+
+@pytest.fixture(autouse=True)
+def _eighty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = main(["bench", *arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+@pytest.fixture
+def workload_file(tmp_path: Path) -> str:
+    node = {
+        "metadata": {"name": "n1"},
+        "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"}},
+    }
+    pods: list[dict[str, Any]] = [
+        {
+            "metadata": {"name": name, "namespace": "default", "uid": name},
+            "spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "3"}}}]},
+        }
+        for name in ("a", "b")
+    ]
+    path = tmp_path / "workload.json"
+    path.write_text(json.dumps({"nodes": [node], "pods": pods}))
+    return str(path)
+
+
+def test_a_table_fits_eighty_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    long = "SchedulingRequiredPodAntiAffinityWithNSSelector"
+    code, out, err = run(capsys, "--workload", long, *NAMED)
+    assert code == 0
+    assert "SchedulingRequiredPodAnti" in out
+    assert "AffinityWithNSSelector" in out
+    assert "5 nodes, every node scored, 1 run" in out
+    assert "one-minute load" in out
+    assert max(map(len, out.splitlines())) <= 80
+    assert "basic, run 1" in err
+
+
+def test_json_has_the_figures_of_each_workload(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "engine", "--json", "--workload", "spread", *NAMED)
+    spread, basic = json.loads(out)
+    assert code == 0
+    assert (spread["workload"], spread["case"]) == ("spread", "TopologySpreading")
+    assert basic["bound"] == basic["pods"]
+    assert basic["failed"] == 0
+    assert len(basic["runs"]) == 1
+    for key in ("pods_per_s", "pods_per_cpu_s", "p50_ms", "p99_ms", "peak_rss_mb", "load"):
+        assert isinstance(basic[key], float)
+
+
+def test_a_workload_file_gives_one_result(
+    capsys: pytest.CaptureFixture[str], workload_file: str
+) -> None:
+    arguments = ("engine", "--file", workload_file, "--json", "--repeat", "2")
+    code, out, err = run(capsys, *arguments)
+    found = json.loads(out)
+    assert code == 0
+    assert (found["workload"], found["bound"], found["failed"]) == ("workload.json", 1, 1)
+    assert len(found["runs"]) == 2
+    assert err == ""
+
+
+def test_pods_that_were_not_bound_are_told(
+    capsys: pytest.CaptureFixture[str], workload_file: str
+) -> None:
+    _, out, _ = run(capsys, "engine", "--file", workload_file, "--repeat", "1")
+    assert "1 of 2 pods were not bound" in out
+
+
+@pytest.mark.slow
+def test_an_earlier_run_is_compared_as_ratios(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    earlier = tmp_path / "earlier.json"
+    earlier.write_text(run(capsys, "--json", *NAMED)[1])
+    code, out, _ = run(capsys, "--compare", str(earlier), *NAMED)
+    assert code == 0
+    assert "Compared" in out
+    assert "SchedulingBasic" in out
+    (found,) = json.loads(run(capsys, "--compare", str(earlier), "--json", *NAMED)[1])
+    assert found["compared"]["ratio"] > 0
+    assert found["compared"]["verdict"] in ("faster", "slower", "within noise")
+
+
+def test_an_earlier_run_of_something_else_is_no_comparison(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    earlier = tmp_path / "earlier.json"
+    earlier.write_text('[{"workload": "spread", "pods_per_s": 1.0}]')
+    _, out, _ = run(capsys, "--compare", str(earlier), *NAMED)
+    assert "the earlier run has none of these workloads" in out
+
+
+def test_a_plot_is_written_as_svg(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    target = tmp_path / "plot.svg"
+    code, _, _ = run(capsys, "--plot", str(target), *NAMED)
+    assert code == 0
+    assert target.read_text().startswith("<svg ")
+    assert "SchedulingBasic" in target.read_text()
+
+
+def test_a_profile_names_functions(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "--profile", *NAMED)
+    assert code == 0
+    assert "Functions of basic" in out
+    assert "engine/attempt.py" in out
+
+
+def test_functions_are_part_of_the_json(capsys: pytest.CaptureFixture[str]) -> None:
+    (found,) = json.loads(run(capsys, "--profile", "--json", *NAMED)[1])
+    assert {"name", "place", "calls", "own_s", "total_s", "share"} <= set(found["functions"][0])
+
+
+@pytest.mark.slow
+def test_flame_graphs_of_several_workloads_have_their_names(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    run(capsys, "--flame-graph", str(tmp_path / "one.svg"), *NAMED)
+    run(capsys, "--flame-graph", str(tmp_path / "two.svg"), "--workload", "spread", *NAMED)
+    written = sorted(path.name for path in tmp_path.iterdir())
+    assert written == ["one.svg", "two-basic.svg", "two-spread.svg"]
+
+
+def test_workloads_are_listed_with_their_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "--list", "--nodes", "500")
+    assert code == 0
+    assert "PreemptionBasic" in out
+    assert "2,000" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("--workload", "basix"), "do you mean basic?"),
+        (("--workload", "zzz"), "`podium bench --list` names them all"),
+        (("--nodes", "0"), "must be at least 1"),
+        (("--repeat", "0"), "must be at least 1"),
+        (("--init", "-1"), "must not be negative"),
+        (("--percentage", "101"), "between 0 and 100"),
+        (("--compare", "/nonexistent"), "/nonexistent: cannot be read"),
+        (("--file", "/nonexistent"), "/nonexistent: cannot be read"),
+        (("--file", "/dev/null", "--profile"), "need a named workload"),
+        (("scaling", "--repeat", "0"), "must be at least 1"),
+        (("scaling", "--write", "/nonexistent"), "/nonexistent: cannot be read"),
+    ],
+)
+def test_wrong_arguments_are_told(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], problem: str
+) -> None:
+    code, _, err = run(capsys, *arguments)
+    assert code == 2
+    assert problem in " ".join(err.split())
+
+
+def test_a_plot_that_cannot_be_written_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "--plot", "/nonexistent/plot.svg", *NAMED)
+    assert code == 2
+    assert "/nonexistent/plot.svg: cannot be written" in err
+
+
+@pytest.mark.slow
+def test_scaling_fills_the_marked_place_of_a_document(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    document = tmp_path / "doc.md"
+    document.write_text(f"# Title\n{BEGIN}\n{END}\n")
+    arguments = ("scaling", "--axis", "nodes", "--most", "1", "--repeat", "1")
+    code, out, _ = run(capsys, *arguments, "--write", str(document))
+    assert (code, out) == (0, "")
+    assert "| 500 |" in document.read_text()
+
+
+def test_long_names_are_broken_before_capital_letters() -> None:
+    assert broken("basic", 10) == "basic"
+    assert broken("SchedulingPodAffinity", 15).splitlines() == ["SchedulingPod", "  Affinity"]
+    assert broken("SchedulingCSIPVs", 12).splitlines() == ["Scheduling", "  CSIPVs"]
+
+
+def test_numbers_keep_three_digits() -> None:
+    assert [short(n) for n in (0.1234, 4.4666, 163.2)] == ["0.123", "4.47", "163"]

@@ -1,0 +1,67 @@
+"""Results written, read again and compared."""
+
+import msgspec
+import pytest
+
+from podium.api.errors import InputError
+from podium.bench.comparison import FASTER, OTHER_SIZE, SAME, SLOWER, compare
+from podium.bench.results import Recorded, read_results
+
+
+def result(name: str, *rates: float, nodes: int = 500, cpu: float = 0.0) -> Recorded:
+    return Recorded(
+        workload=name,
+        nodes=nodes,
+        pods=10,
+        pods_per_s=max(rates),
+        pods_per_cpu_s=cpu,
+        runs=rates,
+    )
+
+
+def test_results_are_read_as_they_were_written() -> None:
+    written = [result("SchedulingBasic", 1.0, 2.0)]
+    assert read_results(msgspec.json.encode(written), "file") == written
+
+
+def test_the_single_result_of_a_workload_file_is_read_too() -> None:
+    written = result("workload.json", 1.0)
+    assert read_results(msgspec.json.encode(written), "file") == [written]
+
+
+def test_something_else_is_refused() -> None:
+    with pytest.raises(InputError, match=r"earlier\.json: not the results of a run"):
+        read_results(b"[1, 2]", "earlier.json")
+
+
+def test_a_short_name_and_the_full_one_are_the_same_workload() -> None:
+    (compared,) = compare([result("basic", 100.0)], [result("SchedulingBasic", 150.0)])
+    assert compared.name == "SchedulingBasic"
+    assert compared.ratio == 1.5
+
+
+def test_runs_that_overlap_are_within_noise() -> None:
+    (compared,) = compare([result("basic", 90.0, 110.0)], [result("basic", 100.0, 130.0)])
+    assert compared.verdict == SAME
+
+
+def test_a_change_is_one_that_no_run_contradicts() -> None:
+    before = [result("basic", 90.0, 110.0)]
+    (faster,) = compare(before, [result("basic", 111.0, 130.0)])
+    (slower,) = compare(before, [result("basic", 50.0, 89.0)])
+    assert (faster.verdict, slower.verdict) == (FASTER, SLOWER)
+
+
+def test_other_sizes_are_not_judged() -> None:
+    (compared,) = compare([result("basic", 1.0)], [result("basic", 9.0, nodes=5000)])
+    assert compared.verdict == OTHER_SIZE
+
+
+def test_workloads_that_only_one_run_has_are_left_out() -> None:
+    assert compare([result("basic", 1.0)], [result("spread", 1.0)]) == []
+
+
+def test_ratios_by_cpu_time_need_both_sides() -> None:
+    with_cpu, without = result("basic", 10.0, cpu=20.0), result("basic", 10.0)
+    assert compare([with_cpu], [with_cpu])[0].cpu_ratio == 1.0
+    assert compare([without], [with_cpu])[0].cpu_ratio == 0.0
