@@ -1,6 +1,8 @@
 """`podium bench` from the outside, on clusters too small to say anything about speed."""
 
 import json
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,7 @@ import pytest
 
 from podium.bench.scaling import BEGIN, END
 from podium.cli import main
+from podium.cli.app import build_app
 from podium.cli.bench_view import broken, short
 
 TINY = ("--nodes", "5", "--repeat", "1")
@@ -198,3 +201,18 @@ def test_long_names_are_broken_before_capital_letters() -> None:
 
 def test_numbers_keep_three_digits() -> None:
     assert [short(n) for n in (0.1234, 4.4666, 163.2)] == ["0.123", "4.47", "163"]
+
+
+def documented() -> list[str]:
+    text = (Path(__file__).parents[2] / "docs" / "scaling.md").read_text()
+    blocks = re.findall(r"```\n(.*?)```", text, re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
+    return [re.split(r"\s{2,}| > ", line)[0] for line in lines if line.startswith("podium ")]
+
+
+@pytest.mark.parametrize("command", documented())
+def test_a_documented_command_line_is_a_valid_one(command: str) -> None:
+    words = shlex.split(command)[1:]
+    function, bound, _ = build_app().parse_args(words, exit_on_error=False, print_error=False)
+    assert function.__name__ in ("engine", "scaling")
+    assert len(bound.arguments) == sum(word.startswith("--") for word in words)

@@ -53,6 +53,14 @@ def test_a_placed_pod_is_bound() -> None:
     assert driver.story("p") == ["queued", "tried", "bound"]
 
 
+def test_what_breaks_after_binding_is_noted_and_changes_nothing() -> None:
+    driver = tried()
+    driver.bindings["p"].problems.append('running PostBind plugin "Clumsy": boom')
+    driver.bound("p")
+    assert driver.where() == {"p": "n"}
+    assert driver.story("p")[-1] == "trouble after binding"
+
+
 def test_the_confirmation_may_come_before_the_report() -> None:
     driver = tried()
     driver.confirm("p", "n")

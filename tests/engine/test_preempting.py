@@ -174,6 +174,12 @@ def test_after_the_end_the_preemptor_waits_for_its_victims_like_anybody() -> Non
     assert driver.where()["strong"] == "backoff"
 
 
+def test_without_the_gate_a_preemptor_is_not_held_back() -> None:
+    driver, _ = preempting("a", "b", gates={"SchedulerAsyncPreemption": False})
+    driver.delete("a")
+    assert driver.where() == {"b": "n", "strong": "backoff"}
+
+
 def test_a_failed_eviction_brings_the_preemptor_forward() -> None:
     driver, request = preempting("a", "b")
     end(driver, request, "forbidden")

@@ -80,11 +80,12 @@ def flight(engine: Engine) -> Flight:
 
 
 def duplicate(engine: Engine) -> None:
-    engine.queue._unschedulable["default/ready"] = queued(engine, "ready")
+    engine.queue._unschedulable.put(queued(engine, "ready"))
 
 
 def misfile(engine: Engine) -> None:
-    engine.queue._unschedulable["default/x"] = engine.queue._unschedulable.pop("default/huge")
+    pods = engine.queue._unschedulable._pods
+    pods["default/x"] = pods.pop("default/huge")
 
 
 def assume_queued(engine: Engine) -> None:

@@ -166,12 +166,12 @@ def _fit(args: NodeResourcesFitArgs, at: str) -> Problems:
         if ratio is None:
             yield required(at_ratio, "must be specified when type is RequestedToCapacityRatio")
         else:
-            yield from _shape(ratio.shape, f"{at_ratio}.shape")
+            yield from shape_problems(ratio.shape, f"{at_ratio}.shape")
     elif ratio is not None:
         yield forbidden(at_ratio, "must be nil when type is not RequestedToCapacityRatio")
 
 
-def _shape(shape: Sequence[UtilizationShapePoint], at: str) -> Problems:
+def shape_problems(shape: Sequence[UtilizationShapePoint], at: str) -> Problems:
     if not shape:
         yield required(at, "at least one point must be specified")
     for i in range(1, len(shape)):
@@ -231,7 +231,7 @@ def _volume_binding(args: VolumeBindingArgs, at: str, gates: Mapping[str, bool])
             "invalid BindTimeoutSeconds, should not be a negative value",
         )
     if gates["StorageCapacityScoring"]:
-        yield from _shape(args.shape or (), f"{at}shape")
+        yield from shape_problems(args.shape or (), f"{at}shape")
     elif args.shape is not None:
         points = [{"Utilization": p.utilization, "Score": p.score} for p in args.shape]
         yield invalid(

@@ -70,6 +70,14 @@ class Decoded(NamedTuple, Generic[ValueT]):
     unknown_fields: tuple[UnknownField, ...]
 
 
+class _Unknown(list[UnknownField]):
+    """The unknown fields found so far, and the known ones that do not count."""
+
+    def __init__(self, absent: frozenset[str]) -> None:
+        super().__init__()
+        self.absent = absent
+
+
 class _Place(NamedTuple):
     """Where a value stands: its Go field for type errors, its path for unknown fields."""
 
@@ -78,9 +86,15 @@ class _Place(NamedTuple):
     path: str
 
 
-def decode(raw: Mapping[str, Any], shape: type[StructT]) -> Decoded[StructT]:
-    """Read a mapping as `shape`. Unknown fields are listed, a wrong type raises DecodeError."""
-    unknown: list[UnknownField] = []
+def decode(
+    raw: Mapping[str, Any], shape: type[StructT], absent: frozenset[str] = frozenset()
+) -> Decoded[StructT]:
+    """Read a mapping as `shape`. Unknown fields are listed, a wrong type raises DecodeError.
+
+    `absent` names fields of the Struct that the document's version does not have, by their paths
+    without indexes (`profiles.plugins.multiPoint`).
+    """
+    unknown = _Unknown(absent)
     value = _decode_struct(raw, shape, _Place(_go_name(shape), "", ""), unknown)
     return Decoded(value, tuple(unknown))
 
@@ -103,7 +117,7 @@ def json_kind(raw: object) -> str:
 
 
 def _decode_struct(
-    raw: Mapping[str, Any], shape: type[StructT], place: _Place, unknown: list[UnknownField]
+    raw: Mapping[str, Any], shape: type[StructT], place: _Place, unknown: _Unknown
 ) -> StructT:
     known = {info.encode_name: info for info in fields(shape)}
     unread: frozenset[str] = getattr(shape, "UNREAD", frozenset())
@@ -112,7 +126,9 @@ def _decode_struct(
     seen: set[str] = set()
     for name, value in raw.pairs if isinstance(raw, RepeatedMembers) else raw.items():
         path = f"{place.path}.{name}" if place.path else name
-        info: FieldInfo | None = known.get(name)
+        go_name = f"{embedded[name]}.{name}" if name in embedded else name
+        go_path = f"{place.go_path}.{go_name}" if place.go_path else go_name
+        info: FieldInfo | None = None if go_path in unknown.absent else known.get(name)
         repeated = name in seen
         seen.add(name)
         if info is None:
@@ -122,14 +138,12 @@ def _decode_struct(
         if repeated:
             unknown.append(UnknownField(path, "", "duplicate field"))
         if value is not None:
-            go_name = f"{embedded[name]}.{name}" if name in embedded else name
-            go_path = f"{place.go_path}.{go_name}" if place.go_path else go_name
             inner = _Place(_go_name(shape), go_path, path)
             values[info.name] = _decode_value(value, info.type, inner, unknown)
     return shape(**values)
 
 
-def _decode_value(raw: Any, shape: Any, place: _Place, unknown: list[UnknownField]) -> Any:
+def _decode_value(raw: Any, shape: Any, place: _Place, unknown: _Unknown) -> Any:
     shape, number = _bare(shape)
     if raw is None:
         return _empty(shape)

@@ -8,15 +8,15 @@ back before a pod is evicted, and the others at the end.
 Sources: `pkg/scheduler/apis/config/v1/{defaults,default_plugins}.go`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar
 
 import msgspec
 
 from podium.config.duration import Duration
 from podium.config.merge import merge_plugins
-from podium.config.plugin_args import PluginArgs, RawArgs, default_args
-from podium.config.typed_args import NamedArgs
+from podium.config.plugin_args import ARGS_KINDS, PluginArgs, RawArgs, defaulted
+from podium.config.typed_args import ArgsKinds, NamedArgs
 from podium.config.types import (
     ClientConnectionConfiguration,
     Configuration,
@@ -77,14 +77,21 @@ def default_plugins(gates: Mapping[str, bool]) -> Plugins:
     return Plugins(multi_point=PluginSet(enabled=tuple(enabled)))
 
 
+def merged_with_defaults(user: Plugins, gates: Mapping[str, bool]) -> Plugins:
+    return merge_plugins(default_plugins(gates), user)
+
+
 def complete(
     written: KubeSchedulerConfiguration,
     plugin_args: Sequence[Sequence[NamedArgs]],
     gates: Mapping[str, bool],
+    merged: Callable[[Plugins, Mapping[str, bool]], Plugins] = merged_with_defaults,
+    kinds: ArgsKinds = ARGS_KINDS,
 ) -> Configuration:
     """Fill in everything the user left out.
 
-    `plugin_args` are the typed and defaulted arguments that the user wrote, a list for each profile
+    `merged` lays the user's plugins over the default ones of the file's version, `kinds` are the
+    arguments that plugins take in it. `plugin_args` are the typed and defaulted arguments that the user wrote, a list for each profile
     of the file. The result may still be invalid; `validation.py` says whether it is.
     """
     profiles = written.profiles or (KubeSchedulerProfile(),)
@@ -102,7 +109,13 @@ def complete(
         enable_contention_profiling=_or(written.enable_contention_profiling, profiling),
         delay_cache_until_active=written.delay_cache_until_active,
         profiles=tuple(
-            _complete_profile(profile, args, gates, only_one=len(profiles) == 1)
+            _complete_profile(
+                profile,
+                args,
+                merged(profile.plugins, gates),
+                {name: defaulted(kind(), gates) for name, kind in kinds.items()},
+                only_one=len(profiles) == 1,
+            )
             for profile, args in zip(profiles, args_of_profile, strict=True)
         ),
         extenders=written.extenders,
@@ -112,16 +125,15 @@ def complete(
 def _complete_profile(
     profile: KubeSchedulerProfile,
     user_args: Sequence[NamedArgs],
-    gates: Mapping[str, bool],
+    plugins: Plugins,
+    default_args: Mapping[str, PluginArgs],
     *,
     only_one: bool,
 ) -> ProfileConfiguration:
-    plugins = merge_plugins(default_plugins(gates), profile.plugins)
     args: dict[str, PluginArgs | RawArgs] = dict(user_args)
     for name in sorted(plugins.enabled_names() - args.keys()):
-        defaults = default_args(name, gates)
-        if defaults is not None:
-            args[name] = defaults
+        if name in default_args:
+            args[name] = default_args[name]
     name_if_absent = DEFAULT_SCHEDULER_NAME if only_one else ""
     return ProfileConfiguration(
         scheduler_name=_or(profile.scheduler_name, name_if_absent),

@@ -9,6 +9,8 @@ each apiVersion, and is where a further version is added.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from podium.config.buildable import build_problem, with_ignored_resources
 from podium.config.decode import DecodeError
 from podium.config.defaults import complete
@@ -19,10 +21,12 @@ from podium.config.strict_errors import StrictErrors
 from podium.config.typed_args import is_args_kind, typed_args
 from podium.config.types import API_VERSION, KIND, Configuration
 from podium.config.validation import configuration_problems
-from podium.config.versions import V1, Version
+from podium.config.versions import V1, V1BETA1, V1BETA2, V1BETA3, Version
 from podium.config.written import WrittenFile, read_written
 
-READERS: Final[Mapping[str, Version]] = {version.api_version: version for version in (V1,)}
+READERS: Final[Mapping[str, Version]] = {
+    version.api_version: version for version in (V1, V1BETA3, V1BETA2, V1BETA1)
+}
 
 
 def load_configuration(
@@ -64,13 +68,17 @@ def load_written(
     try:
         version = _version_of(written)
         decoded = version.read(written.value, strict)
-        args = typed_args(decoded, version.api_version, version.args_kinds, strict, gates)
+        args = typed_args(decoded, version.args_versions, version.args_kinds, strict, gates)
     except DecodeError as error:
         raise ConfigurationError(str(error), source=source) from None
     except ConfigurationError as error:
         raise error.found_in(source) from None
-    configuration = complete(decoded, args, gates)
-    problems = configuration_problems(configuration, args, gates)
+    configuration = replace(
+        complete(decoded, args, gates, version.merged, version.args_kinds),
+        api_version=version.api_version,
+    )
+    problems = configuration_problems(configuration, args, gates, version.rules)
+    problems.extend(version.judge(decoded, configuration))
     if strict:
         raise strict.error(problems).found_in(source)
     if problems:

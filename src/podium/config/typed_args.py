@@ -27,19 +27,22 @@ ArgsKinds = Mapping[str, type[PluginArgs]]
 
 def typed_args(
     written: KubeSchedulerConfiguration,
-    api_version: str,
+    versions: Sequence[str],
     kinds: ArgsKinds,
     strict: StrictErrors,
     gates: FeatureGates,
 ) -> Sequence[Sequence[NamedArgs]]:
-    """The arguments of every profile, defaulted; raises ConfigurationError for a wrong type."""
+    """The arguments of every profile, defaulted; raises ConfigurationError for a wrong type.
+
+    `versions` are the apiVersions that arguments may name; the first is meant if they name none.
+    """
     typed: list[list[NamedArgs]] = []
     for i, profile in enumerate(written.profiles):
         entries: list[NamedArgs] = []
         for j, entry in enumerate(profile.plugin_config):
             at = f"profiles[{i}].pluginConfig[{j}]"
             try:
-                args, unknown_fields = _decode_args(entry.name, entry.args, api_version, kinds)
+                args, unknown_fields = _decode_args(entry.name, entry.args, versions, kinds)
             except DecodeError as error:
                 _refuse_args(at, str(error))
             strict.add(
@@ -60,7 +63,7 @@ def is_args_kind(kind: str, kinds: ArgsKinds) -> bool:
 
 
 def _decode_args(
-    plugin: str, raw: Any, expected_version: str, kinds: ArgsKinds
+    plugin: str, raw: Any, versions: Sequence[str], kinds: ArgsKinds
 ) -> tuple[PluginArgs | RawArgs, tuple[UnknownField, ...]]:
     shape = kinds.get(plugin)
     if shape is None:
@@ -70,8 +73,8 @@ def _decode_args(
     try:
         api_version, kind = header_of(raw)
         expected = f"{plugin}{ARGS_SUFFIX}"
-        api_version, kind = api_version or expected_version, kind or expected
-        if api_version != expected_version or not is_args_kind(kind, kinds):
+        api_version, kind = api_version or versions[0], kind or expected
+        if api_version not in versions or not is_args_kind(kind, kinds):
             raise DecodeError(
                 f'no kind "{kind}" is registered for version "{api_version}" {SCHEME}'
             )

@@ -210,6 +210,10 @@ class Configuration(_ConfigStruct, frozen=True, kw_only=True):
     delay_cache_until_active: bool
     profiles: tuple[ProfileConfiguration, ...]
     extenders: tuple[Extender, ...] = ()
+    api_version: str = API_VERSION
+    """The format it was read from, in which it is also written."""
+    notes: tuple[str, ...] = ()
+    """What is understood, and has no effect here."""
 
     def profile(self, scheduler_name: str) -> ProfileConfiguration | None:
         """The profile that serves pods with this `spec.schedulerName`, if there is one."""

@@ -8,6 +8,7 @@ Source: `pkg/scheduler/apis/config/validation/validation.go`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -16,6 +17,7 @@ from podium.api.label_syntax import key_problems
 from podium.api.requests import is_extended
 from podium.config.args_validation import args_problems
 from podium.config.errors import FieldProblem, duplicate, invalid, required
+from podium.config.legacy_args import LegacyArgs, legacy_args_problems
 from podium.config.plugin_args import NodeResourcesFitArgs, PluginArgs, RawArgs
 from podium.config.points import ExtensionPoint
 from podium.config.typed_args import NamedArgs
@@ -28,7 +30,6 @@ from podium.config.types import (
     ProfileConfiguration,
 )
 
-_REMOVED_PLUGINS: Final = frozenset({"AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"})
 # upstream: a plugin that was removed is not looked for at the placement points.
 _CHECKED_POINTS: Final = tuple(
     sorted(p.value for p in ExtensionPoint if not p.value.startswith("placement"))
@@ -37,17 +38,34 @@ _CHECKED_POINTS: Final = tuple(
 Problems = Iterator[FieldProblem]
 
 
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What versions judge differently: plugins that are gone, with the text, and lock types."""
+
+    removed: Mapping[str, str]
+    locks: frozenset[str] = frozenset({"leases"})
+
+
+IN_TREE_VOLUME_LIMITS: Final = ("AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits")
+# upstream: the first version is the core API's, not the configuration's.
+_GONE_IN_V1: Final = (
+    f'was invalid in version "v1" (KubeSchedulerConfiguration is version "{API_VERSION}")'
+)
+V1_RULES: Final = Rules(removed=dict.fromkeys(IN_TREE_VOLUME_LIMITS, _GONE_IN_V1))
+
+
 def configuration_problems(
     configuration: Configuration,
     plugin_args: Sequence[Sequence[NamedArgs]],
     gates: Mapping[str, bool],
+    rules: "Rules | None" = None,
 ) -> list[FieldProblem]:
-    """Everything wrong with a configuration.
+    """Everything wrong with a configuration, by the rules of its version.
 
     `plugin_args` are the user's own entries, a list for each profile of the file: only there does a
     repeated entry still show.
     """
-    return list(_problems(configuration, plugin_args, gates))
+    return list(_problems(configuration, plugin_args, gates, rules or V1_RULES))
 
 
 def fit_args_problems(
@@ -70,12 +88,13 @@ def _problems(
     configuration: Configuration,
     plugin_args: Sequence[Sequence[NamedArgs]],
     gates: Mapping[str, bool],
+    rules: "Rules",
 ) -> Problems:
     burst = configuration.client_connection.burst
     if burst < 0:
         yield invalid("clientConnection.burst", burst, "must be non-negative")
     if configuration.leader_election.leader_elect:
-        yield from _leader_election(configuration.leader_election)
+        yield from _leader_election(configuration.leader_election, rules.locks)
     if configuration.parallelism <= 0:
         yield invalid(
             "parallelism",
@@ -85,7 +104,7 @@ def _problems(
     seen: set[str] = set()
     for i, profile in enumerate(configuration.profiles):
         entries = plugin_args[i] if plugin_args else ()
-        yield from _profile(profile, entries, f"profiles[{i}]", gates)
+        yield from _profile(profile, entries, f"profiles[{i}]", gates, rules.removed)
         if profile.scheduler_name in seen:
             # upstream: meant to show the earlier profile's path, which prints as nothing.
             yield duplicate(f"profiles[{i}].schedulerName", {})
@@ -107,7 +126,7 @@ def _problems(
     yield from _extenders(configuration.extenders)
 
 
-def _leader_election(election: LeaderElectionConfiguration) -> Problems:
+def _leader_election(election: LeaderElectionConfiguration, locks: frozenset[str]) -> Problems:
     at = "leaderElection"
     for name, duration in (
         ("leaseDuration", election.lease_duration),
@@ -123,7 +142,7 @@ def _leader_election(election: LeaderElectionConfiguration) -> Problems:
             str(election.renew_deadline),
             "must be greater than `RenewDeadline`",
         )
-    if election.resource_lock != "leases":
+    if election.resource_lock not in locks:
         yield invalid(
             f"{at}.resourceLock", election.resource_lock, 'resourceLock value must be "leases"'
         )
@@ -134,22 +153,26 @@ def _profile(
     entries: Sequence[NamedArgs],
     at: str,
     gates: Mapping[str, bool],
+    removed: Mapping[str, str],
 ) -> Problems:
     if not profile.scheduler_name:
         yield required(f"{at}.schedulerName")
     yield from _percentage(profile.percentage_of_nodes_to_score, f"{at}.percentageOfNodesToScore")
     for point in _CHECKED_POINTS:
         for i, plugin in enumerate(profile.plugins.at(point).enabled):
-            if plugin.name in _REMOVED_PLUGINS:
-                yield _removed(f"{at}.plugins.{point}.enabled[{i}]", plugin.name)
+            if plugin.name in removed:
+                at_plugin = f"{at}.plugins.{point}.enabled[{i}]"
+                yield invalid(at_plugin, plugin.name, removed[plugin.name])
     seen: set[str] = set()
     for i, (name, args) in enumerate(entries):
         at_entry = f"{at}.pluginConfig[{i}]"
         if name in seen:
             yield duplicate(at_entry, name)
         seen.add(name)
-        if name in _REMOVED_PLUGINS:
-            yield _removed(at_entry, name)
+        if name in removed:
+            yield invalid(at_entry, name, removed[name])
+        elif isinstance(args, LegacyArgs):
+            yield from legacy_args_problems(args, f"{at_entry}.args")
         elif isinstance(args, PluginArgs) and not isinstance(args, NodeResourcesFitArgs):
             yield from args_problems(args, f"{at_entry}.args", gates)
 
@@ -209,15 +232,6 @@ def _extenders(extenders: Sequence[Extender]) -> Problems:
 def _percentage(percentage: int | None, at: str) -> Problems:
     if percentage is not None and not 0 <= percentage <= 100:
         yield invalid(at, percentage, "not in valid range [0-100]")
-
-
-def _removed(at: str, name: str) -> FieldProblem:
-    return invalid(
-        at,
-        name,
-        # upstream: the first version is the core API's, not the configuration's.
-        f'was invalid in version "v1" (KubeSchedulerConfiguration is version "{API_VERSION}")',
-    )
 
 
 def _go_plugin_set(plugins: PluginSet) -> dict[str, Any]:

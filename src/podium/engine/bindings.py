@@ -84,6 +84,8 @@ class Bindings:
         note = f"Successfully assigned {info.key} to {binding.node_name}"
         state.tell(info, "Normal", "Scheduled", "Binding", note)
         state.note(info.key, "bound", about=binding.node_name)
+        for trouble in binding.problems:
+            state.note(info.key, "trouble after binding", trouble)
         state.activate(binding.cycle.to_activate.values())
 
     def _fail(self, flight: Flight, problem: Status) -> None:

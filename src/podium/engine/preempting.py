@@ -70,7 +70,8 @@ class Preemptions:
             state.note(victim.key, "preempted", about=preemptor.key)
         if not (evict or weaker):
             return None
-        state.preempting.start(preemptor.uid)
+        if state.gates["SchedulerAsyncPreemption"]:
+            state.preempting.start(preemptor.uid)
         left = [eviction.victim for eviction in evict]
         self._under_way[preemptor.uid] = _UnderWay(leaving, left)
         self._watch_last(preemptor)

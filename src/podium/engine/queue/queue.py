@@ -5,7 +5,6 @@ call with a later clock. The rules are the engine spec's section 7; nominations 
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 from podium.cluster.nominator import Nominator
@@ -13,6 +12,8 @@ from podium.cluster.pod_info import PodInfo
 from podium.engine.queue.backoff import Backoff
 from podium.engine.queue.heap import KeyedHeap
 from podium.engine.queue.in_flight import Happened, InFlight
+from podium.engine.queue.parts import QueueParts
+from podium.engine.queue.pool import Pool
 from podium.engine.queue.worth import (
     FORCE_ACTIVATE,
     UNSCHEDULABLE_TIMEOUT,
@@ -29,22 +30,6 @@ FLUSH_EVERY_S = 30.0
 
 Gate = Callable[[QueuedPod], Status | None]
 """Runs PreEnqueue plugins, the one that gates the pod first; None lets the pod in."""
-
-
-@dataclass(slots=True)
-class QueueParts:
-    """What is where, for looking at."""
-
-    active: list[QueuedPod] = field(default_factory=list)
-    backoff: list[QueuedPod] = field(default_factory=list)
-    error_backoff: list[QueuedPod] = field(default_factory=list)
-    unschedulable: list[QueuedPod] = field(default_factory=list)
-    gated: list[QueuedPod] = field(default_factory=list)
-
-    def summary(self) -> str:
-        backoff = len(self.backoff) + len(self.error_backoff)
-        waiting = len(self.unschedulable) + len(self.gated)
-        return f"activeQ:{len(self.active)}; backoffQ:{backoff}; unschedulablePods:{waiting}"
 
 
 class SchedulingQueue:
@@ -75,7 +60,7 @@ class SchedulingQueue:
             self._backoff_order if pop_from_backoff else backoff.expiry
         )
         self._error_backoff: KeyedHeap[QueuedPod] = KeyedHeap(backoff.expiry)
-        self._unschedulable: dict[str, QueuedPod] = {}
+        self._unschedulable = Pool()
         self._in_flight = InFlight()
         self._next_flush = clock()
         self.cycle = 0
@@ -127,7 +112,7 @@ class SchedulingQueue:
         if heap is not None:
             heap.remove(info.key)
         else:
-            self._unschedulable.pop(info.key, None)
+            self._unschedulable.pop(info.key)
 
     # attempts
 
@@ -213,11 +198,17 @@ class SchedulingQueue:
             return []
         moved = [
             queued
-            for queued in tuple(self._unschedulable.values())
+            for queued in self._candidates(event)
             if (concerns is None or concerns(queued.info)) and self._wake(queued, event, old, new)
         ]
         self._in_flight.note(Happened(event, old, new))
         return moved
+
+    def _candidates(self, event: ClusterEvent) -> Iterable[QueuedPod]:
+        """Waiting pods that an event may mean."""
+        if event.wildcard:
+            return self._unschedulable
+        return self._unschedulable.kept_by(self._interests.plugins(event))
 
     def _wake(self, queued: QueuedPod, event: ClusterEvent, old: Any, new: Any) -> bool:
         if queued.gating_plugin and not event.wildcard:
@@ -246,7 +237,7 @@ class SchedulingQueue:
             return []
         at = self._next_flush + late_s // FLUSH_EVERY_S * FLUSH_EVERY_S
         self._next_flush = at + FLUSH_EVERY_S
-        due = [q for q in self._unschedulable.values() if at - self._since(q) > self._longest_s]
+        due = [q for q in self._unschedulable if at - self._since(q) > self._longest_s]
         for queued in due:
             queued.flushed, queued.flushed_at = True, at
         moved = [q for q in due if self._wake(q, UNSCHEDULABLE_TIMEOUT, None, None)]
@@ -257,7 +248,7 @@ class SchedulingQueue:
 
     def next_flush(self) -> float | None:
         """When the next pod will have waited too long, if none is helped before."""
-        since = min(map(self._since, self._unschedulable.values()), default=None)
+        since = min(map(self._since, self._unschedulable), default=None)
         if since is None:
             return None
         left = max(since + self._longest_s - self._next_flush, -FLUSH_EVERY_S)
@@ -296,7 +287,7 @@ class SchedulingQueue:
     def _requeue(self, queued: QueuedPod, strategy: Strategy) -> bool:
         """Put a pod where a strategy sends it; true if it left (or passed by) the pool."""
         if strategy is Strategy.SKIP:
-            self._unschedulable[queued.info.key] = queued
+            self._unschedulable.put(queued)
             return False
         if strategy is Strategy.AFTER_BACKOFF and self._backoff.backing_off(queued, self._clock()):
             return self._enter_backoff(queued)
@@ -311,7 +302,7 @@ class SchedulingQueue:
     def _enter_backoff(self, queued: QueuedPod) -> bool:
         if self._pop_from_backoff and not self._may_enter(queued):
             return False
-        self._unschedulable.pop(queued.info.key, None)
+        self._unschedulable.pop(queued.info.key)
         errors = not (queued.rejectors or queued.pending)
         heap = self._error_backoff if errors else self._backing_off
         heap.push(queued.info.key, queued)
@@ -325,7 +316,7 @@ class SchedulingQueue:
         return True
 
     def _activate_now(self, queued: QueuedPod) -> None:
-        self._unschedulable.pop(queued.info.key, None)
+        self._unschedulable.pop(queued.info.key)
         if queued.initial_attempt_timestamp is None:
             queued.initial_attempt_timestamp = self._clock()
         self._active.push(queued.info.key, queued)
@@ -339,7 +330,7 @@ class SchedulingQueue:
         queued.gating_plugin = refusal.plugin
         queued.flushed = False
         if self._heap_of(queued.info.key) is None:
-            self._unschedulable[queued.info.key] = queued
+            self._unschedulable.put(queued)
         return False
 
     def _follow_nomination(self, old: PodInfo | None, new: PodInfo) -> None:
@@ -379,7 +370,7 @@ class SchedulingQueue:
         return self._in_flight.event_count
 
     def parts(self) -> QueueParts:
-        waiting = list(self._unschedulable.values())
+        waiting = list(self._unschedulable)
         return QueueParts(
             sorted(self._active, key=self._sort_key),
             list(self._backing_off),
@@ -393,7 +384,7 @@ class SchedulingQueue:
 
     def __iter__(self) -> Iterator[QueuedPod]:
         yield from (*self._active, *self._backing_off, *self._error_backoff)
-        yield from tuple(self._unschedulable.values())
+        yield from self._unschedulable
 
     def __len__(self) -> int:
         heaps = (self._active, self._backing_off, self._error_backoff)

@@ -35,10 +35,22 @@ class Interests:
     def __init__(self, by_profile: Mapping[str, Sequence[Interest]]) -> None:
         self._by_profile = dict(by_profile)
         self._matching: dict[tuple[str, ClusterEvent], tuple[Interest, ...]] = {}
+        self._plugins: dict[ClusterEvent, frozenset[str]] = {}
+
+    def plugins(self, event: ClusterEvent) -> frozenset[str]:
+        """Plugins of any profile that registered for an event."""
+        found = self._plugins.get(event)
+        if found is None:
+            found = self._plugins[event] = frozenset(
+                interest.plugin
+                for profile in self._by_profile
+                for interest in self.matching(profile, event)
+            )
+        return found
 
     def anyone(self, event: ClusterEvent) -> bool:
         """Whether any profile registered for an event."""
-        return event.wildcard or any(self.matching(p, event) for p in self._by_profile)
+        return event.wildcard or bool(self.plugins(event))
 
     def matching(self, profile: str, event: ClusterEvent) -> tuple[Interest, ...]:
         key = (profile, event)

@@ -1,0 +1,21 @@
+"""What is where in the queue, for looking at."""
+
+from dataclasses import dataclass, field
+
+from podium.framework.queued import QueuedPod
+
+
+@dataclass(slots=True)
+class QueueParts:
+    """The members of each part; a pod is in one of them at most."""
+
+    active: list[QueuedPod] = field(default_factory=list)
+    backoff: list[QueuedPod] = field(default_factory=list)
+    error_backoff: list[QueuedPod] = field(default_factory=list)
+    unschedulable: list[QueuedPod] = field(default_factory=list)
+    gated: list[QueuedPod] = field(default_factory=list)
+
+    def summary(self) -> str:
+        backoff = len(self.backoff) + len(self.error_backoff)
+        waiting = len(self.unschedulable) + len(self.gated)
+        return f"activeQ:{len(self.active)}; backoffQ:{backoff}; unschedulablePods:{waiting}"

@@ -1,0 +1,45 @@
+"""`--validate`: a state that cannot be is a bug, and says so."""
+
+from typing import Any
+
+import pytest
+from command_line import EXAMPLE, podium
+
+from podium.engine.failure import Failures
+
+
+@pytest.mark.parametrize("command", [("simulate",), ("explain", "render"), ("story", "render")])
+def test_a_sound_state_is_not_mentioned(
+    capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    plain = podium(capsys, *command, *EXAMPLE)
+    checked = podium(capsys, *command, *EXAMPLE, "--validate")
+    assert checked == plain
+
+
+def lose_the_pod(self: Failures, *_: Any, **__: Any) -> None:
+    """A failure after which nobody puts the pod back."""
+
+
+@pytest.mark.parametrize("command", [("simulate",), ("explain", "render"), ("story", "render")])
+def test_a_broken_invariant_is_a_bug_with_the_name_of_the_pod(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    command: tuple[str, ...],
+) -> None:
+    monkeypatch.setattr(Failures, "handle", lose_the_pod)
+    done = podium(capsys, *command, *EXAMPLE, "--validate")
+    assert (done.code, done.out) == (70, "")
+    assert (
+        "podium: the state is broken after WatchingEngine.schedule_next,"
+        " in the cycle of pod default/render:\n"
+    ) in done.err
+    assert "  - pod default/render is lost\n" in done.err
+    assert done.err.endswith("podium: this is a bug; please report it with the lines above\n")
+
+
+def test_without_the_flag_nobody_looks(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Failures, "handle", lose_the_pod)
+    assert podium(capsys, "simulate", *EXAMPLE).code == 1
