@@ -194,7 +194,9 @@ def half_nominate(engine: Engine) -> None:
 
 
 def ungate(engine: Engine) -> None:
-    engine.queue._active.push("default/held", engine.queue._unschedulable.pop("default/held"))
+    held = engine.queue._unschedulable.pop("default/held")
+    assert held is not None
+    engine.queue._active.push("default/held", held)
 
 
 def absolve(engine: Engine) -> None:
@@ -203,6 +205,7 @@ def absolve(engine: Engine) -> None:
 
 def blame(engine: Engine) -> None:
     entry = engine.queue._unschedulable.pop("default/huge")
+    assert entry is not None
     engine.queue._error_backoff.push("default/huge", entry)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from builders import make_node, make_pod
 from device_builders import DRIVER, device, make_class, make_slice
+
 from podium.config.load import load_configuration
 from podium.engine import Engine
 from podium.engine.choice import FirstByName
