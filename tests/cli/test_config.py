@@ -1,5 +1,6 @@
 """`podium config`: checks, the effective configuration, the table of plugins."""
 
+import io
 import json
 from pathlib import Path
 
@@ -136,3 +137,28 @@ def test_points_shows_weights_and_the_gates_count(
     gates = "GenericWorkload=true,GangScheduling=true"
     assert main(["config", "points", "-o", "json", "--feature-gates", gates]) == 0
     assert json.loads(capsys.readouterr().out)[0]["permit"] == ["GangScheduling"]
+
+
+def test_an_older_file_loads_with_a_note_and_converts_with_its_losses_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "old.yaml"
+    file.write_text(HEADER.replace("/v1", "/v1beta1"))
+    assert main(["config", "check", str(file)]) == 0
+    assert "see podium config convert" in capsys.readouterr().out
+    assert main(["config", "convert", str(file)]) == 1
+    out = capsys.readouterr().out
+    assert "# lost: profiles[0].plugins: NodePreferAvoidPods is gone" in out
+    file.write_text(out)
+    assert main(["config", "check", str(file)]) == 0
+    assert main(["config", "convert", str(file)]) == 0
+    assert capsys.readouterr().out.count("# ") == 0
+
+
+def test_a_configuration_comes_from_standard_input(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stdin = io.TextIOWrapper(io.BytesIO(CUSTOM.encode()))
+    monkeypatch.setattr("sys.stdin", stdin)
+    assert main(["config", "check", "-"]) == 0
+    assert "loads, 2 profiles" in capsys.readouterr().out

@@ -1,20 +1,43 @@
-"""Commands in the documentation are commands that run."""
+"""Commands in the documentation are commands that run, and so is its code."""
 
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from builders import make_node, make_pod
 
 from podium.cli import main
+from podium.cluster.state import Cluster
 
 ROOT = Path(__file__).parents[2]
+PAGES = ("simulating.md", "plugins.md", "configuration.md")
+
+
+def blocks(page: str) -> Iterator[tuple[str, str]]:
+    """(language, text) of every fenced block of a page."""
+    language: str | None = None
+    lines: list[str] = []
+    for line in (ROOT / "docs" / page).read_text().splitlines():
+        if not line.startswith("```"):
+            lines.append(line)
+        elif language is None:
+            language, lines = line.removeprefix("```"), []
+        else:
+            yield language, "\n".join(lines) + "\n"
+            language = None
 
 
 def documented() -> list[str]:
-    text = (ROOT / "docs" / "simulating.md").read_text()
-    blocks = re.findall(r"```\n(.*?)```", text, re.DOTALL)
-    return [line for block in blocks for line in block.splitlines() if line.startswith("podium ")]
+    return [
+        line
+        for page in PAGES
+        for language, text in blocks(page)
+        for line in text.splitlines()
+        if not language and line.startswith("podium ")
+    ]
 
 
 @pytest.mark.parametrize("command", documented())
@@ -37,3 +60,48 @@ def test_the_makefile_names_pods_of_the_examples() -> None:
     assert pending is not None
     for name in (placed[1], pending[1]):
         assert re.search(rf"^  name: {name}$", pods, re.MULTILINE)
+
+
+def test_there_are_commands_on_every_page() -> None:
+    assert len(documented()) > 10
+
+
+# the code of docs/plugins.md
+
+
+def code() -> list[str]:
+    return [text for language, text in blocks("plugins.md") if language == "python"]
+
+
+def test_the_documented_plugins_are_the_examples() -> None:
+    shown = {}
+    for text in code():
+        title, _, rest = text.partition("\n")
+        if title.startswith("# examples/plugins/"):
+            shown[title.removeprefix("# ")] = rest
+    found = {f"examples/plugins/{path.name}" for path in (ROOT / "examples/plugins").glob("*.py")}
+    assert set(shown) == found
+    for path, text in shown.items():
+        assert (ROOT / path).read_text() == text
+
+
+def test_the_documented_code_runs_and_its_tests_pass() -> None:
+    names: dict[str, Any] = {"__name__": "documented"}
+    for text in code():
+        exec(compile(text, "docs/plugins.md", "exec"), names)
+    tests = [name for name in names if name.startswith("test_")]
+    assert len(tests) == 2
+    for name in tests:
+        names[name]()
+
+
+def test_a_documented_hint_wakes_a_pod_when_it_helps() -> None:
+    names: dict[str, Any] = {"__name__": "documented"}
+    for text in code()[:3]:
+        exec(compile(text, "docs/plugins.md", "exec"), names)
+    plugin = names["Patient"](None, None)
+    (registration,) = plugin.events()
+    annotations = {"example.com/architectures": "amd64"}
+    waiting = Cluster().infos.of(make_pod("p", metadata={"annotations": annotations}))
+    arm, amd = (make_node("n", labels={"kubernetes.io/arch": arch}) for arch in ("arm64", "amd64"))
+    assert [registration.hint(waiting, None, node) for node in (arm, amd)] == [False, True]

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from command_line import EXAMPLE, podium
 
+from podium.engine.attempt import Attempts
 from podium.engine.failure import Failures
 
 
@@ -43,3 +44,16 @@ def test_without_the_flag_nobody_looks(
 ) -> None:
     monkeypatch.setattr(Failures, "handle", lose_the_pod)
     assert podium(capsys, "simulate", *EXAMPLE).code == 1
+
+
+def test_a_crash_names_the_pod_that_was_tried(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*_: Any) -> None:
+        raise RuntimeError("out of luck")
+
+    monkeypatch.setattr(Attempts, "find", crash)
+    done = podium(capsys, "simulate", *EXAMPLE, "--validate")
+    assert done.code == 70
+    assert "RuntimeError: out of luck" in done.err
+    assert "while pod kube-system/node-agent-general-a1 was tried" in done.err

@@ -220,9 +220,9 @@ def test_a_whole_number_written_with_a_fraction_is_accepted() -> None:
             "Object 'apiVersion' is missing in the configuration",
         ),
         (
-            HEADER | {"apiVersion": "kubescheduler.config.k8s.io/v1beta3"},
+            HEADER | {"apiVersion": "kubescheduler.config.k8s.io/v1alpha2"},
             'no kind "KubeSchedulerConfiguration" is registered for version '
-            '"kubescheduler.config.k8s.io/v1beta3" in scheme '
+            '"kubescheduler.config.k8s.io/v1alpha2" in scheme '
             '"pkg/scheduler/apis/config/scheme/scheme.go:29"',
         ),
         (HEADER | {"apiVersion": "a/b/c"}, "unexpected GroupVersion string: a/b/c"),

@@ -27,7 +27,7 @@ ABOUT_CLIENTS = frozenset({"kubeconfig-empty-string", "kubeconfig-missing", "no-
 # Upstream's internal version; nobody writes it.
 NOT_KEPT = frozenset({"api-version-internal"})
 # Formats that upstream has dropped and Podium reads.
-STILL_READ: frozenset[str] = frozenset()
+STILL_READ = frozenset({"api-version-v1beta2", "old-plugin-selectorspread"})
 
 
 @pytest.mark.skipif(not PARITY, reason="the parity corpus is not here")

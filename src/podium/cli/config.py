@@ -17,6 +17,8 @@ from podium.cli.exit_codes import BAD_INPUT, NO, OK
 from podium.cli.feature_gate_flags import read_gates
 from podium.cli.options import Gates, read_bytes
 from podium.cli.tables import Screen, print_document
+from podium.config.convert import to_v1
+from podium.config.effective import effective
 from podium.config.errors import ConfigurationError
 from podium.config.examine import Examination, KnownPlugins, Mistake, examine
 from podium.config.feature_gates import FeatureGates
@@ -28,8 +30,15 @@ config = App(name="config", help="Check, show and convert scheduler configuratio
 
 DEFAULTS = b"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 
+File = Annotated[
+    str, Parameter(allow_leading_hyphen=True, help="A configuration, or - for standard input.")
+]
 OptionalFile = Annotated[
-    str | None, Parameter(help="A configuration, or - for standard input. Left out: the defaults.")
+    str | None,
+    Parameter(
+        allow_leading_hyphen=True,
+        help="A configuration, or - for standard input. Left out: the defaults.",
+    ),
 ]
 
 TableOrJson = Annotated[
@@ -48,7 +57,7 @@ class Checked:
 
 @config.command
 def check(
-    file: Annotated[str, Parameter(help="A configuration, or - for standard input.")],
+    file: File,
     *more: Annotated[str, Parameter(name="more", help="Further files.")],
     output: TableOrJson = "table",
     feature_gates: Gates = None,
@@ -56,7 +65,7 @@ def check(
     """Tell whether configurations load, and everything that is wrong with those that do not.
 
     Each mistake comes with its place and with what would be right. `--output json` has an object
-    for each file: whether it loads, the single errors, the message that kube-scheduler would exit
+    for the file, or a list of them for several: whether it loads, the single errors, the message that kube-scheduler would exit
     with, the effective configuration, and the plugins that run at every extension point.
 
     Files that a configuration names, such as a kubeconfig, are not opened. Extenders are checked,
@@ -67,7 +76,7 @@ def check(
     ```
     podium config check scheduler.yaml
     podium config check configs/*.yaml
-    podium config check scheduler.yaml -o json | jq '.[].errors'
+    podium config check scheduler.yaml -o json | jq '.errors'
     ```
 
     **Exit code** 0 if all load, 1 if some do not, 2 if a file cannot be read.
@@ -145,6 +154,36 @@ def points(
     else:
         show_points(Screen(), found.lists)
     return OK
+
+
+@config.command
+def convert(
+    file: File,
+    *,
+    feature_gates: Gates = None,
+) -> int:
+    """Say a configuration of an older version in v1.
+
+    Comments at the top tell what is said differently, and what v1 cannot say and is lost.
+
+    **Examples**
+
+    ```
+    podium config convert old.yaml > scheduler.yaml
+    podium config convert policy.json
+    ```
+
+    **Exit code** 0, 1 if something is lost, 2 if the file does not load.
+    """
+    found = _loaded(file, read_gates(feature_gates))
+    assert found.configuration is not None
+    conversion = to_v1(found.configuration)
+    for text in conversion.changed:
+        print(f"# changed: {text}")
+    for text in conversion.lost:
+        print(f"# lost: {text}")
+    print(effective_yaml(effective(conversion.configuration)), end="")
+    return NO if conversion.lost else OK
 
 
 def known_plugins() -> KnownPlugins:

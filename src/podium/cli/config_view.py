@@ -12,6 +12,7 @@ from podium.cli.tables import Screen, count
 from podium.config.examine import Examination, Mistake
 from podium.config.expand import PointLists
 from podium.config.points import ExtensionPoint
+from podium.config.types import API_VERSION, Configuration
 
 # The order in which a pod meets them.
 _SHOWN_ORDER = (
@@ -38,6 +39,7 @@ def checked_document(file: str, found: Examination) -> dict[str, Any]:
         "file": file,
         "loads": found.loads,
         "message": found.message,
+        "notes": [] if found.configuration is None else _notes(found.configuration),
         "errors": [_sentence(mistake) for mistake in found.mistakes],
         "problems": [
             {
@@ -58,15 +60,33 @@ def show_checked(screen: Screen, results: Iterable[tuple[str, Examination]]) -> 
         if found.configuration is not None:
             names = ", ".join(profile.scheduler_name for profile in found.configuration.profiles)
             profiles = count(len(found.configuration.profiles), "profile")
-            screen.print(_verdict(screen.signs.yes, "green", file, f"loads, {profiles}: {names}"))
+            verdict = _verdict(screen.signs.yes, "green", file, f"loads, {profiles}: {names}")
+            _print_line(screen, verdict)
+            for note in _notes(found.configuration):
+                _print_line(screen, Text(f"  {note}", style="dim"))
             continue
         problems = count(len(found.mistakes), "problem")
-        screen.print(_verdict(screen.signs.no, "red", file, problems))
+        _print_line(screen, _verdict(screen.signs.no, "red", file, problems))
         for mistake in found.mistakes:
             where = "" if mistake.line is None else f"line {mistake.line}: "
-            screen.print(Text(f"  {where}{_sentence(mistake)}"))
+            _print_line(screen, Text(f"  {where}{_sentence(mistake)}"))
             if mistake.remedy:
-                screen.print(Text(f"    {screen.signs.arrow} {mistake.remedy}", style="dim"))
+                _print_line(screen, Text(f"    {screen.signs.arrow} {mistake.remedy}", style="dim"))
+
+
+def _print_line(screen: Screen, line: Text) -> None:
+    """A line that stays one, so that it can be searched for and clicked on."""
+    screen.console.print(line, soft_wrap=True)
+
+
+def _notes(configuration: Configuration) -> list[str]:
+    """What a user of a configuration that loads should still know."""
+    notes = list(configuration.notes)
+    if configuration.api_version != API_VERSION:
+        notes.append(f"kube-scheduler 1.36 reads {API_VERSION} only; see podium config convert")
+    if configuration.extenders:
+        notes.append("extenders are checked, and not called yet")
+    return notes
 
 
 def effective_yaml(document: Mapping[str, Any]) -> str:

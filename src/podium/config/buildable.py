@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from podium.config.errors import ConfigurationError, FieldProblem, joined
 from podium.config.plugin_args import NodeResourcesFitArgs
-from podium.config.types import Configuration, ExtenderTLSConfig
-from podium.config.validation import fit_args_problems
+from podium.config.types import API_VERSION, Configuration, ExtenderTLSConfig
+from podium.config.validation import IN_TREE_VOLUME_LIMITS, fit_args_problems
 
 _PEM_START = b"-----BEGIN "
 
@@ -39,6 +39,14 @@ def build_problem(
                 f'{profile.scheduler_name}: initializing plugin "NodeResourcesFit": '
                 f"{joined(problems)}",
                 _placed(problems, i, list(profile.plugin_args).index("NodeResourcesFit")),
+            )
+    for profile in configuration.profiles:
+        gone = [p.name for p in profile.plugins.multi_point.enabled]
+        gone = [name for name in gone if name in IN_TREE_VOLUME_LIMITS]
+        if gone and configuration.api_version == API_VERSION:
+            return ConfigurationError(
+                f"initializing profiles: creating profile for scheduler name "
+                f'{profile.scheduler_name}: PreFilterPlugin "{gone[0]}" does not exist'
             )
     return None
 

@@ -91,8 +91,9 @@ def complete(
     """Fill in everything the user left out.
 
     `merged` lays the user's plugins over the default ones of the file's version, `kinds` are the
-    arguments that plugins take in it. `plugin_args` are the typed and defaulted arguments that the user wrote, a list for each profile
-    of the file. The result may still be invalid; `validation.py` says whether it is.
+    arguments that plugins take in it. `plugin_args` are the typed and defaulted arguments that the
+    user wrote, a list for each profile of the file. The result may still be invalid;
+    `validation.py` says whether it is.
     """
     profiles = written.profiles or (KubeSchedulerProfile(),)
     args_of_profile = plugin_args or ((),)

@@ -1,8 +1,8 @@
 """A loaded configuration written out again: the effective configuration of kube-scheduler.
 
-The form is that of `--write-config-to`: v1, everything filled in, `multiPoint` merged but not
-expanded, arguments only of plugins in use and sorted by name, a weight on every plugin. Loading
-what is written here gives the same configuration.
+The form is that of `--write-config-to`: the version it was read in, everything filled in,
+`multiPoint` merged but not expanded, arguments only of plugins in use and sorted by name, a weight
+on every plugin. Loading what is written here gives the same configuration.
 """
 
 import base64
@@ -21,6 +21,7 @@ from podium.api.pod import (
 )
 from podium.config.duration import Duration
 from podium.config.expand import PointLists
+from podium.config.merge import ALL
 from podium.config.plugin_args import (
     PluginArgs,
     RawArgs,
@@ -29,14 +30,21 @@ from podium.config.plugin_args import (
 )
 from podium.config.typed_args import ARGS_SUFFIX
 from podium.config.types import (
-    API_VERSION,
     KIND,
     Configuration,
     Extender,
+    PluginRef,
+    Plugins,
     PluginSet,
     ProfileConfiguration,
 )
 
+_DEFAULTS_AT_POINTS: Final = ("v1beta1", "v1beta2")
+_MISSING_POINTS: Final = {
+    "v1beta1": ("preEnqueue", "multiPoint", "placementGenerate", "placementScore"),
+    "v1beta2": ("preEnqueue", "multiPoint", "placementGenerate", "placementScore"),
+    "v1beta3": ("preEnqueue", "placementGenerate", "placementScore"),
+}
 _DEFAULT_EXTENDER_TIMEOUT: Final = Duration.of_seconds(5)
 # Fields that Go writes even when they are empty.
 _ALWAYS_WRITTEN: Final[Mapping[type[msgspec.Struct], tuple[str, ...]]] = {
@@ -51,7 +59,7 @@ _ALWAYS_WRITTEN: Final[Mapping[type[msgspec.Struct], tuple[str, ...]]] = {
 def effective(configuration: Configuration) -> dict[str, Any]:
     """The configuration as a document, its keys in the order of the alphabet."""
     document = {
-        "apiVersion": API_VERSION,
+        "apiVersion": configuration.api_version,
         "kind": KIND,
         "parallelism": configuration.parallelism,
         "percentageOfNodesToScore": configuration.percentage_of_nodes_to_score,
@@ -64,7 +72,9 @@ def effective(configuration: Configuration) -> dict[str, Any]:
         },
         "enableProfiling": configuration.enable_profiling,
         "enableContentionProfiling": configuration.enable_contention_profiling,
-        "profiles": [_profile(profile) for profile in configuration.profiles],
+        "profiles": [
+            _profile(profile, configuration.api_version) for profile in configuration.profiles
+        ],
     }
     if configuration.delay_cache_until_active:
         document["delayCacheUntilActive"] = True
@@ -85,19 +95,16 @@ def expanded(lists: Mapping[str, PointLists]) -> list[dict[str, list[Any]]]:
     ]
 
 
-def _profile(profile: ProfileConfiguration) -> dict[str, Any]:
+def _profile(profile: ProfileConfiguration, api_version: str) -> dict[str, Any]:
     written: dict[str, Any] = {
         "schedulerName": profile.scheduler_name,
-        "plugins": {
-            info.encode_name: _plugin_set(getattr(profile.plugins, info.name))
-            for info in fields(profile.plugins)
-        },
+        "plugins": _plugins(profile.plugins, api_version),
     }
     if profile.percentage_of_nodes_to_score is not None:
         written["percentageOfNodesToScore"] = profile.percentage_of_nodes_to_score
     used = profile.plugins.enabled_names()
     entries = [
-        _plugin_config(name, args)
+        _plugin_config(name, args, api_version)
         for name, args in sorted(profile.plugin_args.items())
         if name in used
     ]
@@ -106,10 +113,20 @@ def _profile(profile: ProfileConfiguration) -> dict[str, Any]:
     return written
 
 
-def _plugin_config(name: str, args: PluginArgs | RawArgs) -> dict[str, Any]:
+def _plugins(plugins: Plugins, api_version: str) -> dict[str, Any]:
+    version = api_version.rpartition("/")[2]
+    sets = {info.encode_name: getattr(plugins, info.name) for info in fields(plugins)}
+    if version in _DEFAULTS_AT_POINTS:
+        # These versions remember nothing as disabled; without this the defaults would come back.
+        sets = {name: PluginSet(found.enabled, (PluginRef(ALL),)) for name, found in sets.items()}
+    missing = _MISSING_POINTS.get(version, ())
+    return {name: _plugin_set(found) for name, found in sets.items() if name not in missing}
+
+
+def _plugin_config(name: str, args: PluginArgs | RawArgs, api_version: str) -> dict[str, Any]:
     if isinstance(args, RawArgs):
         return {"name": name} if args.value is None else {"name": name, "args": _plain(args.value)}
-    header = {"apiVersion": API_VERSION, "kind": f"{name}{ARGS_SUFFIX}"}
+    header = {"apiVersion": api_version, "kind": f"{name}{ARGS_SUFFIX}"}
     return {"name": name, "args": {**header, **_plain(args)}}
 
 

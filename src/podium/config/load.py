@@ -17,6 +17,7 @@ from podium.config.defaults import complete
 from podium.config.errors import ConfigurationError, FieldProblem, joined
 from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.config.header import SCHEME, header_of
+from podium.config.policy import is_policy, load_policy
 from podium.config.strict_errors import StrictErrors
 from podium.config.typed_args import is_args_kind, typed_args
 from podium.config.types import API_VERSION, KIND, Configuration
@@ -64,29 +65,39 @@ def load_written(
     written: WrittenFile, *, source: str = "", gates: FeatureGates = DEFAULT_GATES
 ) -> Configuration:
     """The configuration of a file that was read, extenders included."""
-    strict = StrictErrors(written.repeated_keys)
     try:
-        version = _version_of(written)
-        decoded = version.read(written.value, strict)
-        args = typed_args(decoded, version.args_versions, version.args_kinds, strict, gates)
+        if is_policy(written.value):
+            strict = StrictErrors(written.repeated_keys)
+            configuration = load_policy(written.value, strict, gates)
+        else:
+            configuration = _load_version(written, gates)
+        refusal = build_problem(configuration, gates)
+        if refusal is not None:
+            raise refusal
     except DecodeError as error:
         raise ConfigurationError(str(error), source=source) from None
     except ConfigurationError as error:
         raise error.found_in(source) from None
+    return with_ignored_resources(configuration)
+
+
+def _load_version(written: WrittenFile, gates: FeatureGates) -> Configuration:
+    version = _version_of(written)
+    strict = StrictErrors(written.repeated_keys)
+    decoded = version.read(written.value, strict)
+    args = typed_args(decoded, version.args_versions, version.args_kinds, strict, gates)
     configuration = replace(
         complete(decoded, args, gates, version.merged, version.args_kinds),
         api_version=version.api_version,
+        notes=version.notes(decoded),
     )
     problems = configuration_problems(configuration, args, gates, version.rules)
     problems.extend(version.judge(decoded, configuration))
     if strict:
-        raise strict.error(problems).found_in(source)
+        raise strict.error(problems)
     if problems:
-        raise ConfigurationError(joined(problems), problems, source=source)
-    refusal = build_problem(configuration, gates)
-    if refusal is not None:
-        raise refusal.found_in(source)
-    return with_ignored_resources(configuration)
+        raise ConfigurationError(joined(problems), problems)
+    return configuration
 
 
 def refuse_extenders(configuration: Configuration, source: str) -> None:

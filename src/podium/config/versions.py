@@ -75,6 +75,14 @@ class Version:
     def name(self) -> str:
         return self.api_version.rpartition("/")[2]
 
+    def notes(self, written: KubeSchedulerConfiguration) -> tuple[str, ...]:
+        """What was written and has no effect."""
+        if isinstance(written, _WithAddresses) and (
+            written.healthz_bind_address or written.metrics_bind_address
+        ):
+            return ("healthzBindAddress, metricsBindAddress: there is no insecure port",)
+        return ()
+
     @property
     def args_versions(self) -> tuple[str, ...]:
         """The apiVersions that arguments may name."""

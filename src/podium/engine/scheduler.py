@@ -231,6 +231,7 @@ class Engine:
         try:
             return self.schedule(info)
         except Exception as problem:
+            problem.add_note(f"while pod {info.key} was tried")
             message = self._broke(problem)
             if self.cluster.is_assumed(info.uid):
                 self.cluster.forget(info)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from podium.framework.faults import describe
+from podium.framework.faults import located
 from podium.parity.cases import Case, family_of, read_case_file
 from podium.parity.comparison import FIELDS, Agreement, Difference, compare
 from podium.parity.replay import decide
@@ -36,6 +36,6 @@ def _answers(case: Case) -> list[dict[str, Any] | str]:
     try:
         answers.extend(decide(case))
     except Exception as problem:  # a bug must show up as a difference, not end the comparison
-        answers.append(f"crash: {type(problem).__name__}: {describe(problem)}")
+        answers.append(f"crash: {located(problem)}")
     answers.extend(["not decided"] * (len(case.steps) - len(answers)))
     return answers

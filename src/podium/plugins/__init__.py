@@ -1,4 +1,8 @@
-"""The in-tree plugins, one file each, and the registry that knows them by name."""
+"""The in-tree plugins, one file each, and the registry that knows them by name.
+
+`IN_TREE` are the plugins of 1.36, `LEGACY` those that kube-scheduler has given up and that old
+configurations and Policy files still name.
+"""
 
 from podium.framework.registry import Registry
 from podium.plugins.default_binder import DefaultBinder
@@ -7,18 +11,31 @@ from podium.plugins.dynamic_resources import DynamicResources
 from podium.plugins.gang_scheduling import GangScheduling
 from podium.plugins.image_locality import ImageLocality
 from podium.plugins.inter_pod_affinity import InterPodAffinity
+from podium.plugins.legacy_volume_limits import (
+    AzureDiskLimits,
+    CinderLimits,
+    EBSLimits,
+    GCEPDLimits,
+)
 from podium.plugins.node_affinity import NodeAffinity
 from podium.plugins.node_declared_features import NodeDeclaredFeatures
+from podium.plugins.node_label import NodeLabel
 from podium.plugins.node_name import NodeName
 from podium.plugins.node_ports import NodePorts
+from podium.plugins.node_prefer_avoid_pods import NodePreferAvoidPods
 from podium.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from podium.plugins.node_resources_fit import NodeResourcesFit
+from podium.plugins.node_resources_least_allocated import NodeResourcesLeastAllocated
+from podium.plugins.node_resources_most_allocated import NodeResourcesMostAllocated
 from podium.plugins.node_unschedulable import NodeUnschedulable
 from podium.plugins.node_volume_limits import NodeVolumeLimits
 from podium.plugins.pod_group_pods_count import PodGroupPodsCount
 from podium.plugins.pod_topology_spread import PodTopologySpread
 from podium.plugins.priority_sort import PrioritySort
+from podium.plugins.requested_to_capacity_ratio import RequestedToCapacityRatio
 from podium.plugins.scheduling_gates import SchedulingGates
+from podium.plugins.selector_spread import SelectorSpread
+from podium.plugins.service_affinity import ServiceAffinity
 from podium.plugins.taint_toleration import TaintToleration
 from podium.plugins.topology_placement_generator import TopologyPlacementGenerator
 from podium.plugins.volume_binding import VolumeBinding
@@ -51,6 +68,20 @@ IN_TREE = (
     PodGroupPodsCount,
 )
 
+LEGACY = (
+    NodeResourcesLeastAllocated,
+    NodeResourcesMostAllocated,
+    RequestedToCapacityRatio,
+    NodePreferAvoidPods,
+    SelectorSpread,
+    NodeLabel,
+    ServiceAffinity,
+    EBSLimits,
+    GCEPDLimits,
+    AzureDiskLimits,
+    CinderLimits,
+)
+
 
 def in_tree_registry() -> Registry:
-    return Registry(IN_TREE)
+    return Registry((*IN_TREE, *LEGACY))

@@ -1,0 +1,101 @@
+"""The names that Policy files use, and the plugins that stand for them.
+
+Predicates are evaluated in the order of `PREDICATES`, whatever the order in the file. Sources:
+`pkg/scheduler/framework/plugins/legacy_registry.go` at v1.22.
+"""
+
+from typing import Final, NamedTuple
+
+
+class PredicatePlugins(NamedTuple):
+    """The plugins that a predicate enables at each point."""
+
+    filter: tuple[str, ...]
+    pre_filter: tuple[str, ...] = ()
+    reserve: tuple[str, ...] = ()
+    pre_bind: tuple[str, ...] = ()
+
+
+def _both(name: str) -> PredicatePlugins:
+    return PredicatePlugins((name,), (name,))
+
+
+PREDICATES: Final = {
+    "CheckNodeUnschedulable": PredicatePlugins(("NodeUnschedulable",)),
+    "GeneralPredicates": PredicatePlugins(
+        ("NodeResourcesFit", "NodeName", "NodePorts", "NodeAffinity"),
+        ("NodeResourcesFit", "NodePorts", "NodeAffinity"),
+    ),
+    "HostName": PredicatePlugins(("NodeName",)),
+    "PodFitsHostPorts": _both("NodePorts"),
+    "MatchNodeSelector": _both("NodeAffinity"),
+    "PodFitsResources": _both("NodeResourcesFit"),
+    "NoDiskConflict": PredicatePlugins(("VolumeRestrictions",)),
+    "PodToleratesNodeTaints": PredicatePlugins(("TaintToleration",)),
+    "CheckNodeLabelPresence": PredicatePlugins(("NodeLabel",)),
+    "CheckServiceAffinity": _both("ServiceAffinity"),
+    "MaxEBSVolumeCount": PredicatePlugins(("EBSLimits",)),
+    "MaxGCEPDVolumeCount": PredicatePlugins(("GCEPDLimits",)),
+    "MaxCSIVolumeCountPred": PredicatePlugins(("NodeVolumeLimits",)),
+    "MaxAzureDiskVolumeCount": PredicatePlugins(("AzureDiskLimits",)),
+    "MaxCinderVolumeCount": PredicatePlugins(("CinderLimits",)),
+    "CheckVolumeBinding": PredicatePlugins(
+        ("VolumeBinding",), ("VolumeBinding",), ("VolumeBinding",), ("VolumeBinding",)
+    ),
+    "NoVolumeZoneConflict": PredicatePlugins(("VolumeZone",)),
+    "EvenPodsSpread": _both("PodTopologySpread"),
+    "MatchInterPodAffinity": _both("InterPodAffinity"),
+}
+MANDATORY_PREDICATES: Final = ("PodToleratesNodeTaints", "CheckNodeUnschedulable")
+DEFAULT_PREDICATES: Final = (
+    "NoVolumeZoneConflict",
+    "MaxEBSVolumeCount",
+    "MaxGCEPDVolumeCount",
+    "MaxAzureDiskVolumeCount",
+    "MaxCSIVolumeCountPred",
+    "MatchInterPodAffinity",
+    "NoDiskConflict",
+    "GeneralPredicates",
+    "CheckVolumeBinding",
+    "EvenPodsSpread",
+)
+# Older names of a predicate, and those whose work the taints of node conditions do today.
+PREDICATE_ALIASES: Final = {"PodFitsPorts": "PodFitsHostPorts"}
+COVERED_BY_TAINTS: Final = (
+    "CheckNodeCondition",
+    "CheckNodeMemoryPressure",
+    "CheckNodeDiskPressure",
+    "CheckNodePIDPressure",
+    "PodToleratesNodeNoExecuteTaints",
+)
+
+PRIORITIES: Final = {
+    "BalancedResourceAllocation": "NodeResourcesBalancedAllocation",
+    "EvenPodsSpreadPriority": "PodTopologySpread",
+    "ImageLocalityPriority": "ImageLocality",
+    "InterPodAffinityPriority": "InterPodAffinity",
+    "LeastRequestedPriority": "NodeResourcesLeastAllocated",
+    "MostRequestedPriority": "NodeResourcesMostAllocated",
+    "NodeAffinityPriority": "NodeAffinity",
+    "NodePreferAvoidPodsPriority": "NodePreferAvoidPods",
+    "SelectorSpreadPriority": "PodTopologySpread",
+    "TaintTolerationPriority": "TaintToleration",
+    # Custom priorities go by the names of their plugins.
+    "NodeLabel": "NodeLabel",
+    "RequestedToCapacityRatio": "RequestedToCapacityRatio",
+    "ServiceAffinity": "ServiceAffinity",
+}
+PRIORITY_ALIASES: Final = {"ServiceSpreadingPriority": "SelectorSpreadPriority"}
+EQUAL_PRIORITY: Final = "EqualPriority"
+PRE_SCORED: Final = ("InterPodAffinity", "NodeAffinity", "PodTopologySpread", "TaintToleration")
+DEFAULT_PRIORITIES: Final = {
+    "SelectorSpreadPriority": 1,
+    "InterPodAffinityPriority": 1,
+    "LeastRequestedPriority": 1,
+    "BalancedResourceAllocation": 1,
+    "NodePreferAvoidPodsPriority": 10000,
+    "NodeAffinityPriority": 1,
+    "TaintTolerationPriority": 1,
+    "ImageLocalityPriority": 1,
+    "EvenPodsSpreadPriority": 2,
+}

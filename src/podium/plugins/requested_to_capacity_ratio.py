@@ -1,0 +1,20 @@
+"""RequestedToCapacityRatio: score by a curve over utilization, as a score plugin of its own.
+
+It was a custom priority in Policy files and a plugin until v1beta1; since then it is a strategy of
+NodeResourcesFit, whose formula it shares.
+"""
+
+from podium.config.legacy_args import RequestedToCapacityRatioArgs
+from podium.plugins.allocation_score_plugin import AllocationScorePlugin
+from podium.plugins.resource_allocation import AllocationScorer
+from podium.plugins.resource_allocation import RequestedToCapacityRatio as Curve
+
+
+class RequestedToCapacityRatio(AllocationScorePlugin):
+    name = "RequestedToCapacityRatio"
+    Args = RequestedToCapacityRatioArgs
+
+    def scorer(self) -> AllocationScorer:
+        if not self.args.shape:
+            raise ValueError("shape: Required value: at least one point must be specified")
+        return Curve(self.args.shape)

@@ -1,0 +1,221 @@
+"""Configurations that are printed in articles and on running schedulers load, or fail for a reason.
+
+The short ones stand here. The texts they were taken from are read as well where they are at hand:
+everything in them that is a configuration or a Policy has an outcome written down below.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from podium.config import ExtensionPoint
+from podium.config.examine import KnownPlugins, examine
+from podium.framework.points import serves
+from podium.plugins import in_tree_registry
+
+SEEDS = sorted((Path(__file__).resolve().parents[2].parent / "shared" / "seeds").glob("*.txt"))
+_BLOCK = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+# What a scheduler logged around its configuration.
+_BANNER = re.compile(r"^----.*\n", re.MULTILINE)
+_KINDS = re.compile(r"""^["]?kind["]?\s*:\s*["]?(KubeSchedulerConfiguration|Policy)\b""", re.M)
+
+HEADER = "kind: KubeSchedulerConfiguration\napiVersion: kubescheduler.config.k8s.io/"
+ON_DEFAULT = "initializing profiles: creating profile for scheduler name default-scheduler: "
+
+COSCHEDULING = (
+    HEADER
+    + """v1beta2
+leaderElection:
+  leaderElect: true
+clientConnection:
+  kubeconfig: /etc/kubernetes/scheduler.conf
+profiles:
+- schedulerName: default-scheduler
+  plugins:
+    queueSort:
+      enabled:
+      - name: Coscheduling
+      disabled:
+      - name: "*"
+    permit:
+      enabled:
+      - name: Coscheduling
+"""
+)
+NETWORK_TRAFFIC = (
+    HEADER
+    + """v1beta1
+profiles:
+- schedulerName: default-scheduler
+  plugins:
+    score:
+      enabled:
+      - name: NetworkTraffic
+      disabled:
+      - name: "*"
+  pluginConfig:
+  - name: NetworkTraffic
+    args:
+      timeRangeInMinutes: 3
+"""
+)
+CAPACITY = (
+    HEADER
+    + """v1
+profiles:
+- schedulerName: default-scheduler
+  pluginConfig:
+  - name: VolumeBinding
+    args:
+      shape:
+      - utilization: 0
+        score: 0
+      - utilization: 100
+        score: 10
+"""
+)
+WISHFUL_DEVICES = (
+    HEADER
+    + """v1
+profiles:
+- schedulerName: default-scheduler
+  pluginConfig:
+  - name: DynamicResources
+    args:
+      scoringStrategy:
+        type: LeastAllocated
+"""
+)
+CAPITAL_LEASE = (
+    HEADER
+    + """v1
+leaderElection:
+  leaderElect: false
+  LeaseDuration: 10s
+  resourceLock:
+"""
+)
+POLICY = """{
+"kind" : "Policy",
+"apiVersion" : "v1",
+"predicates" : [
+    {"name" : "PodFitsHostPorts"},
+    {"name" : "PodFitsResources"},
+    {"name" : "NoDiskConflict"},
+    {"name" : "MatchNodeSelector"},
+    {"name" : "HostName"}
+    ],
+"priorities" : [
+    {"name" : "LeastRequestedPriority", "weight" : 1},
+    {"name" : "BalancedResourceAllocation", "weight" : 1},
+    {"name" : "ServiceSpreadingPriority", "weight" : 1},
+    {"name" : "EqualPriority", "weight" : 1}
+    ],
+"extenders":[
+    {
+        "urlPrefix": "http://127.0.0.1:12346/scheduler",
+        "apiVersion": "v1beta1",
+        "filterVerb": "filter",
+        "prioritizeVerb": "prioritize",
+        "weight": 5,
+        "enableHttps": false,
+        "nodeCacheCapable": false
+    }
+    ]
+}
+"""
+
+
+@cache
+def in_tree() -> KnownPlugins:
+    registry = in_tree_registry()
+
+    def implements(name: str, point: ExtensionPoint) -> bool:
+        return name in registry and serves(registry.get(name), point.value)
+
+    return KnownPlugins(tuple(registry), implements)
+
+
+def message(text: str) -> str | None:
+    return examine(text.encode(), in_tree()).message
+
+
+def test_a_plugin_of_others_is_named_as_missing() -> None:
+    assert message(COSCHEDULING) == ON_DEFAULT + 'PermitPlugin "Coscheduling" does not exist'
+    assert message(NETWORK_TRAFFIC) == ON_DEFAULT + 'ScorePlugin "NetworkTraffic" does not exist'
+
+
+def test_a_shape_needs_its_feature_gate() -> None:
+    assert message(CAPACITY) == (
+        "profiles[0].pluginConfig[0].args.shape: Invalid value: "
+        '[{"Utilization":0,"Score":0},{"Utilization":100,"Score":10}]: unexpected field `shape`, '
+        "remove it or turn on the feature gate StorageCapacityScoring"
+    )
+
+
+def test_a_strategy_that_the_plugin_never_had_is_unknown() -> None:
+    assert message(WISHFUL_DEVICES) == (
+        "strict decoding error: decoding .profiles[0].pluginConfig[0]: strict decoding error: "
+        "decoding args for plugin DynamicResources: strict decoding error: "
+        'unknown field "scoringStrategy"'
+    )
+
+
+def test_names_of_fields_are_case_sensitive() -> None:
+    assert message(CAPITAL_LEASE) == (
+        'strict decoding error: unknown field "leaderElection.LeaseDuration"'
+    )
+
+
+def test_the_policy_of_many_articles_loads() -> None:
+    found = examine(POLICY.encode(), in_tree())
+    assert found.expanded is not None
+    assert found.expanded[0]["filter"] == [
+        "NodeUnschedulable",
+        "NodeName",
+        "NodePorts",
+        "NodeAffinity",
+        "NodeResourcesFit",
+        "VolumeRestrictions",
+        "TaintToleration",
+    ]
+    assert found.expanded[0]["score"] == [
+        ["NodeResourcesBalancedAllocation", 1],
+        ["NodeResourcesLeastAllocated", 1],
+        ["PodTopologySpread", 1],
+    ]
+
+
+def printed() -> list[tuple[str, str]]:
+    """Every configuration in the texts, with the text's number and its own."""
+    found: list[tuple[str, str]] = []
+    for seed in SEEDS:
+        blocks = [b for b in _BLOCK.findall(seed.read_text()) if _KINDS.search(b)]
+        found.extend(
+            (f"{seed.name[:3]}-{i}", _BANNER.sub("", block)) for i, block in enumerate(blocks)
+        )
+    return found
+
+
+OUTCOMES = {
+    "000-0": 'strict decoding error: unknown field "leaderElection.LeaseDuration"',
+    "001-0": 'PreFilterPlugin "Coscheduling" does not exist',
+    "002-0": 'ScorePlugin "NetworkTraffic" does not exist',
+    "002-1": "turn on the feature gate StorageCapacityScoring",
+    "002-2": 'unknown field "scoringStrategy"',
+    "002-3": None,
+    "003-0": 'PreFilterPlugin "defalut" does not exist',
+}
+
+
+@pytest.mark.skipif(not SEEDS, reason="the texts are not here")
+@pytest.mark.parametrize(("name", "text"), printed(), ids=lambda value: str(value)[:5])
+def test_a_printed_file_ends_as_written_down(name: str, text: str) -> None:
+    outcome, expected = message(text), OUTCOMES[name]
+    if expected is None:
+        assert outcome is None
+    else:
+        assert outcome is not None
+        assert expected in outcome

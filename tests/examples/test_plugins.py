@@ -1,0 +1,117 @@
+"""The example plugins do what they say, on the example cluster and on their own."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from builders import make_cluster, make_handle, make_node, make_pod
+from command_line import EXAMPLE, EXAMPLES, podium
+
+from podium.cli.user_plugins import load_plugin
+from podium.config.plugin_args import RawArgs
+from podium.framework import Cycle, Plugin
+from podium.framework.plugin_arguments import arguments_of
+
+DIRECTORY = EXAMPLES / "plugins"
+ARCHITECTURE, PRICE, DENSITY = (
+    str(DIRECTORY / f"{name}.py") for name in ("image_architecture", "zone_price", "pod_density")
+)
+CONFIG = ("--config", str(DIRECTORY / "scheduler.yaml"), "--plugin", PRICE, "--plugin", DENSITY)
+
+
+@pytest.fixture(autouse=True)
+def _wide_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+def built(path: str, cluster: Any = None, **args: Any) -> Any:
+    kind: type[Plugin] = load_plugin(path)
+    typed = kind.Args(**args) if kind.Args is not None else None
+    return kind(typed, make_handle(cluster))
+
+
+# a filter in the node form
+
+
+@pytest.mark.parametrize(
+    ("built_for", "arch", "fits"),
+    [
+        (None, "arm64", True),
+        ("amd64", "amd64", True),
+        ("amd64,arm64", "arm64", True),
+        ("amd64", "arm64", False),
+        ("amd64", None, False),
+    ],
+)
+def test_an_image_runs_where_it_was_built_for(
+    built_for: str | None, arch: str | None, fits: bool
+) -> None:
+    annotations = {"example.com/architectures": built_for} if built_for else {}
+    pod = make_pod("p", metadata={"annotations": annotations})
+    node = SimpleNamespace(labels={"kubernetes.io/arch": arch} if arch else {})
+    answer = built(ARCHITECTURE).filter_node(pod, node)
+    assert (answer is None) is fits
+
+
+def test_the_web_pods_of_the_example_stay_off_the_arm_node(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    without = podium(capsys, "simulate", *EXAMPLE, "-o", "json").decoded()
+    with_it = podium(capsys, "simulate", *EXAMPLE, "--plugin", ARCHITECTURE, "-o", "json").decoded()
+
+    def nodes(document: Any) -> set[str]:
+        return {p["node"] for p in document["pods"] if p["name"].startswith("web-")}
+
+    assert "general-c1" in nodes(without)
+    assert "general-c1" not in nodes(with_it)
+
+
+# a score in the node form
+
+
+def test_a_zone_that_is_not_listed_costs_as_much_as_the_dearest() -> None:
+    plugin = built(PRICE, prices={"a": 3, "b": 7})
+    zones = ("a", "b", "elsewhere")
+    nodes = [SimpleNamespace(labels={"topology.kubernetes.io/zone": zone}) for zone in zones]
+    assert [plugin.score_node(make_pod("p"), node) for node in nodes] == [-3, -7, -7]
+    assert built(PRICE).score_node(make_pod("p"), nodes[0]) == 0
+
+
+def test_the_cheapest_zone_wins_where_it_may(capsys: pytest.CaptureFixture[str]) -> None:
+    done = podium(capsys, "explain", "web-0", *EXAMPLE, *CONFIG, "-o", "json").decoded()
+    scores = {
+        n["name"]: n["scores"]["ZonePrice"] for n in done["attempts"][0]["nodes"] if n["fits"]
+    }
+    assert done["node"] == "general-c1"
+    assert scores["general-c1"] == {"raw": -10, "normalized": 100, "weighted": 500}
+    assert scores["general-a1"] == {"raw": -30, "normalized": 0, "weighted": 0}
+
+
+# the vector form
+
+
+def test_a_node_with_enough_pods_takes_no_more_and_fewer_pods_score_higher() -> None:
+    pods = [make_pod(f"p{n}", node="full" if n < 2 else "half") for n in range(3)]
+    cluster = make_cluster([make_node(name) for name in ("full", "half", "empty")], pods)
+    plugin = built(DENSITY, cluster, most=2)
+    cycle = Cycle(cluster.infos.of(make_pod("new")), cluster)
+    rows = np.arange(3)
+    verdict = plugin.filter(cycle, rows)
+    assert verdict.values.tolist() == [1, 0, 0]
+    assert plugin.score(cycle, rows).tolist() == [0, 50, 100]
+    part = np.array([2, 0])
+    assert plugin.score(cycle, part).tolist() == [100, 0]
+
+
+def test_arguments_are_checked() -> None:
+    with pytest.raises(ValueError, match="expected `int` >= 1"):
+        arguments_of(load_plugin(DENSITY), RawArgs({"most": 0}))
+
+
+def test_remembered_answers_are_the_ones_worked_out_anew(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    done = podium(capsys, "simulate", *EXAMPLE, *CONFIG, "--validate", "-o", "json").decoded()
+    counts = {node["name"]: node["requested"]["pods"]["after"] for node in done["nodes"]}
+    assert max(counts.values()) <= 3
