@@ -1,5 +1,6 @@
 """`podium bench` from the outside, on clusters too small to say anything about speed."""
 
+import io
 import json
 import re
 import shlex
@@ -80,6 +81,15 @@ def test_a_workload_file_gives_one_result(
     assert (found["workload"], found["bound"], found["failed"]) == ("workload.json", 1, 1)
     assert len(found["runs"]) == 2
     assert err == ""
+
+
+def test_a_workload_can_come_from_standard_input(
+    capsys: pytest.CaptureFixture[str], workload_file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(Path(workload_file).read_bytes())))
+    code, out, _ = run(capsys, "engine", "--file", "-", "--json", "--repeat", "1")
+    assert code == 0
+    assert json.loads(out)["pods"] == 2
 
 
 def test_pods_that_were_not_bound_are_told(

@@ -1,18 +1,17 @@
 """Whatever a file holds: an answer, never a traceback; and what is shown loads to the same."""
 
 import json
-from functools import cache
 from typing import Any
 
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from known_plugins import in_tree
 
 from podium.cli.config_view import effective_yaml
 from podium.config import ExtensionPoint
-from podium.config.examine import Examination, KnownPlugins, examine
-from podium.framework.points import serves
-from podium.plugins import IN_TREE, in_tree_registry
+from podium.config.examine import Examination, examine
+from podium.plugins import IN_TREE
 
 HEADER = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
 VERSIONS = ("v1", "v1beta1", "v1beta2", "v1beta3")
@@ -20,17 +19,8 @@ POINTS = tuple(point.value for point in ExtensionPoint)
 NAMES = tuple(plugin.name for plugin in IN_TREE)
 
 quick = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
-thorough = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
-
-
-@cache
-def in_tree() -> KnownPlugins:
-    registry = in_tree_registry()
-
-    def implements(name: str, point: ExtensionPoint) -> bool:
-        return name in registry and serves(registry.get(name), point.value)
-
-    return KnownPlugins(tuple(registry), implements)
+# Two of three generated files load, which makes more than 200 round trips.
+thorough = settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def answered(data: bytes) -> Examination:

@@ -1,28 +1,16 @@
 """v1beta1, v1beta2 and v1beta3: read by their own rules, written back, said in v1."""
 
-from functools import cache
 from typing import Any
 
 import pytest
 import yaml
+from known_plugins import in_tree
 
-from podium.config import ConfigurationError, ExtensionPoint, effective, load_configuration
+from podium.config import ConfigurationError, effective, load_configuration
 from podium.config.convert import to_v1
-from podium.config.examine import Examination, KnownPlugins, examine
-from podium.framework.points import serves
-from podium.plugins import in_tree_registry
+from podium.config.examine import Examination, examine
 
 VERSIONS = ("v1beta1", "v1beta2", "v1beta3")
-
-
-@cache
-def in_tree() -> KnownPlugins:
-    registry = in_tree_registry()
-
-    def implements(name: str, point: ExtensionPoint) -> bool:
-        return name in registry and serves(registry.get(name), point.value)
-
-    return KnownPlugins(tuple(registry), implements)
 
 
 def document(version: str, **more: Any) -> dict[str, Any]:

@@ -1,32 +1,20 @@
 """Policy files: predicates and priorities become plugins."""
 
 import json
-from functools import cache
 from typing import Any
 
 import pytest
+from known_plugins import in_tree
 
-from podium.config import Configuration, ConfigurationError, ExtensionPoint, load_configuration
-from podium.config.examine import KnownPlugins, examine
+from podium.config import Configuration, ConfigurationError, load_configuration
+from podium.config.examine import examine
 from podium.config.legacy_args import NodeLabelArgs, ServiceAffinityArgs
 from podium.config.load import load_written
 from podium.config.plugin_args import InterPodAffinityArgs, PodTopologySpreadArgs, ResourceSpec
 from podium.config.policy_names import DEFAULT_PRIORITIES, PREDICATES, PRIORITIES
 from podium.config.written import read_written
-from podium.framework.points import serves
-from podium.plugins import in_tree_registry
 
 WRAPPER = "couldn't create scheduler from policy: "
-
-
-@cache
-def in_tree() -> KnownPlugins:
-    registry = in_tree_registry()
-
-    def implements(name: str, point: ExtensionPoint) -> bool:
-        return name in registry and serves(registry.get(name), point.value)
-
-    return KnownPlugins(tuple(registry), implements)
 
 
 def text(**fields: Any) -> bytes:

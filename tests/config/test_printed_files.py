@@ -5,15 +5,12 @@ everything in them that is a configuration or a Policy has an outcome written do
 """
 
 import re
-from functools import cache
 from pathlib import Path
 
 import pytest
+from known_plugins import in_tree
 
-from podium.config import ExtensionPoint
-from podium.config.examine import KnownPlugins, examine
-from podium.framework.points import serves
-from podium.plugins import in_tree_registry
+from podium.config.examine import examine
 
 SEEDS = sorted((Path(__file__).resolve().parents[2].parent / "shared" / "seeds").glob("*.txt"))
 _BLOCK = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -126,16 +123,6 @@ POLICY = """{
     ]
 }
 """
-
-
-@cache
-def in_tree() -> KnownPlugins:
-    registry = in_tree_registry()
-
-    def implements(name: str, point: ExtensionPoint) -> bool:
-        return name in registry and serves(registry.get(name), point.value)
-
-    return KnownPlugins(tuple(registry), implements)
 
 
 def message(text: str) -> str | None:

@@ -7,16 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from known_plugins import in_tree
 
 from podium.config import (
     DEFAULT_GATES,
-    ExtensionPoint,
     FeatureGates,
     load_configuration,
 )
-from podium.config.examine import KnownPlugins, examine
-from podium.framework.points import serves
-from podium.plugins import in_tree_registry
+from podium.config.examine import examine
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 PARITY = sorted((SHARED / "parity").glob("*.jsonl.gz"))
@@ -62,16 +60,6 @@ def gates(case: dict[str, Any]) -> FeatureGates:
     settings = ",".join(f.removeprefix(flag) for f in case["flags"] if f.startswith(flag))
     pairs = (setting.split("=") for setting in settings.split(",") if setting)
     return DEFAULT_GATES.with_overrides({name: value == "true" for name, value in pairs})
-
-
-@cache
-def in_tree() -> KnownPlugins:
-    registry = in_tree_registry()
-
-    def implements(name: str, point: ExtensionPoint) -> bool:
-        return name in registry and serves(registry.get(name), point.value)
-
-    return KnownPlugins(tuple(registry), implements)
 
 
 @pytest.mark.skipif(not recorded(), reason="the configuration corpus is not here")

@@ -65,15 +65,16 @@ AXES = (
         "signatures",
         (1, 10, 100, 1000),
         ("ManySignatures",),
-        f"{NODES:,} nodes. So many different kinds of pods come in turn.",
+        f"{NODES:,} nodes. So many different kinds of pods come in turn, {PODS:,} pods in all, the"
+        " first of each kind included.",
     ),
     Axis(
         "Selectors",
         "selectors",
         (1, 10, 100, 1000),
         ("ManySelectors",),
-        f"{NODES:,} nodes in three zones. So many applications, each spread by its own selector,"
-        " come in turn.",
+        f"{NODES:,} nodes in three zones. Pods of so many applications, each spread by its own"
+        f" selector, come in turn, {PODS:,} pods in all, the first of each application included.",
     ),
     Axis(
         "Domains",

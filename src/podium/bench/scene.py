@@ -6,14 +6,11 @@ is then reported.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from podium.api.meta import KubeStruct
 from podium.api.node import Node
 from podium.api.pod import Pod
-
-Put = Callable[[KubeStruct], None]
-"""Lets an object appear or change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +57,7 @@ class Scene:
     init: Iterable[Pod] = ()
     """Pods that are there before: on nodes, or held back by a gate."""
     objects: Iterable[KubeStruct] = ()
-    churn: tuple[Churn, ...] = field(default=())
+    churn: tuple[Churn, ...] = ()
 
 
 def arrivals(pods: Iterable[Pod]) -> Iterable[Arrival]:

@@ -5,7 +5,7 @@ otherwise. Values are written as in a manifest and decoded like any other input.
 its host name, which half of the cases need and the others do not read.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from msgspec import convert
@@ -23,8 +23,6 @@ STARTED = "2026-01-01T00:00:00Z"
 SMALL: Raw = {"cpu": "100m", "memory": "500Mi"}
 PODS_BY_CPU = 40
 """How many small pods fill a node."""
-
-MakePod = Callable[[int], Pod]
 
 
 def node_name(index: int) -> str:

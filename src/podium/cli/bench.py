@@ -36,7 +36,11 @@ def engine(
     *,
     file: Annotated[
         Path | None,
-        Parameter(help="A workload: JSON with nodes, init (bound pods) and pods (pending)."),
+        Parameter(
+            allow_leading_hyphen=True,
+            help="A workload: JSON with nodes, init (bound pods) and pods (pending); - reads"
+            " standard input.",
+        ),
     ] = None,
     workload: Annotated[
         list[str] | None,
@@ -101,7 +105,7 @@ def engine(
         results = [_run_file(file, percentage, repeat)]
     else:
         orders = _orders(workload, SIZES[size] if nodes is None else nodes, init, pods, percentage)
-        with runs_progress(list(orders), repeat) as progress:
+        with runs_progress(len(orders) * repeat) as progress:
             results = [_run(name, order, repeat, progress) for name, order in orders.items()]
         if profile:
             functions = {name: _functions(order) for name, order in orders.items()}
@@ -186,7 +190,7 @@ def _run(name: str, order: Order, repeat: int, progress: Progress) -> Result:
         report = measure_apart(order, lambda done: progress.at(order.plan.pods, done))
         if report.figures is not None:
             runs.append(report.figures)
-        progress.ended(name, number, runs[-1])
+        progress.ended(f"{name}, run {number + 1}", runs[-1])
     return Result(workload=name, case=order.case, runs=tuple(runs))
 
 

@@ -4,7 +4,7 @@ A terminal gets a bar that leaves nothing behind; a log gets a line for every ru
 since a long table may take minutes.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -27,23 +27,20 @@ class Progress:
         """So many pods of the run at hand are done."""
         self._bars.update(self._task, completed=self._ended + done / max(1, pods))
 
-    def about(self, what: str) -> None:
-        self._bars.update(self._task, description=what)
-
-    def ended(self, name: str, number: int, figures: Figures) -> None:
+    def ended(self, what: str, figures: Figures) -> None:
         """A run has ended."""
         self._ended += 1
-        text = f"{name}, run {number + 1}: {figures.pods_per_s:,.0f} pods/s"
+        text = f"{what}: {figures.pods_per_s:,.0f} pods/s"
         self._bars.update(self._task, completed=self._ended, description=text)
         if not self._console.is_terminal:
             self._console.print(text, markup=False, soft_wrap=True)
 
 
 @contextmanager
-def runs_progress(names: Sequence[str], repeat: int) -> Iterator[Progress]:
+def runs_progress(runs: int) -> Iterator[Progress]:
     console = Console(stderr=True, highlight=False)
     with _bars(console) as bars:
-        task = bars.add_task("measuring", total=len(names) * repeat)
+        task = bars.add_task("measuring", total=runs)
         yield Progress(console, bars, task)
 
 

@@ -43,17 +43,13 @@ def scaling(
     chosen = [entry for entry in AXES if axis is None or entry.quantity in axis]
     if most is not None:
         chosen = [entry.up_to(most) for entry in chosen]
-    ended = 0
-
-    with runs_progress(["measuring"] * orders_of(chosen), repeat) as progress:
+    with runs_progress(orders_of(chosen) * repeat) as progress:
 
         def measure(order: Order) -> Figures:
-            nonlocal ended
             report = measure_apart(order, lambda done: progress.at(order.plan.pods, done))
             if report.figures is None:
                 raise MeasuringError(f"{order.case} has no figures")
-            progress.ended(f"{order.case} {order.plan}", ended, report.figures)
-            ended += 1
+            progress.ended(_described(order), report.figures)
             return report.figures
 
         found = [(entry, measure_axis(entry, measure, repeat)) for entry in chosen]
@@ -63,6 +59,14 @@ def scaling(
     else:
         print(block)
     return OK
+
+
+def _described(order: Order) -> str:
+    plan = order.plan
+    return (
+        f"{order.case}, {plan.nodes:,} nodes, {plan.init:,} pods on them, {plan.signatures:,}"
+        f" signatures, {plan.selectors:,} selectors, {plan.domains:,} domains"
+    )
 
 
 def _document(path: Path) -> str:

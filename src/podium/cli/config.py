@@ -65,8 +65,9 @@ def check(
     """Tell whether configurations load, and everything that is wrong with those that do not.
 
     Each mistake comes with its place and with what would be right. `--output json` has an object
-    for the file, or a list of them for several: whether it loads, the single errors, the message that kube-scheduler would exit
-    with, the effective configuration, and the plugins that run at every extension point.
+    for the file, or a list of them for several: whether it loads, the single errors, the message
+    that kube-scheduler would exit with, the effective configuration, and the plugins that run at
+    every extension point.
 
     Files that a configuration names, such as a kubeconfig, are not opened. Extenders are checked,
     but `podium simulate` does not call them yet.

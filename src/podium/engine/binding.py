@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from podium.framework.cycle import Cycle
 from podium.framework.faults import describe
-from podium.framework.points import ApiHandle, PreBindPlugin
+from podium.framework.points import ApiHandle, ConcurrentApi, PreBindPlugin
 from podium.framework.profile import Profile
 from podium.framework.status import Code, Status, error
 
@@ -111,14 +111,23 @@ class Binding:
         return groups
 
     async def _pre_bind(self, group: Sequence[PreBindPlugin], api: ApiHandle) -> Status | None:
+        """Run a group's members, together where the driver can; the first failure counts."""
+        if len(group) > 1 and isinstance(api, ConcurrentApi):
+            return await api.first_failure([self._pre_bind_by(plugin, api) for plugin in group])
         for plugin in group:
-            try:
-                answer = await plugin.pre_bind(self.cycle, self.node_name, api)
-            except Exception as problem:
-                answer = error(describe(problem))
-            if answer is not None and answer.code is not Code.SUCCESS:
-                return _kept(answer, "PreBind", plugin.name)
+            failure = await self._pre_bind_by(plugin, api)
+            if failure is not None:
+                return failure
         return None
+
+    async def _pre_bind_by(self, plugin: PreBindPlugin, api: ApiHandle) -> Status | None:
+        try:
+            answer = await plugin.pre_bind(self.cycle, self.node_name, api)
+        except Exception as problem:
+            answer = error(describe(problem))
+        if answer is None or answer.code is Code.SUCCESS:
+            return None
+        return _kept(answer, "PreBind", plugin.name)
 
     async def _bind(self, api: ApiHandle) -> Status | None:
         for plugin in self.profile.bind:

@@ -8,9 +8,9 @@ In every answer None means success. `Rows` is a slice of the whole table or an i
 answer for a subset equals that part of the answer for all.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import msgspec
 
@@ -176,6 +176,20 @@ class ApiHandle(Protocol):
     """Writes that plugins of the binding cycle may ask for; the driver carries them out."""
 
     async def bind(self, pod: PodInfo, node_name: str) -> None: ...
+
+
+@runtime_checkable
+class ConcurrentApi(Protocol):
+    """A handle under which several pieces of work can wait at the same time.
+
+    Without it the members of a PreBind group take turns, which is right where nothing waits.
+    """
+
+    async def first_failure(
+        self, work: Sequence[Coroutine[Any, Any, Status | None]]
+    ) -> Status | None:
+        """Run all of it together; the first failure ends the rest and is the answer."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

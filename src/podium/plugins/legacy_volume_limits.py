@@ -1,10 +1,10 @@
 """EBSLimits, GCEPDLimits, AzureDiskLimits and CinderLimits: attach limits before CSI.
 
 kube-scheduler had one such plugin per cloud until 1.31; 1.36 refuses configurations that name them,
-and so does Podium's. They are here for whoever reproduces an older scheduler: register the class
-and give it `LegacyLimitsArgs`. They only look at nodes without a CSINode (or, for still older
-releases, whose CSINode does not list the plugin as migrated), so they count pod by pod rather than
-in columns (`pkg/scheduler/framework/plugins/nodevolumelimits/non_csi.go` at v1.27).
+and so does Podium in v1 files. They are here for older files, which have them among their defaults.
+They only look at nodes without a CSINode (or, for still older releases, whose CSINode does not list
+the plugin as migrated), so they count pod by pod rather than in columns
+(`pkg/scheduler/framework/plugins/nodevolumelimits/non_csi.go` at v1.27).
 """
 
 import re
