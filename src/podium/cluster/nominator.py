@@ -13,18 +13,21 @@ from podium.cluster.pod_info import PodInfo, PodShape
 
 class Nominator:
     def __init__(self) -> None:
+        self.version = 0
         self._by_node: dict[str, dict[str, PodInfo]] = {}
         self._node_of: dict[str, str] = {}
 
     def nominate(self, info: PodInfo, node_name: str) -> None:
         """Set a pod's nomination, replacing an earlier one."""
         self.drop(info.uid)
+        self.version += 1
         self._by_node.setdefault(node_name, {})[info.uid] = info
         self._node_of[info.uid] = node_name
 
     def drop(self, uid: str) -> None:
         node_name = self._node_of.pop(uid, None)
         if node_name is not None:
+            self.version += 1
             pods = self._by_node[node_name]
             del pods[uid]
             if not pods:
@@ -38,6 +41,7 @@ class Nominator:
         """
         node_name = self._node_of.get(info.uid)
         if node_name is not None:
+            self.version += 1
             self._by_node[node_name][info.uid] = _bare(info)
 
     def restore(self, info: PodInfo) -> None:

@@ -32,6 +32,8 @@ class Cycle:
     """One attempt for one pod."""
 
     __slots__ = (
+        "_crowd",
+        "_crowd_version",
         "cluster",
         "group",
         "pod",
@@ -51,6 +53,8 @@ class Cycle:
         self.skip_filter: set[str] = set()
         self.skip_score: set[str] = set()
         self.to_activate: dict[str, PodInfo] = {}
+        self._crowd: dict[int, tuple[PodInfo, ...]] = {}
+        self._crowd_version = -1
         self.group: PodGroupCycle | None = None
         """The attempt of the pod's group that this one is part of."""
         self.writes: list[object] = []
@@ -59,6 +63,16 @@ class Cycle:
     @property
     def nodes(self) -> NodeTable:
         return self.cluster.nodes
+
+    @property
+    def crowd(self) -> dict[int, tuple[PodInfo, ...]]:
+        """Row -> nominated pods that this one must leave room for there."""
+        nominator = self.cluster.nominator
+        if self._crowd_version != nominator.version:
+            self._crowd_version = nominator.version
+            rivals = nominator.rivals(self.pod)
+            self._crowd = {self.nodes.row(name): tuple(pods) for name, pods in rivals.items()}
+        return self._crowd
 
     def write(self, plugin: str, state: object) -> None:
         self.states[plugin] = state
@@ -79,4 +93,6 @@ class Cycle:
         twin.skip_filter = self.skip_filter
         twin.skip_score = self.skip_score
         twin.group = self.group
+        twin._crowd = self._crowd
+        twin._crowd_version = self._crowd_version
         return twin

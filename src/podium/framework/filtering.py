@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from podium.cluster.growth import Rows, indices
+from podium.cluster.growth import Rows
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import FilterResult
@@ -135,12 +135,11 @@ def run_filters_with_nominated(
 ) -> FilterResult:
     """Filter rows; those with stronger nominated pods must pass with these pods in place too."""
     result = run_filters(plugins, cycle, rows, memory)
-    rivals = cycle.cluster.nominator.rivals(cycle.pod)
-    if not rivals:
+    crowd = cycle.crowd
+    if not crowd:
         return result
-    position_of = {int(row): position for position, row in enumerate(indices(rows))}
-    crowded = {cycle.nodes.row(name): pods for name, pods in rivals.items()}
-    crowded = {row: pods for row, pods in crowded.items() if row in position_of}
+    position_of = _positions(crowd, rows)
+    crowded = {row: crowd[row] for row in position_of}
     if all(plugin.name in cycle.skip_filter for plugin in extensions):
         statuses = _trial_together(plugins, cycle, crowded)
     else:
@@ -148,6 +147,15 @@ def run_filters_with_nominated(
     for row, status in statuses.items():
         result.override(position_of[row], status)
     return result
+
+
+def _positions(crowd: Mapping[int, Sequence[PodInfo]], rows: Rows) -> dict[int, int]:
+    """Where the crowded ones among some rows stand."""
+    if isinstance(rows, slice):
+        return {row: row - rows.start for row in crowd if rows.start <= row < rows.stop}
+    wanted = np.fromiter(crowd, dtype=np.intp, count=len(crowd))
+    positions = np.flatnonzero(np.isin(rows, wanted))
+    return dict(zip(rows[positions].tolist(), positions.tolist(), strict=True))
 
 
 def _trial_together(
@@ -162,8 +170,9 @@ def _trial_together(
             trial.usage.add(row, pod)
     rows = np.fromiter(crowded, dtype=np.intp, count=len(crowded))
     result = run_filters(plugins, trial, rows)
-    found = {int(row): result.status(position) for position, row in enumerate(rows)}
-    return {row: status for row, status in found.items() if status is not None}
+    return {
+        row: status for status, positions in result.groups() for row in rows[positions].tolist()
+    }
 
 
 def _trial_one_by_one(

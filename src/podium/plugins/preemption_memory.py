@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 
 from podium.api.workloads import PodDisruptionBudget
-from podium.cluster.pod_info import PodShape
+from podium.cluster.pod_info import PodInfo, PodShape
 from podium.framework.cycle import Cycle
 from podium.framework.profile import Profile
 from podium.framework.status import Status
@@ -17,7 +17,7 @@ from podium.plugins.preemption_dry_run import Candidate
 
 _MOST_KINDS = 64
 
-_Stamp = tuple[int, int]
+_Stamp = tuple[int, int, tuple[PodInfo, ...]]
 _Kind = tuple[PodShape, int]
 
 
@@ -41,30 +41,24 @@ class PreemptionMemory:
         known = self._answers.get(self._kind(cycle))
         if not known:
             return {}
-        usage, nodes = cycle.usage.changed, cycle.nodes.changed
         found: dict[int, Candidate | Status] = {}
         for row in rows:
             held = known.get(row)
-            if held is not None and held[0] == (usage[row], nodes[row]):
+            if held is not None and held[0] == _stamp(cycle, row):
                 found[row] = held[1]
-        for name in cycle.cluster.nominator.rivals(cycle.pod):
-            found.pop(cycle.nodes.row(name), None)
         return found
 
     def learn(self, cycle: Cycle, profile: Profile, answers: dict[int, Candidate | Status]) -> None:
         if not self._usable(cycle, profile):
             return
-        rivals = {cycle.nodes.row(n) for n in cycle.cluster.nominator.rivals(cycle.pod)}
         kind = self._kind(cycle)
         known = self._answers.setdefault(kind, {})
         self._answers.move_to_end(kind)
         if len(self._answers) > _MOST_KINDS:
             self._answers.popitem(last=False)
-        usage, nodes = cycle.usage.changed, cycle.nodes.changed
         for row, answer in answers.items():
-            broken = isinstance(answer, Status) and not answer.code.rejected
-            if row not in rivals and not broken:
-                known[row] = ((int(usage[row]), int(nodes[row])), answer)
+            if isinstance(answer, Candidate) or answer.code.rejected:
+                known[row] = (_stamp(cycle, row), answer)
 
     def _kind(self, cycle: Cycle) -> _Kind:
         return (cycle.pod.shape, cycle.pod.priority)
@@ -73,3 +67,9 @@ class PreemptionMemory:
         spec = cycle.pod.pod.spec
         plain = not spec.volumes and not spec.resource_claims
         return plain and profile.rows_are_independent(cycle)
+
+
+def _stamp(cycle: Cycle, row: int) -> _Stamp:
+    """What an answer for a row was made from: pods there, the node, nominations."""
+    usage, nodes = int(cycle.usage.changed[row]), int(cycle.nodes.changed[row])
+    return (usage, nodes, cycle.crowd.get(row, ()))

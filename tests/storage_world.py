@@ -1,0 +1,311 @@
+"""The API server in miniature, with volumes and devices: every write checked, none instant.
+
+Objects have versions, and a write for an older one is refused. A binding can stop at each call that
+it makes, before the server has done it and before the answer is there; what happens meanwhile is
+the test's. Writes can be refused, conflict, or (those of volumes) be done and reported as failed.
+
+What no scheduler may do is asserted where the write arrives: taking a volume that belongs to
+another claim, a device that another claim has, or binding a pod before its claims are its own.
+"""
+
+from collections.abc import Coroutine, Generator, Iterator, Sequence
+from types import coroutine
+from typing import Any, TypeVar
+
+from msgspec.structs import replace
+from small_world import ApiError, SmallWorld
+
+from podium.api.devices import ResourceClaim
+from podium.api.meta import KubeStruct, ObjectMeta
+from podium.api.pod import Pod, PodExtendedResourceClaimStatus
+from podium.api.storage import PersistentVolume, PersistentVolumeClaim
+from podium.cluster.catalog import object_key
+from podium.cluster.pod_info import PodInfo
+from podium.engine.binding import Binding
+from podium.engine.requests import PluginWrite, Request
+from podium.framework.status import Status
+from podium.plugins.dynamic_resources.attempt_state import ClaimsState
+from podium.plugins.dynamic_resources.claim_writing import (
+    ClaimWrite,
+    Deallocate,
+    DeleteClaim,
+    ReleaseReservation,
+    WriteConflict,
+    deallocated,
+    released,
+)
+from podium.plugins.dynamic_resources.pod_claims import is_reserved_for
+from podium.plugins.volume_binding.plugin import VolumeState
+from podium.plugins.volume_binding.pod_volumes import is_fully_bound
+
+K = TypeVar("K", bound=KubeStruct)
+Run = Coroutine[Any, Any, Status | None]
+
+DeviceName = tuple[str, str, str]
+MOST_CALLS = 400
+
+
+@coroutine
+def meanwhile() -> Generator[None, None, None]:
+    """Let other things happen."""
+    yield
+
+
+def metadata_of(obj: KubeStruct) -> ObjectMeta:
+    found = getattr(obj, "metadata", None)
+    assert isinstance(found, ObjectMeta)
+    return found
+
+
+class StorageWorld(SmallWorld):
+    """`trouble` is what becomes of the next write: "", "refused", "conflict" or "timeout"."""
+
+    trouble = ""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.writes: list[ClaimWrite] = []
+        self._runs: dict[int, Run] = {}
+        self._current: Binding | None = None
+
+    # objects
+
+    def all(self, kind: type[K]) -> Iterator[K]:
+        for obj in list(self.objects.values()):
+            if isinstance(obj, kind):
+                yield obj
+
+    def find(self, kind: type[K], key: str) -> K | None:
+        found = self.objects.get(key)
+        return found if isinstance(found, kind) else None
+
+    def store(self, obj: K) -> K:
+        """Store an object as a new version of itself."""
+        self._version += 1
+        version = {"resource_version": str(self._version)}
+        stored: K = replace(obj, metadata=replace(metadata_of(obj), **version))
+        super().put_object(stored)
+        return stored
+
+    def put_object(self, obj: KubeStruct) -> None:
+        self.store(obj)
+
+    def remove(self, obj: KubeStruct) -> None:
+        self.remove_object(object_key(metadata_of(obj)))
+
+    def _current_version(self, obj: K) -> K:
+        wanted = metadata_of(obj)
+        stored = self.find(type(obj), object_key(wanted))
+        if stored is None or metadata_of(stored).uid != wanted.uid:
+            raise ApiError(f"{object_key(wanted)} not found")
+        if metadata_of(stored).resource_version != wanted.resource_version:
+            raise WriteConflict(f"{object_key(wanted)} has been modified")
+        return stored
+
+    # the API handle: volumes
+
+    async def pause(self, seconds: float) -> None:
+        await meanwhile()
+
+    async def tell(self, pod: PodInfo, reason: str, action: str, note: str) -> None:
+        """Nobody reads events."""
+
+    async def first_failure(self, work: Sequence[Run]) -> Status | None:
+        """All of it at once, in turns."""
+        left = list(work)
+        while left:
+            for run in list(left):
+                try:
+                    run.send(None)
+                except StopIteration as done:
+                    left.remove(run)
+                    if done.value is not None:
+                        for other in left:
+                            other.close()
+                        failure: Status = done.value
+                        return failure
+            await meanwhile()
+        return None
+
+    async def update_volume(self, volume: PersistentVolume) -> PersistentVolume:
+        timed_out = await self._arrive()
+        stored = self._current_version(volume)
+        held, wanted = stored.spec.claim_ref, volume.spec.claim_ref
+        assert wanted is not None
+        assert held is None or held.uid in ("", wanted.uid), "the volume belongs to another claim"
+        spec = replace(stored.spec, claim_ref=wanted)
+        metadata = replace(stored.metadata, annotations=volume.metadata.annotations)
+        return await self._answer(
+            self.store(replace(stored, metadata=metadata, spec=spec)), timed_out
+        )
+
+    async def update_claim(self, claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
+        timed_out = await self._arrive()
+        stored = self._current_version(claim)
+        assert not stored.spec.volume_name, "the claim has a volume"
+        metadata = replace(stored.metadata, annotations=claim.metadata.annotations)
+        return await self._answer(self.store(replace(stored, metadata=metadata)), timed_out)
+
+    async def _arrive(self) -> bool:
+        """A call on its way; true if its answer will be lost."""
+        await meanwhile()
+        trouble, self.trouble = self.trouble, ""
+        if trouble == "refused":
+            raise ApiError("refused")
+        if trouble == "conflict":
+            raise WriteConflict("conflict")
+        return trouble == "timeout"
+
+    async def _answer(self, stored: K, timed_out: bool = False) -> K:
+        await meanwhile()
+        if timed_out:
+            raise ApiError("timeout")
+        return stored
+
+    # the API handle: devices
+
+    async def get_resource_claim(self, namespace: str, name: str) -> ResourceClaim:
+        await self._arrive()
+        found = self.find(ResourceClaim, f"{namespace}/{name}")
+        if found is None:
+            raise ApiError(f'resourceclaims.resource.k8s.io "{name}" not found')
+        return await self._answer(found)
+
+    async def create_resource_claim(
+        self, claim: ResourceClaim, *, generate_name: str
+    ) -> ResourceClaim:
+        await self._arrive()
+        name = f"{generate_name}{self._version}"
+        metadata = replace(claim.metadata, name=name, uid=f"uid-{name}")
+        return await self._answer(self.store(replace(claim, metadata=metadata)))
+
+    async def update_resource_claim(self, claim: ResourceClaim) -> ResourceClaim:
+        await self._arrive()
+        stored = self._current_version(claim)
+        metadata = replace(stored.metadata, finalizers=claim.metadata.finalizers)
+        return await self._answer(self.store(replace(stored, metadata=metadata)))
+
+    async def update_resource_claim_status(self, claim: ResourceClaim) -> ResourceClaim:
+        # An allocation whose answer is lost can be given to others before the watch shows it; so
+        # it is upstream. Here answers to these writes are late, never lost.
+        await self._arrive()
+        stored = self._current_version(claim)
+        before, after = stored.status.allocation, claim.status.allocation
+        assert before is None or after == before, "an allocation is replaced by another"
+        written = self.store(replace(stored, status=claim.status))
+        assert not self.devices_held_twice()
+        return await self._answer(written)
+
+    async def patch_extended_resource_claim_status(
+        self, pod: PodInfo, status: PodExtendedResourceClaimStatus
+    ) -> None:
+        await self._arrive()
+        self._patch(pod, {"extended_resource_claim_status": status})
+
+    def devices_held_twice(self) -> list[DeviceName]:
+        """Devices that belong to a claim and in any way to another one."""
+        whole: dict[DeviceName, int] = {}
+        shared: set[DeviceName] = set()
+        for claim in self.all(ResourceClaim):
+            allocation = claim.status.allocation
+            for result in (allocation.devices.results if allocation else None) or ():
+                device = (result.driver, result.pool, result.device)
+                if result.share_id is not None:
+                    shared.add(device)
+                elif not result.admin_access:
+                    whole[device] = whole.get(device, 0) + 1
+        return [device for device, count in whole.items() if count > 1 or device in shared]
+
+    # bindings
+
+    async def bind(self, pod: PodInfo, node_name: str) -> None:
+        await meanwhile()
+        stored = self.pods.get(pod.key)
+        await super().bind(pod, node_name)
+        if stored is not None and self._current is not None:
+            self._is_ready(stored, self._current)
+
+    def _is_ready(self, pod: Pod, binding: Binding) -> None:
+        """What was planned for a pod's claims has come true, for those that are still there."""
+        states = binding.cycle.states
+        volumes, devices = states.get("VolumeBinding"), states.get("DynamicResources")
+        if isinstance(volumes, VolumeState) and volumes.claims is not None:
+            for wanted in (*volumes.claims.bound, *volumes.claims.delayed):
+                claim = self.find(PersistentVolumeClaim, object_key(wanted.metadata))
+                if claim is not None and claim.metadata.uid == wanted.metadata.uid:
+                    assert is_fully_bound(claim)
+        if isinstance(devices, ClaimsState):
+            for own in devices.claims:
+                held = self.find(ResourceClaim, object_key(own.claim.metadata))
+                assert held is not None
+                assert held.status.allocation is not None
+                assert is_reserved_for(held, pod)
+
+    def step_binding(self, index: int) -> bool:
+        """Let a binding go on to its next call; true if it has ended, which is then reported."""
+        binding = self.bindings[index]
+        run = self._runs.get(id(binding))
+        if run is None:
+            run = self._runs[id(binding)] = binding.run(self)
+        self._current = binding
+        try:
+            run.send(None)
+        except StopIteration as done:
+            self.bindings.remove(binding)
+            del self._runs[id(binding)]
+            self.engine.bindings.finished(binding, done.value)
+            self.collect()
+            return True
+        finally:
+            self._current = None
+        return False
+
+    def finish_binding(
+        self,
+        index: int,
+        *,
+        refusal: Exception | None = None,
+        timeout: Exception | None = None,
+        heard_first: bool = False,
+    ) -> Status | None:
+        """Let a binding go on to its end; it hears of all that happens if so wanted."""
+        binding = self.bindings[index]
+        self.refusal, self.timeout = refusal, timeout
+        for _ in range(MOST_CALLS):
+            if self.step_binding(self.bindings.index(binding)):
+                break
+            if heard_first or (refusal is None and timeout is None):
+                self.act()
+                self.deliver()
+        else:
+            raise AssertionError("a binding never ends")
+        self.refusal = self.timeout = None
+        return None
+
+    def act(self) -> None:
+        """What controllers do while a binding waits for them."""
+
+    # what plugins ask for
+
+    def _carry_out(self, request: Request) -> None:
+        if isinstance(request, PluginWrite):
+            assert isinstance(request.write, ClaimWrite)
+            self.writes.append(request.write)
+        else:
+            super()._carry_out(request)
+
+    def finish_write(self, index: int, *, fails: bool = False) -> None:
+        """Carry out a plugin's write, or let it fail, of which nobody hears."""
+        write = self.writes.pop(index)
+        wanted = write.claim
+        current = self.find(ResourceClaim, object_key(wanted.metadata))
+        if fails or current is None or current.metadata.uid != wanted.metadata.uid:
+            return
+        match write:
+            case Deallocate():
+                if current.metadata.resource_version == wanted.metadata.resource_version:
+                    self.store(deallocated(current))
+            case ReleaseReservation():
+                self.store(released(current, write.pod_uid))
+            case DeleteClaim():
+                self.remove(current)
