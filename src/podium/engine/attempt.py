@@ -8,6 +8,7 @@ to a nomination is from the engine spec, sections 5.2 to 5.8.
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
 from podium.cluster.growth import Rows, count_of, indices
 from podium.cluster.pod_info import PodInfo
@@ -47,6 +48,7 @@ class Attempts:
         self._clock = clock
         self._start = 0
         self._names: tuple[str, ...] = ()
+        self._all_rows: npt.NDArray[np.intp] = np.zeros(0, dtype=np.intp)
         self._names_version = -1
 
     def run(self, info: PodInfo, profile: Profile) -> tuple[Decision, Cycle]:
@@ -221,7 +223,7 @@ class Attempts:
     # choosing
 
     def _choose(self, decision: Decision, cycle: Cycle, profile: Profile, rows: Rows) -> None:
-        feasible = decision.feasible = indices(rows)
+        feasible = decision.feasible = self._numbers(rows)
         if len(feasible) == 1 or not profile.score:
             decision.best_rows = feasible
         else:
@@ -324,6 +326,15 @@ class Attempts:
         if status.code.rejected:
             decision.refused_by = status
         return status
+
+    def _numbers(self, rows: Rows) -> npt.NDArray[np.intp]:
+        """Row numbers; those of the whole table are made once and shared."""
+        if not isinstance(rows, slice):
+            return rows
+        if len(self._all_rows) != rows.stop:
+            self._all_rows = indices(rows)
+            self._all_rows.flags.writeable = False
+        return self._all_rows
 
     def _node_names(self) -> tuple[str, ...]:
         if self._names_version != self._cluster.nodes.membership:
