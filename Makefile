@@ -48,7 +48,7 @@ test: $(READY) ## run every test, on all cores, with coverage
 
 .PHONY: soak
 soak: $(READY) ## let a cluster live for more than 100,000 checked transitions
-	PODIUM_LONG=1 $(BIN)/pytest -s tests/engine/test_stateful.py $(ARGS)
+	PODIUM_LONG=1 $(BIN)/pytest -s tests/engine/test_stateful.py tests/engine/test_stateful_storage.py $(ARGS)
 
 .PHONY: check
 check: $(READY) ## formatting, lint, types and layers; changes nothing

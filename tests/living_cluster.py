@@ -218,7 +218,8 @@ class LivingCluster(RuleBasedStateMachine):
             return  # its binding could not even begin
         table, usage, row = cluster.nodes, cluster.usage, held.row
         assert usage.pod_count[row] <= table.allowed_pods[row]
-        for resource, amount in info.shape.requests.items():
+        for resource in ("cpu", "memory"):  # devices may serve others
+            amount = info.shape.requests.get(resource, 0)
             index = table.resource_id(resource)
             assert not amount or usage.requested[index, row] <= table.allocatable[index, row]
 

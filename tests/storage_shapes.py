@@ -6,13 +6,14 @@ As in `pod_shapes.py` there is little of everything, so that pods want the same 
 from typing import Any
 
 import msgspec
+from builders import make_pod
 from device_builders import alternative as or_else
 from device_builders import device, exactly, first_of, make_slice
 from device_builders import make_claim as make_device_claim
 from device_builders import make_class as make_device_class
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from pod_shapes import NODE_NAMES, ZONE, pods
+from pod_shapes import MISCHIEF, NODE_NAMES, ZONE, pods
 from storage_builders import (
     claim_volume,
     make_capacity,
@@ -29,6 +30,7 @@ from podium.api.volumes import Volume
 
 DRIVER = "csi.example.com"
 STORAGE_CLASSES = ["now", "wait", "local"]
+EXTENDED = "example.com/gpu"
 CLAIMS = ["c0", "c1", "c2", "c3"]
 VOLUMES = ["pv0", "pv1", "pv2", "pv3"]
 DEVICE_CLAIMS = ["r0", "r1", "r2", "r3"]
@@ -82,7 +84,8 @@ def objects(draw: st.DrawFn, kind: str, key: str, number: int) -> KubeStruct:
             return make_device_claim(name, *requests, **uid)
         case "device class":
             selected = ("device.attributes['gpu.example.com'].fast",) if name == "gpu" else ()
-            return make_device_class(name, *(selected if draw(st.booleans()) else ()))
+            more = {"extendedResourceName": EXTENDED} if name == "any" else {}
+            return make_device_class(name, *(selected if draw(st.booleans()) else ()), **more)
         case _:
             return draw(_slices(name, number))
 
@@ -136,9 +139,29 @@ def _slices(draw: st.DrawFn, name: str, number: int) -> KubeStruct:
 
 
 @st.composite
+def _plain_pods(draw: st.DrawFn, name: str, uid: str, node: str) -> Pod:
+    """Pods that fit nearly everywhere, if only they get what they claim."""
+    requests: dict[str, Any] = {"cpu": "100m"}
+    if draw(st.integers(0, 5)) == 0:
+        requests[EXTENDED] = 1
+    annotations = {}
+    if not node and draw(st.integers(0, 3)) == 0:
+        annotations["mischief"] = draw(st.sampled_from(MISCHIEF))
+    return make_pod(
+        name,
+        node=node,
+        requests=requests,
+        priority=draw(st.sampled_from([None, 1, 5])),
+        metadata={"uid": uid, "annotations": annotations},
+    )
+
+
+@st.composite
 def claiming_pods(draw: st.DrawFn, name: str, uid: str, *, node: str = "") -> Pod:
     """A pod as in `pod_shapes.py`, most often with claims."""
-    pod = draw(pods(name, uid, node=node))
+    pod = draw(
+        _plain_pods(name, uid, node) if draw(st.integers(0, 3)) else pods(name, uid, node=node)
+    )
     volumes = [claim_volume(c) for c in draw(st.sets(st.sampled_from(CLAIMS), max_size=2))]
     if draw(st.integers(0, 7)) == 0:
         spec = make_claim("", storage_class=draw(st.sampled_from(STORAGE_CLASSES))).spec
@@ -148,7 +171,7 @@ def claiming_pods(draw: st.DrawFn, name: str, uid: str, *, node: str = "") -> Po
     claims = [PodResourceClaim(name=c, resource_claim_name=c) for c in sorted(names)]
     if draw(st.integers(0, 7)) == 0:
         claims.append(PodResourceClaim(name="own", resource_claim_template_name="template"))
-    wants = draw(st.sampled_from(["volumes", "devices", "both", "nothing"]))
+    wants = draw(st.sampled_from(["volumes", "devices", "both"]))
     return replace(
         pod,
         spec=replace(

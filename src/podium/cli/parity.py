@@ -27,7 +27,7 @@ def parity(
     Prints agreement per family and field, and the first differences side by side. Exit code 0
     means that every step agrees.
 
-    Example: podium parity ../shared/parity
+    Example: podium parity tests/parity/sample
     """
     files = case_files(paths)
     tallies: list[Agreement] = []
