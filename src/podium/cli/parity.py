@@ -1,6 +1,5 @@
 """`podium parity`: how far decisions agree with recorded ones."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,6 +9,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from podium.cli.exit_codes import NO, OK
+from podium.cli.tables import print_document
 from podium.parity.cases import case_files, family_of
 from podium.parity.comparison import FIELDS, Agreement, Difference, narrow
 from podium.parity.judging import judge_file
@@ -19,7 +19,7 @@ def parity(
     *paths: Annotated[Path, Parameter(help="Case files, or directories of them.")],
     show: Annotated[int, Parameter(help="Differing steps to show per family.")] = 3,
     output: Annotated[
-        Literal["table", "json"], Parameter(name=["--output", "-o"], help="What to print.")
+        Literal["table", "json", "yaml"], Parameter(name=["--output", "-o"], help="What to print.")
     ] = "table",
 ) -> int:
     """Decide recorded cases again and compare every field with the recording.
@@ -38,10 +38,10 @@ def parity(
             progress.update(task, description=family_of(path))
             tallies.append(judge_file(path, keep=show))
             progress.advance(task)
-    if output == "json":
-        print(json.dumps([_as_json(tally) for tally in tallies], indent=2))
-    else:
+    if output == "table":
         _print_tables(tallies)
+    else:
+        print_document([_as_json(tally) for tally in tallies], output)
     return OK if all(t.exact == t.steps for t in tallies) else NO
 
 
