@@ -306,6 +306,19 @@ def test_a_waiting_pod_that_goes_is_rejected_and_cleaned_up(how: str) -> None:
     assert len(driver.engine.state.waiting) == 0
 
 
+def test_a_pod_going_while_it_is_bound_is_dropped_when_an_update_brings_it_back() -> None:
+    driver = SmallDriver(make_node("n"), pending("p"))
+    driver.run()
+    driver.terminate("p")
+    driver.change("p", nominated_node_name="n")
+    assert driver.where() == {"p": "active"}
+    assert list(driver.engine.state.flights) == ["uid-default-p"]
+    assert driver.run() == []
+    assert driver.notes() == ["skip schedule deleting pod: default/p"]
+    driver.finish("p", error("pod is being deleted"))
+    assert driver.engine.state.flights == {}
+
+
 def test_a_terminating_pod_is_taken_out_with_a_word_to_its_owner() -> None:
     driver = SmallDriver(make_node("n"), pending("p", status={"nominatedNodeName": "n"}))
     driver.terminate("p")
