@@ -33,6 +33,7 @@ class LivingStorage(LivingCluster):
 
     def _new_world(self) -> SmallWorld:
         self.made = 0
+        self.lost: set[str] = set()
         return ControlledWorld(self.engine, self.clock)
 
     def _new_pod(self, data: st.DataObject, name: str, uid: str, node: str) -> Pod:
@@ -70,6 +71,7 @@ class LivingStorage(LivingCluster):
             case "go" if fixed and kind != "volume":
                 self._delete_claim(key)
             case "go":
+                self._note_lost(metadata.name)
                 self.world.remove(obj)
             case _:
                 self._make(data, kind, key)
@@ -86,6 +88,13 @@ class LivingStorage(LivingCluster):
     def _make(self, data: st.DataObject, kind: str, key: str) -> None:
         self.made += 1
         self.world.store(data.draw(objects(kind, key, self.made)))
+
+    def _note_lost(self, volume_name: str) -> None:
+        """Claims whose volume is deleted under them keep its name for ever; a new volume of that
+        name is another one and may have another claim."""
+        for claim in self.world.all(PersistentVolumeClaim):
+            if claim.spec.volume_name == volume_name:
+                self.lost.add(claim.metadata.uid)
 
     def _delete_claim(self, key: str) -> None:
         """Claims that are protected go when nobody uses them."""
@@ -151,7 +160,7 @@ class LivingStorage(LivingCluster):
         names = [
             claim.spec.volume_name
             for claim in self.world.all(PersistentVolumeClaim)
-            if claim.spec.volume_name
+            if claim.spec.volume_name and claim.metadata.uid not in self.lost
         ]
         assert len(names) == len(set(names))
 
