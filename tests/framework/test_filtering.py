@@ -14,8 +14,8 @@ from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import FilterResult
 from podium.framework.filtering import (
     run_filters,
-    run_filters_with_nominated,
     run_pre_filters,
+    try_crowded,
     tell_extensions,
 )
 from podium.framework.points import FilterPlugin, Plugin, PreFilterExtensions
@@ -156,7 +156,8 @@ class Nominated:
 
     def run(self, rows: Rows = slice(0, 3)) -> FilterResult:
         run_pre_filters([p for p in self.plugins if hasattr(p, "pre_filter")], self.cycle)
-        return run_filters_with_nominated(self.plugins, self.extensions, self.cycle, rows)
+        result = run_filters(self.plugins, self.cycle, rows)
+        return try_crowded(self.plugins, self.extensions, self.cycle, rows, result)
 
 
 def test_a_node_with_a_stronger_nominated_pod_must_have_room_for_both() -> None:

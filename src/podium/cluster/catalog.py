@@ -28,6 +28,8 @@ class Catalog:
         self._kinds: dict[type, dict[str, KubeStruct]] = {}
         self._versions: dict[type, int] = {}
         self._changed: dict[type, list[str]] = {}
+        self.changes = 0
+        """Moves on every change of any kind."""
 
     def put(self, obj: KubeStruct) -> None:
         kind, key = type(obj), object_key(_metadata(obj))
@@ -61,6 +63,7 @@ class Catalog:
         return changed[len(changed) - count :]
 
     def _note(self, kind: type, key: str) -> None:
+        self.changes += 1
         self._versions[kind] = self._versions.get(kind, 0) + 1
         changed = self._changed.setdefault(kind, [])
         changed.append(key)

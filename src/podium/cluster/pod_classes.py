@@ -104,6 +104,8 @@ class PodClasses:
         self._counters: OrderedDict[PodQuery, PodCounter] = OrderedDict()
         self._carried: dict[TermKind, dict[CarriedTerm, PodCounter]] = {}
         self.carried_epoch = 0
+        self.terms_version = 0
+        """Moves when a term is carried that was not before, or is not looked at any more."""
 
     def add(self, row: int, info: PodInfo) -> None:
         self._shift(row, info, 1)
@@ -184,6 +186,7 @@ class PodClasses:
             for term in [t for t, counter in by_term.items() if not counter.classes]:
                 del by_term[term]
                 self.carried_epoch += 1
+                self.terms_version += 1
 
     def _join_counters(self, pod_class: PodClass, info: PodInfo) -> None:
         for query, counter in self._counters.items():
@@ -200,6 +203,7 @@ class PodClasses:
             by_term = self._carried.setdefault(term.kind, {})
             if term not in by_term:
                 by_term[term] = PodCounter()
+                self.terms_version += 1
             by_term[term].join(pod_class)
 
     def _evict(self) -> None:

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import astuple
 
 from podium.api.host_ports import HostPort, host_ports
 from podium.api.node_affinity import (
@@ -85,6 +86,22 @@ class PodShape:
             return None
         listed = written.preferred_during_scheduling_ignored_during_execution
         return None if listed is None else preferred_of(listed)
+
+    @cached_property
+    def images(self) -> tuple[tuple[str, ...], int]:
+        """(images of containers and volumes as written, number of containers)."""
+        spec = self._pod.spec
+        containers = (*(spec.init_containers or ()), *(spec.containers or ()))
+        volumes = (volume.image for volume in spec.volumes or ())
+        of_volumes = (image.reference for image in volumes if image is not None)
+        return (*(c.image for c in containers), *of_volumes), len(containers)
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether the pod asks for nothing that is one of a kind: no volume of its own, no
+        claim. All that matters of such a pod is in its shape."""
+        spec = self._pod.spec
+        return not spec.resource_claims and not _volumes_that_matter(self._pod)
 
     @cached_property
     def claim_names(self) -> tuple[str, ...]:
@@ -165,8 +182,9 @@ def _shape_fields(pod: Pod) -> tuple[object, ...]:
         spec.host_network,
         spec.host_users,
         pod.metadata.owner_references,
-        spec.topology_spread_constraints,
-        tuple(v.persistent_volume_claim for v in spec.volumes or () if v.persistent_volume_claim),
+        spec.resource_claims,
+        status.extended_resource_claim_status,
+        _volumes_that_matter(pod) if spec.volumes else None,
         (
             status.container_statuses,
             status.init_container_statuses,
@@ -177,3 +195,10 @@ def _shape_fields(pod: Pod) -> tuple[object, ...]:
         if resized
         else None,
     )
+
+
+def _volumes_that_matter(pod: Pod) -> tuple[tuple[object, ...], ...]:
+    """Volumes whose source some plugin reads, without the names that pods give them: a secret or a
+    token is no reason to tell templates apart."""
+    read = (astuple(volume)[1:] for volume in pod.spec.volumes or ())
+    return tuple(sources for sources in read if any(source is not None for source in sources))

@@ -25,7 +25,7 @@ from podium.framework.fit_message import NO_NODES, fit_error, one_node_error
 from podium.framework.pod_group_cycle import PlacementRows, PodGroupCycle
 from podium.framework.points import PermitResult, PostFilterResult
 from podium.framework.profile import Profile
-from podium.framework.scoring import ScoringError, run_pre_scores
+from podium.framework.scoring import ScoringError
 from podium.framework.status import Code, Status, error, unresolvable
 
 POST_FILTER_SKIPPED = PostFilterResult(Code.UNSCHEDULABLE, ("All PostFilter plugins are skipped",))
@@ -140,12 +140,10 @@ class Attempts:
         )
         if problem:
             raise AttemptError(problem)
-        if result.count and not result.rejected_any:
-            return result.rows
-        passed = result.passed()
-        if not passed.any():
+        survivors = result.survivors()
+        if not count_of(survivors):
             self._note_rejectors(diagnosis)
-        return indices(result.rows)[passed]
+        return survivors
 
     def _seen_before(self, diagnosis: Diagnosis, seen: int) -> int:
         """1 if the nominated node was rejected and is not among those the search has seen."""
@@ -227,7 +225,7 @@ class Attempts:
         if len(feasible) == 1 or not profile.score:
             decision.best_rows = feasible
         else:
-            decision.pre_score_skipped = run_pre_scores(profile.pre_score, cycle, rows)
+            decision.pre_score_skipped = profile.run_pre_scores(cycle, rows)
             decision.scores, total = profile.score_rows(cycle, rows)
             decision.total = total
             best = np.flatnonzero(total == total.max())

@@ -6,13 +6,16 @@ plugin for what it worked out at PreFilter or PreScore. Plugins read pod-depende
 the plugins unchanged.
 """
 
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from podium.cluster.nodes import NodeTable
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 from podium.cluster.usage import Usage
 from podium.framework.pod_group_cycle import PodGroupCycle
+
+if TYPE_CHECKING:
+    from podium.framework.standing import Standing
 
 S = TypeVar("S")
 
@@ -39,6 +42,7 @@ class Cycle:
         "pod",
         "skip_filter",
         "skip_score",
+        "standing",
         "states",
         "to_activate",
         "usage",
@@ -57,6 +61,8 @@ class Cycle:
         self._crowd_version = -1
         self.group: PodGroupCycle | None = None
         """The attempt of the pod's group that this one is part of."""
+        self.standing: Standing | None = None
+        """What is known of pods like this one."""
         self.writes: list[object] = []
         """API writes that synchronous points ask for; the driver carries them out."""
 

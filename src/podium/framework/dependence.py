@@ -14,3 +14,11 @@ class Dependence(NamedTuple):
     fragment: Hashable
     usage: bool
     version: Hashable = None
+    of_objects: bool = False
+    """Set where `version` moves only when a node or another object of the cluster changes, never
+    because of pods or of what the cluster does not know."""
+
+    @property
+    def stands(self) -> bool:
+        """Whether the vector stays as it is while only pods come and go."""
+        return not self.usage and (self.version is None or self.of_objects)

@@ -34,6 +34,30 @@ class FilterResult:
         self.overrides: dict[int, Status] = {}
         self.rejected_any = False
         self.broken = False
+        self._given: npt.NDArray[np.intp] | None = None
+
+    def continued(self, survivors: npt.NDArray[np.intp]) -> "FilterResult":
+        """A result that starts where this one ends, whose rows that passed are given. Arrays are
+        shared until one of them has to change."""
+        twin = FilterResult.__new__(FilterResult)
+        twin.rows, twin.count = self.rows, self.count
+        twin.plugins, twin.describes = list(self.plugins), list(self.describes)
+        twin.failed, twin.values = self.failed, self.values
+        twin.overrides = {}
+        twin.rejected_any, twin.broken = self.rejected_any, self.broken
+        twin._given = survivors
+        return twin
+
+    def _own(self) -> None:
+        """Stop sharing arrays."""
+        if self._given is not None:
+            self._given = None
+            self.failed = self.failed.copy()
+            self.values = None if self.values is None else self.values.copy()
+
+    @property
+    def nbytes(self) -> int:
+        return self.failed.nbytes + (0 if self.values is None else self.values.nbytes)
 
     def absorb(self, plugin: str, verdict: Verdict) -> None:
         """Take over a plugin's verdict for rows that no earlier plugin rejected."""
@@ -42,6 +66,7 @@ class FilterResult:
         fresh = (self.failed == 0) & (verdict.values != 0)
         if not fresh.any():
             return
+        self._own()
         self.plugins.append(plugin)
         self.describes.append(verdict.describe)
         self.failed[fresh] = len(self.plugins)
@@ -61,6 +86,14 @@ class FilterResult:
         for position in self.overrides:
             mask[position] = False
         return mask
+
+    def survivors(self) -> Rows:
+        """The rows that passed."""
+        if not self.rejected_any:
+            return self.rows
+        if self._given is not None and not self.overrides:
+            return self._given
+        return indices(self.rows)[self.passed()]
 
     def status(self, position: int) -> Status | None:
         """Why a position was rejected; None if it passed."""
@@ -97,6 +130,7 @@ class FilterResult:
 
     def cut(self, length: int) -> None:
         """Forget what lies behind a position: a search that stopped early never saw it."""
+        self._given = None
         self.rows = self.rows[:length] if not isinstance(self.rows, slice) else slice(0, length)
         self.count = length
         self.failed = self.failed[:length]

@@ -88,10 +88,15 @@ def _narrow(outcome: PreFilterOutcome, plugin: str, names: frozenset[str]) -> bo
 
 
 def run_filters(
-    plugins: Sequence[FilterPlugin], cycle: Cycle, rows: Rows, memory: Memory | None = None
+    plugins: Sequence[FilterPlugin],
+    cycle: Cycle,
+    rows: Rows,
+    memory: Memory | None = None,
+    start: FilterResult | None = None,
 ) -> FilterResult:
-    """Every filter over some rows; the first plugin that rejects a row decides its verdict."""
-    result = FilterResult(rows)
+    """Every filter over some rows; the first plugin that rejects a row decides its verdict.
+    `start` is what plugins before these have said."""
+    result = FilterResult(rows) if start is None else start
     skip = cycle.skip_filter
     if memory is not None and not usable(cycle, rows):
         memory = None
@@ -126,15 +131,14 @@ def _fail_rest(result: FilterResult, plugin: str, text: str) -> None:
         result.override(int(position), status)
 
 
-def run_filters_with_nominated(
+def try_crowded(
     plugins: Sequence[FilterPlugin],
     extensions: Sequence[PreFilterExtensions],
     cycle: Cycle,
     rows: Rows,
-    memory: Memory | None = None,
+    result: FilterResult,
 ) -> FilterResult:
-    """Filter rows; those with stronger nominated pods must pass with these pods in place too."""
-    result = run_filters(plugins, cycle, rows, memory)
+    """Rows with stronger nominated pods must pass with these pods in place too."""
     crowd = cycle.crowd
     if not crowd:
         return result

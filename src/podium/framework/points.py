@@ -69,6 +69,12 @@ class PreFilterPlugin(Plugin):
         plugin's filter out of the attempt."""
         raise NotImplementedError
 
+    def pre_filter_stays(self, cycle: Cycle) -> bool:  # noqa: ARG002
+        """Whether every pod of this shape gets the same answer, None or SKIP, and the same states
+        while only pods come and go; see `standing.py`. States are then shared: kept under the
+        plugin's name, or one that starts with it and a slash, and never changed."""
+        return False
+
 
 class PreFilterExtensions(Plugin):
     """For a PreFilter state that depends on pods on nodes: keep it true in trials."""
@@ -124,10 +130,17 @@ class PreScorePlugin(Plugin):
         """Prepare scoring of the feasible rows; SKIP leaves this plugin out of the total."""
         raise NotImplementedError
 
+    def pre_score_stays(self, cycle: Cycle) -> bool:  # noqa: ARG002
+        """As `pre_filter_stays`; the rows must not matter either."""
+        return False
+
 
 class ScorePlugin(Plugin):
     in_range: ClassVar[bool] = False
     """Set where normalised scores cannot leave 0..100: saves looking at every one of them."""
+
+    normalizes_by_range: ClassVar[bool] = False
+    """Set where a normalised score follows from the raw one and the lowest and highest of all."""
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
         raise NotImplementedError

@@ -15,13 +15,15 @@ from podium.config.expand import PointLists, expand_profiles
 from podium.config.feature_gates import FeatureGates
 from podium.config.points import ExtensionPoint
 from podium.config.types import Configuration, ProfileConfiguration
+from podium.framework import bursts
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import FilterResult
 from podium.framework.faults import located
 from podium.framework.filtering import (
     PreFilterOutcome,
-    run_filters_with_nominated,
+    run_filters,
     run_pre_filters,
+    try_crowded,
 )
 from podium.framework.handle import Handle, Preempting
 from podium.framework.memory import Memory
@@ -46,7 +48,8 @@ from podium.framework.points import (
     serves,
 )
 from podium.framework.registry import Registry
-from podium.framework.scoring import PluginScores, run_scores
+from podium.framework.scoring import PluginScores, run_pre_scores, run_scores
+from podium.framework.standing import Standings
 from podium.framework.waiting import WaitingPods
 
 P = TypeVar("P", bound=Plugin)
@@ -63,6 +66,7 @@ class Profile:
         self.percentage_of_nodes_to_score = configuration.percentage_of_nodes_to_score
         self.plugins = dict(plugins)
         self.memory: Memory | None = Memory()
+        self.standings = Standings()
         self._lists = lists
         self.pre_enqueue = self._at(ExtensionPoint.PRE_ENQUEUE, PreEnqueuePlugin)
         self.queue_sort = self._at(ExtensionPoint.QUEUE_SORT, QueueSortPlugin)[0]
@@ -83,15 +87,30 @@ class Profile:
         self.placement_score = self._weighted(ExtensionPoint.PLACEMENT_SCORE, PlacementScorePlugin)
 
     def run_pre_filters(self, cycle: Cycle) -> PreFilterOutcome:
-        return run_pre_filters(self.pre_filter, cycle)
+        standing = cycle.standing = self.standings.of(cycle) if self.memory is not None else None
+        if standing is None:
+            return run_pre_filters(self.pre_filter, cycle)
+        return bursts.pre_filters(self.pre_filter, cycle, standing)
 
     def filter_rows(self, cycle: Cycle, rows: Rows) -> FilterResult:
         """The filter chain over some rows, nominated pods respected."""
-        return run_filters_with_nominated(self.filter, self.extensions, cycle, rows, self.memory)
+        if self.memory is None or cycle.standing is None:
+            result = run_filters(self.filter, cycle, rows, self.memory)
+        else:
+            result = bursts.filters(self.filter, cycle, rows, self.memory, self.standings)
+        return try_crowded(self.filter, self.extensions, cycle, rows, result)
+
+    def run_pre_scores(self, cycle: Cycle, rows: Rows) -> list[str]:
+        """Prepare scoring of the feasible rows; returns who stands aside."""
+        if cycle.standing is None:
+            return run_pre_scores(self.pre_score, cycle, rows)
+        return bursts.pre_scores(self.pre_score, cycle, rows, cycle.standing)
 
     def score_rows(self, cycle: Cycle, rows: Rows) -> tuple[list[PluginScores], Ints]:
         """Scores per plugin and weighted totals of the feasible rows."""
-        return run_scores(self.score, cycle, rows, self.memory)
+        if self.memory is None or cycle.standing is None:
+            return run_scores(self.score, cycle, rows, self.memory)
+        return bursts.scores(self.score, cycle, rows, self.memory, self.standings)
 
     def rows_are_independent(self, cycle: Cycle) -> bool:
         """Whether a pod on one node cannot change what the filters say of another."""

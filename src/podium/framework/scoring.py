@@ -6,7 +6,6 @@ plugin would decide every placement.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,14 +23,40 @@ class ScoringError(Exception):
     """Scoring failed; the text is the attempt's message."""
 
 
-@dataclass(frozen=True, slots=True)
-class PluginScores:
-    """One plugin's scores over the feasible rows."""
+Weighted = tuple[ScorePlugin, int]
 
-    plugin: str
-    weight: int
-    raw: Ints
-    normalized: Ints
+
+class PluginScores:
+    """One plugin's scores over the feasible rows.
+
+    Where they are known for the whole table, the feasible ones are picked out when somebody reads
+    them.
+    """
+
+    __slots__ = ("_normalized", "_raw", "_rows", "plugin", "weight")
+
+    def __init__(
+        self, plugin: str, weight: int, raw: Ints, normalized: Ints, rows: Rows | None = None
+    ) -> None:
+        self.plugin = plugin
+        self.weight = weight
+        self._raw = raw
+        self._normalized = normalized
+        self._rows = rows
+
+    @property
+    def raw(self) -> Ints:
+        return self._raw if self._rows is None else self._raw[self._rows]
+
+    @property
+    def normalized(self) -> Ints:
+        return self._normalized if self._rows is None else self._normalized[self._rows]
+
+    def among(self, rows: Rows) -> "PluginScores":
+        """Scores of the whole table as those of some rows."""
+        if isinstance(rows, slice):
+            return self
+        return PluginScores(self.plugin, self.weight, self._raw, self._normalized, rows)
 
 
 def run_pre_scores(plugins: Sequence[PreScorePlugin], cycle: Cycle, rows: Rows) -> list[str]:
@@ -54,7 +79,7 @@ def run_pre_scores(plugins: Sequence[PreScorePlugin], cycle: Cycle, rows: Rows) 
 
 
 def run_scores(
-    plugins: Sequence[tuple[ScorePlugin, int]],
+    plugins: Sequence[Weighted],
     cycle: Cycle,
     rows: Rows,
     memory: Memory | None = None,
@@ -63,7 +88,7 @@ def run_scores(
     if memory is not None and not usable(cycle, rows):
         memory = None
     active = [(plugin, w) for plugin, w in plugins if plugin.name not in cycle.skip_score]
-    raws = [_raw(plugin, weight, cycle, rows, memory) for plugin, weight in active]
+    raws = [raw_scores(plugin, weight, cycle, rows, memory) for plugin, weight in active]
     scores: list[PluginScores] = []
     unchecked: list[PluginScores] = []
     total: Ints = np.zeros(count_of(rows), dtype=np.int64)
@@ -72,31 +97,39 @@ def run_scores(
             answer = PluginScores(plugin.name, weight, raw.raw, raw.normalized)
             total += raw.weighted
         else:
-            answer = PluginScores(plugin.name, weight, raw, _normalize(plugin, cycle, rows, raw))
+            answer = PluginScores(plugin.name, weight, raw, normal_scores(plugin, cycle, rows, raw))
             total += answer.normalized * weight if weight != 1 else answer.normalized
         scores.append(answer)
         if not plugin.in_range:
             unchecked.append(answer)
-    _check_range(unchecked)
+    check_range(unchecked)
     return scores, total
 
 
-def _raw(
-    plugin: ScorePlugin, weight: int, cycle: Cycle, rows: Rows, memory: Memory | None
+def raw_scores(
+    plugin: ScorePlugin,
+    weight: int,
+    cycle: Cycle,
+    rows: Rows,
+    memory: Memory | None,
+    *,
+    whole: bool = False,
 ) -> Ints | Scores:
-    """Raw scores; where they are remembered for just these rows, the finished ones with them."""
+    """Raw scores; where they are remembered for just these rows, the finished ones with them.
+    `whole` asks for those of the whole table in any case, if they are remembered."""
     try:
         dependence = plugin.score_depends(cycle) if memory is not None else None
         if memory is None or dependence is None:
             return _one_per_row(plugin.score(cycle, rows), rows)
-        return memory.score(plugin, weight, dependence, cycle, rows)
+        table = cycle.nodes.all_rows() if whole else rows
+        return memory.score(plugin, weight, dependence, cycle, table)
     except Exception as problem:
         raise ScoringError(
             f'running Score plugins: plugin "{plugin.name}" failed with: {describe(problem)}'
         ) from problem
 
 
-def _check_range(scores: Sequence[PluginScores]) -> None:
+def check_range(scores: Sequence[PluginScores]) -> None:
     if all(s.normalized.min() >= 0 and s.normalized.max() <= MAX_SCORE for s in scores):
         return
     # upstream: node by node, and for each node plugin by plugin
@@ -109,7 +142,7 @@ def _check_range(scores: Sequence[PluginScores]) -> None:
     )
 
 
-def _normalize(plugin: ScorePlugin, cycle: Cycle, rows: Rows, raw: Ints) -> Ints:
+def normal_scores(plugin: ScorePlugin, cycle: Cycle, rows: Rows, raw: Ints) -> Ints:
     try:
         return _one_per_row(plugin.normalize(cycle, rows, raw), rows)
     except Exception as problem:

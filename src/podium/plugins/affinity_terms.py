@@ -5,7 +5,7 @@ held against the pending pod; they come by the thousand and seldom change, so wh
 matches is remembered and only terms that are new since then are looked at.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Final
 
@@ -80,7 +80,7 @@ class CarriedTerms:
         self._version = (-1, -1)
         self._matched: dict[tuple[PodShape, TermKind], _Matched] = {}
 
-    def matching(self, kind: TermKind, shape: PodShape) -> Iterable[tuple[CarriedTerm, PodCounter]]:
+    def matching(self, kind: TermKind, shape: PodShape) -> Sequence[tuple[CarriedTerm, PodCounter]]:
         """Matching terms with their carriers; a counter may count nobody at the moment."""
         carried = self._classes.carried(kind)
         if not carried:

@@ -9,7 +9,6 @@ from collections import Counter
 
 import numpy as np
 
-from podium.api.pod import Pod
 from podium.cluster.growth import Ints, Rows, count_of
 from podium.framework.cycle import Cycle
 from podium.framework.dependence import Dependence
@@ -26,9 +25,10 @@ class ImageLocality(ScorePlugin):
     in_range = True
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
-        nodes, pod = cycle.nodes, cycle.pod.pod
+        nodes = cycle.nodes
+        images, containers = cycle.pod.shape.images
         local_bytes: Ints | None = None
-        for image, uses in _images(pod).items():
+        for image, uses in Counter(map(canonical_image, images)).items():
             state = nodes.images.state(image)
             if state is None:
                 continue
@@ -38,13 +38,12 @@ class ImageLocality(ScorePlugin):
             local_bytes[state.rows] += int(float(state.size_bytes) * spread) * uses
         if local_bytes is None:
             return np.zeros(count_of(rows), dtype=np.int64)
-        containers = len(pod.spec.init_containers or ()) + len(pod.spec.containers or ())
         return _scores(local_bytes[rows], MOST_BYTES_PER_CONTAINER * containers)
 
     def score_depends(self, cycle: Cycle) -> Dependence:
         nodes = cycle.nodes
         version = (nodes.images.version, nodes.present_count)
-        return Dependence(cycle.pod.shape, usage=False, version=version)
+        return Dependence(cycle.pod.shape.images, usage=False, version=version, of_objects=True)
 
 
 def canonical_image(name: str) -> str:
@@ -53,19 +52,6 @@ def canonical_image(name: str) -> str:
     upstream: neither a registry nor `library/` is filled in, and a digest counts as a tag.
     """
     return name if name.rfind(":") > name.rfind("/") else f"{name}:latest"
-
-
-def _images(pod: Pod) -> Counter[str]:
-    """Every image of the pod, with how often it is used."""
-    spec = pod.spec
-    containers = (*(spec.init_containers or ()), *(spec.containers or ()))
-    images = Counter(canonical_image(container.image) for container in containers)
-    images.update(
-        canonical_image(volume.image.reference)
-        for volume in spec.volumes or ()
-        if volume.image is not None
-    )
-    return images
 
 
 def _scores(local_bytes: Ints, most_bytes: int) -> Ints:

@@ -13,6 +13,7 @@ from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.api.pod_affinity import AffinityTerm
 from podium.cluster.growth import Ints, Rows
+from podium.cluster.pod_classes import TermKind
 from podium.cluster.pod_info import PodInfo
 from podium.config.plugin_args import InterPodAffinityArgs
 from podium.framework.cycle import Cycle, StateMissing
@@ -66,6 +67,15 @@ class InterPodAffinity(
         cycle.write(self.name, state)
         return None
 
+    def pre_filter_stays(self, cycle: Cycle) -> bool:
+        """Without terms of its own, and while nobody carries one that means it, a pod has nothing
+        to count."""
+        shape = cycle.pod.shape
+        terms = shape.affinity
+        if terms.required_affinity or terms.required_anti:
+            return False
+        return not self._carried.matching("required_anti", shape)
+
     def add_pod(self, cycle: Cycle, pod: PodInfo, row: int) -> None:
         self._filter_state(cycle).shift(cycle, pod, row, 1)
 
@@ -94,6 +104,15 @@ class InterPodAffinity(
             return SKIP
         cycle.write(_SCORE_KEY, state)
         return None
+
+    def pre_score_stays(self, cycle: Cycle) -> bool:
+        shape = cycle.pod.shape
+        if shape.affinity.preferred_affinity or shape.affinity.preferred_anti:
+            return False
+        if self._own_preferences_only:
+            return True
+        kinds: tuple[TermKind, ...] = ("preferred_affinity", "preferred_anti", "required_affinity")
+        return not any(self._carried.matching(kind, shape) for kind in kinds)
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
         return self._score_state(cycle).raw(rows)

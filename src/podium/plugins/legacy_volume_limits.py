@@ -77,6 +77,9 @@ class LegacyVolumeLimits(PreFilterPlugin, FilterPlugin):
         )
         return None if any(relevant) else SKIP
 
+    def pre_filter_stays(self, cycle: Cycle) -> bool:
+        return cycle.pod.shape.is_plain
+
     def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
         try:
             new = set(self._disks(cycle.pod.pod, new=True))

@@ -29,6 +29,7 @@ from podium.cluster.node_matching import required_mask, term_mask, terms_mask
 from podium.cluster.pod_info import PodInfo
 from podium.config.plugin_args import NodeAffinityArgs
 from podium.framework.cycle import Cycle
+from podium.framework.dependence import Dependence
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.handle import Handle
 from podium.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
@@ -47,6 +48,7 @@ _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     name = "NodeAffinity"
     in_range = True
+    normalizes_by_range = True
 
     def __init__(self, args: NodeAffinityArgs | None, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -63,6 +65,9 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
             return None
         return names or NAMES_CONFLICT
 
+    def pre_filter_stays(self, cycle: Cycle) -> bool:  # noqa: ARG002
+        return True
+
     def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
         own = required_mask(cycle.nodes, cycle.pod.shape.node_affinity, rows)
         if self._added.required is None:
@@ -73,10 +78,16 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         values = np.where(enforced, 2 * ~own, 1)
         return choosing(values, (ENFORCED_MISMATCH, POD_MISMATCH))
 
+    def filter_depends(self, cycle: Cycle) -> Dependence:
+        return Dependence(cycle.pod.shape.node_affinity, usage=False)
+
     def pre_score(self, cycle: Cycle, rows: Rows) -> Status | None:  # noqa: ARG002
         # A preference that cannot be parsed raises here and so fails the attempt.
         listed = cycle.pod.shape.preferred_nodes is not None
         return None if listed or self._added.preferred is not None else SKIP
+
+    def pre_score_stays(self, cycle: Cycle) -> bool:  # noqa: ARG002
+        return True
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
         scores = np.zeros(count_of(rows), dtype=np.int64)
@@ -84,6 +95,9 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         for weight, term in (*(self._added.preferred or ()), *own):
             scores += weight * term_mask(cycle.nodes, term, rows)
         return scores
+
+    def score_depends(self, cycle: Cycle) -> Dependence:
+        return Dependence(cycle.pod.shape.preferred_nodes, usage=False)
 
     def normalize(self, cycle: Cycle, rows: Rows, scores: Ints) -> Ints:  # noqa: ARG002
         return default_normalize(scores)

@@ -51,6 +51,9 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
         cycle.write(self.name, _Needed(needed))
         return None
 
+    def pre_filter_stays(self, cycle: Cycle) -> bool:  # noqa: ARG002
+        return True
+
     def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
         if not self._enabled:
             return None

@@ -10,6 +10,7 @@ import numpy as np
 
 from podium.cluster.growth import Rows, indices
 from podium.framework.cycle import Cycle
+from podium.framework.dependence import Dependence
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.points import FilterPlugin
 from podium.framework.status import unresolvable
@@ -26,6 +27,9 @@ class NodeName(FilterPlugin):
         if not wanted:
             return None
         return rejecting(np.not_equal(indices(rows), cycle.nodes.row(wanted)), OTHER_NODE)
+
+    def filter_depends(self, cycle: Cycle) -> Dependence:
+        return Dependence(cycle.pod.pod.spec.node_name, usage=False)
 
     def events(self) -> Sequence[Registration]:
         return (Registration(Resource.NODE, Action.ADD),)

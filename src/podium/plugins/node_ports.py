@@ -35,6 +35,9 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
         cycle.write(self.name, _WantedPorts(ports))
         return None
 
+    def pre_filter_stays(self, cycle: Cycle) -> bool:  # noqa: ARG002
+        return True
+
     def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
         try:
             wanted = cycle.read(self.name, _WantedPorts)

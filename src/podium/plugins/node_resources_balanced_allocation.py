@@ -57,6 +57,9 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
     def pre_score(self, cycle: Cycle, rows: Rows) -> Status | None:  # noqa: ARG002
         return SKIP if self._asks_for_nothing(cycle.pod.shape.accounted) else None
 
+    def pre_score_stays(self, cycle: Cycle) -> bool:  # noqa: ARG002
+        return True
+
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
         requests = cycle.pod.shape.accounted
         if self._asks_for_nothing(requests):

@@ -100,6 +100,9 @@ class NodeResourcesFit(
         cycle.write(self.name, self._demands(cycle))
         return None
 
+    def pre_filter_stays(self, cycle: Cycle) -> bool:  # noqa: ARG002
+        return True
+
     def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
         try:
             demands = cycle.read(self.name, Demands)
@@ -203,6 +206,9 @@ class NodeResourcesFit(
     def pre_score(self, cycle: Cycle, rows: Rows) -> Status | None:  # noqa: ARG002
         """Nothing to prepare; the plugin always scores."""
         return None
+
+    def pre_score_stays(self, cycle: Cycle) -> bool:  # noqa: ARG002
+        return True
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
         requests = cycle.pod.shape.scoring_requests

@@ -12,6 +12,7 @@ from podium.api.tolerations import NO_SCHEDULE, tolerated
 from podium.cluster.growth import Rows
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
+from podium.framework.dependence import Dependence
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.points import FilterPlugin
 from podium.framework.status import unresolvable
@@ -30,6 +31,9 @@ class NodeUnschedulable(FilterPlugin):
         if not nodes.unschedulable_count or _tolerates_cordons(cycle.pod.pod):
             return None
         return rejecting(nodes.unschedulable[rows], UNSCHEDULABLE)
+
+    def filter_depends(self, cycle: Cycle) -> Dependence:
+        return Dependence(cycle.pod.pod.spec.tolerations, usage=False)
 
     def events(self) -> Sequence[Registration]:
         return (

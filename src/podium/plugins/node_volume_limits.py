@@ -69,6 +69,9 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         cycle.write(self.name, self._count(cycle.pod.pod))
         return None
 
+    def pre_filter_stays(self, cycle: Cycle) -> bool:
+        return cycle.pod.shape.is_plain
+
     def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
         if not cycle.pod.pod.spec.volumes:
             return None

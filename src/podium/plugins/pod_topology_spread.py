@@ -66,6 +66,9 @@ class PodTopologySpread(
         cycle.write(self.name, state)
         return None
 
+    def pre_filter_stays(self, cycle: Cycle) -> bool:
+        return self.name in cycle.skip_filter
+
     def add_pod(self, cycle: Cycle, pod: PodInfo, row: int) -> None:
         self._filter_state(cycle).shift(pod, row, 1)
 
@@ -92,6 +95,9 @@ class PodTopologySpread(
         )
         cycle.write(_SCORE_KEY, state)
         return None
+
+    def pre_score_stays(self, cycle: Cycle) -> bool:
+        return self.name in cycle.skip_score
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
         return self._score_state(cycle).raw(rows)

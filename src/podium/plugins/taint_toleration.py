@@ -41,6 +41,7 @@ class _SoftTolerations:
 class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin):
     name = "TaintToleration"
     in_range = True
+    normalizes_by_range = True
 
     def __init__(self, args: None, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -67,6 +68,9 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin):
         )
         cycle.write(_SCORE_STATE, _SoftTolerations(soft))
         return None
+
+    def pre_score_stays(self, cycle: Cycle) -> bool:  # noqa: ARG002
+        return True
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
         try:

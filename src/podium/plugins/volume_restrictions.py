@@ -74,6 +74,9 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin):
         # upstream: names alone are compared, so a claim of that name elsewhere counts too.
         state.conflicts += step * sum(name in state.names for name in named_claims(pod))
 
+    def pre_filter_stays(self, cycle: Cycle) -> bool:
+        return cycle.pod.shape.is_plain
+
     def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
         state = cycle.read(self.name, ExclusiveClaims)
         held = state.conflicts > 0

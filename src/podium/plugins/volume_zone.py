@@ -89,6 +89,9 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
         cycle.write(self.name, constraints)
         return None
 
+    def pre_filter_stays(self, cycle: Cycle) -> bool:
+        return cycle.pod.shape.is_plain
+
     def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
         if not cycle.pod.pod.spec.volumes:
             return None

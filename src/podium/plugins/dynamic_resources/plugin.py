@@ -78,6 +78,7 @@ class DynamicResources(
 ):
     name = "DynamicResources"
     in_range = True
+    normalizes_by_range = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -138,6 +139,9 @@ class DynamicResources(
             self._claims.sync()
         cycle.write(self.name, state)
         return None
+
+    def pre_filter_stays(self, cycle: Cycle) -> bool:
+        return self.name in cycle.skip_filter
 
     def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
         state = cycle.read(self.name, ClaimsState)

@@ -125,6 +125,9 @@ class VolumeBinding(
                 return not_owner(pod, claim)
         return None
 
+    def pre_filter_stays(self, cycle: Cycle) -> bool:
+        return cycle.pod.shape.is_plain
+
     def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
         state = cycle.read(self.name, VolumeState)
         if state.claims is None:
@@ -138,6 +141,9 @@ class VolumeBinding(
             return SKIP
         cycle.read(self.name, VolumeState)
         return None
+
+    def pre_score_stays(self, cycle: Cycle) -> bool:  # noqa: ARG002
+        return True
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
         findings = cycle.read(self.name, VolumeState).findings

@@ -1,0 +1,180 @@
+"""What stays true from one pod of a template to the next.
+
+Pods come in bursts of one template, and between two of them only usage has changed. Most plugins
+then prepare themselves as they did a moment ago: they stand aside, or leave the same state. A
+plugin that says so (`pre_filter_stays`, `pre_score_stays`) is not asked again until something
+other than a pod changes, and vectors that depend on nodes alone are added up once. Plugins that say
+nothing are asked every time, so nobody has to know of this. `bursts.py` makes use of it.
+"""
+
+from collections.abc import Callable, Hashable
+from typing import Generic, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from podium.cluster.growth import Ints
+from podium.cluster.pod_info import PodShape
+from podium.cluster.state import Cluster
+from podium.framework.cycle import Cycle
+from podium.framework.diagnosis import FilterResult
+from podium.framework.points import (
+    FilterPlugin,
+    Plugin,
+    PreFilterPlugin,
+    PreScorePlugin,
+    ScorePlugin,
+)
+from podium.framework.scoring import PluginScores
+
+MOST_SHAPES = 8192
+MOST_BYTES = 64 * 1024 * 1024
+
+World = tuple[int, int, int, int]
+P = TypeVar("P", bound=Plugin)
+
+
+def world_of(cluster: Cluster) -> World:
+    """Moves when anything but pods changes, or a pod brings a term that none had before."""
+    nodes = cluster.nodes
+    return (
+        nodes.membership,
+        nodes.log.generation,
+        cluster.catalog.changes,
+        cluster.classes.terms_version,
+    )
+
+
+class Prepared(NamedTuple, Generic[P]):
+    """What a point's plugins have settled: who stands aside, which states are there, and who has
+    to be asked again."""
+
+    skipped: frozenset[str]
+    states: dict[str, object]
+    rest: tuple[P, ...]
+    in_order: tuple[str, ...]
+    """All that stood aside when this was learned, in calling order."""
+
+
+class Prefix:
+    """The filters at the head of the chain whose verdicts stand, and what they said together.
+
+    `result` is None if they let every row pass; `rows` are those that they leave.
+    """
+
+    __slots__ = ("nbytes", "result", "rows")
+
+    def __init__(self, result: FilterResult | None) -> None:
+        self.result = result
+        self.rows: npt.NDArray[np.intp] | None = None
+        self.nbytes = 0
+        if result is not None:
+            self.rows = np.flatnonzero(result.failed == 0)
+            self.rows.flags.writeable = False
+            self.nbytes = result.nbytes + self.rows.nbytes
+
+
+class Constants:
+    """Scorers whose scores stand, added up.
+
+    `uneven` are raw scores that differ between nodes and are normalised by their range: what was
+    worked out for all nodes holds for some only if these have the same range.
+    """
+
+    __slots__ = ("_fitting", "nbytes", "total", "uneven")
+
+    def __init__(self, total: Ints, uneven: list[Ints]) -> None:
+        self.total = total
+        self.uneven = uneven
+        self.nbytes = total.nbytes
+        self._fitting: npt.NDArray[np.intp] | None = None
+
+    def fit(self, rows: npt.NDArray[np.intp]) -> bool:
+        """Whether the normalised scores are right for some rows as well."""
+        if not self.uneven or rows is self._fitting:
+            return True
+        for raw in self.uneven:
+            some = raw[rows]
+            if some.min() != raw.min() or some.max() != raw.max():
+                return False
+        self._fitting = rows
+        return True
+
+
+class Scorer(NamedTuple):
+    """`constant` are the plugin's scores if they stand; `as_it_is` says that raw scores are the
+    normalised ones, whatever rows they are for."""
+
+    plugin: ScorePlugin
+    weight: int
+    constant: PluginScores | None
+    as_it_is: bool
+
+
+T = TypeVar("T", Prefix, Constants)
+
+
+class Standing:
+    """What is known of one shape, as far as its attempts have found out."""
+
+    __slots__ = ("constants", "filters", "pre_filter", "pre_score", "prefix", "scorers")
+
+    def __init__(self) -> None:
+        self.pre_filter: Prepared[PreFilterPlugin] | None = None
+        self.pre_score: Prepared[PreScorePlugin] | None = None
+        self.prefix: Prefix | None = None
+        self.filters: tuple[FilterPlugin, ...] = ()
+        """Those behind the prefix."""
+        self.constants: Constants | None = None
+        self.scorers: tuple[Scorer, ...] = ()
+        """All that may take part, in order."""
+
+
+class Standings:
+    """What stands for the shapes of late, for one profile; bounded in number and bytes."""
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self._by_shape: dict[PodShape, Standing | None] = {}
+        self._parts: dict[Hashable, Prefix | Constants] = {}
+        self._world: World | None = None
+        self._most_bytes = most_bytes
+        self.nbytes = 0
+
+    def of(self, cycle: Cycle) -> Standing | None:
+        """None for an attempt that is not like others (with volumes or claims of its own, on a
+        node that it names, in a group, on an imagined cluster) and for the first of its kind."""
+        pod = cycle.pod
+        shape = pod.shape
+        if (
+            not shape.is_plain
+            or pod.pod.spec.node_name
+            or cycle.group is not None
+            or cycle.usage is not cycle.cluster.usage
+        ):
+            return None
+        world = world_of(cycle.cluster)
+        if world != self._world or len(self._by_shape) >= MOST_SHAPES:
+            self._world = world
+            self._forget()
+        standing = self._by_shape.get(shape)
+        if standing is None:
+            # What comes only once is not worth learning.
+            seen = shape in self._by_shape
+            standing = self._by_shape[shape] = Standing() if seen else None
+        return standing
+
+    def shared(self, key: Hashable, make: Callable[[], T]) -> T:
+        """A part that shapes may have in common."""
+        part = self._parts.get(key)
+        if part is None:
+            part = make()
+            if self.nbytes + part.nbytes > self._most_bytes:
+                self._forget()
+            self._parts[key] = part
+            self.nbytes += part.nbytes
+        return part  # type: ignore[return-value]  # keys start with the kind of part
+
+    def _forget(self) -> None:
+        self._by_shape.clear()
+        self._parts.clear()
+        self.nbytes = 0
