@@ -94,15 +94,8 @@ class Decision:
     @property
     def nbytes(self) -> int:
         """About how much memory the arrays take."""
-        size = self.feasible.nbytes + 1024
-        if self.total is not None:
-            size += self.total.nbytes
-        for scores in self.scores:
-            shared = scores.normalized is scores.raw
-            size += scores.raw.nbytes * (1 if shared else 2)
-        for result in self.results:
-            size += result.failed.nbytes + (0 if result.values is None else result.values.nbytes)
-        return size
+        columns = 2 + 2 * len(self.scores)
+        return 1024 + columns * 8 * len(self.feasible) + sum(r.nbytes for r in self.results)
 
     @property
     def rejectors(self) -> set[str]:

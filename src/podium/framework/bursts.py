@@ -31,7 +31,14 @@ from podium.framework.scoring import (
     run_pre_scores,
     run_scores,
 )
-from podium.framework.standing import Constants, Prefix, Prepared, Scorer, Standing, Standings
+from podium.framework.standing import (
+    Constants,
+    Prepared,
+    Rejection,
+    Scorer,
+    Standing,
+    Standings,
+)
 
 P = TypeVar("P", bound=Plugin)
 
@@ -98,49 +105,39 @@ def filters(
     rows: Rows,
     memory: Memory,
     standings: Standings,
-) -> FilterResult:
-    standing = cycle.standing
-    if standing is None or not isinstance(rows, slice):
-        return run_filters(plugins, cycle, rows, memory)
-    prefix = standing.prefix
-    if prefix is None:
-        prefix = _learn_prefix(plugins, cycle, rows, memory, standings, standing)
-        if prefix is None:
-            return run_filters(plugins, cycle, rows, memory)
-    if prefix.result is None or prefix.rows is None:
-        return run_filters(standing.filters, cycle, rows, memory)
-    return run_filters(standing.filters, cycle, rows, memory, prefix.result.continued(prefix.rows))
-
-
-def _learn_prefix(
-    plugins: Sequence[FilterPlugin],
-    cycle: Cycle,
-    rows: Rows,
-    memory: Memory,
-    standings: Standings,
     standing: Standing,
-) -> Prefix | None:
-    """Run the head of the chain; None if that did not go well."""
-    head: list[FilterPlugin] = []
-    key: list[Hashable] = [Prefix]
-    active = [plugin for plugin in plugins if plugin.name not in cycle.skip_filter]
-    for plugin in active:
-        try:
+) -> FilterResult:
+    if not isinstance(rows, slice):
+        return run_filters(plugins, cycle, rows, memory)
+    head: list[Rejection] = []
+    rest: Sequence[FilterPlugin] = ()
+    if not standing.filters:
+        standing.filters = tuple(p for p in plugins if _may_reject(p, cycle, memory))
+    try:
+        for position, plugin in enumerate(standing.filters):
+            if plugin.name in cycle.skip_filter:
+                continue
             dependence = plugin.filter_depends(cycle)
-        except Exception:  # the plain form says so in its place
-            return None
-        if dependence is None or not dependence.stands:
-            break
-        head.append(plugin)
-        key.append((plugin.name, dependence.fragment))
-    result = run_filters(head, cycle, rows, memory)
-    if result.broken:
-        return None
-    prefix = standing.prefix = standings.shared(
-        tuple(key), lambda: Prefix(result if result.rejected_any else None)
-    )
-    standing.filters = tuple(plugins[plugins.index(head[-1]) + 1 :] if head else plugins)
-    return prefix
+            if dependence is None:
+                rest = standing.filters[position:]
+                break
+            verdict = memory.filter(plugin, dependence, cycle)
+            if verdict is not None:
+                head.append((plugin.name, verdict))
+    except Exception:  # the plain form says so in its place
+        return run_filters(plugins, cycle, rows, memory)
+    result = standings.filtered(rows, head).continued()
+    return run_filters(rest, cycle, rows, None, result) if rest else result
+
+
+def _may_reject(plugin: FilterPlugin, cycle: Cycle, memory: Memory) -> bool:
+    """Whether a filter has to be asked at all: not if it lets every row pass and that stands."""
+    if plugin.name in cycle.skip_filter:
+        return True
+    dependence = plugin.filter_depends(cycle)
+    if dependence is None or not dependence.stands:
+        return True
+    return memory.filter(plugin, dependence, cycle) is not None
 
 
 # scoring
@@ -152,9 +149,9 @@ def scores(
     rows: Rows,
     memory: Memory,
     standings: Standings,
+    standing: Standing,
 ) -> tuple[list[PluginScores], Ints]:
-    standing = cycle.standing
-    if standing is None or not usable(cycle, rows) or not cycle.nodes.dense():
+    if not usable(cycle, rows) or not cycle.nodes.dense():
         return run_scores(plugins, cycle, rows, memory)
     constants = standing.constants
     if constants is None:
@@ -228,7 +225,7 @@ def _learn_constants(
 ) -> Constants:
     whole = cycle.nodes.all_rows()
     scorers: list[Scorer] = []
-    key: list[Hashable] = [Constants]
+    key: list[Hashable] = []
     constants: list[tuple[ScorePlugin, PluginScores, Ints]] = []
     settled = standing.pre_score.rest if standing.pre_score is not None else ()
     asked_again = {plugin.name for plugin in settled}
@@ -249,7 +246,7 @@ def _learn_constants(
                 scorer = scorer._replace(constant=scores)
         scorers.append(scorer)
     standing.scorers = tuple(scorers)
-    standing.constants = standings.shared(tuple(key), lambda: _sum(constants, cycle.nodes.size))
+    standing.constants = standings.constants(tuple(key), lambda: _sum(constants, cycle.nodes.size))
     return standing.constants
 
 

@@ -34,24 +34,28 @@ class FilterResult:
         self.overrides: dict[int, Status] = {}
         self.rejected_any = False
         self.broken = False
-        self._given: npt.NDArray[np.intp] | None = None
+        self._shares = False
+        self._survivors: Rows | None = None
 
-    def continued(self, survivors: npt.NDArray[np.intp]) -> "FilterResult":
-        """A result that starts where this one ends, whose rows that passed are given. Arrays are
-        shared until one of them has to change."""
+    def continued(self) -> "FilterResult":
+        """A result that starts where this one ends. Arrays are shared until the twin has to
+        change one; this one must not change any more."""
         twin = FilterResult.__new__(FilterResult)
         twin.rows, twin.count = self.rows, self.count
-        twin.plugins, twin.describes = list(self.plugins), list(self.describes)
+        twin.plugins, twin.describes = self.plugins, self.describes
         twin.failed, twin.values = self.failed, self.values
         twin.overrides = {}
         twin.rejected_any, twin.broken = self.rejected_any, self.broken
-        twin._given = survivors
+        twin._shares = True
+        twin._survivors = self.survivors()
         return twin
 
-    def _own(self) -> None:
-        """Stop sharing arrays."""
-        if self._given is not None:
-            self._given = None
+    def _change(self) -> None:
+        """Have arrays of one's own, and no conclusions from what they were."""
+        self._survivors = None
+        if self._shares:
+            self._shares = False
+            self.plugins, self.describes = list(self.plugins), list(self.describes)
             self.failed = self.failed.copy()
             self.values = None if self.values is None else self.values.copy()
 
@@ -66,7 +70,7 @@ class FilterResult:
         fresh = (self.failed == 0) & (verdict.values != 0)
         if not fresh.any():
             return
-        self._own()
+        self._change()
         self.plugins.append(plugin)
         self.describes.append(verdict.describe)
         self.failed[fresh] = len(self.plugins)
@@ -77,6 +81,7 @@ class FilterResult:
         self.broken |= verdict.broken
 
     def override(self, position: int, status: Status) -> None:
+        self._survivors = None
         self.overrides[position] = status
         self.rejected_any = True
         self.broken |= not status.code.rejected
@@ -89,11 +94,10 @@ class FilterResult:
 
     def survivors(self) -> Rows:
         """The rows that passed."""
-        if not self.rejected_any:
-            return self.rows
-        if self._given is not None and not self.overrides:
-            return self._given
-        return indices(self.rows)[self.passed()]
+        if self._survivors is None:
+            rows = self.rows
+            self._survivors = indices(rows)[self.passed()] if self.rejected_any else rows
+        return self._survivors
 
     def status(self, position: int) -> Status | None:
         """Why a position was rejected; None if it passed."""
@@ -130,7 +134,7 @@ class FilterResult:
 
     def cut(self, length: int) -> None:
         """Forget what lies behind a position: a search that stopped early never saw it."""
-        self._given = None
+        self._survivors = None
         self.rows = self.rows[:length] if not isinstance(self.rows, slice) else slice(0, length)
         self.count = length
         self.failed = self.failed[:length]

@@ -97,7 +97,9 @@ class Profile:
         if self.memory is None or cycle.standing is None:
             result = run_filters(self.filter, cycle, rows, self.memory)
         else:
-            result = bursts.filters(self.filter, cycle, rows, self.memory, self.standings)
+            result = bursts.filters(
+                self.filter, cycle, rows, self.memory, self.standings, cycle.standing
+            )
         return try_crowded(self.filter, self.extensions, cycle, rows, result)
 
     def run_pre_scores(self, cycle: Cycle, rows: Rows) -> list[str]:
@@ -110,7 +112,7 @@ class Profile:
         """Scores per plugin and weighted totals of the feasible rows."""
         if self.memory is None or cycle.standing is None:
             return run_scores(self.score, cycle, rows, self.memory)
-        return bursts.scores(self.score, cycle, rows, self.memory, self.standings)
+        return bursts.scores(self.score, cycle, rows, self.memory, self.standings, cycle.standing)
 
     def rows_are_independent(self, cycle: Cycle) -> bool:
         """Whether a pod on one node cannot change what the filters say of another."""

@@ -7,13 +7,14 @@ other than a pod changes, and vectors that depend on nodes alone are added up on
 nothing are asked every time, so nobody has to know of this. `bursts.py` makes use of it.
 """
 
-from collections.abc import Callable, Hashable
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from podium.cluster.growth import Ints
+from podium.cluster.growth import Ints, Rows
 from podium.cluster.pod_info import PodShape
 from podium.cluster.state import Cluster
 from podium.framework.cycle import Cycle
@@ -26,6 +27,7 @@ from podium.framework.points import (
     ScorePlugin,
 )
 from podium.framework.scoring import PluginScores
+from podium.framework.verdict import Verdict
 
 MOST_SHAPES = 8192
 MOST_BYTES = 64 * 1024 * 1024
@@ -54,24 +56,6 @@ class Prepared(NamedTuple, Generic[P]):
     rest: tuple[P, ...]
     in_order: tuple[str, ...]
     """All that stood aside when this was learned, in calling order."""
-
-
-class Prefix:
-    """The filters at the head of the chain whose verdicts stand, and what they said together.
-
-    `result` is None if they let every row pass; `rows` are those that they leave.
-    """
-
-    __slots__ = ("nbytes", "result", "rows")
-
-    def __init__(self, result: FilterResult | None) -> None:
-        self.result = result
-        self.rows: npt.NDArray[np.intp] | None = None
-        self.nbytes = 0
-        if result is not None:
-            self.rows = np.flatnonzero(result.failed == 0)
-            self.rows.flags.writeable = False
-            self.nbytes = result.nbytes + self.rows.nbytes
 
 
 class Constants:
@@ -111,20 +95,31 @@ class Scorer(NamedTuple):
     as_it_is: bool
 
 
-T = TypeVar("T", Prefix, Constants)
+Rejection = tuple[str, Verdict]
+"""A plugin's name and its verdict."""
+
+
+class _Filtered(NamedTuple):
+    """`head` keeps the vectors alive, by whose identity the result is found."""
+
+    head: Sequence[Rejection]
+    result: FilterResult
+
+    @property
+    def nbytes(self) -> int:
+        return self.result.nbytes + 8 * self.result.count
 
 
 class Standing:
     """What is known of one shape, as far as its attempts have found out."""
 
-    __slots__ = ("constants", "filters", "pre_filter", "pre_score", "prefix", "scorers")
+    __slots__ = ("constants", "filters", "pre_filter", "pre_score", "scorers")
 
     def __init__(self) -> None:
         self.pre_filter: Prepared[PreFilterPlugin] | None = None
         self.pre_score: Prepared[PreScorePlugin] | None = None
-        self.prefix: Prefix | None = None
         self.filters: tuple[FilterPlugin, ...] = ()
-        """Those behind the prefix."""
+        """All that may reject a row, in order."""
         self.constants: Constants | None = None
         self.scorers: tuple[Scorer, ...] = ()
         """All that may take part, in order."""
@@ -134,15 +129,16 @@ class Standings:
     """What stands for the shapes of late, for one profile; bounded in number and bytes."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self._by_shape: dict[PodShape, Standing | None] = {}
-        self._parts: dict[Hashable, Prefix | Constants] = {}
+        self._by_shape: dict[PodShape, Standing] = {}
+        self._constants: dict[Hashable, Constants] = {}
+        self._filtered: OrderedDict[tuple[int, ...], _Filtered] = OrderedDict()
         self._world: World | None = None
         self._most_bytes = most_bytes
         self.nbytes = 0
 
     def of(self, cycle: Cycle) -> Standing | None:
         """None for an attempt that is not like others (with volumes or claims of its own, on a
-        node that it names, in a group, on an imagined cluster) and for the first of its kind."""
+        node that it names, in a group, on an imagined cluster) and for the first after a change."""
         pod = cycle.pod
         shape = pod.shape
         if (
@@ -153,28 +149,51 @@ class Standings:
         ):
             return None
         world = world_of(cycle.cluster)
-        if world != self._world or len(self._by_shape) >= MOST_SHAPES:
+        if world != self._world:
+            # A world that changes with every pod is not worth learning.
             self._world = world
             self._forget()
+            return None
         standing = self._by_shape.get(shape)
         if standing is None:
-            # What comes only once is not worth learning.
-            seen = shape in self._by_shape
-            standing = self._by_shape[shape] = Standing() if seen else None
+            if len(self._by_shape) >= MOST_SHAPES:
+                self._forget()
+            standing = self._by_shape[shape] = Standing()
         return standing
 
-    def shared(self, key: Hashable, make: Callable[[], T]) -> T:
-        """A part that shapes may have in common."""
-        part = self._parts.get(key)
+    def constants(self, key: Hashable, make: Callable[[], Constants]) -> Constants:
+        """Constants that shapes may have in common."""
+        part = self._constants.get(key)
         if part is None:
-            part = make()
-            if self.nbytes + part.nbytes > self._most_bytes:
-                self._forget()
-            self._parts[key] = part
-            self.nbytes += part.nbytes
-        return part  # type: ignore[return-value]  # keys start with the kind of part
+            part = self._constants[key] = make()
+            self._account(part.nbytes)
+        return part
+
+    def filtered(self, rows: Rows, head: Sequence[Rejection]) -> FilterResult:
+        """What the verdicts at the head of the chain come to; remembered vectors are replaced
+        when they change, so the same vectors give the same result."""
+        key = tuple([id(verdict) for _, verdict in head])
+        known = self._filtered.get(key)
+        if known is None:
+            result = FilterResult(rows)
+            for plugin, verdict in head:
+                result.absorb(plugin, verdict)
+            known = self._filtered[key] = _Filtered(head, result)
+            self._account(known.nbytes)
+        else:
+            self._filtered.move_to_end(key)
+        return known.result
+
+    def _account(self, nbytes: int) -> None:
+        self.nbytes += nbytes
+        while self.nbytes > self._most_bytes and len(self._filtered) > 1:
+            _, gone = self._filtered.popitem(last=False)
+            self.nbytes -= gone.nbytes
+        if self.nbytes > self._most_bytes:
+            self._forget()
 
     def _forget(self) -> None:
         self._by_shape.clear()
-        self._parts.clear()
+        self._constants.clear()
+        self._filtered.clear()
         self.nbytes = 0
