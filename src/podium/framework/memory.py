@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from podium.cluster.growth import Ints, Rows
 from podium.cluster.nodes import NodeTable
+from podium.cluster.usage import Usage
 from podium.framework.cycle import Cycle
 from podium.framework.dependence import Dependence
 from podium.framework.faults import WrongAnswer
@@ -31,6 +32,25 @@ _RECOMPUTE_SHARE = 4
 
 _FEW = 4
 """Up to so many rows plain Python is quicker than vectors."""
+
+
+class Stale:
+    """Rows to look at again."""
+
+    __slots__ = ("_array", "rows")
+
+    def __init__(self, rows: list[int]) -> None:
+        self.rows = rows
+        self._array: npt.NDArray[np.intp] | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def array(self) -> npt.NDArray[np.intp]:
+        if self._array is None:
+            self._array = np.array(self.rows, dtype=np.intp)
+        return self._array
 
 
 class Scores(NamedTuple):
@@ -94,6 +114,9 @@ class Memory:
         self._entries: OrderedDict[tuple[str, str, Hashable], _Entry] = OrderedDict()
         self._most_bytes = most_bytes
         self.nbytes = 0
+        # Several vectors of one pod are usually equally old.
+        self._span = (-1, -1, -1, -1)
+        self._changed: Stale | None = None
 
     def filter(self, plugin: FilterPlugin, dependence: Dependence, cycle: Cycle) -> Verdict | None:
         """A plugin's verdict for the whole table."""
@@ -131,7 +154,7 @@ class Memory:
         entry: _ScoreEntry,
         plugin: ScorePlugin,
         cycle: Cycle,
-        stale: list[int] | None,
+        stale: Stale | None,
     ) -> Ints:
         raw = entry.raw
         if stale is None or raw is None:
@@ -140,11 +163,10 @@ class Memory:
         elif len(stale):
             raw = raw.copy()
             if plugin.has_score_row and len(stale) <= _FEW:
-                for row in stale:
+                for row in stale.rows:
                     raw[row] = plugin.score_row(cycle, row)
             else:
-                some = np.array(stale, dtype=np.intp)
-                raw[some] = plugin.score(cycle, some)
+                raw[stale.array] = plugin.score(cycle, stale.array)
         if raw is not entry.raw:
             entry.raw = raw
             entry.scores = None
@@ -159,7 +181,7 @@ class Memory:
 
     # staying right
 
-    def _stale(self, entry: _Entry, dependence: Dependence, cycle: Cycle) -> list[int] | None:
+    def _stale(self, entry: _Entry, dependence: Dependence, cycle: Cycle) -> Stale | None:
         """Rows to look at again; None for all of them. Notes that the entry is right now."""
         nodes, usage = cycle.nodes, cycle.usage
         was, seen_nodes, seen_usage = entry.moment, entry.nodes_seen, entry.usage_seen
@@ -169,19 +191,15 @@ class Memory:
         if was != moment:
             entry.moment = moment
             return None
-        if seen_nodes == now_nodes and (seen_usage == now_usage or not dependence.usage):
+        if not dependence.usage:
+            seen_usage = now_usage
+        if seen_nodes == now_nodes and seen_usage == now_usage:
             return _NOTHING
-        changed = nodes.log.since(seen_nodes)
-        taken = usage.log.since(seen_usage) if dependence.usage else _NOTHING
-        if changed is None or taken is None:
-            return None
-        rows = set(changed)
-        rows.update(taken)
-        if len(rows) * _RECOMPUTE_SHARE > nodes.size:
-            return None
-        if nodes.dense():
-            return sorted(rows)
-        return [row for row in sorted(rows) if nodes.present[row]]
+        span = (seen_nodes, now_nodes, seen_usage, now_usage)
+        if span != self._span:
+            self._span = span
+            self._changed = _changed(nodes, usage, seen_nodes, seen_usage)
+        return self._changed
 
     def _refilter(self, entry: _FilterEntry, plugin: FilterPlugin, cycle: Cycle) -> None:
         verdict = checked(plugin.filter(cycle, _table(cycle)))
@@ -201,12 +219,15 @@ class Memory:
         entry: _FilterEntry,
         plugin: FilterPlugin,
         cycle: Cycle,
-        rows: list[int],
+        stale: Stale,
     ) -> None:
+        rows = stale.rows
         if plugin.has_filter_row and len(rows) <= _FEW:
             statuses = [plugin.filter_row(cycle, row) for row in rows]
         else:
-            fresh = plugin.filter(cycle, np.array(rows, dtype=np.intp))
+            fresh = checked(plugin.filter(cycle, stale.array))
+            if fresh is None and entry.values is None:
+                return
             statuses = _statuses(fresh, len(rows))
         if entry.values is None and all(status is None for status in statuses):
             return
@@ -240,13 +261,27 @@ class Memory:
             self.nbytes -= gone.nbytes
 
 
+def _changed(nodes: NodeTable, usage: Usage, seen_nodes: int, seen_usage: int) -> Stale | None:
+    """Rows that changed since two moments; None if these are too many to look at one by one."""
+    changed, taken = nodes.log.since(seen_nodes), usage.log.since(seen_usage)
+    if changed is None or taken is None:
+        return None
+    rows = set(changed)
+    rows.update(taken)
+    if len(rows) * _RECOMPUTE_SHARE > nodes.size:
+        return None
+    if nodes.dense():
+        return Stale(sorted(rows))
+    return Stale([row for row in sorted(rows) if nodes.present[row]])
+
+
 def _statuses(verdict: Verdict | None, count: int) -> list[Status | None]:
     if verdict is None:
         return [None] * count
     return [verdict.describe(value) if value else None for value in verdict.values.tolist()]
 
 
-_NOTHING: list[int] = []
+_NOTHING = Stale([])
 
 
 def _table(cycle: Cycle) -> Rows:
