@@ -1,4 +1,4 @@
-"""Nominations: one node per pod, arrival order per node, who must be left room for."""
+"""Nominations: one node per pod, arrival order per node, what changed."""
 
 from builders import make_pod
 
@@ -40,15 +40,25 @@ def test_a_dropped_nomination_is_gone_and_dropping_again_is_fine() -> None:
     nominator.drop(held.uid)
     assert nominator.node_of(held.uid) == ""
     assert nominator.on_node("a") == ()
-    assert nominator.rivals(pod("q")) == {}
+    assert not nominator
 
 
-def test_rivals_are_other_pods_of_the_same_or_higher_priority() -> None:
+def test_changes_are_told_by_node_since_a_version() -> None:
     nominator = Nominator()
-    weak, equal, strong, own = pod("w", 1), pod("e", 5), pod("s", 9), pod("own", 5)
-    for info, node in ((weak, "a"), (equal, "a"), (strong, "b"), (own, "b"), (pod("x", 0), "c")):
-        nominator.nominate(info, node)
-    assert nominator.rivals(own) == {"a": [equal], "b": [strong]}
+    nominator.nominate(pod("p"), "a")
+    then = nominator.version
+    nominator.nominate(pod("q"), "b")
+    nominator.nominate(pod("p"), "c")
+    assert set(nominator.changed_since(then) or ()) == {"a", "b", "c"}
+    assert nominator.changed_since(nominator.version) == []
+    assert sorted(nominator.node_names()) == ["b", "c"]
+
+
+def test_what_changed_too_long_ago_is_forgotten() -> None:
+    nominator = Nominator()
+    for number in range(10_000):
+        nominator.nominate(pod("p"), f"n{number}")
+    assert nominator.changed_since(0) is None
 
 
 def test_a_stripped_pod_keeps_its_place_and_asks_for_nothing() -> None:

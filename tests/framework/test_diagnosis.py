@@ -39,8 +39,8 @@ def test_equal_verdicts_form_a_group() -> None:
 
 def test_a_verdict_of_the_pass_with_nominated_pods_replaces_the_plain_one() -> None:
     result = result_of([5, 6, 7], {0: CPU, 1: CPU})
-    result.override(1, TAINT.by("N"))
-    result.override(2, TAINT.by("N"))
+    result.override(np.array([1]), TAINT.by("N"))
+    result.override(np.array([2]), TAINT.by("N"))
     assert result.status(1) == TAINT.by("N")
     assert result.passed().tolist() == [False, False, False]
     assert grouped(result) == {(CPU.by("P0"),): [0], (TAINT.by("N"),): [1, 2]}
@@ -48,7 +48,7 @@ def test_a_verdict_of_the_pass_with_nominated_pods_replaces_the_plain_one() -> N
 
 def test_an_override_alone_is_a_rejection() -> None:
     result = FilterResult(slice(0, 2))
-    result.override(1, CPU.by("N"))
+    result.override(np.array([1]), CPU.by("N"))
     assert result.rejected_any
     assert result.status(0) is None
     assert result.passed().tolist() == [True, False]
@@ -58,7 +58,7 @@ def test_an_override_alone_is_a_rejection() -> None:
 def test_a_broken_override_breaks_the_result() -> None:
     result = FilterResult(slice(0, 2))
     assert not result.broken
-    result.override(1, error("boom"))
+    result.override(np.array([1]), error("boom"))
     assert result.broken
 
 
@@ -79,7 +79,7 @@ def test_large_numbers_in_a_verdict_are_kept_apart() -> None:
 
 def test_a_cut_forgets_what_lies_behind() -> None:
     result = result_of([9, 8, 7, 6], {1: CPU, 3: TAINT})
-    result.override(2, TAINT)
+    result.override(np.array([2]), TAINT)
     result.cut(2)
     assert result.count == 2
     assert isinstance(result.rows, np.ndarray)
@@ -140,7 +140,7 @@ def test_groups_and_counts_agree_with_the_statuses_one_by_one(
 ) -> None:
     result = result_of([3, 1, 4, 0, 5, 9], *chain)
     for position, status in overrides.items():
-        result.override(position, status)
+        result.override(np.array([position]), status)
     single = {p: s for p in range(6) if (s := result.status(p)) is not None}
     from_groups = {int(p): s for s, positions in result.groups() for p in positions}
     assert from_groups == single

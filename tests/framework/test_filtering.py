@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 from podium.cluster.growth import Rows, indices
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
+from podium.framework.crowding import tell_extensions, try_crowded
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import FilterResult
 from podium.framework.filtering import (
     run_filters,
     run_pre_filters,
-    try_crowded,
-    tell_extensions,
 )
 from podium.framework.points import FilterPlugin, Plugin, PreFilterExtensions
 from podium.framework.status import SKIP, Code, Status, error, unresolvable, unschedulable
@@ -157,7 +156,8 @@ class Nominated:
     def run(self, rows: Rows = slice(0, 3)) -> FilterResult:
         run_pre_filters([p for p in self.plugins if hasattr(p, "pre_filter")], self.cycle)
         result = run_filters(self.plugins, self.cycle, rows)
-        return try_crowded(self.plugins, self.extensions, self.cycle, rows, result)
+        try_crowded(self.plugins, self.extensions, self.cycle, rows, result)
+        return result
 
 
 def test_a_node_with_a_stronger_nominated_pod_must_have_room_for_both() -> None:

@@ -10,24 +10,30 @@ from podium.api.meta import ObjectMeta
 from podium.api.pod import Pod
 from podium.cluster.pod_info import PodInfo, PodShape
 
+_MOST_REMEMBERED = 4096
+
 
 class Nominator:
     def __init__(self) -> None:
         self.version = 0
         self._by_node: dict[str, dict[str, PodInfo]] = {}
         self._node_of: dict[str, str] = {}
+        self._changed: list[str] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._by_node)
 
     def nominate(self, info: PodInfo, node_name: str) -> None:
         """Set a pod's nomination, replacing an earlier one."""
         self.drop(info.uid)
-        self.version += 1
+        self._note(node_name)
         self._by_node.setdefault(node_name, {})[info.uid] = info
         self._node_of[info.uid] = node_name
 
     def drop(self, uid: str) -> None:
         node_name = self._node_of.pop(uid, None)
         if node_name is not None:
-            self.version += 1
+            self._note(node_name)
             pods = self._by_node[node_name]
             del pods[uid]
             if not pods:
@@ -41,7 +47,7 @@ class Nominator:
         """
         node_name = self._node_of.get(info.uid)
         if node_name is not None:
-            self.version += 1
+            self._note(node_name)
             self._by_node[node_name][info.uid] = _bare(info)
 
     def restore(self, info: PodInfo) -> None:
@@ -62,16 +68,20 @@ class Nominator:
     def on_node(self, node_name: str) -> Sequence[PodInfo]:
         return tuple(self._by_node.get(node_name, {}).values())
 
-    def rivals(self, info: PodInfo) -> dict[str, list[PodInfo]]:
-        """Per node, the nominated pods that a pod must leave room for."""
-        if not self._by_node:
-            return {}
-        found: dict[str, list[PodInfo]] = {}
-        for node_name, pods in self._by_node.items():
-            strong = [p for p in pods.values() if p.priority >= info.priority and p.uid != info.uid]
-            if strong:
-                found[node_name] = strong
-        return found
+    def node_names(self) -> Sequence[str]:
+        """The nodes that somebody is nominated to."""
+        return tuple(self._by_node)
+
+    def changed_since(self, version: int) -> Sequence[str] | None:
+        """Nodes whose nominations changed after a version; None if that is forgotten."""
+        count = self.version - version
+        return self._changed[len(self._changed) - count :] if count <= len(self._changed) else None
+
+    def _note(self, node_name: str) -> None:
+        self.version += 1
+        self._changed.append(node_name)
+        if len(self._changed) > 2 * _MOST_REMEMBERED:
+            del self._changed[:_MOST_REMEMBERED]
 
 
 def _bare(info: PodInfo) -> PodInfo:

@@ -113,6 +113,21 @@ class Usage:
         if self._own is not None:
             self._own.discard(row)
 
+    def reset_rows(self, rows: Sequence[int], source: "Usage") -> None:
+        """`reset` for several rows at once."""
+        source.grow()
+        self.grow()
+        some = np.array(rows, dtype=np.intp)
+        self.requested[:, some] = source.requested[:, some]
+        self.nonzero[:, some] = source.nonzero[:, some]
+        self.pod_count[some] = source.pod_count[some]
+        self.claims = dict(source.claims)
+        for row in rows:
+            self.ports.copy_row(row, source.ports)
+            self._pods[row] = source._pods[row]
+        if self._own is not None:
+            self._own.difference_update(rows)
+
     def _apply(self, row: int, info: PodInfo, sign: int) -> None:
         shape = info.shape
         requests = shape.table_requests

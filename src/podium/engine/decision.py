@@ -94,7 +94,7 @@ class Decision:
     @property
     def nbytes(self) -> int:
         """About how much memory the arrays take."""
-        columns = 2 + 2 * len(self.scores)
+        columns = 1 + (self.total is not None) + 2 * len(self.scores)
         return 1024 + columns * 8 * len(self.feasible) + sum(r.nbytes for r in self.results)
 
     @property

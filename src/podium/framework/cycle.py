@@ -6,8 +6,9 @@ plugin for what it worked out at PreFilter or PreScore. Plugins read pod-depende
 the plugins unchanged.
 """
 
-from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, TypeVar
 
+from podium.cluster.crowds import NOBODY, Crowd
 from podium.cluster.nodes import NodeTable
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
@@ -18,13 +19,6 @@ if TYPE_CHECKING:
     from podium.framework.standing import Standing
 
 S = TypeVar("S")
-
-
-@runtime_checkable
-class Clonable(Protocol):
-    """A plugin state that AddPod/RemovePod change, and that a fork must therefore copy."""
-
-    def clone(self) -> "Clonable": ...
 
 
 class StateMissing(LookupError):
@@ -57,7 +51,7 @@ class Cycle:
         self.skip_filter: set[str] = set()
         self.skip_score: set[str] = set()
         self.to_activate: dict[str, PodInfo] = {}
-        self._crowd: dict[int, tuple[PodInfo, ...]] = {}
+        self._crowd = NOBODY
         self._crowd_version = -1
         self.group: PodGroupCycle | None = None
         """The attempt of the pod's group that this one is part of."""
@@ -71,13 +65,12 @@ class Cycle:
         return self.cluster.nodes
 
     @property
-    def crowd(self) -> dict[int, tuple[PodInfo, ...]]:
-        """Row -> nominated pods that this one must leave room for there."""
-        nominator = self.cluster.nominator
-        if self._crowd_version != nominator.version:
-            self._crowd_version = nominator.version
-            rivals = nominator.rivals(self.pod)
-            self._crowd = {self.nodes.row(name): tuple(pods) for name, pods in rivals.items()}
+    def crowd(self) -> Crowd:
+        """Nominated pods that this one must leave room for."""
+        version = self.cluster.nominator.version
+        if self._crowd_version != version:
+            self._crowd_version = version
+            self._crowd = self.cluster.crowds.met_by(self.pod)
         return self._crowd
 
     def write(self, plugin: str, state: object) -> None:
@@ -90,15 +83,18 @@ class Cycle:
         return state
 
     def fork(self, usage: Usage | None = None) -> "Cycle":
-        """A copy for a trial: plugin states that can change are cloned, the rest is shared."""
+        """A copy for a trial: plugin states that can change have a `clone` and are copied by it,
+        the rest is shared."""
         twin = Cycle(self.pod, self.cluster, usage if usage is not None else self.usage.fork())
-        twin.states = {
-            name: state.clone() if isinstance(state, Clonable) else state
-            for name, state in self.states.items()
-        }
+        twin.states = {name: _cloned(state) for name, state in self.states.items()}
         twin.skip_filter = self.skip_filter
         twin.skip_score = self.skip_score
         twin.group = self.group
         twin._crowd = self._crowd
         twin._crowd_version = self._crowd_version
         return twin
+
+
+def _cloned(state: object) -> object:
+    clone = getattr(state, "clone", None)
+    return state if clone is None else clone()

@@ -5,7 +5,7 @@ which reason, which nodes might preemption help, what about this node), so they 
 without building a status per node.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,7 +15,12 @@ from podium.cluster.growth import Mask, Rows, count_of, indices
 from podium.framework.status import Code, Status, error, unresolvable
 from podium.framework.verdict import Verdict
 
+_MOST_VERDICTS = 100
+"""So many verdicts of different kinds have a number; beyond, and for errors, each has its place in
+a map."""
+
 Failures = npt.NDArray[np.int8]
+Group = tuple[Status, npt.NDArray[np.intp]]
 
 
 class FilterResult:
@@ -36,6 +41,7 @@ class FilterResult:
         self.broken = False
         self._shares = False
         self._survivors: Rows | None = None
+        self._groups: Sequence[Group] | None = None
 
     def continued(self) -> "FilterResult":
         """A result that starts where this one ends. Arrays are shared until the twin has to
@@ -48,11 +54,12 @@ class FilterResult:
         twin.rejected_any, twin.broken = self.rejected_any, self.broken
         twin._shares = True
         twin._survivors = self.survivors()
+        twin._groups = self._groups
         return twin
 
     def _change(self) -> None:
         """Have arrays of one's own, and no conclusions from what they were."""
-        self._survivors = None
+        self._survivors = self._groups = None
         if self._shares:
             self._shares = False
             self.plugins, self.describes = list(self.plugins), list(self.describes)
@@ -80,11 +87,22 @@ class FilterResult:
         self.rejected_any = True
         self.broken |= verdict.broken
 
-    def override(self, position: int, status: Status) -> None:
-        self._survivors = None
-        self.overrides[position] = status
+    def override(self, positions: npt.NDArray[np.intp], status: Status) -> None:
+        """Replace the verdicts of positions, whatever they were."""
+        self._survivors = self._groups = None
         self.rejected_any = True
+        if status.code.rejected and len(self.plugins) < _MOST_VERDICTS and not self.overrides:
+            self._change()
+            self.plugins.append(status.plugin)
+            self.describes.append(lambda _: status)
+            if self.values is None:
+                self.values = np.zeros(self.count, dtype=np.int32)
+            self.failed[positions] = len(self.plugins)
+            self.values[positions] = 1
+            return
         self.broken |= not status.code.rejected
+        for position in positions.tolist():
+            self.overrides[position] = status
 
     def passed(self) -> Mask:
         mask: Mask = self.failed == 0
@@ -108,17 +126,28 @@ class FilterResult:
             return None
         return self._describe(failed, int(self.values[position]))
 
-    def groups(self) -> Iterator[tuple[Status, npt.NDArray[np.intp]]]:
+    def groups(self) -> Sequence[Group]:
         """Rejected positions grouped by equal verdict, each group with its status."""
+        if self._groups is None:
+            self._groups = tuple(self._grouped())
+        return self._groups
+
+    def _grouped(self) -> Iterator[Group]:
         if self.values is not None:
-            keys = (self.failed.astype(np.int64) << 32) | self.values
-            for position in self.overrides:
-                keys[position] = 0
-            positions = np.flatnonzero(keys)
-            found, inverse = np.unique(keys[positions], return_inverse=True)
-            for number, key in enumerate(found):
-                failed, value = int(key) >> 32, int(key) & 0xFFFFFFFF
-                yield self._describe(failed, value), positions[inverse == number]
+            failed = self.failed
+            if self.overrides:
+                failed = failed.copy()
+                failed[list(self.overrides)] = 0
+            for number in range(1, len(self.plugins) + 1):
+                positions = np.flatnonzero(failed == number)
+                if not len(positions):
+                    continue
+                values = self.values[positions]
+                if values.min() == values.max():
+                    yield self._describe(number, int(values[0])), positions
+                    continue
+                for value in np.unique(values).tolist():
+                    yield self._describe(number, value), positions[values == value]
         for position, status in self.overrides.items():
             yield status, np.array([position], dtype=np.intp)
 
@@ -134,7 +163,7 @@ class FilterResult:
 
     def cut(self, length: int) -> None:
         """Forget what lies behind a position: a search that stopped early never saw it."""
-        self._survivors = None
+        self._survivors = self._groups = None
         self.rows = self.rows[:length] if not isinstance(self.rows, slice) else slice(0, length)
         self.count = length
         self.failed = self.failed[:length]

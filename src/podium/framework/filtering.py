@@ -5,18 +5,17 @@ rejects as unresolvable ends the phase, one that rejects as unschedulable lets t
 speak, node sets intersect, and a node with stronger nominated pods must pass with them and without.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from podium.cluster.growth import Rows
-from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import FilterResult
 from podium.framework.faults import WrongAnswer, describe
 from podium.framework.memory import Memory, usable
-from podium.framework.points import FilterPlugin, PreFilterExtensions, PreFilterPlugin
+from podium.framework.points import FilterPlugin, PreFilterPlugin
 from podium.framework.status import Code, Status, error, unresolvable
 from podium.framework.verdict import Verdict, checked
 
@@ -127,108 +126,4 @@ def _verdict(
 
 def _fail_rest(result: FilterResult, plugin: str, text: str) -> None:
     status = error(f'running "{plugin}" filter plugin: {text}').by(plugin)
-    for position in np.flatnonzero(result.failed == 0):
-        result.override(int(position), status)
-
-
-def try_crowded(
-    plugins: Sequence[FilterPlugin],
-    extensions: Sequence[PreFilterExtensions],
-    cycle: Cycle,
-    rows: Rows,
-    result: FilterResult,
-) -> FilterResult:
-    """Rows with stronger nominated pods must pass with these pods in place too."""
-    crowd = cycle.crowd
-    if not crowd:
-        return result
-    position_of = _positions(crowd, rows)
-    crowded = {row: crowd[row] for row in position_of}
-    if all(plugin.name in cycle.skip_filter for plugin in extensions):
-        statuses = _trial_together(plugins, cycle, crowded)
-    else:
-        statuses = _trial_one_by_one(plugins, extensions, cycle, crowded)
-    for row, status in statuses.items():
-        result.override(position_of[row], status)
-    return result
-
-
-def _positions(crowd: Mapping[int, Sequence[PodInfo]], rows: Rows) -> dict[int, int]:
-    """Where the crowded ones among some rows stand."""
-    if isinstance(rows, slice):
-        return {row: row - rows.start for row in crowd if rows.start <= row < rows.stop}
-    wanted = np.fromiter(crowd, dtype=np.intp, count=len(crowd))
-    positions = np.flatnonzero(np.isin(rows, wanted))
-    return dict(zip(rows[positions].tolist(), positions.tolist(), strict=True))
-
-
-def _trial_together(
-    plugins: Sequence[FilterPlugin], cycle: Cycle, crowded: Mapping[int, Sequence[PodInfo]]
-) -> dict[int, Status]:
-    """Nodes that fail with their nominated pods in place, where nodes are independent."""
-    if not crowded:
-        return {}
-    trial = cycle.fork()
-    for row, pods in crowded.items():
-        for pod in pods:
-            trial.usage.add(row, pod)
-    rows = np.fromiter(crowded, dtype=np.intp, count=len(crowded))
-    result = run_filters(plugins, trial, rows)
-    return {
-        row: status for status, positions in result.groups() for row in rows[positions].tolist()
-    }
-
-
-def _trial_one_by_one(
-    plugins: Sequence[FilterPlugin],
-    extensions: Sequence[PreFilterExtensions],
-    cycle: Cycle,
-    crowded: Mapping[int, Sequence[PodInfo]],
-) -> dict[int, Status]:
-    """The same where a pod on one node may count for another: each node gets a state of its own."""
-    found: dict[int, Status] = {}
-    usage = cycle.usage.fork() if crowded else cycle.usage
-    for row, pods in crowded.items():
-        trial = cycle.fork(usage)
-        failure = add_pods(extensions, trial, pods, row)
-        if failure is None:
-            failure = run_filters(plugins, trial, np.array([row], dtype=np.intp)).status(0)
-        if failure is not None:
-            found[row] = failure
-        usage.reset(row, cycle.usage)
-    return found
-
-
-def add_pods(
-    extensions: Sequence[PreFilterExtensions], trial: Cycle, pods: Sequence[PodInfo], row: int
-) -> Status | None:
-    """Imagine pods on a node of a trial."""
-    for pod in pods:
-        trial.usage.add(row, pod)
-        failure = tell_extensions(extensions, trial, pod, row, added=True)
-        if failure is not None:
-            return failure
-    return None
-
-
-def tell_extensions(
-    extensions: Sequence[PreFilterExtensions],
-    trial: Cycle,
-    pod: PodInfo,
-    row: int,
-    *,
-    added: bool,
-) -> Status | None:
-    """Let PreFilter states follow a pod that a trial adds to or removes from a node."""
-    for plugin in extensions:
-        if plugin.name in trial.skip_filter:
-            continue
-        call, verb = (plugin.add_pod, "AddPod") if added else (plugin.remove_pod, "RemovePod")
-        try:
-            answer = call(trial, pod, row)
-        except Exception as problem:
-            answer = error(describe(problem))
-        if answer is not None and answer.code is not Code.SUCCESS:
-            text = f'running {verb} on PreFilter plugin "{plugin.name}": {answer.message}'
-            return error(text).by(plugin.name)
-    return None
+    result.override(np.flatnonzero(result.failed == 0), status)

@@ -16,6 +16,7 @@ from podium.config.feature_gates import FeatureGates
 from podium.config.points import ExtensionPoint
 from podium.config.types import Configuration, ProfileConfiguration
 from podium.framework import bursts
+from podium.framework.crowding import try_crowded
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import FilterResult
 from podium.framework.faults import located
@@ -23,7 +24,6 @@ from podium.framework.filtering import (
     PreFilterOutcome,
     run_filters,
     run_pre_filters,
-    try_crowded,
 )
 from podium.framework.handle import Handle, Preempting
 from podium.framework.memory import Memory
@@ -100,7 +100,8 @@ class Profile:
             result = bursts.filters(
                 self.filter, cycle, rows, self.memory, self.standings, cycle.standing
             )
-        return try_crowded(self.filter, self.extensions, cycle, rows, result)
+        try_crowded(self.filter, self.extensions, cycle, rows, result)
+        return result
 
     def run_pre_scores(self, cycle: Cycle, rows: Rows) -> list[str]:
         """Prepare scoring of the feasible rows; returns who stands aside."""

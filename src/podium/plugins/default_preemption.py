@@ -16,6 +16,7 @@ from podium.api.pod_groups import PodGroup
 from podium.api.workloads import PodDisruptionBudget
 from podium.cluster.pod_group_state import GroupKey, PodGroupMissing, group_of, pod_group
 from podium.cluster.pod_info import PodInfo
+from podium.cluster.shadow import Shadow
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import Diagnosis
 from podium.framework.events import Action, Registration, Resource
@@ -51,6 +52,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, PodGroupPostFilterPl
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
         self._memory = PreemptionMemory()
+        self._shadow = Shadow(handle.cluster.usage)
         self._placements = handle.gates["TopologyAwareWorkloadScheduling"]
         self._groups_preempt = handle.gates["WorkloadAwarePreemption"]
 
@@ -134,7 +136,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, PodGroupPostFilterPl
         if not rows:
             return [], nested
         budgets = list(cycle.cluster.catalog.all(PodDisruptionBudget))
-        dry_run = DryRun(cycle, self.handle.profile, budgets)
+        dry_run = DryRun(cycle, self.handle.profile, budgets, self._shadow)
         want = self._enough(len(rows))
         found: list[Candidate] = []
         for start in range(0, len(rows), want):

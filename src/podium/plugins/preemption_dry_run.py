@@ -15,9 +15,10 @@ import numpy as np
 
 from podium.api.workloads import PodDisruptionBudget
 from podium.cluster.pod_info import PodInfo
+from podium.cluster.shadow import Shadow
 from podium.cluster.usage import Usage
+from podium.framework.crowding import tell_extensions
 from podium.framework.cycle import Cycle
-from podium.framework.filtering import tell_extensions
 from podium.framework.profile import Profile
 from podium.framework.status import Status, error, unresolvable
 from podium.plugins.disruption_budgets import split_by_budget
@@ -55,18 +56,26 @@ class _Node:
 
 
 class DryRun:
+    """`shadow` is a copy of the cluster's usage to work on; without one a copy is made."""
+
     def __init__(
-        self, cycle: Cycle, profile: Profile, budgets: Sequence[PodDisruptionBudget]
+        self,
+        cycle: Cycle,
+        profile: Profile,
+        budgets: Sequence[PodDisruptionBudget],
+        shadow: Shadow | None = None,
     ) -> None:
         self._cycle = cycle
         self._profile = profile
         self._budgets = budgets
+        self._shadow = shadow if cycle.usage is cycle.cluster.usage else None
         self._usage: Usage | None = None
 
     def on_rows(self, rows: Sequence[int]) -> dict[int, Candidate | Status]:
         """Row -> the victims that would open it, or why none would."""
         if self._usage is None:
-            self._usage = self._cycle.usage.fork()
+            shadow = self._shadow
+            self._usage = self._cycle.usage.fork() if shadow is None else shadow.usage()
         if self._profile.rows_are_independent(self._cycle):
             return self._together(rows, self._usage)
         found: dict[int, Candidate | Status] = {}
@@ -86,8 +95,7 @@ class DryRun:
         try:
             self._empty_and_give_back(nodes, self._cycle.fork(usage), answers)
         finally:
-            for node in nodes:
-                usage.reset(node.row, self._cycle.usage)
+            usage.reset_rows([node.row for node in nodes], self._cycle.usage)
         return answers
 
     def _empty_and_give_back(

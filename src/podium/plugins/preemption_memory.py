@@ -2,14 +2,16 @@
 
 An answer holds while nothing it was made from changed: the node and the pods on it, nominations
 there, budgets. It is kept only where nodes do not influence each other, and only for pods without
-volumes or claims, whose answers depend on more than the node.
+volumes or claims, whose answers depend on more than the node. What changed is told by the logs of
+the tables, so that nobody has to look at every answer to find the few that do not hold.
 """
 
 from collections import OrderedDict
 from collections.abc import Iterable
 
 from podium.api.workloads import PodDisruptionBudget
-from podium.cluster.pod_info import PodInfo, PodShape
+from podium.cluster.pod_info import PodShape
+from podium.cluster.state import Cluster
 from podium.framework.cycle import Cycle
 from podium.framework.profile import Profile
 from podium.framework.status import Status
@@ -17,15 +19,42 @@ from podium.plugins.preemption_dry_run import Candidate
 
 _MOST_KINDS = 64
 
-_Stamp = tuple[int, int, tuple[PodInfo, ...]]
 _Kind = tuple[PodShape, int]
+_Moment = tuple[int, int, int]
+
+
+class _Answers:
+    """Answers for pods of one kind, as they were at a moment: of nodes, usage and nominations."""
+
+    __slots__ = ("by_row", "membership", "moment")
+
+    def __init__(self) -> None:
+        self.by_row: dict[int, Candidate | Status] = {}
+        self.moment: _Moment = (-1, -1, -1)
+        self.membership = -1
+
+    def catch_up(self, cluster: Cluster) -> None:
+        """Forget the answers that something has happened to."""
+        nodes, usage, nominator = cluster.nodes, cluster.usage, cluster.nominator
+        moment = (nodes.log.generation, usage.log.generation, nominator.version)
+        if moment == self.moment and nodes.membership == self.membership:
+            return
+        seen_nodes, seen_usage, seen_nominations = self.moment
+        changed = nodes.log.since(seen_nodes)
+        taken = usage.log.since(seen_usage)
+        names = nominator.changed_since(seen_nominations)
+        same_nodes = nodes.membership == self.membership
+        self.moment, self.membership = moment, nodes.membership
+        if changed is None or taken is None or names is None or not same_nodes:
+            self.by_row.clear()
+            return
+        for row in {*changed, *taken, *map(nodes.row, names)}:
+            self.by_row.pop(row, None)
 
 
 class PreemptionMemory:
     def __init__(self) -> None:
-        self._answers: OrderedDict[_Kind, dict[int, tuple[_Stamp, Candidate | Status]]] = (
-            OrderedDict()
-        )
+        self._answers: OrderedDict[_Kind, _Answers] = OrderedDict()
         self._budgets = -1
 
     def recall(
@@ -39,37 +68,36 @@ class PreemptionMemory:
             self._budgets = version
             self._answers.clear()
         known = self._answers.get(self._kind(cycle))
-        if not known:
+        if known is None:
             return {}
-        found: dict[int, Candidate | Status] = {}
-        for row in rows:
-            held = known.get(row)
-            if held is not None and held[0] == _stamp(cycle, row):
-                found[row] = held[1]
-        return found
+        known.catch_up(cycle.cluster)
+        by_row, own = known.by_row, self._own_row(cycle)
+        return {row: by_row[row] for row in rows if row in by_row and row != own}
 
     def learn(self, cycle: Cycle, profile: Profile, answers: dict[int, Candidate | Status]) -> None:
         if not self._usable(cycle, profile):
             return
         kind = self._kind(cycle)
-        known = self._answers.setdefault(kind, {})
+        known = self._answers.setdefault(kind, _Answers())
         self._answers.move_to_end(kind)
         if len(self._answers) > _MOST_KINDS:
             self._answers.popitem(last=False)
+        known.catch_up(cycle.cluster)
+        own = self._own_row(cycle)
         for row, answer in answers.items():
-            if isinstance(answer, Candidate) or answer.code.rejected:
-                known[row] = (_stamp(cycle, row), answer)
+            if row != own and (isinstance(answer, Candidate) or answer.code.rejected):
+                known.by_row[row] = answer
 
     def _kind(self, cycle: Cycle) -> _Kind:
         return (cycle.pod.shape, cycle.pod.priority)
 
+    def _own_row(self, cycle: Cycle) -> int:
+        """The row that the pod itself is nominated to: there it meets others than its like do."""
+        return cycle.nodes.row(cycle.cluster.nominator.node_of(cycle.pod.uid))
+
     def _usable(self, cycle: Cycle, profile: Profile) -> bool:
-        spec = cycle.pod.pod.spec
-        plain = not spec.volumes and not spec.resource_claims
-        return plain and profile.rows_are_independent(cycle)
-
-
-def _stamp(cycle: Cycle, row: int) -> _Stamp:
-    """What an answer for a row was made from: pods there, the node, nominations."""
-    usage, nodes = int(cycle.usage.changed[row]), int(cycle.nodes.changed[row])
-    return (usage, nodes, cycle.crowd.get(row, ()))
+        return (
+            cycle.pod.shape.is_plain
+            and cycle.usage is cycle.cluster.usage
+            and profile.rows_are_independent(cycle)
+        )

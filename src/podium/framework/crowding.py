@@ -1,0 +1,150 @@
+"""The pass with nominated pods.
+
+A node with stronger nominated pods must let a pod pass with them and without (engine spec 5.4).
+Where nodes are independent all such nodes are tried together, on a usage that has the nominated
+pods in place; where a pod on one node counts for another, each node gets a trial of its own.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from podium.cluster.crowds import Crowd, Rivals
+from podium.cluster.growth import Rows
+from podium.cluster.pod_info import PodInfo
+from podium.framework.cycle import Cycle
+from podium.framework.diagnosis import FilterResult
+from podium.framework.faults import describe
+from podium.framework.filtering import run_filters
+from podium.framework.points import FilterPlugin, PreFilterExtensions
+from podium.framework.status import Code, Status, error
+
+_FEW = 32
+"""So many rows are looked up one by one."""
+
+Positions = npt.NDArray[np.intp]
+
+
+def try_crowded(
+    plugins: Sequence[FilterPlugin],
+    extensions: Sequence[PreFilterExtensions],
+    cycle: Cycle,
+    rows: Rows,
+    result: FilterResult,
+) -> None:
+    """Reject those of the rows that do not pass with their nominated pods in place."""
+    crowd = cycle.crowd
+    if not crowd:
+        return
+    crowded, positions = _crowded(crowd, rows)
+    if not len(crowded):
+        return
+    if all(plugin.name in cycle.skip_filter for plugin in extensions):
+        trial = _together(plugins, cycle, crowd.rivals, crowded)
+        for status, failed in trial.groups():
+            result.override(positions[failed], status)
+        return
+    statuses = _one_by_one(plugins, extensions, cycle, crowd.rivals, crowded.tolist())
+    for position, row in zip(positions.tolist(), crowded.tolist(), strict=True):
+        if row in statuses:
+            result.override(np.array([position], dtype=np.intp), statuses[row])
+
+
+def _crowded(crowd: Crowd, rows: Rows) -> tuple[Positions, Positions]:
+    """The crowded ones among some rows, and where they stand."""
+    if isinstance(rows, slice):
+        crowded = crowd.rows
+        if len(crowded) and (crowded[0] < rows.start or crowded[-1] >= rows.stop):
+            crowded = crowded[(crowded >= rows.start) & (crowded < rows.stop)]
+        return crowded, crowded - rows.start
+    if len(rows) <= _FEW:
+        found = [at for at, row in enumerate(rows.tolist()) if row in crowd.rivals]
+        positions = np.array(found, dtype=np.intp)
+    else:
+        positions = np.flatnonzero(np.isin(rows, crowd.rows))
+    return rows[positions], positions
+
+
+def _together(
+    plugins: Sequence[FilterPlugin], cycle: Cycle, rivals: Rivals, crowded: Positions
+) -> FilterResult:
+    """Filter all crowded rows at once, with their nominated pods in place."""
+    if cycle.usage is cycle.cluster.usage:
+        trial = cycle.fork(cycle.cluster.crowds.usage_met_by(cycle.pod))
+        return run_filters(plugins, trial, crowded)
+    # Within a trial: put them there, and take them away again.
+    usage, rows = cycle.usage, crowded.tolist()
+    ports = {row: usage.ports.used(row) for row in rows if _have_ports(rivals[row])}
+    for row in rows:
+        for pod in rivals[row]:
+            usage.add(row, pod)
+    try:
+        return run_filters(plugins, cycle.fork(usage), crowded)
+    finally:
+        for row in rows:
+            for pod in reversed(rivals[row]):
+                usage.remove(row, pod)
+        for row, used in ports.items():
+            usage.ports.clear(row)
+            usage.ports.add(row, used)
+
+
+def _have_ports(pods: Sequence[PodInfo]) -> bool:
+    return any(pod.shape.ports for pod in pods)
+
+
+def _one_by_one(
+    plugins: Sequence[FilterPlugin],
+    extensions: Sequence[PreFilterExtensions],
+    cycle: Cycle,
+    rivals: Rivals,
+    crowded: Sequence[int],
+) -> Mapping[int, Status]:
+    """Why rows do not pass, each tried with a state of its own."""
+    found: dict[int, Status] = {}
+    usage = cycle.usage.fork()
+    for row in crowded:
+        trial = cycle.fork(usage)
+        failure = add_pods(extensions, trial, rivals[row], row)
+        if failure is None:
+            failure = run_filters(plugins, trial, np.array([row], dtype=np.intp)).status(0)
+        if failure is not None:
+            found[row] = failure
+        usage.reset(row, cycle.usage)
+    return found
+
+
+def add_pods(
+    extensions: Sequence[PreFilterExtensions], trial: Cycle, pods: Sequence[PodInfo], row: int
+) -> Status | None:
+    """Imagine pods on a node of a trial."""
+    for pod in pods:
+        trial.usage.add(row, pod)
+        failure = tell_extensions(extensions, trial, pod, row, added=True)
+        if failure is not None:
+            return failure
+    return None
+
+
+def tell_extensions(
+    extensions: Sequence[PreFilterExtensions],
+    trial: Cycle,
+    pod: PodInfo,
+    row: int,
+    *,
+    added: bool,
+) -> Status | None:
+    """Let PreFilter states follow a pod that a trial adds to or removes from a node."""
+    for plugin in extensions:
+        if plugin.name in trial.skip_filter:
+            continue
+        call, verb = (plugin.add_pod, "AddPod") if added else (plugin.remove_pod, "RemovePod")
+        try:
+            answer = call(trial, pod, row)
+        except Exception as problem:
+            answer = error(describe(problem))
+        if answer is not None and answer.code is not Code.SUCCESS:
+            text = f'running {verb} on PreFilter plugin "{plugin.name}": {answer.message}'
+            return error(text).by(plugin.name)
+    return None
