@@ -50,11 +50,7 @@ KINDS: list[dict[str, Any]] = [
             {"name": "c", "image": "big:v1", "ports": [{"containerPort": 80, "hostPort": 80}]}
         ]
     },
-    {
-        "affinity": {
-            "nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [PREFERRED]}
-        }
-    },
+    {"affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [TO_A]}}},
     {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [NEAR]}}},
     {"labels": {"app": "web"}, "topologySpreadConstraints": [SPREAD]},
     {"labels": {"app": "web"}, "topologySpreadConstraints": [{**SPREAD, **SOFT}]},
