@@ -81,13 +81,15 @@ steps = st.lists(
     st.one_of(
         st.tuples(st.just("node"), st.sampled_from(NODES), node_changes),
         st.tuples(st.just("gone"), st.sampled_from(NODES), st.none()),
-        st.tuples(st.just("pod"), st.sampled_from(NODES), st.integers(0, len(KINDS) - 1)),
+        *[st.tuples(st.just("pod"), st.sampled_from(NODES), st.integers(0, 2))] * 4,
         st.tuples(st.just("leave"), st.integers(0, 30), st.none()),
         st.tuples(st.just("service"), st.sampled_from(["web", "db"]), st.none()),
         st.tuples(st.just("nominate"), st.sampled_from(NODES), st.integers(0, 2)),
     ),
     max_size=25,
 )
+
+guests = st.lists(st.sampled_from(KINDS), min_size=1, max_size=3)
 
 
 def attempt(engine: Engine, profile: Profile, pod: Pod) -> list[Any]:
@@ -116,7 +118,9 @@ def groups(result: FilterResult) -> list[Any]:
     return [(status, positions.tolist()) for status, positions in result.groups()]
 
 
-def apply(engine: Engine, step: tuple[Any, Any, Any], number: int) -> None:
+def apply(
+    engine: Engine, step: tuple[Any, Any, Any], number: int, guests: list[dict[str, Any]]
+) -> None:
     what, target, change = step
     cluster = engine.cluster
     if what == "node":
@@ -129,25 +133,27 @@ def apply(engine: Engine, step: tuple[Any, Any, Any], number: int) -> None:
         rival = make_pod(f"rival{change}", priority=change, requests={"cpu": "2"})
         cluster.nominator.nominate(cluster.infos.of(rival), target)
     elif what == "pod":
-        cluster.add_pod(make_pod(f"p{number}", node=target, **KINDS[change]))
+        cluster.add_pod(make_pod(f"p{number}", node=target, **guests[change % len(guests)]))
     elif cluster.placements:
         uids = sorted(cluster.placements)
         cluster.remove_pod(uids[target % len(uids)])
 
 
-@settings(max_examples=150, deadline=None)
-@given(steps)
+@settings(max_examples=300, deadline=None)
+@given(steps, st.lists(st.sampled_from(KINDS), min_size=1, max_size=2), guests)
 def test_remembered_answers_equal_fresh_ones_after_every_change(
     sequence: list[tuple[Any, Any, Any]],
+    kinds: list[dict[str, Any]],
+    guests: list[dict[str, Any]],
 ) -> None:
     engine = Engine(load_configuration(None), in_tree_registry())
     profile = engine.first_profile
     for name in NODES[:3]:
-        engine.cluster.put_node(make_node(name))
+        engine.cluster.put_node(make_node(name, labels={"zone": name}))
     for number, step in enumerate(sequence):
-        apply(engine, step, number)
-        for kind in (number % len(KINDS), (number * 3 + 1) % len(KINDS), 0):
-            pod = make_pod("pending", **KINDS[kind])
+        apply(engine, step, number, guests)
+        for kind in kinds:
+            pod = make_pod("pending", **kind)
             memory, profile.memory = profile.memory, None
             fresh = attempt(engine, profile, pod)
             profile.memory = memory
