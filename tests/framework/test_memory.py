@@ -235,3 +235,18 @@ def test_a_log_says_so_when_it_has_forgotten() -> None:
 
     assert log.since(0) is None
     assert log.since(log.generation - 1) == [3 * MOST_LOGGED - 1]
+
+
+def test_what_others_prefer_is_weighed_again_when_more_of_them_come() -> None:
+    engine = Engine(load_configuration(None), in_tree_registry())
+    profile, pod = engine.first_profile, make_pod("pending", labels={"app": "web"})
+    for name in NODES:
+        engine.cluster.put_node(make_node(name, labels={"zone": name}))
+    for number, name in enumerate(("n0", "n1", "n1", "n2")):
+        liking = {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [LIKED]}}
+        engine.cluster.add_pod(make_pod(f"p{number}", node=name, affinity=liking))
+        memory, profile.memory = profile.memory, None
+        fresh = attempt(engine, profile, pod)
+        profile.memory = memory
+        for _ in range(3):
+            assert attempt(engine, profile, pod) == fresh
