@@ -86,7 +86,7 @@ def test_adding_an_assumed_pod_confirms_it() -> None:
     assert not cluster.is_assumed("uid-default-p")
     assert requested_milli(cluster, "a") == 2000
     assert names_on(cluster, "a") == ["other", "q", "p"]
-    assert cluster.usage.pods(0)[2].pod is confirmed
+    assert cluster.usage.pods(0)[2].pod == confirmed
     with pytest.raises(CacheError):
         cluster.add_pod(confirmed)
 

@@ -151,7 +151,7 @@ def _container_requests(
     pod: Pod, *, status_resources: bool, defaults: Mapping[str, int] | None
 ) -> dict[str, int]:
     statuses = _statuses(pod) if status_resources else {}
-    infeasible = bool(statuses) and _resize_is_infeasible(pod)
+    infeasible = bool(statuses) and resize_is_infeasible(pod)
 
     def asked(container: Container, status: ContainerStatus | None) -> dict[str, int]:
         spec = _requests(container.resources)
@@ -189,7 +189,7 @@ def _pod_level_requests(pod: Pod, *, status_resources: bool) -> dict[str, int]:
     if not status_resources or status.resources is None:
         return spec
     effective = _in_effect(
-        spec, status.resources, status.allocated_resources, _resize_is_infeasible(pod)
+        spec, status.resources, status.allocated_resources, resize_is_infeasible(pod)
     )
     # upstream: a name that an infeasible resize brought in is replaced by nothing at all.
     return {name: effective.get(name, 0) for name in spec}
@@ -208,7 +208,8 @@ def _in_effect(
     return amounts
 
 
-def _resize_is_infeasible(pod: Pod) -> bool:
+def resize_is_infeasible(pod: Pod) -> bool:
+    """Whether the node has said that it will never have room for what the pod is to become."""
     for condition in pod.status.conditions or ():
         if condition.type == "PodResizePending":
             return condition.reason == "Infeasible"

@@ -13,6 +13,7 @@ import resource
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 
 import msgspec
 
@@ -69,7 +70,8 @@ def measure_file(
 ) -> Figures:
     """Load a workload, schedule its pods one by one in order, and report."""
     driver = Driver(percentage=percentage, seed=seed)
-    driver.load(Scene(nodes=workload.nodes, init=workload.init, measured=()))
+    with Stopwatch() as loading:
+        driver.load(Scene(nodes=workload.nodes, init=workload.init, measured=()))
     times_s: list[float] = []
     clock = time.perf_counter
     gc.collect()
@@ -85,7 +87,8 @@ def measure_file(
             if progress is not None and index % PROGRESS_EVERY == 0:
                 progress(index)
     gc.unfreeze()
-    return _figures(driver, times_s, watch, len(workload.nodes), len(workload.init), len(times_s))
+    plan = Plan(len(workload.nodes), len(workload.init), len(times_s))
+    return _figures(driver, times_s, loading, watch, plan)
 
 
 def measure_case(
@@ -100,7 +103,8 @@ def measure_case(
     """Build a named workload, load it, schedule its pods, and report; `profiler` looks on."""
     scene = CASES[name].build(plan)
     driver = Driver(percentage=percentage, seed=seed)
-    driver.load(scene)
+    with Stopwatch() as loading:
+        driver.load(scene)
     arrivals = list(scene.measured)
     most = MOST_ATTEMPTS_PER_POD * max(1, len(arrivals))
     gc.collect()
@@ -111,25 +115,26 @@ def measure_case(
             if progress is not None and driver.attempts % PROGRESS_EVERY == 0:
                 progress(driver.bound)
     gc.unfreeze()
-    return _figures(driver, driver.times_s, watch, plan.nodes, plan.init, len(arrivals))
+    return _figures(driver, driver.times_s, loading, watch, replace(plan, pods=len(arrivals)))
 
 
 def _figures(
-    driver: Driver, times_s: Sequence[float], watch: Stopwatch, nodes: int, init: int, pods: int
+    driver: Driver, times_s: Sequence[float], loading: Stopwatch, watch: Stopwatch, plan: Plan
 ) -> Figures:
     times_s = sorted(times_s)
     return Figures(
-        nodes=nodes,
-        init=init,
-        pods=pods,
+        nodes=plan.nodes,
+        init=plan.init,
+        pods=plan.pods,
         bound=driver.bound,
-        failed=pods - driver.bound,
+        failed=plan.pods - driver.bound,
         attempts=driver.attempts,
         evicted=driver.evicted,
+        load_cpu_seconds=round(loading.cpu_s, 4),
         seconds=round(watch.wall_s, 4),
         cpu_seconds=round(watch.cpu_s, 4),
-        pods_per_s=_rate(pods, watch.wall_s),
-        pods_per_cpu_s=_rate(pods, watch.cpu_s),
+        pods_per_s=_rate(plan.pods, watch.wall_s),
+        pods_per_cpu_s=_rate(plan.pods, watch.cpu_s),
         p50_ms=percentile_ms(times_s, 50),
         p99_ms=percentile_ms(times_s, 99),
         peak_rss_mb=round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),

@@ -17,6 +17,8 @@ class Figures(msgspec.Struct, kw_only=True):
     failed: int
     attempts: int = 0
     evicted: int = 0
+    load_cpu_seconds: float = 0.0
+    """What it took to take in all that was there before."""
     seconds: float
     cpu_seconds: float
     pods_per_s: float

@@ -34,10 +34,18 @@ class Axis:
     values: tuple[int, ...]
     cases: tuple[str, ...]
     about: str
+    pods_per_node: tuple[int, ...] = ()
+    """How full the cluster is at each value, where that is not up to the case."""
+
+    @property
+    def name(self) -> str:
+        return "clusters" if self.pods_per_node else self.quantity
 
     def plan(self, case: str, value: int) -> Plan:
         nodes = value if self.quantity == "nodes" else NODES
         plan = replace(CASES[case].plan(nodes), pods=min(PODS, CASES[case].plan(nodes).pods))
+        if self.pods_per_node:
+            return replace(plan, init=nodes * self.pods_per_node[self.values.index(value)])
         return plan if self.quantity == "nodes" else replace(plan, **{self.quantity: value})
 
     def up_to(self, most: int) -> "Axis":
@@ -82,6 +90,16 @@ AXES = (
         (3, 30, 300, 3000),
         ("ManyDomains",),
         f"{NODES:,} nodes in so many racks, over which one application is spread.",
+    ),
+    Axis(
+        "Whole clusters",
+        "nodes",
+        (1000, 5000, 15_000, 100_000),
+        ("FullCluster",),
+        "Nodes that are full of running pods (20 on a node; at 100,000 nodes 10), read from JSON"
+        " of about 4 KB a pod as an API server lists them. Taking in is CPU time from the first"
+        " byte to the last column, the making of the JSON included.",
+        pods_per_node=(20, 20, 20, 10),
     ),
 )
 
@@ -131,12 +149,21 @@ def _tables(axes: Sequence[tuple[Axis, Sequence[Point]]]) -> Iterator[str]:
     for axis, points in axes:
         yield f"\n### {axis.title}\n\n{axis.about}\n"
         heads = [f"{case}, µs a pod" for case in axis.cases]
+        if axis.pods_per_node:
+            heads = ["pods on nodes", "taken in, s", *heads]
         yield f"| {axis.title} | {' | '.join(heads)} | peak memory, MB |"
         yield "|" + "---:|" * (len(heads) + 2)
         for point in points:
             cells = [cost(point.results[case]) for case in axis.cases]
+            if axis.pods_per_node:
+                cells = [*_taken_in(point.results[axis.cases[0]]), *cells]
             memory = max(run.peak_rss_mb for r in point.results.values() for run in r.runs)
             yield f"| {point.value:,} | {' | '.join(cells)} | {memory:,.0f} |"
+
+
+def _taken_in(result: Result) -> tuple[str, str]:
+    """How many pods were there, and how long it took to take them in."""
+    return f"{result.best.init:,}", f"{min(run.load_cpu_seconds for run in result.runs):,.1f}"
 
 
 def cost(result: Result) -> str:

@@ -1,4 +1,5 @@
-"""`podium bench scaling`: how cost grows with nodes, pods, signatures, selectors and domains."""
+"""`podium bench scaling`: how cost grows with nodes, pods, signatures, selectors and
+domains, and what a whole cluster takes."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -13,7 +14,7 @@ from podium.bench.scaling import AXES, markdown, measure_axis, orders_of, with_b
 from podium.cli.bench_progress import runs_progress
 from podium.cli.exit_codes import OK
 
-AxisName = Literal["nodes", "init", "signatures", "selectors", "domains"]
+AxisName = Literal["nodes", "init", "signatures", "selectors", "domains", "clusters"]
 
 
 def scaling(
@@ -40,7 +41,7 @@ def scaling(
     if repeat < 1:
         raise InputError("--repeat must be at least 1")
     text = _document(write) if write is not None else ""
-    chosen = [entry for entry in AXES if axis is None or entry.quantity in axis]
+    chosen = [entry for entry in AXES if axis is None or entry.name in axis]
     if most is not None:
         chosen = [entry.up_to(most) for entry in chosen]
     with runs_progress(orders_of(chosen) * repeat) as progress:

@@ -97,14 +97,12 @@ def _field_mask(nodes: NodeTable, field: FieldRequirement, rows: Rows) -> Mask:
     if field.key != NAME_FIELD:
         # upstream: any other field reads as an empty text, on every node alike.
         return ~_none(rows) if field.matches("") else _none(rows)
-    row = nodes.row(field.value)
-    mask: Mask
-    if isinstance(rows, slice):
-        mask = _none(rows)
-        if rows.start <= row < rows.stop:
+    mask = _none(rows)
+    for row in (nodes.row(field.value), *nodes.guests.get(field.value, ())):
+        if not isinstance(rows, slice):
+            mask |= rows == row
+        elif rows.start <= row < rows.stop:
             mask[row - rows.start] = True
-    else:
-        mask = rows == row
     return mask if field.operator == IN else ~mask
 
 

@@ -6,6 +6,8 @@ not `present` and no snapshot shows it. Every change of a row's node is logged, 
 vector can be told which of its rows are old.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -47,6 +49,8 @@ class NodeTable:
         self.allowed_pods: Ints = np.zeros(0, dtype=np.int64)
         self.allocatable: Ints = np.zeros((len(self.resources), 0), dtype=np.int64)
         self.changed: Ints = np.zeros(0, dtype=np.int64)
+        self.guests: dict[str, list[int]] = {}
+        """Rows at the end of the table that nodes have for a moment, by name; see `guests.py`."""
         self._row_of: dict[str, int] = {}
         self._free: list[int] = []
 
@@ -58,6 +62,11 @@ class NodeTable:
     def row(self, name: str) -> int:
         """The row of a name, or -1."""
         return self._row_of.get(name, -1)
+
+    def rows_of(self, names: Sequence[str]) -> npt.NDArray[np.intp]:
+        """The rows of names, which all have one."""
+        rows = map(self._row_of.__getitem__, names)
+        return np.fromiter(rows, dtype=np.intp, count=len(names))
 
     def is_present(self, name: str) -> bool:
         row = self._row_of.get(name, -1)
@@ -84,15 +93,31 @@ class NodeTable:
         row = self._row_of.get(name)
         if row is not None:
             return row
-        if self._free:
-            row = self._free.pop()
-        else:
-            row = self.size
-            self.size += 1
-            if self.size > self.capacity:
-                self._grow(next_capacity(self.capacity, self.size))
+        row = self._free.pop() if self._free else self._append_row()
         self._row_of[name] = row
         self.names[row] = name
+        return row
+
+    def claim_guest_row(self, name: str) -> int:
+        """A row at the end for a node whose name may have a row already; `row` does not know it."""
+        row = self._append_row()
+        self.guests.setdefault(name, []).append(row)
+        self.names[row] = name
+        return row
+
+    def dismiss_guests(self) -> None:
+        """Give back the rows of all guests."""
+        for row in (row for rows in self.guests.values() for row in rows):
+            self.clear(row)
+            self.names[row] = ""
+            self.size -= 1
+        self.guests = {}
+
+    def _append_row(self) -> int:
+        row = self.size
+        self.size += 1
+        if self.size > self.capacity:
+            self._grow(next_capacity(self.capacity, self.size))
         return row
 
     def release_row(self, row: int) -> None:

@@ -23,7 +23,14 @@ from podium.api.node_affinity import (
 )
 from podium.api.pod import Pod
 from podium.api.pod_affinity import PodAffinityTerms, parse_pod_affinity
-from podium.api.requests import nonzero_requests, pod_requests, scoring_requests, to_vector
+from podium.api.requests import (
+    nonzero_requests,
+    pod_requests,
+    resize_is_infeasible,
+    scoring_requests,
+    to_vector,
+)
+from podium.cluster.compaction import Compaction
 
 if TYPE_CHECKING:
     from podium.cluster.pod_classes import PodClass
@@ -35,7 +42,7 @@ class PodShape:
     """What all pods of one template have in common; built from the first pod seen."""
 
     def __init__(self, pod: Pod) -> None:
-        self._pod = pod
+        self.first = pod
         self.namespace = pod.metadata.namespace
         self.labels: dict[str, str] = pod.metadata.labels or {}
         self.table_requests: tuple[tuple[int, int], ...] | None = None
@@ -44,20 +51,20 @@ class PodShape:
     @cached_property
     def accounted(self) -> dict[str, int]:
         """What the pod takes on its node, resizes in progress included."""
-        return to_vector(pod_requests(self._pod, status_resources=True))
+        return to_vector(pod_requests(self.first, status_resources=True))
 
     @cached_property
     def accounted_nonzero(self) -> tuple[int, int]:
-        return nonzero_requests(self._pod)
+        return nonzero_requests(self.first)
 
     @cached_property
     def requests(self) -> dict[str, int]:
         """What the pending pod must find free: the spec alone."""
-        return to_vector(pod_requests(self._pod, status_resources=False))
+        return to_vector(pod_requests(self.first, status_resources=False))
 
     @cached_property
     def scoring_requests(self) -> dict[str, int]:
-        return scoring_requests(self._pod)
+        return scoring_requests(self.first)
 
     @cached_property
     def requests_fragment(self) -> tuple[tuple[tuple[str, int], ...], ...]:
@@ -67,20 +74,20 @@ class PodShape:
 
     @cached_property
     def ports(self) -> tuple[HostPort, ...]:
-        return host_ports(self._pod)
+        return host_ports(self.first)
 
     @cached_property
     def affinity(self) -> PodAffinityTerms:
-        return parse_pod_affinity(self._pod)
+        return parse_pod_affinity(self.first)
 
     @cached_property
     def node_affinity(self) -> RequiredNodeAffinity:
-        return required_of(self._pod)
+        return required_of(self.first)
 
     @cached_property
     def preferred_nodes(self) -> tuple[PreferredNodeTerm, ...] | None:
         """Preferred node terms, None without a list; NodeSelectorError if one cannot be parsed."""
-        affinity = self._pod.spec.affinity
+        affinity = self.first.spec.affinity
         written = affinity.node_affinity if affinity is not None else None
         if written is None:
             return None
@@ -90,7 +97,7 @@ class PodShape:
     @cached_property
     def images(self) -> tuple[tuple[str, ...], int]:
         """(images of containers and volumes as written, number of containers)."""
-        spec = self._pod.spec
+        spec = self.first.spec
         containers = (*(spec.init_containers or ()), *(spec.containers or ()))
         volumes = (volume.image for volume in spec.volumes or ())
         of_volumes = (image.reference for image in volumes if image is not None)
@@ -100,15 +107,15 @@ class PodShape:
     def is_plain(self) -> bool:
         """Whether the pod asks for nothing that is one of a kind: no volume of its own, no
         claim. All that matters of such a pod is in its shape."""
-        spec = self._pod.spec
-        return not spec.resource_claims and not _volumes_that_matter(self._pod)
+        spec = self.first.spec
+        return not spec.resource_claims and not _volumes_that_matter(self.first)
 
     @cached_property
     def claim_names(self) -> tuple[str, ...]:
         """`namespace/name` of the claims named by persistentVolumeClaim volumes."""
         return tuple(
             f"{self.namespace}/{volume.persistent_volume_claim.claim_name}"
-            for volume in self._pod.spec.volumes or ()
+            for volume in self.first.spec.volumes or ()
             if volume.persistent_volume_claim is not None
         )
 
@@ -148,11 +155,13 @@ def uid_of(pod: Pod) -> str:
 
 
 class PodInfos:
-    """Makes PodInfos, sharing shapes between pods of the same template."""
+    """Makes PodInfos, sharing shapes between pods of the same template, and the parts of the pods
+    with them."""
 
     def __init__(self) -> None:
         self._shapes: dict[bytes, PodShape] = {}
         self._encoder = msgspec.msgpack.Encoder()
+        self._compaction = Compaction()
 
     def of(self, pod: Pod) -> PodInfo:
         key = self._encoder.encode(_shape_fields(pod))
@@ -161,12 +170,12 @@ class PodInfos:
             if len(self._shapes) >= _MOST_SHAPES:
                 self._shapes.clear()
             shape = self._shapes[key] = PodShape(pod)
-        return PodInfo(pod, shape)
+        return PodInfo(self._compaction.compacted(pod, shape.first), shape)
 
 
 def _shape_fields(pod: Pod) -> tuple[object, ...]:
     spec, status = pod.spec, pod.status
-    resized = status.container_statuses or status.init_container_statuses or status.resources
+    told = status.container_statuses or status.init_container_statuses or status.resources
     return (
         pod.metadata.namespace,
         pod.metadata.labels,
@@ -190,9 +199,9 @@ def _shape_fields(pod: Pod) -> tuple[object, ...]:
             status.init_container_statuses,
             status.resources,
             status.allocated_resources,
-            status.conditions,
+            resize_is_infeasible(pod),
         )
-        if resized
+        if told
         else None,
     )
 

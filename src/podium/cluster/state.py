@@ -83,7 +83,9 @@ class Cluster:
 
     def add_pod(self, pod: Pod) -> PodInfo:
         """A pod that the API server says is on a node; confirms an assumed one."""
-        info = self.infos.of(pod)
+        return self.add(self.infos.of(pod))
+
+    def add(self, info: PodInfo) -> PodInfo:
         held = self.placements.get(info.uid)
         if held is not None:
             if not held.assumed:
@@ -94,18 +96,21 @@ class Cluster:
                 self.pod_groups.put(info)
                 return info
             self._take_out(held)
-        self._put_in(info, pod.spec.node_name, assumed=False)
+        self._put_in(info, info.pod.spec.node_name, assumed=False)
         return info
 
     def update_pod(self, pod: Pod) -> PodInfo:
-        info = self.infos.of(pod)
+        return self.update(self.infos.of(pod))
+
+    def update(self, info: PodInfo) -> PodInfo:
+        node_name = info.pod.spec.node_name
         held = self.placements.get(info.uid)
         if held is None or held.assumed:
             raise CacheError(f"pod {info.key} is not on a node yet and cannot be updated there")
-        if self.nodes.names[held.row] != pod.spec.node_name:
-            raise CacheError(f"pod {info.key} cannot move to node {pod.spec.node_name}")
+        if self.nodes.names[held.row] != node_name:
+            raise CacheError(f"pod {info.key} cannot move to node {node_name}")
         self._take_out(held)
-        self._put_in(info, pod.spec.node_name, assumed=False)
+        self._put_in(info, node_name, assumed=False)
         return info
 
     def remove_pod(self, uid: str) -> None:

@@ -111,15 +111,16 @@ class Intake:
             old = None
         if old is not None and not old.spec.node_name and _same_version(old, pod):
             return
-        self._state.pods[key] = pod
-        if old is None:
-            self._added(pod)
+        info = self._state.cluster.infos.of(pod)
+        pod = self._state.pods[key] = info.pod
+        if pod.spec.node_name and (old is None or not old.spec.node_name):
+            self._became_assigned(info)
+        elif old is None:
+            self._added(info)
         elif old.spec.node_name:
-            self._assigned_changed(old, pod)
-        elif pod.spec.node_name:
-            self._became_assigned(pod)
+            self._assigned_changed(old, info)
         elif self._state.responsible(pod):
-            self._pending_changed(old, pod)
+            self._pending_changed(old, info)
 
     def pod_deleted(self, pod: Pod) -> None:
         """A pod is gone; one that was never heard of, or has finished before, changes nothing."""
@@ -137,16 +138,13 @@ class Intake:
         elif state.responsible(pod):
             self._pending_deleted(info)
 
-    def _added(self, pod: Pod) -> None:
-        if pod.spec.node_name:
-            self._became_assigned(pod)
-        elif self._state.responsible(pod):
-            info = self._state.cluster.infos.of(pod)
+    def _added(self, info: PodInfo) -> None:
+        if self._state.responsible(info.pod):
             self._state.cluster.pod_groups.put(info)
             self._state.queue.add(info)
             self._note_queued(info)
             if self._gangs:
-                self._wake(PENDING_POD_ADDED, None, pod)
+                self._wake(PENDING_POD_ADDED, None, info.pod)
 
     def _note_queued(self, info: PodInfo) -> None:
         queued = self._state.queue.get(info.key)
@@ -155,21 +153,20 @@ class Intake:
         else:
             self._state.note(info.key, "queued")
 
-    def _became_assigned(self, pod: Pod) -> None:
+    def _became_assigned(self, info: PodInfo) -> None:
         state = self._state
-        info = state.cluster.add_pod(pod)
-        self._wake(POD_ADDED, None, pod)
-        if state.responsible(pod):
+        info = state.cluster.add(info)
+        self._wake(POD_ADDED, None, info.pod)
+        if state.responsible(info.pod):
             state.queue.delete(info)
 
-    def _assigned_changed(self, old: Pod, pod: Pod) -> None:
-        self._state.cluster.update_pod(pod)
-        for event in pod_changes(old, pod):
-            self._wake(event, old, pod)
+    def _assigned_changed(self, old: Pod, info: PodInfo) -> None:
+        self._state.cluster.update(info)
+        for event in pod_changes(old, info.pod):
+            self._wake(event, old, info.pod)
 
-    def _pending_changed(self, old: Pod, pod: Pod) -> None:
-        state = self._state
-        info = state.cluster.infos.of(pod)
+    def _pending_changed(self, old: Pod, info: PodInfo) -> None:
+        state, pod = self._state, info.pod
         state.cluster.pod_groups.put(info)
         if state.cluster.is_assumed(info.uid):
             if info.terminating and old.metadata.deletion_timestamp is None:

@@ -2,15 +2,23 @@
 
 Names, templates and counts follow the reference scheduler's own suite (test/integration/
 scheduler_perf), so that figures can be set beside published ones; long runs are cut to 5,000
-measured pods. `ManySignatures`, `ManySelectors` and `ManyDomains` are Podium's own. Counts are
-given for 500 and 5,000 nodes: at other sizes the pods that are there before grow with the nodes,
-while as many are measured, or fewer on a cluster that is too small for them.
+measured pods. `ManySignatures`, `ManySelectors`, `ManyDomains` and `FullCluster` are Podium's own.
+Counts are given for 500 and 5,000 nodes: at other sizes the pods that are there before grow with
+the nodes, while as many are measured, or fewer on a cluster that is too small for them.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from podium.bench.cases import affinity, devices, resources, spreading, variety, volumes
+from podium.bench.cases import (
+    affinity,
+    devices,
+    resources,
+    running,
+    spreading,
+    variety,
+    volumes,
+)
 from podium.bench.scene import Plan, Scene
 
 SIZES = {"500Nodes": 500, "5000Nodes": 5000, "15000Nodes": 15_000, "100000Nodes": 100_000}
@@ -121,6 +129,7 @@ _ALL = (
     Case("ManySignatures", variety.many_signatures, Counts(500, 2000), Counts(1000, 5000)),
     Case("ManySelectors", spreading.many_selectors, Counts(1000, 1000), Counts(5000, 5000)),
     Case("ManyDomains", spreading.many_domains, Counts(1000, 1000), Counts(5000, 5000)),
+    Case("FullCluster", running.full_cluster, Counts(10_000, 1000), Counts(100_000, 2000)),
 )
 
 CASES: dict[str, Case] = {case.name: case for case in _ALL}
