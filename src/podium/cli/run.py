@@ -1,0 +1,132 @@
+"""`podium run`: kube-scheduler's command line.
+
+It is parsed by Podium's own reader of Go flags, so nothing of it goes through the option parser of
+the other commands. Exit codes and what is printed where are kube-scheduler's: a command line that
+cannot be understood gets the usage text and `Error: ...`, everything later is a line of the log.
+"""
+
+import platform
+import shutil
+import sys
+from typing import Annotated, Final
+
+from cyclopts import Parameter
+
+from podium.cli.exit_codes import NO, OK
+from podium.cli.kube_log import KubeLog
+from podium.config.errors import ConfigurationError, joined
+from podium.config.feature_gates import CURRENT_RELEASE, FeatureGateError
+from podium.config.flags.definitions import CURRENT
+from podium.config.flags.flag import by_name
+from podium.config.flags.logging_checks import logging_problems
+from podium.config.flags.notices import idle_notes, legacy_warnings
+from podium.config.flags.options import Options, options_of
+from podium.config.flags.parser import ALL_FLAGS, FlagError, ParsedFlags, parse_flags
+from podium.config.flags.quoting import quoted, quoted_list
+from podium.config.flags.release_text import KUBERNETES_VERSION
+from podium.config.flags.surroundings import StartRefused
+from podium.config.flags.usage import help_text, usage_text
+from podium.config.flags.version_gates import SettledGates, settled_gates
+
+_NOT_LIVE: Final = (
+    "podium run cannot schedule in a live cluster yet; what works: podium run --write-config-to "
+    "writes the effective configuration, podium config checks one, podium simulate schedules "
+    "offline"
+)
+
+
+def run(*arguments: Annotated[str, Parameter(allow_leading_hyphen=True)]) -> int:
+    """Schedule in a cluster, with the command line of kube-scheduler.
+
+    Today it checks flags and configuration, and writes the effective configuration.
+
+    **Examples**
+
+    ```
+    podium run --help
+    podium run --config scheduler.yaml --write-config-to effective.yaml --secure-port=0
+    ```
+
+    **Exit code** 0, or 1 if the scheduler cannot start.
+    """
+    try:
+        parsed = parse_flags(arguments)
+    except FlagError as problem:
+        print(usage_text(_columns(sys.stderr.isatty())), file=sys.stderr)
+        print(f"Error: {problem}", file=sys.stderr)
+        return NO
+    options = options_of(parsed)
+    if options.help:
+        print(help_text(_columns(sys.stdout.isatty())), end="")
+        return OK
+    if any(options.positional):
+        listed = quoted_list(options.positional)
+        print(f'Error: "kube-scheduler" does not take any arguments, got {listed}', file=sys.stderr)
+        return NO
+    try:
+        settled = settled_gates(options.versions)
+    except FeatureGateError as problem:
+        KubeLog().error("command failed", err=str(problem))
+        return NO
+    if options.version in ("true", "raw"):
+        print(_version_struct() if options.version == "raw" else f"Kubernetes {KUBERNETES_VERSION}")
+        return OK
+    problems = logging_problems(options.logs, settled.gates)
+    if problems:
+        print(joined(problems), file=sys.stderr)
+        return NO
+    log = KubeLog(options.logs)
+    try:
+        _start(parsed, options, settled, log)
+    except (StartRefused, ConfigurationError) as problem:
+        text = problem.message if isinstance(problem, ConfigurationError) else str(problem)
+        log.error("command failed", err=text)
+        return NO
+    return OK
+
+
+def _start(parsed: ParsedFlags, options: Options, settled: SettledGates, log: KubeLog) -> None:
+    """Raises StartRefused or ConfigurationError."""
+    # Here and not above, because it brings all plugins with it: help and usage are quick.
+    from podium.cli.startup import check_election, prepare, write_configuration
+
+    for name in sorted(by_name(CURRENT)):
+        shown = ALL_FLAGS[name].kind.shown(parsed.values[name])
+        log.note(f"FLAG: --{name}={quoted(shown)}", v=1)
+    for text in legacy_warnings(parsed.given, options):
+        log.warn(text)
+    for text in idle_notes(parsed.given):
+        log.note(text)
+    for text, gate, value in settled.notes:
+        log.info(text, featureGate=gate, value=value)
+    prepared = prepare(options, settled, log)
+    write_configuration(prepared.configuration, options.write_config_to, log)
+    if not options.write_config_to:
+        check_election(prepared.configuration)
+        raise StartRefused(_NOT_LIVE)
+
+
+def _version_struct() -> str:
+    """The version as Go prints a struct; what Podium has no word for is empty."""
+    machine = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+    fields = {
+        "Major": str(CURRENT_RELEASE.major),
+        "Minor": str(CURRENT_RELEASE.minor),
+        "EmulationMajor": "",
+        "EmulationMinor": "",
+        "MinCompatibilityMajor": "",
+        "MinCompatibilityMinor": "",
+        "GitVersion": KUBERNETES_VERSION,
+        "GitCommit": "",
+        "GitTreeState": "",
+        "BuildDate": "",
+        "GoVersion": "",
+        "Compiler": f"{platform.python_implementation()} {platform.python_version()}",
+        "Platform": f"{platform.system().lower()}/{machine}",
+    }
+    return f"version.Info{{{', '.join(f'{name}:{quoted(v)}' for name, v in fields.items())}}}"
+
+
+def _columns(on_terminal: bool) -> int:
+    """The width to wrap usage to; what is not for a screen is not wrapped."""
+    return shutil.get_terminal_size().columns if on_terminal else 0

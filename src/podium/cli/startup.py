@@ -1,0 +1,124 @@
+"""From options to a scheduler that could run: every step in kube-scheduler's order.
+
+The order is the contract. Of several mistakes only the first is told, so which one an operator
+sees depends on what is looked at first: the options themselves, the configuration, the API server,
+the port and its certificates, the clients and the lock, and last the profiles.
+
+Source: `cmd/kube-scheduler/app/server.go` (`Setup`).
+"""
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from podium.cli.config import known_plugins
+from podium.cli.config_view import effective_yaml
+from podium.cli.kube_log import KubeLog
+from podium.cli.machine import Machine, check_port
+from podium.config.effective import effective
+from podium.config.errors import FieldProblem, joined
+from podium.config.expand import PointLists, expand_profiles
+from podium.config.flags.client_settings import ClientSettings, client_settings
+from podium.config.flags.delegation_checks import check_authentication, check_authorization
+from podium.config.flags.notices import configuration_notices
+from podium.config.flags.option_checks import header_warnings, option_problems
+from podium.config.flags.options import Options
+from podium.config.flags.precedence import completed, configured
+from podium.config.flags.start_checks import client_problem, elector_problem, lock_problem
+from podium.config.flags.surroundings import StartRefused
+from podium.config.flags.tls_checks import check_own_certificate, check_tls
+from podium.config.flags.version_gates import SettledGates, alpha_warning
+from podium.config.points import ExtensionPoint
+from podium.config.types import Configuration, Plugins
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Everything a scheduler is told, and the API server it is for."""
+
+    configuration: Configuration
+    client: ClientSettings
+
+
+def prepare(options: Options, settled: SettledGates, log: KubeLog) -> Prepared:
+    """Raises StartRefused or ConfigurationError."""
+    machine = Machine()
+    _check_options(options, settled, machine, log)
+    serves = options.secure_serving.secure_port != 0
+    if serves:
+        check_own_certificate(options.secure_serving, machine)
+    configuration = configured(options, settled.gates, machine)
+    for text in configuration_notices(configuration, options):
+        log.warn(text)
+    kubeconfig = configuration.client_connection.kubeconfig
+    client = client_settings(kubeconfig, options.master, machine, log.warn)
+    if serves:
+        check_port(options.secure_serving)
+        check_tls(options.secure_serving, machine)
+        check_authentication(options.authentication, machine, log.warn)
+        check_authorization(options.authorization, machine, log.warn)
+    _refuse_for(client_problem(configuration.client_connection, client))
+    _refuse_for(lock_problem(configuration.leader_election))
+    configuration = completed(configuration, options, settled.gates, machine)
+    plugins = known_plugins()
+    for lists in expand_profiles(configuration, plugins.implements, plugins.exists).values():
+        message = "the scheduler starts to work with those plugins"
+        log.info(message, v=2, Plugins=_as_go(lists))
+    return Prepared(configuration, client)
+
+
+def write_configuration(configuration: Configuration, path: str, log: KubeLog) -> None:
+    """The effective configuration into the log and a file, if they are to have it."""
+    if not path and log.verbosity < 2:
+        return
+    qps = configuration.client_connection.qps
+    if not math.isfinite(qps):
+        shown = "NaN" if math.isnan(qps) else f"{qps:+}".replace("inf", "Inf")
+        raise StartRefused(f"json: unsupported value: {shown}")
+    text = effective_yaml(_as_unicode(effective(configuration)))
+    log.info("Using component config", v=2, config=text)
+    if path:
+        Machine().write(path, text)
+        log.info("Wrote configuration", file=path)
+
+
+def check_election(configuration: Configuration) -> None:
+    """What shows only when an election begins. Raises StartRefused."""
+    _refuse_for(elector_problem(configuration.leader_election))
+
+
+def _check_options(options: Options, settled: SettledGates, machine: Machine, log: KubeLog) -> None:
+    if settled.alpha:
+        log.warn(alpha_warning(settled.alpha))
+    for text in header_warnings(options.authentication):
+        log.warn(text)
+    problems = [*settled.problems, *option_problems(options, settled.gates, machine)]
+    if problems:
+        raise StartRefused(joined(FieldProblem("", text) for text in problems))
+
+
+def _refuse_for(problem: str) -> None:
+    if problem:
+        raise StartRefused(problem)
+
+
+def _as_unicode(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with U+FFFD for every byte of a flag that is no UTF-8, as Go's JSON has it."""
+    text = json.dumps(document, ensure_ascii=False).encode(errors="surrogateescape")
+    readable: dict[str, Any] = json.loads(text.decode(errors="replace"))
+    return readable
+
+
+def _as_go(lists: PointLists) -> dict[str, Any]:
+    """The plugins of a profile as upstream logs them: internal names, nothing left out."""
+    shown: dict[str, Any] = {}
+    for field in Plugins.__struct_fields__:
+        name = "".join(part.capitalize() for part in field.split("_"))
+        point = ExtensionPoint.__members__.get(field.upper())
+        listed = [
+            {"Name": plugin.name, "Weight": plugin.weight if point and point.is_weighted else 0}
+            for plugin in (lists[point] if point else ())
+        ]
+        shown[name] = {"Enabled": listed or None, "Disabled": None}
+    return shown

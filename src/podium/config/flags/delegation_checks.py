@@ -1,0 +1,112 @@
+"""Whom the endpoints would ask about a request, and what does not work without that.
+
+Contract: as in upstream, a file that cannot be used is refused, and what merely will not work is a
+warning. Looking things up in the cluster is left to whoever serves.
+
+Sources: `ApplyTo` in `staging/src/k8s.io/apiserver/pkg/server/options/{authentication,
+authorization}.go`.
+"""
+
+from collections.abc import Callable
+
+from podium.config.flags.client_settings import (
+    NOT_IN_CLUSTER,
+    ClientSettings,
+    Warn,
+    in_cluster,
+    kubeconfig_settings,
+)
+from podium.config.flags.options import Authentication, Authorization
+from podium.config.flags.pem_text import CERTIFICATE, block_types
+from podium.config.flags.quoting import quoted
+from podium.config.flags.surroundings import FileProblem, StartRefused, Surroundings
+
+
+def check_authentication(
+    authentication: Authentication, surroundings: Surroundings, warn: Warn
+) -> None:
+    """Raises StartRefused."""
+    try:
+        client = _delegate(
+            "authentication", authentication.authentication_kubeconfig, surroundings, warn
+        )
+    except StartRefused as problem:
+        # upstream: says so twice.
+        raise StartRefused(
+            f"failed to get delegated authentication kubeconfig: {problem}"
+        ) from None
+    looks_up = not authentication.authentication_skip_lookup and client is None
+    in_map = "in configmap/extension-apiserver-authentication in kube-system"
+    if authentication.client_ca_file:
+        _check_bundle(
+            "client-ca-bundle",
+            authentication.client_ca_file,
+            surroundings,
+            lambda problem: f"unable to load client CA provider: {problem}",
+        )
+    elif looks_up:
+        warn(
+            f"No authentication-kubeconfig provided in order to lookup client-ca-file {in_map}, "
+            "so client certificate authentication won't work."
+        )
+    if authentication.requestheader_client_ca_file:
+        _check_bundle(
+            "request-header",
+            authentication.requestheader_client_ca_file,
+            surroundings,
+            lambda problem: f"unable to create request header authentication config: {problem}",
+        )
+    elif looks_up:
+        warn(
+            "No authentication-kubeconfig provided in order to lookup "
+            f"requestheader-client-ca-file {in_map}, so request-header client certificate "
+            "authentication won't work."
+        )
+
+
+def check_authorization(
+    authorization: Authorization, surroundings: Surroundings, warn: Warn
+) -> None:
+    """Raises StartRefused."""
+    client = _delegate("authorization", authorization.authorization_kubeconfig, surroundings, warn)
+    for path in authorization.authorization_always_allow_paths:
+        bare = path.removeprefix("/")
+        if "*" in bare[:-1]:
+            raise StartRefused(f"only trailing * allowed in {quoted(bare)}")
+    if client is None:
+        warn(
+            "No authorization-kubeconfig provided, so SubjectAccessReview of authorization tokens "
+            "won't work."
+        )
+
+
+def _delegate(
+    what: str, kubeconfig: str, surroundings: Surroundings, warn: Warn
+) -> ClientSettings | None:
+    """The API server that is asked about others' requests, if there is one."""
+    if kubeconfig:
+        try:
+            return kubeconfig_settings(kubeconfig, "", surroundings)
+        except StartRefused as problem:
+            raise StartRefused(f"failed to get delegated {what} kubeconfig: {problem}") from None
+    try:
+        return in_cluster(surroundings)
+    except StartRefused as problem:
+        if str(problem) != NOT_IN_CLUSTER:
+            warn(f"failed to read in-cluster kubeconfig for delegated {what}: {problem}")
+        return None
+
+
+def _check_bundle(
+    purpose: str, file: str, surroundings: Surroundings, worded: Callable[[str], str]
+) -> None:
+    name = quoted(f"{purpose}::{file}")
+    try:
+        data = surroundings.read(file)
+    except FileProblem as problem:
+        raise StartRefused(worded(str(problem))) from None
+    if not data:
+        raise StartRefused(worded(f"missing content for CA bundle {name}"))
+    if CERTIFICATE not in block_types(data):
+        nothing = "data does not contain any valid RSA or ECDSA certificates"
+        raise StartRefused(worded(f"error loading CA bundle for {name}: {nothing}"))

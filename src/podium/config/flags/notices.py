@@ -1,0 +1,59 @@
+"""What a user should know about flags and files that are taken and do not mean all they say.
+
+A legacy flag is a warning, with what to write today; a flag without effect is said once, with the
+reason; an older configuration format says until when it was read.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from podium.config.flags.legacy_definitions import INSTEAD
+from podium.config.flags.options import Options
+from podium.config.flags.parser import ALL_FLAGS
+from podium.config.types import API_VERSION, KIND, Configuration
+from podium.config.versions import V1BETA1
+
+_IGNORED_WITH_FILE: Final = (
+    "hard-pod-affinity-symmetric-weight",
+    "lock-object-name",
+    "lock-object-namespace",
+    "scheduler-name",
+)
+_PROVIDER: Final = "algorithm-provider"
+_FORMATS: Final = {
+    "v1beta1": f"{KIND} v1beta1 and Policy were removed in v1.23",
+    "v1beta2": f"{KIND} v1beta2 is deprecated in v1.25, will be removed in v1.28",
+    "v1beta3": f"{KIND} v1beta3 is deprecated in v1.26, will be removed in v1.29",
+}
+
+
+def legacy_warnings(given: Sequence[str], options: Options) -> Iterator[str]:
+    """One for each legacy flag on the command line."""
+    for name in given:
+        flag = ALL_FLAGS[name]
+        if not flag.until:
+            continue
+        since = f"Flag --{name} has been deprecated, kube-scheduler had it until {flag.until}"
+        if flag.idle:
+            yield f"{since}; it has no effect: {flag.idle}"
+        elif name in _IGNORED_WITH_FILE and options.config:
+            yield f"{since}; it is ignored with --config"
+        else:
+            yield f"{since}; {INSTEAD[name]}"
+
+
+def idle_notes(given: Sequence[str]) -> Iterator[str]:
+    """One for each current flag on the command line that changes nothing here."""
+    for name in given:
+        flag = ALL_FLAGS[name]
+        if flag.idle and not flag.until:
+            yield f"--{name} has no effect in Podium: {flag.idle}"
+
+
+def configuration_notices(configuration: Configuration, options: Options) -> Iterator[str]:
+    version = configuration.api_version.rpartition("/")[2]
+    if options.config and configuration.api_version != API_VERSION:
+        yield _FORMATS[version]
+    if options.config and _PROVIDER in options.given and version != V1BETA1.name:
+        yield f"--{_PROVIDER} is ignored: {KIND} {version} has its own default plugins"
+    yield from configuration.notes

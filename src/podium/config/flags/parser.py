@@ -1,0 +1,110 @@
+"""A command line in pflag's forms, and pflag's refusals.
+
+`--flag=value`, `--flag value`, `--switch`, `-v=2`, `-v2`, `-v 2`, several shorthands in one word,
+`--` before positional arguments, which may also stand between flags. Underscores in names count as
+dashes. Contract: the first thing that is wrong ends the parsing, with pflag's text.
+
+Source: `github.com/spf13/pflag` v1.0.10, `flag.go`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from podium.config.flags.definitions import CURRENT
+from podium.config.flags.flag import Flag, by_name
+from podium.config.flags.legacy_definitions import LEGACY
+from podium.config.flags.quoting import quoted, quoted_character
+
+ALL_FLAGS: Final = by_name((*CURRENT, LEGACY))
+_SHORTHANDS: Final = {flag.shorthand: flag for flag in ALL_FLAGS.values() if flag.shorthand}
+_GO_TEST: Final = "test."
+
+
+class FlagError(ValueError):
+    """The command line cannot be understood; the text is pflag's."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFlags:
+    """The values of all flags, the names of those that were given, and what is no flag."""
+
+    values: Mapping[str, Any]
+    given: tuple[str, ...]
+    positional: tuple[str, ...]
+
+
+def parse_flags(arguments: Sequence[str]) -> ParsedFlags:
+    """Raises FlagError."""
+    return _Parser(arguments).parsed()
+
+
+class _Parser:
+    """Takes words from the left, one flag at a time."""
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        self._left = list(arguments)
+        self._set: dict[str, Any] = {}
+        self._positional: list[str] = []
+
+    def parsed(self) -> ParsedFlags:
+        while self._left:
+            word = self._left.pop(0)
+            if word == "--":
+                self._positional.extend(self._left)
+                break
+            if word.startswith("--"):
+                self._long(word)
+            elif word.startswith("-") and word != "-":
+                self._short(word[1:])
+            else:
+                self._positional.append(word)
+        values = {name: flag.default for name, flag in ALL_FLAGS.items()}
+        values.update((name, value) for name, value in self._set.items() if value is not None)
+        return ParsedFlags(values, tuple(self._set), tuple(self._positional))
+
+    def _long(self, word: str) -> None:
+        if word[2] in "-=":
+            raise FlagError(f"bad flag syntax: {word}")
+        name, equals, value = word[2:].partition("=")
+        flag = ALL_FLAGS.get(name.replace("_", "-"))
+        if flag is None:
+            raise FlagError(f"unknown flag: --{name}")
+        if equals:
+            self._take(flag, value)
+        elif flag.kind.bare:
+            self._take(flag, flag.kind.bare)
+        elif self._left:
+            self._take(flag, self._left.pop(0))
+        else:
+            raise FlagError(f"flag needs an argument: --{name}")
+
+    def _short(self, letters: str) -> None:
+        """One word of shorthands: switches may share it, a flag with a value ends it."""
+        while letters and not letters.startswith(_GO_TEST):
+            flag = _SHORTHANDS.get(letters[0])
+            if flag is None:
+                # upstream: looks at the first byte only, whatever the letter.
+                first = chr(letters.encode(errors="surrogateescape")[0])
+                raise FlagError(f"unknown shorthand flag: {quoted_character(first)} in -{letters}")
+            if len(letters) > 2 and letters[1] == "=":
+                value, rest = letters[2:], ""
+            elif flag.kind.bare:
+                value, rest = flag.kind.bare, letters[1:]
+            elif len(letters) > 1:
+                value, rest = letters[1:], ""
+            elif self._left:
+                value, rest = self._left.pop(0), ""
+            else:
+                letter = quoted_character(letters[0])
+                raise FlagError(f"flag needs an argument: {letter} in -{letters}")
+            self._take(flag, value)
+            letters = rest
+
+    def _take(self, flag: Flag, text: str) -> None:
+        try:
+            self._set[flag.name] = flag.kind.read(text, self._set.get(flag.name))
+        except ValueError as problem:
+            raise FlagError(
+                f"invalid argument {quoted(text)} for {quoted(flag.label)} flag: {problem}"
+            ) from None

@@ -1,0 +1,79 @@
+"""The usage text: every flag in its section, in pflag's columns.
+
+The first line of the help is the one that scripts look for to recognise the scheduler; the rest is
+Podium's own. Lines are wrapped to `columns`, or not at all if that is 0.
+"""
+
+import textwrap
+from collections.abc import Iterator
+from typing import Any, Final
+
+from podium.config.feature_gates import KNOWN_GATES, Stage
+from podium.config.flags.definitions import CURRENT
+from podium.config.flags.flag import Flag, Section
+from podium.config.flags.kinds import BOOL, STRING
+from podium.config.flags.legacy_definitions import LEGACY
+
+_USE: Final = "Usage:\n  podium run [flags]\n"
+_ABOUT: Final = """\
+The Kubernetes scheduler is a control plane process which assigns
+pods to nodes. This one is Podium: it takes the command line of kube-scheduler 1.36,
+the flags of earlier releases included, and decides as kube-scheduler does.
+
+Today `podium run` checks the command line and the configuration and writes the
+effective configuration with --write-config-to. Scheduling in a live cluster is not
+there yet; `podium simulate` schedules offline, and `podium config` tells all about a
+configuration."""
+_EMPTY: Final[tuple[Any, ...]] = ("", "0", 0, False, (), None)
+_LEAST_WIDTH: Final = 24
+
+
+def help_text(columns: int = 0) -> str:
+    return f"{_ABOUT}\n\n{usage_text(columns)}"
+
+
+def usage_text(columns: int = 0) -> str:
+    return _USE + "".join(_section(section, columns) for section in (*CURRENT, LEGACY))
+
+
+def _section(section: Section, columns: int) -> str:
+    rows = [(_name(flag), _help(flag)) for flag in section.flags]
+    width = max(len(name) for name, _ in rows) + 3
+    lines = [line for name, text in rows for line in _wrapped(name, text, width, columns)]
+    return "\n".join((f"\n{section.title.capitalize()} flags:\n", *lines, ""))
+
+
+def _name(flag: Flag) -> str:
+    start = f"  -{flag.shorthand}, " if flag.shorthand else "      "
+    return f"{start}--{flag.name} {flag.kind.type_name}".rstrip()
+
+
+def _help(flag: Flag) -> str:
+    text = flag.help
+    shown = flag.default not in _EMPTY and flag.kind.shown(flag.default) not in ("", "[]", "false")
+    if shown:
+        default = flag.kind.shown(flag.default)
+        text += f' (default "{default}")' if flag.kind is STRING else f" (default {default})"
+    if flag.until:
+        text += f" (until {flag.until})"
+    if flag.name == "feature-gates":
+        text = "\n".join((f"{text} Options are:", *_gate_options()))
+    return text
+
+
+def _gate_options() -> Iterator[str]:
+    yield "kube:AllAlpha=true|false (ALPHA - default=false)"
+    yield "kube:AllBeta=true|false (BETA - default=false)"
+    for name, gate in KNOWN_GATES.items():
+        if gate.stage in (Stage.ALPHA, Stage.BETA):
+            default = BOOL.shown(gate.default)
+            yield f"kube:{name}=true|false ({gate.stage} - default={default})"
+
+
+def _wrapped(name: str, text: str, width: int, columns: int) -> list[str]:
+    room = columns - width
+    lines = text.split("\n")
+    if room >= _LEAST_WIDTH:
+        lines = [piece for line in lines for piece in textwrap.wrap(line, room) or [""]]
+    first, *others = lines
+    return [f"{name:{width}}{first}", *(f"{'':{width}}{line}" for line in others)]
