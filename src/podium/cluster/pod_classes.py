@@ -22,6 +22,8 @@ from podium.cluster.pod_info import PodInfo
 _MOST_COUNTER_BYTES = 256 * 1024 * 1024
 _FEWEST_COUNTERS = 16
 _MOST_EMPTY_CLASSES = 1024
+_MOST_CHANGES = 64
+"""So many changes of a counter are quicker applied one by one than counted anew."""
 
 TermKind = Literal["required_affinity", "required_anti", "preferred_affinity", "preferred_anti"]
 
@@ -55,19 +57,36 @@ class CarriedTerm(NamedTuple):
 class PodCounter:
     """Pods per row over a set of pod classes; the column exists only while somebody asks."""
 
-    __slots__ = ("classes", "counts", "total", "version")
+    __slots__ = ("_changes", "classes", "counts", "total", "version")
 
     def __init__(self) -> None:
         self.classes: list[PodClass] = []
         self.counts: Ints | None = None
         self.total = 0
         self.version = 0
+        self._changes: list[tuple[int, int]] | None = None
 
     def add(self, row: int, delta: int) -> None:
         self.total += delta
         self.version += 1
         if self.counts is not None:
             self.counts[row] += delta
+        if self._changes is not None:
+            self._changes.append((row, delta))
+            if len(self._changes) > 2 * _MOST_CHANGES:
+                del self._changes[:_MOST_CHANGES]
+
+    def follow(self) -> None:
+        """From now on, remember what changes."""
+        if self._changes is None:
+            self._changes = []
+
+    def since(self, version: int) -> list[tuple[int, int]] | None:
+        """Rows with their changes after a version; None if that is forgotten."""
+        missing = self.version - version
+        if self._changes is None or missing > len(self._changes):
+            return None
+        return self._changes[-missing:] if missing else []
 
     def join(self, pod_class: "PodClass") -> None:
         self.classes.append(pod_class)
@@ -115,6 +134,10 @@ class PodClasses:
 
     def counts(self, query: PodQuery) -> Ints:
         """Matching pods per row. The array belongs to the table: read it, do not keep it."""
+        return self.column(self.counter(query))
+
+    def counter(self, query: PodQuery) -> PodCounter:
+        """What counts the matching pods."""
         counter = self._counters.get(query)
         if counter is None:
             counter = self._counters[query] = PodCounter()
@@ -123,7 +146,7 @@ class PodClasses:
                     counter.join(pod_class)
             self._evict()
         self._counters.move_to_end(query)
-        return self.column(counter)
+        return counter
 
     def carried(self, kind: TermKind) -> Mapping[CarriedTerm, PodCounter]:
         """Terms of a kind that pods on nodes carry, in order of first sight.

@@ -13,13 +13,14 @@ import numpy as np
 
 from podium.api.pod_affinity import AffinityTerm
 from podium.cluster.growth import Ints, Mask, Rows, count_of
-from podium.cluster.pod_classes import PodQuery
+from podium.cluster.pod_classes import PodCounter, PodQuery
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
 from podium.framework.status import unresolvable, unschedulable
 from podium.framework.verdict import Verdict, choosing
 from podium.plugins.affinity_terms import CarriedTerms, TermQueries
-from podium.plugins.topology_domains import DomainCounts, Topologies
+from podium.plugins.domain_sums import DomainSums
+from podium.plugins.topology_domains import DomainCounts, Topologies, Topology
 
 REASON_AFFINITY = "node(s) didn't match pod affinity rules"
 REASON_ANTI_AFFINITY = "node(s) didn't match pod anti-affinity rules"
@@ -133,7 +134,11 @@ class AffinityFilterState:
 
 
 def count_required(
-    cycle: Cycle, topologies: Topologies, queries: TermQueries, carried: CarriedTerms
+    cycle: Cycle,
+    topologies: Topologies,
+    sums: DomainSums,
+    queries: TermQueries,
+    carried: CarriedTerms,
 ) -> AffinityFilterState:
     """Count over all nodes what the pod's terms and the terms of others ask for."""
     shape = cycle.pod.shape
@@ -143,13 +148,13 @@ def count_required(
     wanted: PodQuery | None = None
     if terms.required_affinity:
         wanted = queries.query(*terms.required_affinity)
-        per_row = classes.counts(wanted)
+        counter = classes.counter(wanted)
         for key in _keys(terms.required_affinity):
             topology = topologies.of(key)
-            affinity[key] = DomainCounts(topology, topology.totals(per_row))
+            affinity[key] = DomainCounts(topology, sums.of(counter, topology), shared=True)
     unwanted = tuple([(term.topology_key, queries.query(term)) for term in terms.required_anti])
     objecting = [
-        (term.term.topology_key, classes.column(counter))
+        (term.term.topology_key, counter)
         for term, counter in carried.matching("required_anti", shape)
         if counter.total
     ]
@@ -163,26 +168,28 @@ def count_required(
         topologies,
         own,
         affinity,
-        _sum_by_key(topologies, ((key, classes.counts(query)) for key, query in unwanted)),
+        _sum_by_key(topologies, sums, ((key, classes.counter(query)) for key, query in unwanted)),
         {
             key: counts
-            for key, counts in _sum_by_key(topologies, objecting).items()
+            for key, counts in _sum_by_key(topologies, sums, objecting).items()
             if counts.totals.any()
         },
     )
 
 
-def _sum_by_key(topologies: Topologies, columns: Iterable[tuple[str, Ints]]) -> CountsByKey:
-    """Pods per domain, added up over the columns of the same topology key."""
-    by_key: dict[str, Ints] = {}
-    for key, per_row in columns:
-        known = by_key.get(key)
-        by_key[key] = per_row if known is None else known + per_row
-    found: CountsByKey = {}
-    for key, per_row in by_key.items():
-        topology = topologies.of(key)
-        found[key] = DomainCounts(topology, topology.totals(per_row))
-    return found
+def _sum_by_key(
+    topologies: Topologies, sums: DomainSums, counters: Iterable[tuple[str, PodCounter]]
+) -> CountsByKey:
+    """Pods per domain, added up over the counters of the same topology key."""
+    by_key: dict[str, tuple[Topology, Ints]] = {}
+    for key, counter in counters:
+        topology, known = by_key.get(key) or (topologies.of(key), None)
+        totals = sums.of(counter, topology)
+        by_key[key] = (topology, totals if known is None else known + totals)
+    return {
+        key: DomainCounts(topology, totals, shared=True)
+        for key, (topology, totals) in by_key.items()
+    }
 
 
 def _keys(terms: Iterable[AffinityTerm]) -> Iterable[str]:

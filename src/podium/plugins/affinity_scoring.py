@@ -14,16 +14,33 @@ from collections.abc import Iterator
 import numpy as np
 
 from podium.cluster.growth import Ints, Rows
-from podium.cluster.pod_classes import TermKind
+from podium.cluster.pod_classes import PodCounter, TermKind
 from podium.framework.cycle import Cycle
 from podium.framework.scoring import MAX_SCORE
 from podium.plugins.affinity_terms import CarriedTerms, TermQueries
+from podium.plugins.domain_sums import DomainSums
 from podium.plugins.topology_domains import Topologies, Topology
 
-Contribution = tuple[str, int, Ints]
-"""Topology key, weight, and matching pods per row."""
+Contribution = tuple[str, int, PodCounter]
+"""Topology key, weight, and what counts the matching pods."""
 
 _SIGNS: tuple[tuple[TermKind, int], ...] = (("preferred_affinity", 1), ("preferred_anti", -1))
+
+
+class _Worth:
+    """What the domains of one topology are worth so far. It reaches somewhere once a matching pod
+    is in a domain; weights that cancel out do not undo that."""
+
+    __slots__ = ("reaches", "topology", "worth")
+
+    def __init__(self, topology: Topology) -> None:
+        self.topology = topology
+        self.worth: Ints | None = None
+        self.reaches = False
+
+    def add(self, weight: int, totals: Ints) -> None:
+        self.worth = totals * weight if self.worth is None else self.worth + totals * weight
+        self.reaches = self.reaches or bool(totals.any())
 
 
 class AffinityScoreState:
@@ -54,22 +71,25 @@ def normalize(scores: Ints) -> Ints:
 def weigh_domains(
     cycle: Cycle,
     topologies: Topologies,
+    sums: DomainSums,
     queries: TermQueries,
     carried: CarriedTerms,
     *,
     hard_weight: int,
 ) -> AffinityScoreState | None:
     """Add up what all terms give; None if no term reaches any domain."""
-    by_key: dict[str, list[tuple[int, Ints]]] = {}
+    by_key: dict[str, _Worth] = {}
     contributions = _contributions(cycle, queries, carried, hard_weight=hard_weight)
-    for key, weight, per_row in contributions:
-        by_key.setdefault(key, []).append((weight, per_row))
-    worths = []
-    for key, parts in by_key.items():
-        topology = topologies.of(key)
-        worth = topology.totals(_weighted_sum(parts))
-        if worth.any() or _reaches(topology, parts):
-            worths.append((topology, worth))
+    for key, weight, counter in contributions:
+        held = by_key.get(key)
+        if held is None:
+            held = by_key[key] = _Worth(topologies.of(key))
+        held.add(weight, sums.of(counter, held.topology))
+    worths = [
+        (held.topology, held.worth)
+        for held in by_key.values()
+        if held.worth is not None and held.reaches
+    ]
     return AffinityScoreState(worths) if worths else None
 
 
@@ -80,26 +100,12 @@ def _contributions(
     terms = shape.affinity
     for sign, own in ((1, terms.preferred_affinity), (-1, terms.preferred_anti)):
         for weight, term in own:
-            yield term.topology_key, sign * weight, classes.counts(queries.query(term))
+            yield term.topology_key, sign * weight, classes.counter(queries.query(term))
     if hard_weight > 0:
         for required, counter in carried.matching("required_affinity", shape):
             if counter.total:
-                yield required.term.topology_key, hard_weight, classes.column(counter)
+                yield required.term.topology_key, hard_weight, counter
     for kind, sign in _SIGNS:
         for preferred, counter in carried.matching(kind, shape):
             if counter.total:
-                key, weight = preferred.term.topology_key, sign * preferred.weight
-                yield key, weight, classes.column(counter)
-
-
-def _weighted_sum(parts: list[tuple[int, Ints]]) -> Ints:
-    weight, per_row = parts[0]
-    total = per_row * weight
-    for weight, per_row in parts[1:]:
-        total += per_row * weight
-    return total
-
-
-def _reaches(topology: Topology, parts: list[tuple[int, Ints]]) -> bool:
-    """Whether any matching pod is in a domain; weights that cancel out do not undo that."""
-    return any(topology.totals(per_row).any() for _, per_row in parts)
+                yield preferred.term.topology_key, sign * preferred.weight, counter

@@ -31,6 +31,7 @@ from podium.framework.verdict import Verdict
 from podium.plugins.affinity_filtering import AffinityFilterState, count_required
 from podium.plugins.affinity_scoring import AffinityScoreState, normalize, weigh_domains
 from podium.plugins.affinity_terms import CarriedTerms, TermQueries
+from podium.plugins.domain_sums import DomainSums
 from podium.plugins.topology_domains import Topologies
 
 HINTS_NEED_ALL_ANTI_TERMS: Final[bool] = True
@@ -50,6 +51,7 @@ class InterPodAffinity(
         super().__init__(args, handle)
         cluster = handle.cluster
         self._topologies = Topologies(cluster.nodes)
+        self._sums = DomainSums(cluster.classes)
         self._queries = TermQueries(cluster.catalog)
         self._carried = CarriedTerms(cluster.catalog, cluster.classes)
         self._hard_weight = args.hard_pod_affinity_weight
@@ -59,7 +61,7 @@ class InterPodAffinity(
         problem = cycle.pod.shape.affinity.error
         if problem is not None:
             return unresolvable(f"parsing pod: {problem}")
-        state = count_required(cycle, self._topologies, self._queries, self._carried)
+        state = count_required(cycle, self._topologies, self._sums, self._queries, self._carried)
         # upstream: a skipped filter follows no trial either, so that the anti-affinity of
         # nominated pods cannot reject this pod (quirk Q6).
         if state.idle:
@@ -96,6 +98,7 @@ class InterPodAffinity(
         state = weigh_domains(
             cycle,
             self._topologies,
+            self._sums,
             self._queries,
             self._carried,
             hard_weight=self._hard_weight,

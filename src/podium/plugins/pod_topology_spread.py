@@ -27,6 +27,7 @@ from podium.framework.points import (
 )
 from podium.framework.status import SKIP, Status, error
 from podium.framework.verdict import Verdict
+from podium.plugins.domain_sums import DomainSums
 from podium.plugins.spread_constraints import HARD, SOFT, SpreadConstraint, SpreadConstraints
 from podium.plugins.spread_filtering import SpreadFilterState, count_hard
 from podium.plugins.spread_scoring import SpreadScoreState, prepare_scores
@@ -54,6 +55,7 @@ class PodTopologySpread(
         )
         self._comparison = gates["TaintTolerationComparisonOperators"]
         self._topologies = Topologies(handle.cluster.nodes)
+        self._sums = DomainSums(handle.cluster.classes)
 
     def pre_filter(self, cycle: Cycle) -> Status | None:
         try:
@@ -62,7 +64,9 @@ class PodTopologySpread(
             return error(f"{_HARD_FAILED}{problem}")
         if not constraints:
             return SKIP
-        state = count_hard(cycle, self._topologies, constraints, comparison=self._comparison)
+        state = count_hard(
+            cycle, self._topologies, self._sums, constraints, comparison=self._comparison
+        )
         cycle.write(self.name, state)
         return None
 
@@ -89,6 +93,7 @@ class PodTopologySpread(
             cycle,
             rows,
             self._topologies,
+            self._sums,
             constraints,
             needs_all_keys=self._constraints.needs_all_keys(cycle.pod),
             comparison=self._comparison,

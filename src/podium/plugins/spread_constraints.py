@@ -11,8 +11,7 @@ from typing import Literal, NamedTuple
 from podium.api.labels import EVERYTHING, Selector, selector_of
 from podium.api.pod import TopologySpreadConstraint
 from podium.cluster.catalog import Catalog
-from podium.cluster.growth import Ints
-from podium.cluster.pod_classes import PodClasses, PodQuery
+from podium.cluster.pod_classes import PodClasses, PodCounter, PodQuery
 from podium.cluster.pod_info import PodInfo, PodShape
 from podium.config.plugin_args import SYSTEM_DEFAULTING, PodTopologySpreadArgs
 from podium.plugins.owner_selectors import OwnerSelectors
@@ -32,8 +31,8 @@ class SpreadConstraint(NamedTuple):
     honors_affinity: bool
     honors_taints: bool
 
-    def pods_per_row(self, classes: PodClasses, namespace: str) -> Ints | None:
-        """Pods on each row that the constraint counts; None where it counts none anywhere.
+    def counter(self, classes: PodClasses, namespace: str) -> PodCounter | None:
+        """What counts the pods of the constraint; None where it counts none anywhere.
 
         Terminating pods do not count. upstream: an empty selector counts nothing here, although
         it matches every pod elsewhere.
@@ -41,7 +40,7 @@ class SpreadConstraint(NamedTuple):
         if self.selector.empty or self.selector.nothing:
             return None
         conditions = ((frozenset((namespace,)), self.selector),)
-        return classes.counts(PodQuery(conditions, terminating=False))
+        return classes.counter(PodQuery(conditions, terminating=False))
 
 
 class SpreadConstraints:

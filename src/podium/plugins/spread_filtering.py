@@ -17,6 +17,7 @@ from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
 from podium.framework.status import unresolvable, unschedulable
 from podium.framework.verdict import Values, Verdict, choosing
+from podium.plugins.domain_sums import DomainSums
 from podium.plugins.node_inclusion import NodeInclusion, both, rows_with_all_keys
 from podium.plugins.spread_constraints import SpreadConstraint
 from podium.plugins.topology_domains import DomainCounts, Topologies, Topology
@@ -133,6 +134,7 @@ class SpreadFilterState:
 def count_hard(
     cycle: Cycle,
     topologies: Topologies,
+    sums: DomainSums,
     constraints: tuple[SpreadConstraint, ...],
     *,
     comparison: bool,
@@ -146,15 +148,15 @@ def count_hard(
     counted = []
     for constraint, topology in zip(constraints, found, strict=True):
         eligible = both(keyed, inclusion.mask(constraint))
-        per_row = constraint.pods_per_row(cycle.cluster.classes, shape.namespace)
-        if per_row is None:
+        counter = constraint.counter(cycle.cluster.classes, shape.namespace)
+        if counter is None:
             totals = np.zeros(topology.domain_count + 1, dtype=np.int64)
         else:
-            totals = topology.totals(per_row, eligible)
+            totals = sums.of(counter, topology, eligible)
         counted.append(
             HardConstraint(
                 constraint,
-                DomainCounts(topology, totals),
+                DomainCounts(topology, totals, shared=True),
                 eligible,
                 None if eligible is None else topology.inhabited(eligible),
                 self_match=constraint.selector.matches(shape.labels),

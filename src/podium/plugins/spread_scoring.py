@@ -18,6 +18,7 @@ from podium.api.arithmetic import go_log, quotients, round_away
 from podium.cluster.growth import Ints, Mask, Rows, count_of
 from podium.framework.cycle import Cycle
 from podium.framework.scoring import MAX_SCORE
+from podium.plugins.domain_sums import DomainSums
 from podium.plugins.node_inclusion import NodeInclusion, both, rows_with_all_keys
 from podium.plugins.spread_constraints import SpreadConstraint
 from podium.plugins.topology_domains import Topologies, Topology
@@ -105,6 +106,7 @@ def prepare_scores(
     cycle: Cycle,
     rows: Rows,
     topologies: Topologies,
+    sums: DomainSums,
     constraints: tuple[SpreadConstraint, ...],
     *,
     needs_all_keys: bool,
@@ -118,19 +120,21 @@ def prepare_scores(
     feasible = rows if keyed is None else np.arange(len(keyed))[rows][keyed[rows]]
     parts: list[DomainPart | HostPart] = []
     for constraint, topology in zip(constraints, found, strict=True):
-        per_row = constraint.pods_per_row(cycle.cluster.classes, cycle.pod.shape.namespace)
+        counter = constraint.counter(cycle.cluster.classes, cycle.pod.shape.namespace)
+        per_row = None if counter is None else cycle.cluster.classes.column(counter)
         offset = float(constraint.max_skew - 1)
         if constraint.topology_key == HOSTNAME:
             weight = go_log(count_of(feasible) + 2)
             parts.append(HostPart(topology, per_row, weight, offset))
             continue
         weight = go_log(_registered(topology, feasible) + 2)
-        if per_row is None:
+        if counter is None or per_row is None:
             totals = np.zeros(topology.domain_count + 1, dtype=np.int64)
         else:
             eligible = both(keyed, inclusion.mask(constraint))
-            totals = topology.totals(per_row, eligible)
+            totals = sums.of(counter, topology, eligible)
             if topology.unnamed and not needs_all_keys:
+                totals = totals.copy()
                 totals[topology.unnamed] += _on_unlabelled(cycle, topology, per_row, eligible)
         by_slot: Floats = totals.astype(np.float64) * weight + offset
         by_slot[0] = 0.0

@@ -21,6 +21,7 @@ Slots = npt.NDArray[np.intp]
 class Topology(NamedTuple):
     """How one label key divides the rows of the node table. Every domain has a row."""
 
+    key: str
     slots: Slots
     """By row: 0 without the label, otherwise the number of the row's domain, from 1."""
     domain_count: int
@@ -70,6 +71,7 @@ class Topologies:
         number = np.cumsum(used, dtype=np.intp) - 1
         unnamed = column.values.find("") + 1
         topology = Topology(
+            key=key,
             slots=number[places],
             domain_count=int(number[-1]),
             complete=complete,
