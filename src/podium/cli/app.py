@@ -31,7 +31,8 @@ _EPILOGUE = (
 
 _LOOK = Group("Look", sort_key=1)
 _CHECK = Group("Check and measure", sort_key=2)
-_SHELL = Group("Shell and help", sort_key=3)
+_SERVE = Group("Serve", sort_key=3)
+_SHELL = Group("Shell and help", sort_key=4)
 
 # Summaries stand here because commands are not loaded for the overview; a command's own help is
 # its docstring.
@@ -39,10 +40,13 @@ _COMMANDS = (
     ("simulate", "podium.cli.simulate:simulate", _LOOK, "Place pods on a cluster from files."),
     ("explain", "podium.cli.explain:explain", _LOOK, "Tell why a pod goes where it goes."),
     ("story", "podium.cli.story:story", _LOOK, "Tell everything that happened to a pod."),
+    ("apiserver", "podium.cli.apiserver:apiserver", _LOOK, "Serve the Kubernetes API."),
     ("config", "podium.cli.config:config", _CHECK, "Check, show and convert configurations."),
     ("bench", "podium.cli.bench:bench", _CHECK, "Measure the engine."),
     ("decide", "podium.cli.decide:decide", _CHECK, "Decide recorded cases."),
     ("parity", "podium.cli.parity:parity", _CHECK, "Compare decisions with recorded ones."),
+    ("run", "podium.cli.run:run", _SERVE, "Take kube-scheduler's command line."),
+    ("extender", "podium.cli.extender:extender", _SERVE, "Serve a scheduler extender."),
     ("completion", "podium.cli.completion:completion", _SHELL, "Complete commands in a shell."),
 )
 
@@ -70,6 +74,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else list(arguments)
     app = build_app(overview=not words or words[0] in ("-h", "--help"))
     try:
+        if words[:1] == ["run"]:
+            # kube-scheduler's flags have forms of their own; not a word of them is parsed here.
+            from podium.cli.run import run
+
+            return run(*words[1:])
         result = app(words, exit_on_error=False, print_error=True)
     except CycloptsError:
         return BAD_INPUT

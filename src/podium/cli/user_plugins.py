@@ -7,29 +7,21 @@ one runs its code, which is what the user asked for.
 Contract: whatever is wrong with a plugin is an InputError that says which one and where.
 """
 
-import importlib
-import re
-import sys
-import traceback
 from collections.abc import Iterable, Sequence
-from hashlib import sha256
 from importlib.metadata import EntryPoint, entry_points
-from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from podium.api.errors import InputError, closest, did_you_mean
+from podium.cli.user_code import broken, load_code
 from podium.config.types import Configuration, PluginRef, PluginSet, ProfileConfiguration
-from podium.framework.faults import located
 from podium.framework.points import Plugin
 from podium.framework.registry import Registry, RegistryError
 
 GROUP = "podium.plugins"
 FORMS = "a plugin is given as FILE.py, FILE.py:Class or package.module:Class"
-_FILE = re.compile(r"(?P<where>.+\.py)(?::(?P<name>\w+))?", re.DOTALL)
-_MODULE = re.compile(r"(?P<where>[^\W\d]\w*(?:\.[^\W\d]\w*)*)(?::(?P<name>\w+))?")
 
 
 class Equipped(NamedTuple):
@@ -62,63 +54,8 @@ def equip(configuration: Configuration, registry: Registry, given: Sequence[str]
 
 def load_plugin(spec: str) -> type[Plugin]:
     """The plugin class that `--plugin` names."""
-    if found := _FILE.fullmatch(spec):
-        return _choose(_from_file(found["where"]), found["where"], found["name"])
-    if found := _MODULE.fullmatch(spec):
-        return _choose(_from_module(found["where"]), found["where"], found["name"])
-    raise InputError(f"--plugin {spec}: neither a file nor a module", remedy=FORMS)
-
-
-# --- code -------------------------------------------------------------------------------------
-
-
-def _from_file(path: str) -> ModuleType:
-    try:
-        source = Path(path).read_bytes()
-    except OSError as problem:
-        reason = (problem.strerror or str(problem)).lower()
-        raise InputError(f"cannot be read: {reason}", source=path) from None
-    resolved = str(Path(path).resolve())
-    name = f"podium_plugin_{sha256(resolved.encode()).hexdigest()[:8]}_{Path(path).stem}"
-    if name in sys.modules:
-        return sys.modules[name]
-    module = ModuleType(name)
-    module.__file__ = resolved
-    sys.modules[name] = module
-    try:
-        exec(compile(source, resolved, "exec"), module.__dict__)
-    except (Exception, SystemExit) as problem:
-        del sys.modules[name]
-        raise _broken(problem, path, resolved) from problem
-    return module
-
-
-def _from_module(name: str) -> ModuleType:
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.append(here)
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as problem:
-        if problem.name is not None and (name + ".").startswith(problem.name + "."):
-            raise InputError(f"--plugin {name}: no module named {problem.name}") from None
-        raise _broken(problem, name, "") from problem
-    except (Exception, SystemExit) as problem:
-        raise _broken(problem, name, "") from problem
-
-
-def _broken(problem: BaseException, shown: str, path: str) -> InputError:
-    """Why code does not load, with the line of the plugin's file if it is in there."""
-    if isinstance(problem, SyntaxError):
-        ours = problem.filename in (path, None)
-        where = "" if ours else f" in {problem.filename}, line {problem.lineno}"
-        line = problem.lineno if ours else None
-        return InputError(f"is not Python: {problem.msg}{where}", source=shown, line=line)
-    frames = traceback.extract_tb(problem.__traceback__)
-    own = [frame.lineno for frame in frames if frame.filename == path]
-    return InputError(
-        f"cannot be loaded: {located(problem)}", source=shown, line=own[-1] if own else None
-    )
+    code = load_code(spec, "--plugin", FORMS)
+    return _choose(code.module, code.where, code.name)
 
 
 # --- classes ----------------------------------------------------------------------------------
@@ -211,7 +148,7 @@ def _offered(name: str) -> type[Plugin] | None:
     try:
         found = offer.load()
     except (Exception, SystemExit) as problem:
-        raise _broken(problem, shown, "") from problem
+        raise broken(problem, shown) from problem
     if not (isinstance(found, type) and issubclass(found, Plugin)):
         raise InputError("is not a plugin class", source=shown)
     if getattr(found, "name", "") != name:

@@ -3,30 +3,22 @@
 Three things that a plain decoder loses decide about errors: which member came first, that one came
 twice, and whether a number was written `4` or `4.0` (the latter is no integer in JSON). Objects
 with repeated members come out as `RepeatedMembers`, numbers with a point or an exponent as
-`WrittenFloat`. Syntax errors are worded as Go's encoding/json words them.
+`WrittenFloat`. Syntax errors are worded as Go's encoding/json words them (`api/go_json.py`).
 """
 
-import json
 import re
-from collections.abc import Iterator
-from typing import Any, Final, NoReturn
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final
 
+from podium.api.go_json import JSONSyntaxError, WrittenFloat, mended, read_whole
 from podium.config.errors import ConfigurationError
+
+__all__ = ["RepeatedMembers", "WrittenFloat", "members", "read_json_text"]
 
 _DEPTH: Final = 100
 _PREFIX: Final = "couldn't get version/kind; json parse error: "
+_HALF_LETTER: Final = re.compile(r"\\u|[\ud800-\udfff]")
 _STRING_OR_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\]]', re.DOTALL)
-_PLACES: Final = (
-    ("Expecting property name", "looking for beginning of object key string"),
-    ("Illegal trailing comma before end of object", "looking for beginning of object key string"),
-    ("Illegal trailing comma", "looking for beginning of value"),
-    ("Expecting ':' delimiter", "after object key"),
-    ("Expecting value", "looking for beginning of value"),
-    ("Invalid control character", "in string literal"),
-    ("Invalid \\escape", "in string escape code"),
-    ("Invalid \\uXXXX escape", "in \\u hexadecimal character escape"),
-    ("Extra data", "after top-level value"),
-)
 
 
 class RepeatedMembers(dict[str, Any]):
@@ -37,38 +29,26 @@ class RepeatedMembers(dict[str, Any]):
         self.pairs = pairs
 
 
-class WrittenFloat(float):
-    """A number with a point or an exponent, and how it was written."""
-
-    text: str
-
-    def __new__(cls, text: str) -> "WrittenFloat":
-        number = super().__new__(cls, text)
-        number.text = text
-        return number
+def members(raw: Mapping[str, Any]) -> Collection[tuple[str, Any]]:
+    """The members of an object in their order, those that occur twice included."""
+    return raw.pairs if isinstance(raw, RepeatedMembers) else raw.items()
 
 
 def read_json_text(text: str) -> Any:
     """Raises ConfigurationError with Go's text."""
     _refuse_deep(text)
-    decoder = json.JSONDecoder(
-        object_pairs_hook=_object,
-        parse_float=WrittenFloat,
-        parse_int=_integer,
-        parse_constant=_refuse_constant,
-    )
     try:
-        value = decoder.decode(text)
-    except json.JSONDecodeError as error:
-        raise ConfigurationError(_PREFIX + _worded(error), line=error.lineno) from None
-    return _mended(value) if "\\u" in text else value
+        value = read_whole(text, _object)
+    except JSONSyntaxError as error:
+        raise ConfigurationError(f"{_PREFIX}{error}", line=error.line) from None
+    return _mended(value) if _HALF_LETTER.search(text) else value
 
 
 def _mended(value: Any) -> Any:
     """The value without halves of surrogate pairs, for which Go puts U+FFFD."""
     match value:
         case str():
-            return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            return mended(value)
         case RepeatedMembers():
             return RepeatedMembers([(_mended(key), _mended(v)) for key, v in value.pairs])
         case dict():
@@ -81,44 +61,6 @@ def _mended(value: Any) -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     plain = dict(pairs)
     return plain if len(plain) == len(pairs) else RepeatedMembers(pairs)
-
-
-def _integer(text: str) -> int | float:
-    # No field takes so many digits, and Python refuses to convert thousands of them.
-    return int(text) if len(text) < 100 else WrittenFloat(text)
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ConfigurationError(
-        f"{_PREFIX}invalid character '{name.lstrip('-')[0]}' looking for beginning of value"
-    )
-
-
-def _worded(error: json.JSONDecodeError) -> str:
-    if error.pos >= len(error.doc) or error.msg.startswith("Unterminated string"):
-        return "unexpected end of JSON input"
-    if error.msg.startswith("Expecting ',' delimiter"):
-        inside = _innermost(error.doc[: error.pos])
-        where = "after object key:value pair" if inside == "{" else "after array element"
-    else:
-        where = next((go for ours, go in _PLACES if error.msg.startswith(ours)), "")
-    return f"invalid character {_quoted(error.doc[error.pos])} {where}".rstrip()
-
-
-def _quoted(character: str) -> str:
-    escapes = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "'": "\\'", "\\": "\\\\"}
-    return f"'{escapes.get(character, character)}'"
-
-
-def _innermost(text: str) -> str:
-    """The bracket that is open at the end of a text, or ""."""
-    still_open = [""]
-    for bracket in _brackets(text):
-        if bracket in "{[":
-            still_open.append(bracket)
-        elif len(still_open) > 1:
-            still_open.pop()
-    return still_open[-1]
 
 
 def _refuse_deep(text: str) -> None:

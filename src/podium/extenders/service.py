@@ -1,0 +1,143 @@
+"""An extender behind HTTP: a plain ASGI application.
+
+`POST /<verb>` for the verbs that the class has written, `/healthz`, `/readyz` and `/metrics` beside
+them. A request that is not right is answered with what would be, and never reaches the extender.
+An exception in the extender's code is an error of that one call: the scheduler reads the class and
+the text, the log has the traceback, the service goes on.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, MutableMapping
+from time import perf_counter
+from typing import Any, Final, NamedTuple
+
+from podium.extenders.extender import VERBS, Extender, ExtenderError, verbs_of
+from podium.extenders.go_shapes import DecodingProblem
+from podium.extenders.metrics import CONTENT_TYPE, ServiceMetrics
+from podium.extenders.verbs import WrongAnswer, answer, error_answer
+
+_log = logging.getLogger(__name__)
+
+DEFAULT_BODY_LIMIT: Final = 512 << 20
+_LOOKS: Final = ("healthz", "readyz", "metrics")
+_TEXT: Final = "text/plain; charset=utf-8"
+_JSON: Final = "application/json"
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+
+class _Response(NamedTuple):
+    code: int
+    body: bytes
+    content_type: str = _TEXT
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+
+
+class _Refused(Exception):
+    def __init__(self, code: int, text: str, *headers: tuple[bytes, bytes]) -> None:
+        super().__init__(text)
+        self.response = _Response(code, f"{text}\n".encode(), headers=headers)
+
+
+class ExtenderService:
+    def __init__(self, extender: Extender, *, body_limit: int = DEFAULT_BODY_LIMIT) -> None:
+        self.extender = extender
+        self.verbs = verbs_of(extender)
+        self.metrics = ServiceMetrics()
+        self._name = type(extender).__name__
+        self._body_limit = body_limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            raise ValueError(f"only HTTP is served here, not {scope['type']}")
+        path = scope["path"].lstrip("/")
+        started = perf_counter()
+        try:
+            if path in self.verbs:
+                self._demand(scope, "POST")
+                response = await self._call(path, await self._body(scope, receive))
+            else:
+                response = self._look(path, scope)
+        except _Refused as refusal:
+            response = refusal.response
+        await _reply(send, response)
+        if path in VERBS:
+            self.metrics.answered(path, response.code, perf_counter() - started)
+
+    async def _call(self, verb: str, body: bytearray) -> _Response:
+        try:
+            return _Response(200, await answer(self.extender, verb, body), _JSON)
+        except DecodingProblem as problem:
+            raise _Refused(400, f"the request is not what {verb} takes: {problem}") from None
+        except ExtenderError as refusal:
+            _log.info("%s refuses %s: %s", self._name, verb, refusal)
+            text = str(refusal) or f"{self._name} refuses to {verb}"
+        except WrongAnswer as problem:
+            _log.error("%s", problem)
+            text = str(problem)
+        except Exception as problem:
+            _log.exception("%s failed at %s", self._name, verb)
+            text = f"{self._name}.{verb}: {type(problem).__name__}: {problem}".rstrip(": ")
+        self.metrics.failed(verb)
+        answered = error_answer(verb, text)
+        # The answers of prioritize and preempt have no place for errors, so the status says it.
+        if answered is None:
+            return _Response(500, f"{text}\n".encode())
+        return _Response(200, answered, _JSON)
+
+    def _look(self, path: str, scope: Scope) -> _Response:
+        if path not in _LOOKS:
+            raise _Refused(404, self._directions(path))
+        self._demand(scope, "GET", "HEAD")
+        if path == "metrics":
+            return _Response(200, self.metrics.text(), CONTENT_TYPE)
+        if path == "readyz" and not self.extender.ready():
+            return _Response(503, b"not ready\n")
+        return _Response(200, b"ok\n")
+
+    def _directions(self, path: str) -> str:
+        served = ", ".join(f"POST /{verb}" for verb in self.verbs) or "no verbs"
+        if path in VERBS:
+            return (
+                f"{self._name} does not implement {path}; it serves {served}. Remove {path}Verb "
+                "from the scheduler's configuration, or write the method"
+            )
+        looks = ", ".join(f"GET /{look}" for look in _LOOKS)
+        return f"nothing at /{path}; {self._name} serves {served}, {looks}"
+
+    def _demand(self, scope: Scope, *methods: str) -> None:
+        if scope["method"] not in methods:
+            allowed = ", ".join(methods)
+            text = f"{scope['path']} takes {allowed}, not {scope['method']}"
+            raise _Refused(405, text, (b"allow", allowed.encode()))
+
+    async def _body(self, scope: Scope, receive: Receive) -> bytearray:
+        declared = dict(scope["headers"]).get(b"content-length", b"")
+        if declared.isdigit() and int(declared) > self._body_limit:
+            raise self._too_large()
+        body = bytearray()
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise _Refused(400, "the request was not finished")
+            body += message.get("body", b"")
+            if len(body) > self._body_limit:
+                raise self._too_large()
+            if not message.get("more_body"):
+                return body
+
+    def _too_large(self) -> _Refused:
+        text = f"the request is larger than {self._body_limit >> 20} MiB"
+        return _Refused(413, text, (b"connection", b"close"))
+
+
+async def _reply(send: Send, response: _Response) -> None:
+    headers = [
+        (b"content-type", response.content_type.encode()),
+        (b"content-length", str(len(response.body)).encode()),
+        *response.headers,
+    ]
+    await send({"type": "http.response.start", "status": response.code, "headers": headers})
+    await send({"type": "http.response.body", "body": response.body})
