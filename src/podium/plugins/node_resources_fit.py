@@ -120,6 +120,7 @@ class NodeResourcesFit(
 
     def filter_row(self, cycle: Cycle, row: int) -> Status | None:
         nodes, usage = cycle.nodes, cycle.usage
+        usage.grow()
         reasons: list[str] = []
         hopeless = False
         if usage.pod_count[row] >= nodes.allowed_pods[row]:
@@ -129,7 +130,7 @@ class NodeResourcesFit(
             allocatable = int(nodes.allocatable[index, row]) if index >= 0 else 0
             if delegable and allocatable == 0:
                 continue
-            used = int(usage.requested_of(index)[row]) if index >= 0 else 0
+            used = int(usage.requested[index, row]) if index >= 0 else 0
             if amount > allocatable - used:
                 reasons.append(INSUFFICIENT.format(name))
                 hopeless |= amount > allocatable

@@ -63,6 +63,16 @@ Scorer = Callable[[Sequence[Column], int], Ints]
 """Makes scores of columns, given the number of rows."""
 
 
+class _Known(NamedTuple):
+    """A resource that some node or pod has; `nonzero` says which table its usage is in."""
+
+    name: str
+    weight: int
+    at: int
+    scalar: bool
+    nonzero: bool
+
+
 class _Divisor(NamedTuple):
     amounts: Floats
     lowest: int
@@ -114,6 +124,8 @@ class ResourceColumns:
         self._nonzero = nonzero
         self._divisors: dict[int, _Divisor] = {}
         self._divisors_generation = -1
+        self._known: tuple[_Known, ...] = ()
+        self._known_count = -1
 
     def scores(self, cycle: Cycle, rows: Rows, requests: Mapping[str, int], scorer: Scorer) -> Ints:
         """What a scorer makes of the columns of some rows.
@@ -140,16 +152,36 @@ class ResourceColumns:
     ) -> int:
         """What a scorer makes of one row, in plain integers."""
         amounts: list[Amount] = []
-        for spec in self.resources:
-            request = requests.get(spec.name, 0)
-            index = self._nodes.resources.find(spec.name)
-            if index < 0 or (request == 0 and is_scalar(spec.name)):
+        usage, allocatable_of = cycle.usage, self._nodes.allocatable
+        usage.grow()
+        for name, weight, index, scalar, nonzero in self._known_resources():
+            request = requests.get(name, 0)
+            if request == 0 and scalar:
                 continue
-            allocatable = int(self._nodes.allocatable[index, row])
+            allocatable = int(allocatable_of[index, row])
             if allocatable != 0:
-                used = int(self._used(cycle, index)[row])
-                amounts.append(Amount(spec.weight, request, allocatable, used))
+                used = int((usage.nonzero if nonzero else usage.requested)[index, row])
+                amounts.append(Amount(weight, request, allocatable, used))
         return scorer(amounts)
+
+    def _known_resources(self) -> tuple[_Known, ...]:
+        """The configured resources that the tables have a row for."""
+        count = len(self._nodes.resources)
+        if count != self._known_count:
+            self._known_count = count
+            found = ((spec, self._nodes.resources.find(spec.name)) for spec in self.resources)
+            self._known = tuple(
+                _Known(
+                    spec.name,
+                    spec.weight,
+                    index,
+                    is_scalar(spec.name),
+                    self._nonzero and index in (CPU, MEMORY),
+                )
+                for spec, index in found
+                if index >= 0
+            )
+        return self._known
 
     def of(self, cycle: Cycle, rows: Rows, requests: Mapping[str, int]) -> list[Column]:
         """What counts when a pod with these requests is scored on these rows."""
