@@ -8,6 +8,7 @@ for all others.
 
 import os
 import sys
+from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -52,12 +53,12 @@ POD_CHANGES = {
 some_names = st.sets(st.sampled_from(POD_NAMES), min_size=1, max_size=5)
 
 
-def make_engine(clock: VirtualClock, *, validate: bool) -> Engine:
+def make_engine(clock: VirtualClock, *, validate: bool, **configured: Any) -> Engine:
     sets = {"multiPoint": {"enabled": [{"name": Mischief.name}]}}
     short = {"name": "VolumeBinding", "args": {"bindTimeoutSeconds": 20}}
     profile = {"schedulerName": "default-scheduler", "plugins": sets, "pluginConfig": [short]}
     configuration = load_configuration(
-        {"apiVersion": API_VERSION, "kind": KIND, "profiles": [profile]}
+        {"apiVersion": API_VERSION, "kind": KIND, "profiles": [profile], **configured}
     )
     registry = in_tree_registry().with_plugins(Mischief)
     return Engine(configuration, registry, choice=Seeded(1), clock=clock, validate=validate)
@@ -71,10 +72,13 @@ class LivingCluster(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.clock = VirtualClock(1000.0)
-        self.engine = make_engine(self.clock, validate=True)
+        self.engine = self._new_engine()
         self.world = self._new_world()
         self.mischief = self._plugin()
         self.created = 0
+
+    def _new_engine(self) -> Engine:
+        return make_engine(self.clock, validate=True)
 
     def _new_world(self) -> SmallWorld:
         return SmallWorld(self.engine, self.clock)
@@ -204,11 +208,14 @@ class LivingCluster(RuleBasedStateMachine):
         raise AssertionError("the queue never empties")
 
     def _attempt(self) -> bool:
-        attempt = self.engine.schedule_next()
+        attempt = self._try_next()
         if attempt is not None and attempt.binding is not None:
             self._has_room(attempt)
         self.world.collect()
         return attempt is not None
+
+    def _try_next(self) -> Attempt | None:
+        return self.engine.schedule_next()
 
     def _has_room(self, attempt: Attempt) -> None:
         """Whoever was just placed fits with everybody else who is there."""

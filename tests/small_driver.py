@@ -24,6 +24,8 @@ from podium.engine.binding import Binding
 from podium.engine.choice import FirstByName
 from podium.engine.requests import Bind, Event, Nominate, PatchStatus, Preempt
 from podium.engine.scheduler import Attempt, Engine
+from podium.framework.asking import Asker
+from podium.framework.extender_calls import BindAnswer, BindCall, CallFailed
 from podium.framework.points import Plugin
 from podium.framework.status import Status
 from podium.plugins import in_tree_registry
@@ -44,8 +46,11 @@ class SmallDriver:
         profiles: Iterable[str] = (OURS,),
         disabled: Iterable[str] = (),
         validate: bool = True,
+        ask: Asker | None = None,
         **configured: Any,
     ) -> None:
+        """`ask` speaks for extenders; other keywords are those of a configuration file."""
+        self.ask = ask
         added = list(plugins)
         sets = {
             "multiPoint": {
@@ -118,7 +123,7 @@ class SmallDriver:
     # the engine at work
 
     def attempt(self) -> Attempt | None:
-        attempt = self.engine.schedule_next()
+        attempt = self.engine.schedule_next(self.ask)
         self.collect()
         return attempt
 
@@ -150,6 +155,11 @@ class SmallDriver:
 
     async def bind(self, pod: PodInfo, node_name: str) -> None:
         """The API handle: binding succeeds and says nothing more."""
+
+    async def ask_to_bind(self, call: BindCall) -> BindAnswer | CallFailed:
+        (answer,) = self.ask((call,)) if self.ask is not None else ()
+        assert isinstance(answer, BindAnswer | CallFailed)
+        return answer
 
     def run_binding(self, name: str) -> Status | None:
         """Let a binding cycle run; how it ended is not reported yet."""

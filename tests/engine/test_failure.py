@@ -129,7 +129,7 @@ def while_it_is_tried(driver: SmallDriver, happens: Callable[[], None]) -> None:
         happens()
         return attempt
 
-    engine.schedule = slowly  # type: ignore[method-assign]
+    engine.schedule = slowly  # type: ignore[method-assign, assignment]
     driver.attempt()
     engine.schedule = schedule  # type: ignore[method-assign]
 

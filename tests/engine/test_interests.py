@@ -35,12 +35,12 @@ def gate(*registered: Registration) -> type[Plugin]:
     return Picky
 
 
-def interests(*plugins: type[Plugin]) -> Interests:
+def interests(*plugins: type[Plugin], extenders: bool = False) -> Interests:
     given = [*plugins, Arrival, Binder]
     profiles = build_profiles(
         configuration_of(given), Registry(given), Cluster(), FeatureGates(), WaitingPods()
     )
-    return interests_of(profiles.values())
+    return interests_of(profiles.values(), extenders=extenders)
 
 
 def heard(known: Interests) -> set[str]:
@@ -68,6 +68,11 @@ def test_a_plugin_that_declares_nothing_is_told_nearly_everything() -> None:
         "resource.k8s.io/ResourceClaim",
         "resource.k8s.io/DeviceClass",
     }
+
+
+def test_extenders_are_told_what_such_a_plugin_is_told() -> None:
+    assert heard(interests(extenders=True)) == heard(interests(Gate))
+    assert heard(interests()) == set()
 
 
 def test_a_plugin_that_declares_an_empty_list_is_told_nothing() -> None:

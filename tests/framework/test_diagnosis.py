@@ -116,6 +116,18 @@ def test_single_statuses_count_like_those_from_filtering() -> None:
     assert diagnosis.statuses() == {3: BOTH, 1: CPU}
 
 
+def test_a_single_status_wins_over_the_one_from_filtering() -> None:
+    diagnosis = Diagnosis(3, results=[result_of([0, 1], {0: CPU, 1: TAINT})], own={1: BOTH})
+    assert diagnosis.histogram() == ({"Insufficient cpu": 2, "Too many pods": 1}, 2)
+    assert diagnosis.status_of(1) == BOTH
+
+
+def test_statuses_of_names_that_no_node_has_are_counted() -> None:
+    diagnosis = Diagnosis(1, own={0: CPU}, strangers={"ghost": TAINT})
+    assert diagnosis.histogram() == ({"Insufficient cpu": 1, "tainted": 1}, 2)
+    assert diagnosis.statuses() == {0: CPU}
+
+
 def test_nodes_without_an_entry_have_the_absent_status() -> None:
     order = np.array([2, 0, 1, 3], dtype=np.intp)
     diagnosis = Diagnosis(4, results=[result_of([0, 1], {0: CPU, 1: TAINT})])

@@ -115,7 +115,9 @@ def attempt(engine: Engine, profile: Profile, pod: Pod) -> list[Any]:
 
 
 def groups(result: FilterResult) -> list[Any]:
-    return [(status, positions.tolist()) for status, positions in result.groups()]
+    """What is said of which positions; in which order does not matter to anybody."""
+    found = [(positions.tolist(), status) for status, positions in result.groups()]
+    return sorted(found, key=lambda group: group[0])
 
 
 def apply(

@@ -1,6 +1,6 @@
 """Victims of a pod group: everybody weaker goes on paper, as many as possible come back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -11,7 +11,9 @@ from group_driver import make_group, member, node, running
 from podium.api.pod import Pod
 from podium.api.pod_groups import PodGroup
 from podium.api.workloads import PodDisruptionBudget
+from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
+from podium.framework.points import GroupTrial
 from podium.framework.status import Status, unresolvable, unschedulable
 from podium.plugins.pod_group_preemption import (
     Unit,
@@ -55,8 +57,19 @@ def room(cluster: Cluster, cpu: int) -> Callable[[], Status | None]:
     return fits
 
 
+def tried(trial: GroupTrial, fits: Callable[[], Status | None]) -> Sequence[PodInfo] | Status:
+    """What comes of a trial that is told whether the group fits."""
+    try:
+        next(trial)
+        while True:
+            trial.send(fits())
+    except StopIteration as end:
+        found: Sequence[PodInfo] | Status = end.value
+        return found
+
+
 def victims(cluster: Cluster, cpu: int, group: PodGroup = STRONG) -> list[str]:
-    found = select_victims(cluster, group, [], room(cluster, cpu))
+    found = tried(select_victims(cluster, group, []), room(cluster, cpu))
     assert not isinstance(found, Status), found
     return [pod.pod.metadata.name for pod in found]
 
@@ -91,13 +104,13 @@ def test_a_member_that_never_preempts_keeps_its_group_from_it() -> None:
     members = [
         cluster.infos.of(member(n, preemptionPolicy=p)) for n, p in (("m", None), ("n", "Never"))
     ]
-    found = select_victims(cluster, STRONG, members, room(cluster, 1))
+    found = tried(select_victims(cluster, STRONG, members), room(cluster, 1))
     assert found == unschedulable("not eligible due to preemptionPolicy=Never.")
 
 
 def test_without_weaker_pods_there_is_nothing_to_be_done() -> None:
     cluster = cluster_of(running("p", "a", priority=100))
-    found = select_victims(cluster, STRONG, [], room(cluster, 100))
+    found = tried(select_victims(cluster, STRONG, []), room(cluster, 100))
     assert found == unresolvable("No preemption victims found for incoming preemptor")
 
 
@@ -109,7 +122,7 @@ def test_a_group_without_a_priority_preempts_pods_below_zero_only() -> None:
 
 def test_where_nobody_leaving_helps_the_reason_is_the_groups() -> None:
     cluster = cluster_of(running("p", "a"))
-    assert select_victims(cluster, STRONG, [], room(cluster, 17)) == NO
+    assert tried(select_victims(cluster, STRONG, []), room(cluster, 17)) == NO
 
 
 def test_the_least_important_leave_first() -> None:

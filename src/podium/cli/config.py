@@ -1,11 +1,10 @@
 """`podium config`: what a scheduler configuration says, and whether it says it right."""
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from podium.api.errors import InputError
+from podium.cli.config_files import DEFAULTS, NamedFiles, Surroundings
 from podium.cli.config_view import (
     checked_document,
     effective_diff,
@@ -15,20 +14,12 @@ from podium.cli.config_view import (
 )
 from podium.cli.exit_codes import BAD_INPUT, NO, OK
 from podium.cli.feature_gate_flags import read_gates
-from podium.cli.options import Gates, read_bytes
+from podium.cli.options import Gates, PluginFiles
 from podium.cli.tables import Screen, print_document
 from podium.config.convert import to_v1
 from podium.config.effective import effective
-from podium.config.errors import ConfigurationError
-from podium.config.examine import Examination, KnownPlugins, Mistake, examine
-from podium.config.feature_gates import FeatureGates
-from podium.config.points import ExtensionPoint
-from podium.framework.points import serves
-from podium.plugins import in_tree_registry
 
 config = App(name="config", help="Check, show and convert scheduler configurations.")
-
-DEFAULTS = b"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 
 File = Annotated[
     str, Parameter(allow_leading_hyphen=True, help="A configuration, or - for standard input.")
@@ -46,31 +37,21 @@ TableOrJson = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """One file and what was found in it; `readable` is False if it could not even be opened."""
-
-    file: str
-    found: Examination
-    readable: bool = True
-
-
 @config.command
 def check(
     file: File,
     *more: Annotated[str, Parameter(name="more", help="Further files.")],
     output: TableOrJson = "table",
+    files: NamedFiles = "certificates",
     feature_gates: Gates = None,
+    plugin: PluginFiles = None,
 ) -> int:
     """Tell whether configurations load, and everything that is wrong with those that do not.
 
     Each mistake comes with its place and with what would be right. `--output json` has an object
-    for the file, or a list of them for several: whether it loads, the single errors, the message
-    that kube-scheduler would exit with, the effective configuration, and the plugins that run at
-    every extension point.
-
-    Files that a configuration names, such as a kubeconfig, are not opened. Extenders are checked,
-    but `podium simulate` does not call them yet.
+    for the file, or a list of them for several: whether it loads, the message that kube-scheduler
+    would exit with, the effective configuration, and the plugins that run at every extension point.
+    Extenders are not called.
 
     **Examples**
 
@@ -78,12 +59,14 @@ def check(
     podium config check scheduler.yaml
     podium config check configs/*.yaml
     podium config check scheduler.yaml -o json | jq '.errors'
+    podium config check scheduler.yaml --plugin my_plugin.py
+    podium config check /etc/kubernetes/scheduler.yaml --files all
     ```
 
     **Exit code** 0 if all load, 1 if some do not, 2 if a file cannot be read.
     """
-    gates = read_gates(feature_gates)
-    results = [_checked(path, gates) for path in (file, *more)]
+    judge = Surroundings(read_gates(feature_gates), tuple(plugin or ()), files)
+    results = [judge.check(path) for path in (file, *more)]
     if output == "json":
         documents = [checked_document(result.file, result.found) for result in results]
         print_document(documents if more else documents[0], "json")
@@ -102,6 +85,7 @@ def show(
         bool, Parameter(negative="", help="Only what differs from the defaults.")
     ] = False,
     feature_gates: Gates = None,
+    plugin: PluginFiles = None,
 ) -> int:
     """Print the effective configuration: everything filled in, as YAML that loads again.
 
@@ -117,11 +101,11 @@ def show(
 
     **Exit code** 0, or 2 if the file does not load.
     """
-    gates = read_gates(feature_gates)
-    found = _loaded(file, gates)
+    judge = Surroundings(read_gates(feature_gates), tuple(plugin or ()))
+    found = judge.load(file)
     assert found.effective is not None
     if diff:
-        defaults = examine(DEFAULTS, known_plugins(), gates).effective
+        defaults = Surroundings(judge.gates).examine(DEFAULTS).effective
         assert defaults is not None
         print(effective_diff(defaults, found.effective, file or "defaults"), end="")
     else:
@@ -135,6 +119,7 @@ def points(
     *,
     output: TableOrJson = "table",
     feature_gates: Gates = None,
+    plugin: PluginFiles = None,
 ) -> int:
     """Show which plugins run at which extension point, in order, with their weights.
 
@@ -144,11 +129,12 @@ def points(
     podium config points
     podium config points scheduler.yaml
     podium config points scheduler.yaml -o json
+    podium config points --plugin my_plugin.py
     ```
 
     **Exit code** 0, or 2 if the file does not load.
     """
-    found = _loaded(file, read_gates(feature_gates))
+    found = Surroundings(read_gates(feature_gates), tuple(plugin or ())).load(file)
     assert found.lists is not None
     if output == "json":
         print_document(found.expanded, "json")
@@ -162,6 +148,7 @@ def convert(
     file: File,
     *,
     feature_gates: Gates = None,
+    plugin: PluginFiles = None,
 ) -> int:
     """Say a configuration of an older version in v1.
 
@@ -176,7 +163,7 @@ def convert(
 
     **Exit code** 0, 1 if something is lost, 2 if the file does not load.
     """
-    found = _loaded(file, read_gates(feature_gates))
+    found = Surroundings(read_gates(feature_gates), tuple(plugin or ())).load(file)
     assert found.configuration is not None
     conversion = to_v1(found.configuration)
     for text in conversion.changed:
@@ -185,31 +172,3 @@ def convert(
         print(f"# lost: {text}")
     print(effective_yaml(effective(conversion.configuration)), end="")
     return NO if conversion.lost else OK
-
-
-def known_plugins() -> KnownPlugins:
-    """What the in-tree registry can tell."""
-    registry = in_tree_registry()
-
-    def implements(name: str, point: ExtensionPoint) -> bool:
-        return name in registry and serves(registry.get(name), point.value)
-
-    return KnownPlugins(tuple(registry), implements)
-
-
-def _checked(path: str, gates: FeatureGates) -> Checked:
-    try:
-        data = read_bytes(path)
-    except InputError as error:
-        mistake = Mistake(error.problem)
-        return Checked(path, Examination(message=error.problem, mistakes=(mistake,)), False)
-    return Checked(path, examine(data, known_plugins(), gates))
-
-
-def _loaded(path: str | None, gates: FeatureGates) -> Examination:
-    """An examination that went well; anything else ends the command with all its mistakes."""
-    found = examine(DEFAULTS if path is None else read_bytes(path), known_plugins(), gates)
-    if not found.loads:
-        remedies = (mistake.remedy for mistake in found.mistakes if mistake.remedy)
-        raise ConfigurationError(found.message or "", source=path or "", remedy=next(remedies, ""))
-    return found

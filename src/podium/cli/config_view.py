@@ -9,10 +9,10 @@ from rich.text import Text
 
 from podium.api.yaml_scalars import ScalarError, plain
 from podium.cli.tables import Screen, count
-from podium.config.examine import Examination, Mistake
+from podium.config.examine import Examination
 from podium.config.expand import PointLists
 from podium.config.points import ExtensionPoint
-from podium.config.types import API_VERSION, Configuration
+from podium.config.types import API_VERSION
 
 # The order in which a pod meets them.
 _SHOWN_ORDER = (
@@ -39,8 +39,8 @@ def checked_document(file: str, found: Examination) -> dict[str, Any]:
         "file": file,
         "loads": found.loads,
         "message": found.message,
-        "notes": [] if found.configuration is None else _notes(found.configuration),
-        "errors": [_sentence(mistake) for mistake in found.mistakes],
+        "notes": _notes(found),
+        "errors": found.errors,
         "problems": [
             {
                 "path": mistake.path,
@@ -62,14 +62,14 @@ def show_checked(screen: Screen, results: Iterable[tuple[str, Examination]]) -> 
             profiles = count(len(found.configuration.profiles), "profile")
             verdict = _verdict(screen.signs.yes, "green", file, f"loads, {profiles}: {names}")
             _print_line(screen, verdict)
-            for note in _notes(found.configuration):
+            for note in _notes(found):
                 _print_line(screen, Text(f"  {note}", style="dim"))
             continue
         problems = count(len(found.mistakes), "problem")
         _print_line(screen, _verdict(screen.signs.no, "red", file, problems))
         for mistake in found.mistakes:
             where = "" if mistake.line is None else f"line {mistake.line}: "
-            _print_line(screen, Text(f"  {where}{_sentence(mistake)}"))
+            _print_line(screen, Text(f"  {where}{mistake.sentence}"))
             if mistake.remedy:
                 _print_line(screen, Text(f"    {screen.signs.arrow} {mistake.remedy}", style="dim"))
 
@@ -79,13 +79,14 @@ def _print_line(screen: Screen, line: Text) -> None:
     screen.console.print(line, soft_wrap=True)
 
 
-def _notes(configuration: Configuration) -> list[str]:
+def _notes(found: Examination) -> list[str]:
     """What a user of a configuration that loads should still know."""
-    notes = list(configuration.notes)
+    configuration = found.configuration
+    if configuration is None:
+        return []
+    notes = [*configuration.notes, *found.notes]
     if configuration.api_version != API_VERSION:
         notes.append(f"kube-scheduler 1.36 reads {API_VERSION} only; see podium config convert")
-    if configuration.extenders:
-        notes.append("extenders are checked, and not called yet")
     return notes
 
 
@@ -122,10 +123,6 @@ def show_points(screen: Screen, lists: Mapping[str, PointLists]) -> None:
 
 def _verdict(sign: str, style: str, file: str, text: str) -> Text:
     return Text.assemble((sign, style), f" {file}  ", (text, style))
-
-
-def _sentence(mistake: Mistake) -> str:
-    return f"{mistake.path}: {mistake.text}" if mistake.path else mistake.text
 
 
 class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]

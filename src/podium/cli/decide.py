@@ -5,6 +5,7 @@ from typing import BinaryIO
 
 import msgspec
 
+from podium.cli.asking_extenders import asker_of
 from podium.cli.exit_codes import OK
 from podium.parity.cases import Case, Step, read_cases
 from podium.parity.replay import decide as decide_case
@@ -25,7 +26,7 @@ def decide() -> int:
 def decide_stream(source: BinaryIO, target: BinaryIO) -> None:
     encoder = msgspec.json.Encoder()
     for case in read_cases(source, "standard input"):
-        answers = decide_case(case)
+        answers = decide_case(case, asker_of)
         steps = tuple(
             Step(pod=step.pod, expect=answer)
             for step, answer in zip(case.steps, answers, strict=True)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from podium.cli.extender_view import consulted_document
 from podium.cli.simulate_document import score_document
 from podium.engine.decision import Decision
 from podium.framework.status import Status
@@ -28,7 +29,7 @@ def explanation_document(story: PodStory, *, only_node: str | None) -> dict[str,
 def _attempt(explanation: Explanation, only_node: str | None) -> dict[str, Any]:
     decision = explanation.decision
     nodes = _nodes(explanation)
-    return {
+    document = {
         "attempt": decision.attempt,
         "node": decision.bound,
         "message": decision.message,
@@ -46,6 +47,9 @@ def _attempt(explanation: Explanation, only_node: str | None) -> dict[str, Any]:
         "preScoreSkipped": sorted(decision.pre_score_skipped),
         "nodes": [node for node in nodes if only_node in (None, node["name"])],
     }
+    if decision.consulted:
+        document["extenders"] = consulted_document(decision)
+    return document
 
 
 def _nodes(explanation: Explanation) -> list[dict[str, Any]]:

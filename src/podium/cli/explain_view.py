@@ -9,6 +9,7 @@ import re
 
 from rich.text import Text
 
+from podium.cli.extender_view import show_consulted
 from podium.cli.node_view import scored, show_node
 from podium.cli.tables import Screen, count, some
 from podium.engine.decision import Decision
@@ -36,6 +37,7 @@ def show_explanation(
     _show_rejections(widest, screen)
     if wide:
         _show_verdicts(widest, screen, top=top)
+    show_consulted(widest.decision, screen)
     _show_message(widest.decision, screen)
 
 

@@ -8,11 +8,10 @@ from collections.abc import Iterable
 
 from podium.api.errors import InputError, closest, did_you_mean
 from podium.config.feature_gates import KNOWN_GATES, FeatureGateError, FeatureGates
+from podium.config.flags.go_numbers import FALSE, TRUE
 
 FLAG = "--feature-gates"
 _COMPONENT = "kube:"
-_TRUE = ("1", "t", "T", "TRUE", "true", "True")
-_FALSE = ("0", "f", "F", "FALSE", "false", "False")
 
 
 def read_gates(given: Iterable[str] | None) -> FeatureGates:
@@ -37,10 +36,10 @@ def _read(setting: str) -> tuple[str, bool]:
     if not equals:
         remedy = f"write {name}=true or {name}=false"
         raise InputError(f"missing bool value for {name}", source=FLAG, remedy=remedy)
-    if value not in _TRUE + _FALSE:
+    if value not in TRUE + FALSE:
         raise InputError(
             f"invalid value of {name}: {value!r} is not a bool",
             source=FLAG,
             remedy="write true or false",
         )
-    return name, value in _TRUE
+    return name, value in TRUE

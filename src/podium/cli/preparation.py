@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from podium.api.errors import closest, did_you_mean
 from podium.api.pod import Pod
+from podium.cli.asking_extenders import asker_of
 from podium.cli.feature_gate_flags import read_gates
 from podium.cli.options import progress_bar, read_configuration, read_scenario
 from podium.cli.user_plugins import GROUP, Equipped, equip
@@ -43,10 +44,16 @@ class Prepared:
         """Simulate, with a bar on terminals; `scenario` stands in for the one of the files."""
         chosen = scenario or self.scenario
         simulation = self._simulation(chosen, watch)
-        with progress_bar("placing pods", len(chosen.pending)) as progress:
-            return simulation.run(
-                until=until, on_attempt=lambda: progress.advance(progress.task_ids[0])
-            )
+        try:
+            with (
+                asker_of(simulation.engine) as ask,
+                progress_bar("placing pods", len(chosen.pending)) as progress,
+            ):
+                return simulation.run(
+                    until=until, on_attempt=lambda: progress.advance(progress.task_ids[0]), ask=ask
+                )
+        except ConfigurationError as problem:
+            raise problem.found_in(self.config) from problem.__cause__
 
     def _simulation(self, scenario: Scenario, watch: Collection[str]) -> Simulation:
         configuration, registry, notes = self.equipped

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from podium.cli.config import known_plugins
+from podium.cli.config_files import known_plugins
 from podium.cli.config_view import effective_yaml
 from podium.cli.kube_log import KubeLog
 from podium.cli.machine import Machine, check_port

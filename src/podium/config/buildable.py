@@ -1,19 +1,25 @@
 """What is valid and still fails when the scheduler puts its parts together.
 
 Upstream builds extenders first, then the profiles, and stops at the first failure. What depends on
-the plugins themselves is checked by `expand.py`; here is the rest, as far as values can tell.
+the plugins themselves is checked by `expand.py`; here is the rest, as far as values can tell: files
+are not opened, and whether a certificate can be used is known when it is.
 """
 
+import re
 from collections.abc import Mapping
+from typing import Final
 
 from msgspec.structs import replace
 
+from podium.config.decode_values import base64_fault
 from podium.config.errors import ConfigurationError, FieldProblem, joined
 from podium.config.plugin_args import NodeResourcesFitArgs
-from podium.config.types import API_VERSION, Configuration, ExtenderTLSConfig
+from podium.config.types import API_VERSION, Configuration, Extender, ExtenderTLSConfig
 from podium.config.validation import IN_TREE_VOLUME_LIMITS, fit_args_problems
 
-_PEM_START = b"-----BEGIN "
+FIT: Final = "NodeResourcesFit"
+NO_FIT_ARGS: Final = "can't find NodeResourcesFitArgs in plugin config"
+_PEM: Final = re.compile(rb"-----BEGIN ([^\n-]+)-----[ \t\r]*\n(.*?)-----END \1-----", re.DOTALL)
 
 
 def build_problem(
@@ -21,16 +27,16 @@ def build_problem(
 ) -> ConfigurationError | None:
     """The first reason why this cannot be built, or None."""
     for i, extender in enumerate(configuration.extenders):
-        text = _certificate_problem(extender.tls_config) if extender.tls_config else ""
+        text = _certificate_problem(extender)
         if text:
             problem = FieldProblem(f"extenders[{i}].tlsConfig", text)
             return ConfigurationError(f"couldn't build extenders: {text}", (problem,))
-    ignores = _ignored_resources(configuration)
+    ignores = ignored_resources(configuration)
     for i, profile in enumerate(configuration.profiles):
-        if ignores and "NodeResourcesFit" not in profile.plugin_args:
-            text = "can't find NodeResourcesFitArgs in plugin config"
-            problem = FieldProblem(f"profiles[{i}]", text)
-            return ConfigurationError(f"couldn't build extenders: {text}", (problem,))
+        if ignores and FIT not in profile.plugin_args:
+            problem = FieldProblem(f"profiles[{i}]", NO_FIT_ARGS)
+            return ConfigurationError(f"couldn't build extenders: {NO_FIT_ARGS}", (problem,))
+    configuration = with_ignored_resources(configuration)
     for i, profile in enumerate(configuration.profiles):
         problems = fit_args_problems(profile, gates)
         if problems:
@@ -38,7 +44,7 @@ def build_problem(
                 f"initializing profiles: creating profile for scheduler name "
                 f'{profile.scheduler_name}: initializing plugin "NodeResourcesFit": '
                 f"{joined(problems)}",
-                _placed(problems, i, list(profile.plugin_args).index("NodeResourcesFit")),
+                _placed(problems, i, list(profile.plugin_args).index(FIT)),
             )
     for profile in configuration.profiles:
         gone = [p.name for p in profile.plugins.multi_point.enabled]
@@ -56,20 +62,21 @@ def with_ignored_resources(configuration: Configuration) -> Configuration:
 
     upstream: their names take the place of the list that the operator wrote.
     """
-    ignored = _ignored_resources(configuration)
+    ignored = ignored_resources(configuration)
     if not ignored:
         return configuration
     profiles = []
     for profile in configuration.profiles:
-        args = profile.plugin_args["NodeResourcesFit"]
+        args = profile.plugin_args[FIT]
         if isinstance(args, NodeResourcesFitArgs):
             args = replace(args, ignored_resources=ignored)
-        plugin_args = {**profile.plugin_args, "NodeResourcesFit": args}
+        plugin_args = {**profile.plugin_args, FIT: args}
         profiles.append(replace(profile, plugin_args=plugin_args))
     return replace(configuration, profiles=tuple(profiles))
 
 
-def _ignored_resources(configuration: Configuration) -> tuple[str, ...]:
+def ignored_resources(configuration: Configuration) -> tuple[str, ...]:
+    """The resources that extenders account for in the scheduler's place."""
     return tuple(
         resource.name
         for extender in configuration.extenders
@@ -78,13 +85,23 @@ def _ignored_resources(configuration: Configuration) -> tuple[str, ...]:
     )
 
 
-def _certificate_problem(tls: ExtenderTLSConfig) -> str:
-    if tls.ca_data and _PEM_START not in tls.ca_data:
+def _certificate_problem(extender: Extender) -> str:
+    tls = extender.tls_config or ExtenderTLSConfig()
+    if (tls.ca_file or tls.ca_data) and tls.insecure:
+        return "specifying a root certificates file with the insecure flag is not allowed"
+    if tls.ca_data and not _holds_pem(tls.ca_data):
         return "unable to load root certificates: unable to parse bytes as PEM block"
     # upstream: a certificate without its key is not looked at.
-    if tls.cert_data and tls.key_data and _PEM_START not in tls.cert_data:
+    has_key = tls.key_data or tls.key_file
+    if tls.cert_data and has_key and not _holds_pem(tls.cert_data):
         return "tls: failed to find any PEM data in certificate input"
     return ""
+
+
+def _holds_pem(data: bytes) -> bool:
+    return any(
+        base64_fault(found[2].decode(errors="replace")) is None for found in _PEM.finditer(data)
+    )
 
 
 def _placed(problems: list[FieldProblem], profile: int, entry: int) -> list[FieldProblem]:

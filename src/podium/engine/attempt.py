@@ -17,6 +17,7 @@ from podium.engine.choice import Choice
 from podium.engine.decision import Decision
 from podium.engine.post_filter import run_post_filters
 from podium.engine.search import nodes_to_find, rotated, stop_early, whole_table
+from podium.framework.asking import Asking
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import Diagnosis, FilterResult
 from podium.framework.faults import describe
@@ -60,6 +61,22 @@ class Attempts:
         decision.durations_s["total"] = self._clock() - started
         return decision, cycle
 
+    def running(self, info: PodInfo, profile: Profile) -> Asking[tuple[Decision, Cycle]]:
+        """`run` for engines with extenders."""
+        started = self._clock()
+        decision, cycle = yield from self.finding(info, profile)
+        if decision.chosen is not None:
+            self.hold(decision, cycle, profile, decision.chosen)
+        decision.durations_s["total"] = self._clock() - started
+        return decision, cycle
+
+    def finding(
+        self, info: PodInfo, profile: Profile, group: PodGroupCycle | None = None
+    ) -> Asking[tuple[Decision, Cycle]]:
+        """`find` for callers that can wait; here there is nobody to wait for."""
+        yield from ()
+        return self.find(info, profile, group)
+
     def find(
         self, info: PodInfo, profile: Profile, group: PodGroupCycle | None = None
     ) -> tuple[Decision, Cycle]:
@@ -70,11 +87,14 @@ class Attempts:
         try:
             self._find(decision, cycle, profile)
         except (AttemptError, ScoringError) as problem:
-            decision.message = str(problem)
-            decision.is_error = True
-            decision.nominated_node = ""
-            decision.best_rows = np.zeros(0, dtype=np.intp)
+            self._broke(decision, problem)
         return decision, cycle
+
+    def _broke(self, decision: Decision, problem: Exception) -> None:
+        decision.message = str(problem)
+        decision.is_error = True
+        decision.nominated_node = ""
+        decision.best_rows = np.zeros(0, dtype=np.intp)
 
     # finding a node
 
@@ -126,6 +146,12 @@ class Attempts:
         nominated = self._nominated_row(cycle, profile, diagnosis)
         if nominated is not None:
             return nominated
+        return self._searched(cycle, profile, outcome, diagnosis)
+
+    def _searched(
+        self, cycle: Cycle, profile: Profile, outcome: PreFilterOutcome, diagnosis: Diagnosis
+    ) -> Rows:
+        """Rows among all that the attempt may look at."""
         placement = _placement(cycle)
         rows = whole_table(self._cluster) if placement is None else placement
         if outcome.nodes is not None:
@@ -228,8 +254,7 @@ class Attempts:
             decision.pre_score_skipped = profile.run_pre_scores(cycle, rows)
             decision.scores, total = profile.score_rows(cycle, rows)
             decision.total = total
-            best = np.flatnonzero(total == total.max())
-            decision.best_rows = feasible[best]
+            decision.best_rows = feasible[(total == total.max()).nonzero()[0]]
         row = self._choice.pick(decision.best_rows, decision.node_names)
         decision.chosen = decision.node_names[row]
 

@@ -8,9 +8,12 @@ failure is the scheduler's work, in one place for every way to fail (engine spec
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from podium.framework.asking import NobodyToAsk
 from podium.framework.cycle import Cycle
+from podium.framework.extender_calls import BindCall, CallFailed
+from podium.framework.extender_rules import Extenders
 from podium.framework.faults import describe
-from podium.framework.points import ApiHandle, ConcurrentApi, PreBindPlugin
+from podium.framework.points import ApiHandle, ConcurrentApi, ExtenderApi, PreBindPlugin
 from podium.framework.profile import Profile
 from podium.framework.status import Code, Status, error
 
@@ -24,13 +27,15 @@ class Binding:
     """A pod on its way to a node.
 
     `expected` is the gate NominatedNodeNameForExpectation: without it nobody asks PreBind plugins
-    whether they have work, so all of them run, one by one.
+    whether they have work, so all of them run, one by one. `binders` are the extenders that bind
+    in place of the bind plugins, in calling order.
     """
 
     cycle: Cycle
     profile: Profile
     node_name: str
     expected: bool = True
+    binders: Extenders = ()
     groups: list[list[PreBindPlugin]] = field(default_factory=list)
     cancelled: Status | None = None
     prebound: bool = False
@@ -130,6 +135,15 @@ class Binding:
         return _kept(answer, "PreBind", plugin.name)
 
     async def _bind(self, api: ApiHandle) -> Status | None:
+        for extender in self.binders:
+            if not isinstance(api, ExtenderApi):
+                raise NobodyToAsk(f"{extender.url_prefix} has to bind, and nobody asks it to")
+            told = await api.ask_to_bind(BindCall(extender, self.cycle.pod.pod, self.node_name))
+            if not isinstance(told, CallFailed):
+                return None
+            if not extender.ignorable:
+                return error(told.problem)
+            self.problems.append(f"skipped extender {extender.url_prefix}: {told.problem}")
         for plugin in self.profile.bind:
             try:
                 answer = await plugin.bind(self.cycle, self.node_name, api)

@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 from podium.cluster.growth import Ints, indices
 from podium.cluster.pod_info import PodInfo
+from podium.engine.consulted import Consulted, summary
+from podium.framework.asking import Answers, Calls
 from podium.framework.diagnosis import Diagnosis, FilterResult
 from podium.framework.filtering import PreFilterOutcome
 from podium.framework.points import PostFilterResult
@@ -38,7 +40,9 @@ class Decision:
     """One attempt for one pod.
 
     `node_names` is indexed by row and belongs to the attempt: later changes of the cluster do not
-    touch it. `feasible` are rows; scores and total are aligned with it.
+    touch it. `feasible` are rows; scores and total are aligned with it. `consulted` are the
+    extenders that were asked, `dropped` the nodes that passed all filters and that one of them took
+    away, by name.
     """
 
     pod: PodInfo
@@ -62,11 +66,17 @@ class Decision:
     post_filter: PostFilterResult | None = None
     nominated_node: str | None = None
     durations_s: dict[str, float] = field(default_factory=dict)
+    consulted: list[Consulted] = field(default_factory=list)
+    dropped: dict[str, Status] = field(default_factory=dict)
 
     @property
     def best(self) -> list[str]:
         """Names of the nodes with the highest total, sorted."""
         return sorted(self.node_names[row] for row in self.best_rows)
+
+    def note_consulted(self, calls: Calls, answers: Answers) -> None:
+        """Remember what extenders were asked, and what they made of it."""
+        self.consulted.extend(map(summary, calls, answers))
 
     @property
     def results(self) -> list[FilterResult]:
@@ -74,7 +84,7 @@ class Decision:
 
     def filter_statuses(self) -> dict[str, Status | None]:
         """Node name -> why it was rejected, None if it passed; nodes that were looked at only."""
-        found: dict[str, Status | None] = {}
+        found: dict[str, Status | None] = {**self.dropped}
         for result in self.results:
             for position, row in enumerate(indices(result.rows)):
                 found.setdefault(self.node_names[row], result.status(position))

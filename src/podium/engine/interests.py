@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from podium.config.errors import ConfigurationError
 from podium.engine.queue.worth import Interest, Interests
 from podium.framework.events import Action, Registration, Resource
+from podium.framework.extender_rules import EXTENDER
 from podium.framework.faults import located
 from podium.framework.points import (
     FilterPlugin,
@@ -36,9 +37,13 @@ _EVERYTHING = tuple(
 _WITH_GROUPS = (*_EVERYTHING, Registration(Resource.POD_GROUP, Action.ALL))
 
 
-def interests_of(profiles: Iterable[Profile], *, pod_groups: bool = False) -> Interests:
-    """`pod_groups` says whether there are events about PodGroups."""
+def interests_of(
+    profiles: Iterable[Profile], *, pod_groups: bool = False, extenders: bool = False
+) -> Interests:
+    """`pod_groups` says whether there are events about PodGroups, `extenders` whether there are
+    any, which may change their minds whatever happens."""
     everything = _WITH_GROUPS if pod_groups else _EVERYTHING
+    theirs = tuple(Interest(EXTENDER, registration) for registration in everything)
     return Interests(
         {
             profile.name: tuple(
@@ -47,6 +52,7 @@ def interests_of(profiles: Iterable[Profile], *, pod_groups: bool = False) -> In
                 if isinstance(plugin, _REJECTING)
                 for registration in _registrations(plugin, everything)
             )
+            + (theirs if extenders else ())
             for profile in profiles
         }
     )

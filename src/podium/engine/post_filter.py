@@ -1,11 +1,13 @@
 """Running PostFilter plugins and combining what they say (engine spec 4.2, 5.7).
 
 The first success ends the phase and drops earlier texts; unschedulable answers are collected; an
-unresolvable one or an error ends the phase with its own text alone.
+unresolvable one or an error ends the phase with its own text alone. A plugin may want extenders to
+be asked before it answers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from podium.framework.asking import Answers, Asking, Calls, driven, resolved
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import Diagnosis
 from podium.framework.faults import describe
@@ -16,12 +18,23 @@ from podium.framework.status import Code
 def run_post_filters(
     plugins: Sequence[PostFilterPlugin], cycle: Cycle, diagnosis: Diagnosis
 ) -> PostFilterResult:
+    """The phase where there are no extenders."""
+    return driven(post_filtering(plugins, cycle, diagnosis))
+
+
+def post_filtering(
+    plugins: Sequence[PostFilterPlugin],
+    cycle: Cycle,
+    diagnosis: Diagnosis,
+    heard: Callable[[Calls, Answers], None] = lambda *_: None,
+) -> Asking[PostFilterResult]:
+    """The phase; `heard` is told of what extenders were asked."""
     reasons: list[str] = []
     nominated: str | None = None
     code = Code.UNSCHEDULABLE
     for plugin in plugins:
         try:
-            answer = plugin.post_filter(cycle, diagnosis)
+            answer = yield from resolved(plugin.post_filter(cycle, diagnosis), heard)
         except Exception as problem:
             return PostFilterResult(Code.ERROR, (describe(problem),))
         if answer.code is Code.SUCCESS:

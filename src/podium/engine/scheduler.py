@@ -2,7 +2,8 @@
 
 It does no I/O and owns no clock. A driver feeds it what the API server says (`intake`), lets it
 work (`schedule_next`, `tick`), carries out its `requests` and reports back how bindings and
-evictions ended. The live scheduler and the simulator are two such drivers.
+evictions ended. The live scheduler and the simulator are two such drivers. Where extenders are
+configured, a cycle stops to have them asked (`scheduling`).
 """
 
 import traceback
@@ -19,10 +20,12 @@ from podium.engine.binding import Binding
 from podium.engine.bindings import Bindings
 from podium.engine.choice import Choice, Seeded
 from podium.engine.decision import Decision
+from podium.engine.extended_attempt import ExtendedAttempts
 from podium.engine.failure import Failures
 from podium.engine.intake import Intake
 from podium.engine.interests import interests_of
 from podium.engine.journal import Journal
+from podium.engine.latecomers import Latecomers
 from podium.engine.pod_groups import PodGroups
 from podium.engine.preempting import Preemptions
 from podium.engine.queue import SchedulingQueue
@@ -30,6 +33,9 @@ from podium.engine.queue.backoff import Backoff
 from podium.engine.requests import Request
 from podium.engine.state import EngineState
 from podium.engine.validation import Watchdog
+from podium.framework.asking import Asker, Asking, driven
+from podium.framework.cycle import Cycle
+from podium.framework.extender_rules import in_calling_order
 from podium.framework.faults import describe
 from podium.framework.handle import Preempting
 from podium.framework.profile import Profile, build_profiles
@@ -94,6 +100,7 @@ class Engine:
             self.gates,
             clock,
             journal or Journal(),
+            in_calling_order(configuration.extenders),
         )
         if percentage is None:
             percentage = configuration.percentage_of_nodes_to_score
@@ -106,16 +113,29 @@ class Engine:
         self._validate = validate
         if validate:
             self._watch_over_transitions()
+        self._latecomers = self._guard_cycles() if configuration.extenders else None
 
     def _watch_over_transitions(self) -> None:
         """Every way into the engine from outside ends with a check of the whole state."""
         watchdog = Watchdog(self.state)
         watchdog.watch(self, "schedule_next", "tick")
+        watchdog.watch_steps(self, "scheduling")
         for part in (self.intake, self.bindings, self.preemptions):
             watchdog.watch(part)
 
+    def _guard_cycles(self) -> Latecomers:
+        """No way into the engine from outside leads into a cycle that waits for extenders."""
+        latecomers = Latecomers()
+        latecomers.guard(self, "tick")
+        for part in (self.intake, self.bindings, self.preemptions):
+            latecomers.guard(part)
+        return latecomers
+
     def _build_attempts(self, choice: Choice, percentage: int) -> Attempts:
-        return Attempts(self.cluster, choice, percentage, self.clock)
+        extenders = self.configuration.extenders
+        if not extenders:
+            return Attempts(self.cluster, choice, percentage, self.clock)
+        return ExtendedAttempts(self.cluster, choice, percentage, self.clock, extenders)
 
     def _build_queue(self) -> SchedulingQueue:
         configuration = self.configuration
@@ -125,7 +145,9 @@ class Engine:
             sort_key=self.first_profile.queue_sort.sort_key,
             gate=self._gate,
             interests=interests_of(
-                self.profiles.values(), pod_groups=self.gates["GenericWorkload"]
+                self.profiles.values(),
+                pod_groups=self.gates["GenericWorkload"],
+                extenders=bool(configuration.extenders),
             ),
             nominator=self.cluster.nominator,
             backoff=Backoff(
@@ -151,11 +173,30 @@ class Engine:
 
     # work
 
-    def schedule_next(self) -> Attempt | None:
-        """Pop a pod and try it; None when nothing is ready."""
+    def schedule_next(self, ask: Asker | None = None) -> Attempt | None:
+        """Pop a pod and try it; None when nothing is ready. `ask` speaks with extenders, if the
+        configuration has any."""
+        return driven(self.scheduling(), ask)
+
+    def scheduling(self) -> Asking[Attempt | None]:
+        """`schedule_next` for drivers that have other things to do while extenders are asked.
+
+        There is one cycle at a time. What the engine is told while it waits takes effect when it
+        is over; a cycle that is closed before that puts its pod back into the queue.
+        """
+        cycle = self._next()
+        if self._latecomers is None:
+            return (yield from cycle)
+        self._latecomers.start(cycle)
+        try:
+            return (yield from cycle)
+        finally:
+            self._latecomers.end()
+
+    def _next(self) -> Asking[Attempt | None]:
         self.bindings.look_at_waiting()
         while (queued := self.queue.pop()) is not None:
-            attempt = self._try(queued)
+            attempt = yield from self._try(queued)
             self.bindings.look_at_waiting()
             if attempt is not None:
                 return attempt
@@ -174,14 +215,18 @@ class Engine:
         taken, self.state.requests = self.state.requests, []
         return taken
 
-    def _try(self, queued: QueuedPod) -> Attempt | None:
+    def _try(self, queued: QueuedPod) -> Asking[Attempt | None]:
         info, state = queued.info, self.state
         if self._pod_groups is not None and info.pod.spec.scheduling_group is not None:
-            return self._try_group(self._pod_groups, queued)
+            return (yield from self._try_group(self._pod_groups, queued))
         if self._skips(info):
             self.queue.done(info.uid)
             return None
-        attempt = self._attempt(info)
+        try:
+            attempt = yield from self._attempt(info)
+        except GeneratorExit:  # given up: the pod is retried without a word
+            self.failures.handle(queued, rejected=False, message="", nominated_node=None)
+            raise
         decision = attempt.decision
         decision.attempt = queued.attempts
         state.note_attempt(decision)
@@ -204,10 +249,10 @@ class Engine:
         )
         return attempt
 
-    def _try_group(self, groups: PodGroups, queued: QueuedPod) -> Attempt | None:
+    def _try_group(self, groups: PodGroups, queued: QueuedPod) -> Asking[Attempt | None]:
         """A member of a pod group is tried together with all others; its own attempt comes first
         and has theirs with it."""
-        submitted = groups.schedule(queued)
+        submitted = yield from groups.scheduling(queued)
         attempts = [Attempt(decision, binding, groups.crash) for decision, binding in submitted]
         attempts.sort(key=lambda attempt: attempt.decision.pod.uid != queued.info.uid)
         if not attempts:
@@ -226,9 +271,11 @@ class Engine:
             return True
         return self.cluster.is_assumed(info.uid)
 
-    def _attempt(self, info: PodInfo) -> Attempt:
+    def _attempt(self, info: PodInfo) -> Asking[Attempt]:
         """An attempt that breaks is that pod's failure: it is retried and stops nobody else."""
         try:
+            if self.configuration.extenders:
+                return (yield from self._schedule(info))
             return self.schedule(info)
         except Exception as problem:
             problem.add_note(f"while pod {info.key} was tried")
@@ -289,14 +336,22 @@ class Engine:
         """The record of a pod that was held back before any attempt."""
         return Decision(info, info.pod.spec.scheduler_name, (), attempt=0, pre_enqueue=status)
 
-    def schedule(self, info: PodInfo) -> Attempt:
+    def schedule(self, info: PodInfo, ask: Asker | None = None) -> Attempt:
         """One attempt. On success the pod is assumed on its node until bound or undone."""
+        if self.configuration.extenders:
+            return driven(self._schedule(info), ask)
         profile = self.profile_of(info.pod)
-        decision, cycle = self._attempts.run(info, profile)
+        return self._attempted(profile, *self._attempts.run(info, profile))
+
+    def _schedule(self, info: PodInfo) -> Asking[Attempt]:
+        profile = self.profile_of(info.pod)
+        decision, cycle = yield from self._attempts.running(info, profile)
+        return self._attempted(profile, decision, cycle)
+
+    def _attempted(self, profile: Profile, decision: Decision, cycle: Cycle) -> Attempt:
         if decision.bound is None:
             return Attempt(decision, writes=cycle.writes)
-        expected = self.gates["NominatedNodeNameForExpectation"]
-        return Attempt(decision, Binding(cycle, profile, decision.bound, expected))
+        return Attempt(decision, self.state.binding(cycle, profile, decision.bound))
 
     def undo(self, binding: Binding) -> list[str]:
         """Take back a held node after its binding failed; returns what went wrong with that."""

@@ -22,7 +22,9 @@ from podium.engine.journal import Journal
 from podium.engine.queue import SchedulingQueue
 from podium.engine.queue.worth import FORCE_ACTIVATE
 from podium.engine.requests import Event, PluginWrite, Request
+from podium.framework.cycle import Cycle
 from podium.framework.events import ClusterEvent
+from podium.framework.extender_rules import Extenders, interested
 from podium.framework.handle import Preempting
 from podium.framework.profile import Profile
 from podium.framework.queued import QueuedPod
@@ -53,12 +55,21 @@ class EngineState:
     gates: FeatureGates
     clock: Callable[[], float]
     journal: Journal
+    extenders: Extenders = ()
     pods: dict[str, Pod] = field(default_factory=dict)
     flights: dict[str, Flight] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
 
     def responsible(self, pod: Pod) -> bool:
         return pod.spec.scheduler_name in self.profiles
+
+    def binding(self, cycle: Cycle, profile: Profile, node_name: str) -> Binding:
+        """The way from a held node to a bound pod."""
+        binders = tuple(
+            extender for extender in interested(self.extenders, cycle.pod.pod) if extender.bind_verb
+        )
+        expected = self.gates["NominatedNodeNameForExpectation"]
+        return Binding(cycle, profile, node_name, expected, binders)
 
     def ask(self, request: Request) -> None:
         self.requests.append(request)

@@ -7,7 +7,7 @@ function of the state; the watchdog runs it where transitions end and names the 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from functools import wraps
 from inspect import ismethod
 from typing import Any
@@ -60,6 +60,22 @@ class Watchdog:
             title = f"{type(part).__name__}.{name}"
             setattr(part, name, self._checked(getattr(part, name), title))
 
+    def watch_steps(self, part: object, name: str) -> None:
+        """The same for a method that is a generator; between its steps nothing is checked."""
+        steps, title = getattr(part, name), f"{type(part).__name__}.{name}"
+
+        @wraps(steps)
+        def checked(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+            self._depth += 1
+            try:
+                result = yield from steps(*args, **kwargs)
+            finally:
+                self._depth -= 1
+            self._check(title, result, *args)
+            return result
+
+        setattr(part, name, checked)
+
     def _checked(self, transition: Callable[..., Any], title: str) -> Callable[..., Any]:
         @wraps(transition)
         def checked(*args: Any, **kwargs: Any) -> Any:
@@ -68,13 +84,16 @@ class Watchdog:
                 result = transition(*args, **kwargs)
             finally:
                 self._depth -= 1
-            if self._depth == 0:
-                broken = check(self._state, self._audit)
-                if broken:
-                    raise InvariantBroken(title, _whose(result, *args), broken)
+            self._check(title, result, *args)
             return result
 
         return checked
+
+    def _check(self, title: str, *about: object) -> None:
+        if self._depth == 0:
+            broken = check(self._state, self._audit)
+            if broken:
+                raise InvariantBroken(title, _whose(*about), broken)
 
 
 def _public_methods(part: object) -> list[str]:

@@ -31,6 +31,7 @@ class Cycle:
     __slots__ = (
         "_crowd",
         "_crowd_version",
+        "all_reasons",
         "cluster",
         "group",
         "pod",
@@ -50,6 +51,8 @@ class Cycle:
         self.states: dict[str, object] = {}
         self.skip_filter: set[str] = set()
         self.skip_score: set[str] = set()
+        self.all_reasons = False
+        """Whether filters go on looking at nodes that one has rejected."""
         self.to_activate: dict[str, PodInfo] = {}
         self._crowd = NOBODY
         self._crowd_version = -1
@@ -89,6 +92,7 @@ class Cycle:
         twin.states = {name: _cloned(state) for name, state in self.states.items()}
         twin.skip_filter = self.skip_filter
         twin.skip_score = self.skip_score
+        twin.all_reasons = self.all_reasons
         twin.group = self.group
         twin._crowd = self._crowd
         twin._crowd_version = self._crowd_version

@@ -175,14 +175,16 @@ class FilterResult:
 class Diagnosis:
     """Everything known about why (some) nodes cannot take the pod.
 
-    `results` come from filtering; `own` holds single statuses by row that did not. `absent` speaks
-    for nodes without an entry, as upstream's node status table does.
+    `results` come from filtering; `own` holds single statuses by row that did not and that win,
+    `strangers` those of names that no node has: both are what extenders say, or a dry run.
+    `absent` speaks for nodes without an entry, as upstream's node status table does.
     """
 
     node_count: int
     absent: Status = field(default_factory=unresolvable)
     results: list[FilterResult] = field(default_factory=list)
     own: dict[int, Status] = field(default_factory=dict)
+    strangers: dict[str, Status] = field(default_factory=dict)
     prefilter_message: str = ""
     postfilter_message: str = ""
     rejectors: set[str] = field(default_factory=set)
@@ -191,22 +193,22 @@ class Diagnosis:
     def histogram(self) -> tuple[dict[str, int], int]:
         """(reason -> number of nodes, nodes with an entry of their own)."""
         reasons: dict[str, int] = {}
-        seen: set[int] = set()
-        explained = len(self.own)
-        for status in self.own.values():
+        seen: set[int] = set(self.own)
+        explained = len(self.own) + len(self.strangers)
+        for status in (*self.own.values(), *self.strangers.values()):
             for reason in status.reasons:
                 reasons[reason] = reasons.get(reason, 0) + 1
         for result in self.results:
             rows = indices(result.rows)
             for status, positions in result.groups():
-                if len(self.results) > 1:
+                if len(self.results) > 1 or self.own:
                     fresh = [int(r) for r in rows[positions] if int(r) not in seen]
                     seen.update(fresh)
                     count = len(fresh)
                 else:
                     count = len(positions)
                 explained += count
-                for reason in status.reasons:
+                for reason in status.reasons if count else ():
                     reasons[reason] = reasons.get(reason, 0) + count
         return reasons, explained
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from podium.cluster.growth import Rows
+from podium.framework.all_reasons import add_all_reasons
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import FilterResult
 from podium.framework.faults import WrongAnswer, describe
@@ -109,6 +110,8 @@ def run_filters(
         except Exception as problem:
             _fail_rest(result, plugin.name, describe(problem))
             return result
+    if cycle.all_reasons and result.rejected_any:
+        add_all_reasons(plugins, cycle, result)
     return result
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from podium.cluster.state import Cluster
 from podium.config.feature_gates import FeatureGates
+from podium.framework.extender_rules import Extenders
 from podium.framework.waiting import WaitingPods
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Preempting:
 class Handle:
     """Shared by all plugins of a profile; `profile` is there once they are all built.
 
-    `clock` tells the driver's time in seconds since 1970.
+    `clock` tells the driver's time in seconds since 1970, `extenders` come in calling order.
     """
 
     profile: "Profile"
@@ -51,9 +52,11 @@ class Handle:
         waiting: WaitingPods,
         preempting: Preempting | None = None,
         clock: Callable[[], float] = lambda: 0.0,
+        extenders: Extenders = (),
     ) -> None:
         self.cluster = cluster
         self.gates = gates
         self.waiting = waiting
         self.preempting = preempting or Preempting()
         self.clock = clock
+        self.extenders = extenders

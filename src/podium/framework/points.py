@@ -8,7 +8,7 @@ In every answer None means success. `Rows` is a slice of the whole table or an i
 answer for a subset equals that part of the answer for all.
 """
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Generator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
@@ -17,9 +17,11 @@ import msgspec
 from podium.api.pod_groups import PodGroup
 from podium.cluster.growth import Ints, Rows
 from podium.cluster.pod_info import PodInfo
+from podium.framework.asking import Ask
 from podium.framework.cycle import Cycle
 from podium.framework.dependence import Dependence
 from podium.framework.events import Registration
+from podium.framework.extender_calls import BindAnswer, BindCall, CallFailed
 from podium.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
 from podium.framework.queued import QueuedPod
 from podium.framework.status import Code, Status
@@ -120,8 +122,10 @@ class PostFilterResult:
 
 
 class PostFilterPlugin(Plugin):
-    def post_filter(self, cycle: Cycle, diagnosis: "Diagnosis") -> PostFilterResult:
-        """Make room for a pod that no node can take."""
+    def post_filter(
+        self, cycle: Cycle, diagnosis: "Diagnosis"
+    ) -> PostFilterResult | Ask[PostFilterResult]:
+        """Make room for a pod that no node can take, after hearing extenders if need be."""
         raise NotImplementedError
 
 
@@ -138,6 +142,10 @@ class PreScorePlugin(Plugin):
 class ScorePlugin(Plugin):
     in_range: ClassVar[bool] = False
     """Set where normalised scores cannot leave 0..100: saves looking at every one of them."""
+
+    by_filtered_rows: ClassVar[bool] = False
+    """Set where scores come from what was found out at Filter, row by row: such a plugin is asked
+    about a node's own row even when an extender's object stands for the node."""
 
     normalizes_by_range: ClassVar[bool] = False
     """Set where a normalised score follows from the raw one and the lowest and highest of all."""
@@ -205,6 +213,13 @@ class ConcurrentApi(Protocol):
         ...
 
 
+@runtime_checkable
+class ExtenderApi(Protocol):
+    """A handle that can ask an extender to bind. Engines with extenders need no other."""
+
+    async def ask_to_bind(self, call: BindCall) -> BindAnswer | CallFailed: ...
+
+
 @dataclass(frozen=True, slots=True)
 class PreFlight:
     """Whether PreBind has work for this pod, and may do it beside its neighbours."""
@@ -253,16 +268,16 @@ class PlacementScorePlugin(Plugin):
         return scores
 
 
+GroupTrial = Generator[None, Status | None, Sequence[PodInfo] | Status]
+"""Asks at each yield whether a pod group fits on the cluster as it is just then, and is sent None
+if it does, else why not."""
+
+
 class PodGroupPostFilterPlugin(Plugin):
     """Not a point of configuration files: upstream lets DefaultPreemption alone serve it."""
 
-    def pod_group_post_filter(
-        self, group: PodGroup, members: Sequence[PodInfo], fits: Callable[[], Status | None]
-    ) -> Sequence[PodInfo] | Status:
-        """Pods that have to leave so that the group fits, or why that is of no use.
-
-        `fits` tries the group on the cluster as it is just then; None says that it fits.
-        """
+    def pod_group_post_filter(self, group: PodGroup, members: Sequence[PodInfo]) -> GroupTrial:
+        """Pods that have to leave so that the group fits, or why that is of no use."""
         raise NotImplementedError
 
 

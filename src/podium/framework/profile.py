@@ -19,6 +19,7 @@ from podium.framework import bursts
 from podium.framework.crowding import try_crowded
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import FilterResult
+from podium.framework.extender_rules import in_calling_order
 from podium.framework.faults import located
 from podium.framework.filtering import (
     PreFilterOutcome,
@@ -64,6 +65,7 @@ class Profile:
     ) -> None:
         self.name = configuration.scheduler_name
         self.percentage_of_nodes_to_score = configuration.percentage_of_nodes_to_score
+        self.all_reasons = configuration.always_check_all_predicates
         self.plugins = dict(plugins)
         self.memory: Memory | None = Memory()
         self.standings = Standings()
@@ -87,7 +89,9 @@ class Profile:
         self.placement_score = self._weighted(ExtensionPoint.PLACEMENT_SCORE, PlacementScorePlugin)
 
     def run_pre_filters(self, cycle: Cycle) -> PreFilterOutcome:
-        standing = cycle.standing = self.standings.of(cycle) if self.memory is not None else None
+        cycle.all_reasons = self.all_reasons
+        remembers = self.memory is not None and not self.all_reasons
+        standing = cycle.standing = self.standings.of(cycle) if remembers else None
         if standing is None:
             return run_pre_filters(self.pre_filter, cycle)
         return bursts.pre_filters(self.pre_filter, cycle, standing)
@@ -154,13 +158,14 @@ def build_profiles(
         return name in registry and serves(registry.get(name), point.value)
 
     lists = expand_profiles(configuration, implements, registry.__contains__)
+    extenders = in_calling_order(configuration.extenders)
     return {
         profile.scheduler_name: _build_profile(
             profile,
             index,
             lists[profile.scheduler_name],
             registry,
-            Handle(cluster, gates, waiting, preempting, clock),
+            Handle(cluster, gates, waiting, preempting, clock, extenders),
         )
         for index, profile in enumerate(configuration.profiles)
     }

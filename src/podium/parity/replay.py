@@ -4,7 +4,8 @@ Between steps the outcome is applied as the recording did it: a placed pod runs,
 nominations are set or cleared. Expectations are never read here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
 import msgspec
@@ -18,6 +19,7 @@ from podium.config.load import load_configuration
 from podium.engine.choice import FirstByName
 from podium.engine.decision import Decision
 from podium.engine.scheduler import Attempt, Engine
+from podium.framework.asking import Asker
 from podium.framework.status import Code
 from podium.parity.cases import Case
 from podium.parity.recording import expectation
@@ -38,11 +40,16 @@ _RECORDED_AT = 1767225600.0
 """2026-01-01T00:00:00Z, the time of every step."""
 
 
-def decide(case: Case) -> Iterator[dict[str, Any]]:
+AskerOf = Callable[[Engine], AbstractContextManager[Asker | None]]
+"""Who asks the extenders of an engine."""
+
+
+def decide(case: Case, asker_of: AskerOf = lambda _: nullcontext()) -> Iterator[dict[str, Any]]:
     """The `expect` of each step, in order."""
     replay = Replay(case)
-    for index, step in enumerate(case.steps):
-        yield replay.step(index, step.pod)
+    with asker_of(replay.engine) as ask:
+        for index, step in enumerate(case.steps):
+            yield replay.step(index, step.pod, ask)
 
 
 class Replay:
@@ -56,7 +63,7 @@ class Replay:
         self._pending: dict[str, Pod] = {}
         self._load([decode_object(raw, strict=False) for raw in case.objects])
 
-    def step(self, index: int, raw: dict[str, Any]) -> dict[str, Any]:
+    def step(self, index: int, raw: dict[str, Any], ask: Asker | None = None) -> dict[str, Any]:
         """Schedule one pod, apply what came of it, and tell."""
         decoded = decode_object(raw, strict=False)
         if not isinstance(decoded, Pod):
@@ -70,7 +77,7 @@ class Replay:
         held_back = self.engine.pre_enqueue(info)
         if held_back is not None:
             return expectation(self.engine.gated(info, held_back), {})
-        attempt = self.engine.schedule(info)
+        attempt = self.engine.schedule(info, ask)
         reserve = self._apply(attempt, index)
         return expectation(attempt.decision, reserve)
 

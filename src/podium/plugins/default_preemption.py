@@ -8,7 +8,7 @@ Members of pod groups are a case of their own: with workload-aware preemption it
 preempts, as a whole (`pod_group_preemption.py`), and its members do not.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from podium.api.label_syntax import aggregate
@@ -20,9 +20,11 @@ from podium.cluster.shadow import Shadow
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import Diagnosis
 from podium.framework.events import Action, Registration, Resource
+from podium.framework.extender_rules import interested
 from podium.framework.fit_message import fit_error
 from podium.framework.handle import Handle
 from podium.framework.points import (
+    GroupTrial,
     PodGroupPostFilterPlugin,
     PostFilterPlugin,
     PostFilterResult,
@@ -31,6 +33,7 @@ from podium.framework.points import (
 from podium.framework.status import Code, Status, unresolvable
 from podium.plugins.pod_group_preemption import select_victims
 from podium.plugins.preemption_dry_run import Candidate, DryRun
+from podium.plugins.preemption_extenders import Negotiation, Outcome
 from podium.plugins.preemption_memory import PreemptionMemory
 
 NOT_HELPFUL = unresolvable("Preemption is not helpful for scheduling")
@@ -42,6 +45,7 @@ GROUP_UNKNOWN = "pod group for pod not found"
 GROUP_HAS_PLACEMENTS = "not eligible due to placement-based pod group scheduling limitation"
 GROUP_PREEMPTS_ITSELF = "not eligible due to workload aware preemption enabled"
 NEVER = "not eligible due to preemptionPolicy=Never."
+NO_CANDIDATE = "no candidate node for preemption"
 VICTIMS_TERMINATING = "not eligible due to a terminating pod on the nominated node."
 PREEMPTED_CONDITION = ("DisruptionTarget", "True", "PreemptionByScheduler")
 
@@ -55,6 +59,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, PodGroupPostFilterPl
         self._shadow = Shadow(handle.cluster.usage)
         self._placements = handle.gates["TopologyAwareWorkloadScheduling"]
         self._groups_preempt = handle.gates["WorkloadAwarePreemption"]
+        self._extenders = tuple(e for e in handle.extenders if e.preempt_verb)
 
     def events(self) -> Sequence[Registration]:
         return (Registration(Resource.POD, Action.DELETE, lambda *_: False),)
@@ -77,12 +82,10 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, PodGroupPostFilterPl
         held = self.handle.cluster.placements.get(last) if last else None
         return not last or (held is not None and not held.info.terminating)
 
-    def pod_group_post_filter(
-        self, group: PodGroup, members: Sequence[PodInfo], fits: Callable[[], Status | None]
-    ) -> Sequence[PodInfo] | Status:
-        return select_victims(self.handle.cluster, group, members, fits)
+    def pod_group_post_filter(self, group: PodGroup, members: Sequence[PodInfo]) -> GroupTrial:
+        return select_victims(self.handle.cluster, group, members)
 
-    def post_filter(self, cycle: Cycle, diagnosis: Diagnosis) -> PostFilterResult:
+    def post_filter(self, cycle: Cycle, diagnosis: Diagnosis) -> Outcome:
         key = group_of(cycle.pod.pod)
         refusal = self._left_to_the_group(key) if key is not None else ""
         refusal = refusal or self._not_eligible(cycle, diagnosis)
@@ -94,8 +97,8 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, PodGroupPostFilterPl
             if broken:
                 return PostFilterResult(Code.ERROR, (f"preemption: {aggregate(broken)}",))
             return _unschedulable(fit_error(nested), nominated_node="")
-        best = min(candidates, key=lambda candidate: candidate.rank)
-        return PostFilterResult(Code.SUCCESS, nominated_node=best.node_name, victims=best.victims)
+        extenders = interested(self._extenders, cycle.pod.pod) if self._extenders else ()
+        return Negotiation(cycle, _best).about(candidates, extenders)
 
     def _left_to_the_group(self, key: GroupKey) -> str:
         """Why a member of a group may not preempt by itself, or an empty string."""
@@ -161,6 +164,13 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, PodGroupPostFilterPl
         percent: int = self.args.min_candidate_nodes_percentage
         least: int = self.args.min_candidate_nodes_absolute
         return max(1, min(potential, max(least, potential * percent // 100)))
+
+
+def _best(candidates: Sequence[Candidate]) -> PostFilterResult:
+    if not candidates:
+        return _unschedulable(NO_CANDIDATE)
+    best = min(candidates, key=lambda candidate: candidate.rank)
+    return PostFilterResult(Code.SUCCESS, nominated_node=best.node_name, victims=best.victims)
 
 
 def _unschedulable(text: str, nominated_node: str | None = None) -> PostFilterResult:

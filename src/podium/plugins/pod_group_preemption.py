@@ -7,7 +7,7 @@ group that is only disrupted as a whole (`pkg/scheduler/framework/preemption/pod
 and `types.go`). Whether the group fits is the caller's to say; the cluster is as it was afterwards.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from podium.api.pod_groups import PER_GROUP, PodGroup
 from podium.api.workloads import PodDisruptionBudget
@@ -15,7 +15,8 @@ from podium.cluster.lifting import Lifted
 from podium.cluster.pod_group_state import PodGroupMissing, group_of, pod_group
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
-from podium.framework.status import Status, unresolvable, unschedulable
+from podium.framework.points import GroupTrial
+from podium.framework.status import unresolvable, unschedulable
 from podium.plugins.disruption_budgets import covers
 
 NEVER = unschedulable("not eligible due to preemptionPolicy=Never.")
@@ -43,12 +44,7 @@ class Unit:
         return (-self.priority, 0 if size else 1, -size, first.start_time)
 
 
-def select_victims(
-    cluster: Cluster,
-    group: PodGroup,
-    members: Sequence[PodInfo],
-    fits: Callable[[], Status | None],
-) -> list[PodInfo] | Status:
+def select_victims(cluster: Cluster, group: PodGroup, members: Sequence[PodInfo]) -> GroupTrial:
     """Pods to evict, most important first, or why that would not help."""
     if any(member.pod.spec.preemption_policy == "Never" for member in members):
         return NEVER
@@ -58,16 +54,17 @@ def select_victims(
     with Lifted(cluster) as lifted:
         for unit in weaker:
             _take_off(lifted, unit)
-        failure = fits()
+        failure = yield
         if failure is not None:
             return failure
         weaker.sort(key=lambda unit: unit.importance)
         budgets = list(cluster.catalog.all(PodDisruptionBudget))
-        victims = [
-            unit
-            for unit in (unit for part in split_by_budget(weaker, budgets) for unit in part)
-            if not _spared(lifted, unit, fits)
-        ]
+        victims: list[Unit] = []
+        for unit in (unit for part in split_by_budget(weaker, budgets) for unit in part):
+            _give_back(lifted, unit)
+            if (yield) is not None:  # the group does not fit beside it
+                _take_off(lifted, unit)
+                victims.append(unit)
     victims.sort(key=lambda unit: unit.importance)
     return [pod for unit in victims for pod in unit.pods]
 
@@ -111,14 +108,9 @@ def split_by_budget(
     return violating, others
 
 
-def _spared(lifted: Lifted, unit: Unit, fits: Callable[[], Status | None]) -> bool:
-    """Give a unit back; if the group does not fit beside it, it is a victim after all."""
+def _give_back(lifted: Lifted, unit: Unit) -> None:
     for pod in unit.pods:
         lifted.put_back(pod)
-    if fits() is None:
-        return True
-    _take_off(lifted, unit)
-    return False
 
 
 def _take_off(lifted: Lifted, unit: Unit) -> None:

@@ -178,7 +178,7 @@ class DryRun:
         if node.violating and node.others:
             node.victims.sort(key=_importance)
         victims = tuple(node.victims)
-        return Candidate(name, victims, node.violations, _rank(name, victims, node.violations))
+        return Candidate(name, victims, node.violations, rank(name, victims, node.violations))
 
 
 def _importance(pod: PodInfo) -> tuple[int, float]:
@@ -186,12 +186,15 @@ def _importance(pod: PodInfo) -> tuple[int, float]:
     return (-pod.priority, pod.start_time)
 
 
-def _rank(name: str, victims: Sequence[PodInfo], violations: int) -> Rank:
-    """Smaller is better (engine spec 11.6); the name settles what is left."""
-    highest = victims[0].priority
+def rank(name: str, victims: Sequence[PodInfo], violations: int) -> Rank:
+    """Smaller is better (engine spec 11.6); the name settles what is left.
+
+    The first victim is the most important one, unless an extender has listed them otherwise.
+    """
+    highest = max(pod.priority for pod in victims)
     return (
         violations,
-        highest,
+        victims[0].priority,
         sum(pod.priority + _PRIORITY_OFFSET for pod in victims),
         len(victims),
         -min(pod.start_time for pod in victims if pod.priority == highest),

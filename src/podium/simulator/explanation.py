@@ -7,7 +7,7 @@ five thousand nodes cost no more than ten.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from podium.framework.status import Status, unresolvable
 from podium.simulator.examination import Examination
 
 NOT_LOOKED_AT = "not looked at: enough nodes were found before"
+NO_REASON = "dropped by an extender without a reason"
 NOMINATED_ELSEWHERE = "not looked at: the node the pod was nominated for has room"
 
 
@@ -75,7 +76,10 @@ class Explanation:
     def rejections(self) -> list[Rejected]:
         """Nodes that do not fit by reason, the most frequent reason first."""
         groups: dict[Status, list[str]] = {}
-        seen = set(self._position)
+        for name, status in self.decision.dropped.items():
+            told = status if status.reasons else replace(status, reasons=(NO_REASON,))
+            groups.setdefault(told, []).append(name)
+        seen = {*self._position, *self.decision.dropped}
         names = self.decision.node_names
         for result in self.decision.results:
             rows = indices(result.rows)

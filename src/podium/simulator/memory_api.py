@@ -19,6 +19,8 @@ from podium.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim,
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
 from podium.engine import Engine
+from podium.framework.asking import Asker, NobodyToAsk, WrongAnswers
+from podium.framework.extender_calls import BindAnswer, BindCall, CallFailed
 from podium.plugins.dynamic_resources.claim_writing import (
     ClaimWrite,
     Deallocate,
@@ -46,10 +48,12 @@ class MemoryApi:
     """
 
     def __init__(self, engine: Engine, spend: Callable[[float], None], start: datetime) -> None:
-        """`spend` lets time pass; `start` is when the first pod may start."""
+        """`spend` lets time pass; `start` is when the first pod may start. Who can ask extenders
+        is set as `ask`."""
         self._engine = engine
         self._spend = spend
         self._last_start = start
+        self.ask: Asker | None = None
         self._volumes: list[PersistentVolume] = []
         self._claims: list[PersistentVolumeClaim] = []
 
@@ -57,6 +61,14 @@ class MemoryApi:
 
     async def bind(self, pod: PodInfo, node_name: str) -> None:
         self.place(pod.pod, node_name)
+
+    async def ask_to_bind(self, call: BindCall) -> BindAnswer | CallFailed:
+        if self.ask is None:
+            raise NobodyToAsk(f"{call.extender.url_prefix} has to bind, and nobody asks it to")
+        (answer,) = self.ask((call,))
+        if not isinstance(answer, BindAnswer | CallFailed):
+            raise WrongAnswers(f"a binding was answered with {type(answer).__name__}")
+        return answer
 
     def place(self, pod: Pod, node_name: str) -> None:
         """The pod runs on the node from now on."""

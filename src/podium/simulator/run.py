@@ -23,6 +23,7 @@ from podium.engine import Attempt
 from podium.engine.choice import Seeded
 from podium.engine.journal import MOST_PODS
 from podium.engine.validation import InvariantBroken
+from podium.framework.asking import Asker
 from podium.framework.registry import Registry
 from podium.simulator.carrying_out import Carrier
 from podium.simulator.memory_api import MemoryApi
@@ -84,12 +85,20 @@ class Simulation:
         for pod in scenario.running:
             self.engine.intake.pod_put(pod)
 
-    def run(self, *, until: str = "", on_attempt: Callable[[], None] = lambda: None) -> Report:
-        """Attempt all pending pods; `until` names a pod whose placement ends the run early."""
+    def run(
+        self,
+        *,
+        until: str = "",
+        on_attempt: Callable[[], None] = lambda: None,
+        ask: Asker | None = None,
+    ) -> Report:
+        """Attempt all pending pods; `until` names a pod whose placement ends the run early, `ask`
+        speaks with extenders, if the configuration has any."""
+        self._api.ask = ask
         before = load_of(self.engine.cluster)
         self._arrive()
         while not self._outcomes.is_placed(until):
-            attempt = self.engine.schedule_next()
+            attempt = self.engine.schedule_next(ask)
             if attempt is not None:
                 self._record(attempt)
                 self._spend(ATTEMPT_S)

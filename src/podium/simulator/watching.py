@@ -15,7 +15,9 @@ from podium.config.types import Configuration
 from podium.engine import Decision, Engine
 from podium.engine.attempt import Attempts
 from podium.engine.choice import Choice
+from podium.engine.extended_attempt import ExtendedAttempts
 from podium.engine.journal import Journal
+from podium.framework.asking import Asking
 from podium.framework.cycle import Cycle
 from podium.framework.pod_group_cycle import PodGroupCycle
 from podium.framework.profile import Profile
@@ -67,7 +69,7 @@ class WatchingJournal(Journal):
             self._looks.decided(decision)
 
 
-class WatchingAttempts(Attempts):
+class WatchingAttempts(ExtendedAttempts):
     """Asks every filter about every node before it looks for one, if the pod is watched."""
 
     engine: "WatchingEngine"
@@ -80,6 +82,17 @@ class WatchingAttempts(Attempts):
             return super().find(info, profile, group)
         examination = examine(self.engine, info)
         decision, cycle = super().find(info, profile, group)
+        looks.examined(decision, examination)
+        return decision, cycle
+
+    def finding(
+        self, info: PodInfo, profile: Profile, group: PodGroupCycle | None = None
+    ) -> Asking[tuple[Decision, Cycle]]:
+        looks = self.engine.looks
+        if not looks.watches(info.key):
+            return (yield from super().finding(info, profile, group))
+        examination = examine(self.engine, info)
+        decision, cycle = yield from super().finding(info, profile, group)
         looks.examined(decision, examination)
         return decision, cycle
 
@@ -110,6 +123,7 @@ class WatchingEngine(Engine):
         )
 
     def _build_attempts(self, choice: Choice, percentage: int) -> Attempts:
-        attempts = WatchingAttempts(self.cluster, choice, percentage, self.clock)
+        extenders = self.configuration.extenders
+        attempts = WatchingAttempts(self.cluster, choice, percentage, self.clock, extenders)
         attempts.engine = self
         return attempts

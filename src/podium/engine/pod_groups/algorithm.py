@@ -19,6 +19,7 @@ from podium.engine.choice import Choice
 from podium.engine.pod_groups.results import UNSCHEDULABLE, WAITING, GroupResult, MemberResult
 from podium.engine.preempting import Preemptions
 from podium.engine.state import EngineState
+from podium.framework.asking import Asking
 from podium.framework.placements import (
     PlacementScoringError,
     run_placement_generate,
@@ -43,26 +44,26 @@ class GroupAlgorithm:
         self._choice = choice
         self._by_placement = state.gates["TopologyAwareWorkloadScheduling"]
 
-    def run(
+    def running(
         self, profile: Profile, group: PodGroupCycle, members: Sequence[QueuedPod]
-    ) -> GroupResult:
+    ) -> Asking[GroupResult]:
         self._state.cluster.node_order()  # the snapshot: one for all members
         if self._by_placement:
-            return self._try_placements(profile, group, members)
-        return self._try(profile, group, members)
+            return (yield from self._try_placements(profile, group, members))
+        return (yield from self._try(profile, group, members))
 
     # one placement after the other
 
     def _try_placements(
         self, profile: Profile, group: PodGroupCycle, members: Sequence[QueuedPod]
-    ) -> GroupResult:
+    ) -> Asking[GroupResult]:
         placements = run_placement_generate(profile.placement_generate, group)
         if isinstance(placements, Status):
             return GroupResult(placements)
         first: GroupResult | None = None
         fitting: list[tuple[Placement, GroupResult]] = []
         for placement in placements:
-            result = self._try_placement(profile, group, members, placement)
+            result = yield from self._try_placement(profile, group, members, placement)
             if result.broken:
                 return result
             first = first or result
@@ -80,11 +81,11 @@ class GroupAlgorithm:
         group: PodGroupCycle,
         members: Sequence[QueuedPod],
         placement: Placement,
-    ) -> GroupResult:
+    ) -> Asking[GroupResult]:
         everywhere = len(placement.rows) == self._state.cluster.nodes.present_count
         group.limited_to = None if everywhere else placement.rows
         try:
-            return self._try(profile, group, members)
+            return (yield from self._try(profile, group, members))
         finally:
             group.limited_to = None
 
@@ -107,12 +108,12 @@ class GroupAlgorithm:
 
     def _try(
         self, profile: Profile, group: PodGroupCycle, members: Sequence[QueuedPod]
-    ) -> GroupResult:
+    ) -> Asking[GroupResult]:
         result = GroupResult(UNSCHEDULABLE)
         requires_preemption = False
         try:
             for queued in members:
-                member = self._try_member(profile, group, queued)
+                member = yield from self._try_member(profile, group, queued)
                 result.members.append(member)
                 if not member.node_name:
                     if not member.decision.is_error:
@@ -130,9 +131,9 @@ class GroupAlgorithm:
 
     def _try_member(
         self, profile: Profile, group: PodGroupCycle, queued: QueuedPod
-    ) -> MemberResult:
+    ) -> Asking[MemberResult]:
         started = self._state.clock()
-        decision, cycle = self._attempts.find(queued.info, profile, group)
+        decision, cycle = yield from self._attempts.finding(queued.info, profile, group)
         decision.attempt = queued.attempts
         decision.durations_s["total"] = self._state.clock() - started
         member = MemberResult(queued, decision, cycle)

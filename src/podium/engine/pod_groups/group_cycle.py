@@ -5,8 +5,8 @@
                             └──────────── would it fit if ... ◄─┘
 
 Everything happens between two events, like the attempt for a single pod, and ends with the group's
-condition (engine spec 12.3). Members that fail come back by backoff alone; there is no event that a
-group as a whole could wait for.
+condition (engine spec 12.3); while extenders are asked, events are kept back. Members that fail
+come back by backoff alone; there is no event that a group as a whole could wait for.
 """
 
 import traceback
@@ -26,6 +26,7 @@ from podium.engine.pod_groups.results import GroupResult
 from podium.engine.pod_groups.submission import Submission, Submitted
 from podium.engine.preempting import Preemptions
 from podium.engine.state import EngineState
+from podium.framework.asking import Asking
 from podium.framework.placements import is_error
 from podium.framework.pod_group_cycle import PodGroupCycle
 from podium.framework.profile import Profile
@@ -64,7 +65,7 @@ class PodGroups:
         self._submission = Submission(state, attempts, bindings, failures)
         self._preempts = state.gates["WorkloadAwarePreemption"]
 
-    def schedule(self, popped: QueuedPod) -> list[Submitted]:
+    def scheduling(self, popped: QueuedPod) -> Asking[list[Submitted]]:
         """Try the group of a popped pod; what was decided for each member that was tried."""
         self.crash = ""
         key = group_of(popped.info.pod)
@@ -83,7 +84,7 @@ class PodGroups:
             return []
         profile = self._state.profiles[members[0].info.pod.spec.scheduler_name]
         cycle = PodGroupCycle(key, self._state.cluster)
-        result = self._decide_or_break(profile, cycle, members)
+        result = yield from self._decide_or_break(profile, cycle, members)
         submitted = self._submission.submit(profile, members, result)
         self._tell_group(cycle, result)
         return submitted
@@ -99,10 +100,17 @@ class PodGroups:
 
     def _decide_or_break(
         self, profile: Profile, cycle: PodGroupCycle, members: list[QueuedPod]
-    ) -> GroupResult:
-        """An attempt that breaks is that group's failure: it is retried and stops nobody else."""
+    ) -> Asking[GroupResult]:
+        """An attempt that breaks is that group's failure: it is retried and stops nobody else.
+
+        One that is given up by the driver is retried without a word.
+        """
         try:
-            return self._decide(profile, cycle, members)
+            return (yield from self._decide(profile, cycle, members))
+        except GeneratorExit:
+            for member in members:
+                self._failures.handle(member, rejected=False, message="", nominated_node=None)
+            raise
         except Exception as problem:
             message = self._broke(problem)
             self.crash = traceback.format_exc()
@@ -113,12 +121,12 @@ class PodGroups:
 
     def _decide(
         self, profile: Profile, cycle: PodGroupCycle, members: list[QueuedPod]
-    ) -> GroupResult:
-        result = self._algorithm.run(profile, cycle, members)
+    ) -> Asking[GroupResult]:
+        result = yield from self._algorithm.running(profile, cycle, members)
         status = result.status
         if not self._preempts or status is None or status.code is not Code.UNSCHEDULABLE:
             return result
-        problem = self._preemption.run(profile, cycle, members)
+        problem = yield from self._preemption.running(profile, cycle, members)
         if problem is None:
             result.waiting_on_preemption = True
         elif is_error(problem):

@@ -1,19 +1,22 @@
 """A pod group makes room for itself, by removing pods anywhere in the cluster (engine spec 12.6).
 
 Who has to leave is DefaultPreemption's to work out; it asks here whether the group would fit, which
-is a try on paper in which nobody else preempts. What it takes to remove them is carried out as for
-any preemption, with the group as the preemptor.
+is a try on paper in which nobody else preempts and extenders have their say. What it takes to
+remove them is carried out as for any preemption, with the group as the preemptor.
 """
 
 from collections.abc import Sequence
+from contextlib import closing
 
 from podium.cluster.pod_group_state import PodGroupMissing, pod_group
+from podium.cluster.pod_info import PodInfo
 from podium.engine.pod_groups.algorithm import GroupAlgorithm
 from podium.engine.preempting import PLUGIN, Preemptions
 from podium.engine.requests import GroupPreemptor
 from podium.engine.state import EngineState
+from podium.framework.asking import Asking
 from podium.framework.pod_group_cycle import PodGroupCycle
-from podium.framework.points import PodGroupPostFilterPlugin
+from podium.framework.points import GroupTrial, PodGroupPostFilterPlugin
 from podium.framework.profile import Profile
 from podium.framework.queued import QueuedPod
 from podium.framework.status import Status, error, unschedulable
@@ -35,9 +38,9 @@ class GroupPreemption:
         self._algorithm = algorithm
         self._preemptions = preemptions
 
-    def run(
+    def running(
         self, profile: Profile, cycle: PodGroupCycle, members: Sequence[QueuedPod]
-    ) -> Status | None:
+    ) -> Asking[Status | None]:
         """None when pods are on their way out, else why not."""
         plugin = profile.plugins.get(PLUGIN)
         if not isinstance(plugin, PodGroupPostFilterPlugin):
@@ -49,19 +52,30 @@ class GroupPreemption:
         if group.topology_key is not None:
             return NOT_WITH_CONSTRAINTS
         infos = tuple(member.info for member in members)
-        answer = plugin.pod_group_post_filter(
-            group, infos, lambda: self._fits(profile, cycle, members)
-        )
+        with closing(plugin.pod_group_post_filter(group, infos)) as trial:
+            answer = yield from self._victims(trial, profile, cycle, members)
         if isinstance(answer, Status):
             return answer
         self._preemptions.carry_out_for_group(GroupPreemptor(group, infos), answer)
         return None
 
-    def _fits(
-        self, profile: Profile, cycle: PodGroupCycle, members: Sequence[QueuedPod]
-    ) -> Status | None:
-        cycle.post_filters = False
+    def _victims(
+        self,
+        trial: GroupTrial,
+        profile: Profile,
+        cycle: PodGroupCycle,
+        members: Sequence[QueuedPod],
+    ) -> Asking[Sequence[PodInfo] | Status]:
+        """Tell a trial whether the group fits for as long as it asks."""
         try:
-            return self._algorithm.run(profile, cycle, members).status
-        finally:
-            cycle.post_filters = True
+            next(trial)
+            while True:
+                cycle.post_filters = False
+                try:
+                    result = yield from self._algorithm.running(profile, cycle, members)
+                finally:
+                    cycle.post_filters = True
+                trial.send(result.status)
+        except StopIteration as end:
+            answer: Sequence[PodInfo] | Status = end.value
+            return answer

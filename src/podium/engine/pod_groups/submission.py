@@ -31,7 +31,6 @@ class Submission:
         self._attempts = attempts
         self._bindings = bindings
         self._failures = failures
-        self._expected = state.gates["NominatedNodeNameForExpectation"]
 
     def submit(
         self, profile: Profile, members: Sequence[QueuedPod], result: GroupResult
@@ -76,7 +75,7 @@ class Submission:
             self._state.ask_writes(queued.info, cycle.writes)
             return self._fail_as_decided(queued, decision), None
         self._state.note_attempt(decision)
-        binding = Binding(cycle, profile, member.node_name, self._expected)
+        binding = self._state.binding(cycle, profile, member.node_name)
         self._bindings.start(queued, binding, decision.waits_s)
         return decision, binding
 

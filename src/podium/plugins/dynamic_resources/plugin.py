@@ -77,6 +77,7 @@ class DynamicResources(
     PreBindPlugin,
 ):
     name = "DynamicResources"
+    by_filtered_rows = True
     in_range = True
     normalizes_by_range = True
 

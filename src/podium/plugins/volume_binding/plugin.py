@@ -76,6 +76,7 @@ class VolumeBinding(
     PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, ReservePlugin, PreBindPlugin
 ):
     name = "VolumeBinding"
+    by_filtered_rows = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)

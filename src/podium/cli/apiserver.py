@@ -1,0 +1,101 @@
+"""`podium apiserver`: an API server in one process, for kubectl and client libraries."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from podium.api.errors import InputError
+from podium.cli.exit_codes import OK
+
+_SHORTEST_TOKEN = 16
+
+
+def apiserver(
+    *,
+    host: Annotated[str, Parameter(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, Parameter(help="Port to listen on; 0 takes a free one.")] = 6443,
+    data: Annotated[
+        Path | None,
+        Parameter(help="Directory to keep objects in; without it they live in memory."),
+    ] = None,
+    kubeconfig_out: Annotated[
+        Path | None,
+        Parameter(
+            help="Where to write the kubeconfig. [default: podium.kubeconfig, or kubeconfig in the"
+            " data directory]"
+        ),
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        Parameter(help="File with the bearer token to expect; without it one is made."),
+    ] = None,
+    plain: Annotated[
+        bool,
+        Parameter(
+            name=["--plain"],
+            negative="--tls",
+            help="HTTP without TLS and without a token; only on loopback.",
+        ),
+    ] = False,
+) -> int:
+    """Serve the Kubernetes API from this process, with no other software.
+
+    Objects are defaulted, validated, admitted, stored and watched as by kube-apiserver 1.36.
+    Nothing runs behind the API: no scheduler, no controllers, no nodes but those that clients
+    create.
+
+    The server listens on loopback with a certificate that it makes, and expects a token. Both are
+    in the kubeconfig that it writes, which only you can read. With `--data` objects, certificates
+    and token are kept: every acknowledged write survives a crash.
+
+    **Examples**
+
+    ```
+    podium apiserver &
+    export KUBECONFIG=$PWD/podium.kubeconfig
+    kubectl create deployment web --image nginx
+    podium apiserver --port 0 --data ./cluster --kubeconfig-out ~/.kube/podium
+    ```
+
+    **Exit code** 0 after SIGTERM or SIGINT, 2 if the server cannot be started or its store cannot
+    be written.
+    """
+    from podium.apiserver.serving.kubeconfig import write_kubeconfig
+    from podium.apiserver.serving.server import ApiServer, ServerOptions, run
+
+    options = ServerOptions(
+        host=host,
+        port=port,
+        data=data,
+        plain=plain,
+        token=_token(token_file) if token_file else "",
+    )
+    server = ApiServer(options)
+    target = kubeconfig_out or (data / "kubeconfig" if data else Path("podium.kubeconfig"))
+    authority = server.certificates.authority if server.certificates else None
+    try:
+        write_kubeconfig(target, server.url, server.token, authority)
+    except OSError as problem:
+        server.close()
+        raise InputError(f"cannot be written: {problem.strerror}", source=str(target)) from problem
+    kept = f"objects in {data}" if data else "objects in memory"
+    print(f"podium: serving {server.url}, {kept}, kubeconfig in {target}", flush=True)
+    run(server)
+    print("podium: stopped", file=sys.stderr)
+    return OK
+
+
+def _token(path: Path) -> str:
+    try:
+        token = path.read_text().strip()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InputError(f"cannot be read: {problem}", source=str(path)) from problem
+    if len(token) < _SHORTEST_TOKEN or any(each.isspace() for each in token):
+        raise InputError(
+            f"holds no token of at least {_SHORTEST_TOKEN} characters without spaces",
+            source=str(path),
+            remedy="openssl rand -hex 32 makes one",
+        )
+    return token

@@ -1,0 +1,145 @@
+"""Configuration files as `podium config` looks at them: what is in a file, and what it comes to.
+
+A file is judged as it would be by a scheduler that starts here: with these feature gates, with the
+plugins that the user brings along, and, if asked for, with the files that it names.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from podium.api.errors import InputError
+from podium.cli.machine import Machine
+from podium.cli.options import read_bytes
+from podium.cli.user_plugins import equip
+from podium.config.errors import ConfigurationError, FieldProblem
+from podium.config.examine import Equipment, Examination, KnownPlugins, Mistake, examine
+from podium.config.feature_gates import FeatureGates
+from podium.config.flags.client_settings import client_settings
+from podium.config.flags.surroundings import StartRefused
+from podium.config.plugin_args import RawArgs
+from podium.config.points import ExtensionPoint
+from podium.config.types import Configuration
+from podium.extenders.tls import tls_clients
+from podium.framework.plugin_arguments import ArgumentsError, arguments_of
+from podium.framework.points import serves
+from podium.framework.registry import Registry
+from podium.plugins import in_tree_registry
+
+DEFAULTS = b"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+
+NamedFiles = Annotated[
+    Literal["none", "certificates", "all"],
+    Parameter(
+        name=["--files"],
+        help="Which of the files that a configuration names are opened: the certificates of "
+        "extenders, all (the kubeconfig too), or none.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One file and what was found in it; `readable` is False if it could not even be opened."""
+
+    file: str
+    found: Examination
+    readable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What files are judged by."""
+
+    gates: FeatureGates
+    plugins: tuple[str, ...] = ()
+    files: str = "none"
+
+    def check(self, path: str) -> Checked:
+        try:
+            data = read_bytes(path)
+        except InputError as error:
+            mistake = Mistake(error.problem)
+            return Checked(path, Examination(message=error.problem, mistakes=(mistake,)), False)
+        return Checked(path, self.examine(data))
+
+    def load(self, path: str | None) -> Examination:
+        """An examination that went well, of the defaults if there is no file."""
+        found = self.examine(DEFAULTS if path is None else read_bytes(path))
+        if not found.loads:
+            remedies = (mistake.remedy for mistake in found.mistakes if mistake.remedy)
+            raise ConfigurationError(
+                found.message or "",
+                source=path or "",
+                remedy=next(remedies, "") or _all_at_once(path, found),
+            )
+        return found
+
+    def examine(self, data: bytes) -> Examination:
+        return examine(
+            data, known_plugins(), self.gates, prepare=self._opened_files, equip=self._equipped
+        )
+
+    def _equipped(self, configuration: Configuration) -> Equipment:
+        equipped = equip(configuration, _in_tree_registry(), self.plugins)
+        if equipped.registry is _in_tree_registry():
+            return Equipment(configuration, known_plugins())
+        _check_arguments(equipped.configuration, equipped.registry)
+        known = KnownPlugins(tuple(equipped.registry), _implements(equipped.registry))
+        return Equipment(equipped.configuration, known, equipped.notes)
+
+    def _opened_files(self, configuration: Configuration) -> None:
+        """Raises ConfigurationError."""
+        if self.files == "all":
+            kubeconfig = configuration.client_connection.kubeconfig
+            try:
+                client_settings(kubeconfig, "", Machine(), lambda _warning: None)
+            except StartRefused as problem:
+                at = FieldProblem("clientConnection.kubeconfig", str(problem))
+                raise ConfigurationError(str(problem), (at,)) from None
+        if self.files != "none":
+            tls_clients(configuration.extenders)
+
+
+@cache
+def known_plugins() -> KnownPlugins:
+    """What the in-tree registry can tell."""
+    registry = _in_tree_registry()
+    return KnownPlugins(tuple(registry), _implements(registry))
+
+
+@cache
+def _in_tree_registry() -> Registry:
+    return in_tree_registry()
+
+
+def _implements(registry: Registry) -> Callable[[str, ExtensionPoint], bool]:
+    def implements(name: str, point: ExtensionPoint) -> bool:
+        return name in registry and serves(registry.get(name), point.value)
+
+    return implements
+
+
+def _check_arguments(configuration: Configuration, registry: Registry) -> None:
+    """Refuse arguments that plugins of the user's own would refuse."""
+    for i, profile in enumerate(configuration.profiles):
+        in_use = profile.plugins.enabled_names()
+        for j, (name, args) in enumerate(profile.plugin_args.items()):
+            own = isinstance(args, RawArgs) and name in in_use and name in registry
+            if not own or name in _in_tree_registry():
+                continue
+            try:
+                arguments_of(registry.get(name), args)
+            except ArgumentsError as problem:
+                at = f"profiles[{i}].pluginConfig[{j}].{problem.path}"
+                found = FieldProblem(at, f"{problem.problem} (plugin {name})", problem.remedy)
+                raise ConfigurationError(str(found), (found,)) from None
+
+
+def _all_at_once(path: str | None, found: Examination) -> str:
+    if path is None or path == "-" or len(found.mistakes) < 2:
+        return ""
+    return f"podium config check {path} tells all {len(found.mistakes)} problems"
