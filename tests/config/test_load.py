@@ -8,7 +8,7 @@ from podium.config import (
     PluginRef,
     load_configuration,
 )
-from podium.config.plugin_args import RawArgs
+from podium.config.plugin_args import NodeResourcesFitArgs, RawArgs
 
 HEADER = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",
@@ -355,11 +355,49 @@ def test_queue_sort_must_be_the_same_for_all_profiles() -> None:
     )
 
 
-def test_extenders_are_read_and_checked_but_refused_for_now() -> None:
-    error = refused(HEADER | {"extenders": [{"urlPrefix": "http://a", "httpTimeout": "5s"}]})
-    assert error.message == "couldn't build extenders: scheduler extenders are not supported yet"
-    assert error.problems[0].path == "extenders"
+def test_extenders_are_part_of_the_configuration() -> None:
+    raw = HEADER | {"extenders": [{"urlPrefix": "http://a", "httpTimeout": "5s"}]}
+    (extender,) = load_configuration(raw).extenders
+    assert (extender.url_prefix, extender.http_timeout.seconds) == ("http://a", 5)
 
+
+def test_resources_that_the_scheduler_ignores_replace_the_list_of_every_profile() -> None:
+    managed = [
+        {"name": "a.com/x", "ignoredByScheduler": True},
+        {"name": "a.com/y"},
+        {"name": "a.com/z", "ignoredByScheduler": True},
+    ]
+    written = {"name": "NodeResourcesFit", "args": {"ignoredResources": ["b.com/mine"]}}
+    configuration = load_configuration(
+        HEADER
+        | {
+            "extenders": [{"urlPrefix": "http://a", "managedResources": managed}],
+            "profiles": [
+                {"schedulerName": "one", "pluginConfig": [written]},
+                {"schedulerName": "two"},
+            ],
+        }
+    )
+    for profile in configuration.profiles:
+        args = profile.plugin_args["NodeResourcesFit"]
+        assert isinstance(args, NodeResourcesFitArgs)
+        assert args.ignored_resources == ("a.com/x", "a.com/z")
+
+
+def test_ignored_resources_need_a_place_to_be_written_to() -> None:
+    managed = [{"name": "a.com/x", "ignoredByScheduler": True}]
+    raw = HEADER | {
+        "extenders": [{"urlPrefix": "http://a", "managedResources": managed}],
+        "profiles": [
+            {"plugins": {"multiPoint": {"disabled": [{"name": "NodeResourcesFit"}]}}},
+        ],
+    }
+    assert refused(raw).message == (
+        "couldn't build extenders: can't find NodeResourcesFitArgs in plugin config"
+    )
+
+
+def test_mistakes_in_extenders_are_told_all_at_once() -> None:
     extenders = [
         {"prioritizeVerb": "p", "bindVerb": "b", "managedResources": [{"name": "cpu"}]},
         {"bindVerb": "b", "managedResources": [{"name": "a.com/x"}, {"name": "a.com/x"}]},

@@ -20,7 +20,7 @@ SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 PARITY = sorted((SHARED / "parity").glob("*.jsonl.gz"))
 CASES = SHARED / "config-cases" / "cases.jsonl"
 
-# A file system or a cluster would have to be asked.
+# A file system or a cluster would have to be asked; tests/cli/test_run_recorded.py does.
 ABOUT_CLIENTS = frozenset({"kubeconfig-empty-string", "kubeconfig-missing", "no-client-connection"})
 # Upstream's internal version; nobody writes it.
 NOT_KEPT = frozenset({"api-version-internal"})

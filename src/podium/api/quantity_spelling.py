@@ -10,7 +10,7 @@ Contract: `canonical` and `rounded_to_milli` are idempotent, and give the text t
 refused them before, and writing is not the place to fail.
 
 Worked example: `0.5Gi` is 536870912 bytes in binary style, so it becomes `512Mi`; `0.5Ki` is below
-1024 and loses the binary style: `512`.
+1024 and loses the binary style: `512`. So does `62.5Ki`, which no binary suffix fits: `64k`.
 """
 
 import re
@@ -109,7 +109,9 @@ def _written(amount: int, style: str) -> str:
         return "0"
     if style == _BINARY:
         units, rest = divmod(abs(amount), NANO_PER_UNIT)
-        if not rest and units >= 1024:
+        # upstream: what no binary suffix fits is written plain, and read back as a decimal amount
+        # as soon as it has been stored once.
+        if not rest and units and units % 1024 == 0:
             return _in_binary(units, "-" if amount < 0 else "")
     digits, exponent = amount, -9
     while digits % 10 == 0:

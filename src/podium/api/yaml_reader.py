@@ -23,7 +23,7 @@ _NO_KEY = object()
 
 
 @dataclass(slots=True)
-class _Open:
+class Open:
     """A map or list that is still being read; `height` is how deep it goes below itself."""
 
     value: dict[str, Any] | list[Any]
@@ -36,7 +36,7 @@ class _Open:
 
 
 @dataclass(frozen=True, slots=True)
-class _Anchored:
+class Anchored:
     value: Any
     nodes: int
     height: int
@@ -65,7 +65,7 @@ def read_yaml(text: str, source: str, *, depth: int, alias_nodes: int) -> Iterat
 class Builder:
     """Puts one document's events together.
 
-    A reader with other ideas about equal keys overrides `_repeated_key` and `_set`.
+    A reader with other ideas about keys overrides `_collection_as_key`, `_key` and `_set`.
     """
 
     def __init__(self, source: str, depth: int, alias_nodes: int) -> None:
@@ -79,8 +79,8 @@ class Builder:
         self.value: Any = None
         self.line = 0
         self._nodes = 0
-        self._open: list[_Open] = []
-        self._anchors: dict[str, _Anchored | None] = {}
+        self._open: list[Open] = []
+        self._anchors: dict[str, Anchored | None] = {}
 
     def take(self, event: yaml.Event) -> None:
         line = event.start_mark.line + 1 if event.start_mark else 0
@@ -106,16 +106,19 @@ class Builder:
 
     def _begin(self, event: yaml.CollectionStartEvent, line: int) -> None:
         if self._expects_key():
-            raise self._error(
-                line,
-                "a map or list cannot be a key",
-                "if this is a template, render it first; if {{ }} is meant as text, quote it",
-            )
+            self._collection_as_key(line)
         self._check_depth(1, line)
         if event.anchor:
             self._anchors[event.anchor] = None
         is_map = isinstance(event, yaml.MappingStartEvent)
-        self._open.append(_Open({} if is_map else [], line, event.anchor, self._nodes))
+        self._open.append(Open({} if is_map else [], line, event.anchor, self._nodes))
+
+    def _collection_as_key(self, line: int) -> None:
+        raise self._error(
+            line,
+            "a map or list cannot be a key",
+            "if this is a template, render it first; if {{ }} is meant as text, quote it",
+        )
 
     def _expects_key(self) -> bool:
         if not self._open:
@@ -131,7 +134,7 @@ class Builder:
         except ScalarError as error:
             raise self._error(line, str(error)) from None
 
-    def _alias(self, name: str | None, line: int) -> _Anchored:
+    def _alias(self, name: str | None, line: int) -> Anchored:
         if name is None or name not in self._anchors:
             raise self._error(line, f"alias *{name} has no anchor &{name} before it")
         anchored = self._anchors[name]
@@ -151,7 +154,7 @@ class Builder:
 
     def _remember(self, anchor: str | None, value: Any, *, nodes: int, height: int) -> None:
         if anchor:
-            self._anchors[anchor] = _Anchored(value, nodes, height)
+            self._anchors[anchor] = Anchored(value, nodes, height)
 
     def _place(self, value: Any, line: int, height: int) -> None:
         """Puts a finished value where it belongs: the document, a list, a key or a key's value."""
@@ -172,9 +175,7 @@ class Builder:
                 self._set(parent.value, parent.key, value, line)
             parent.key = _NO_KEY
 
-    def _key(self, parent: _Open, value: Any, line: int) -> str:
-        if isinstance(value, dict | list):
-            raise self._error(line, "a map or list cannot be a key")
+    def _key(self, parent: Open, value: Any, line: int) -> str:
         try:
             key = key_text(value)
         except ScalarError as error:

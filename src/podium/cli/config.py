@@ -4,10 +4,10 @@ from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from podium.cli.config_files import DEFAULTS, NamedFiles, Surroundings
+from podium.cli.config_diff import effective_diff
+from podium.cli.config_files import NamedFiles, Surroundings
 from podium.cli.config_view import (
     checked_document,
-    effective_diff,
     effective_yaml,
     show_checked,
     show_points,
@@ -89,7 +89,8 @@ def show(
 ) -> int:
     """Print the effective configuration: everything filled in, as YAML that loads again.
 
-    It is what kube-scheduler writes with --write-config-to.
+    It is what kube-scheduler writes with --write-config-to. With `--diff`, a line for each value
+    that is not what a file of the same version without content would have.
 
     **Examples**
 
@@ -103,11 +104,12 @@ def show(
     """
     judge = Surroundings(read_gates(feature_gates), tuple(plugin or ()))
     found = judge.load(file)
+    assert found.configuration is not None
     assert found.effective is not None
     if diff:
-        defaults = Surroundings(judge.gates).examine(DEFAULTS).effective
+        defaults = judge.defaults(found.configuration.api_version).effective
         assert defaults is not None
-        print(effective_diff(defaults, found.effective, file or "defaults"), end="")
+        print(effective_diff(defaults, found.effective), end="")
     else:
         print(effective_yaml(found.effective), end="")
     return OK

@@ -22,14 +22,12 @@ from podium.config.flags.client_settings import client_settings
 from podium.config.flags.surroundings import StartRefused
 from podium.config.plugin_args import RawArgs
 from podium.config.points import ExtensionPoint
-from podium.config.types import Configuration
+from podium.config.types import API_VERSION, KIND, Configuration
 from podium.extenders.tls import tls_clients
 from podium.framework.plugin_arguments import ArgumentsError, arguments_of
 from podium.framework.points import serves
 from podium.framework.registry import Registry
 from podium.plugins import in_tree_registry
-
-DEFAULTS = b"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 
 NamedFiles = Annotated[
     Literal["none", "certificates", "all"],
@@ -68,7 +66,7 @@ class Surroundings:
 
     def load(self, path: str | None) -> Examination:
         """An examination that went well, of the defaults if there is no file."""
-        found = self.examine(DEFAULTS if path is None else read_bytes(path))
+        found = self.defaults() if path is None else self.examine(read_bytes(path))
         if not found.loads:
             remedies = (mistake.remedy for mistake in found.mistakes if mistake.remedy)
             raise ConfigurationError(
@@ -77,6 +75,10 @@ class Surroundings:
                 remedy=next(remedies, "") or _all_at_once(path, found),
             )
         return found
+
+    def defaults(self, api_version: str = API_VERSION) -> Examination:
+        """What a file of some version says that says nothing."""
+        return self.examine(f"apiVersion: {api_version}\nkind: {KIND}\n".encode())
 
     def examine(self, data: bytes) -> Examination:
         return examine(

@@ -1,6 +1,5 @@
 """How `podium config` shows what it found: mistakes, effective configurations, plugin lists."""
 
-import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -94,17 +93,6 @@ def effective_yaml(document: Mapping[str, Any]) -> str:
     return yaml.dump(
         document, Dumper=_Dumper, sort_keys=True, allow_unicode=True, width=1000, indent=2
     )
-
-
-def effective_diff(defaults: Mapping[str, Any], document: Mapping[str, Any], name: str) -> str:
-    """What a configuration changes, as a unified diff; empty if nothing."""
-    lines = difflib.unified_diff(
-        effective_yaml(defaults).splitlines(keepends=True),
-        effective_yaml(document).splitlines(keepends=True),
-        "defaults",
-        name,
-    )
-    return "".join(lines)
 
 
 def show_points(screen: Screen, lists: Mapping[str, PointLists]) -> None:

@@ -171,15 +171,16 @@ def _fit(args: NodeResourcesFitArgs, at: str) -> Problems:
         yield forbidden(at_ratio, "must be nil when type is not RequestedToCapacityRatio")
 
 
-def shape_problems(shape: Sequence[UtilizationShapePoint], at: str) -> Problems:
+def shape_problems(
+    shape: Sequence[UtilizationShapePoint],
+    at: str,
+    unsorted_text: str = "values must be sorted in increasing order",
+) -> Problems:
     if not shape:
         yield required(at, "at least one point must be specified")
     for i in range(1, len(shape)):
         if shape[i - 1].utilization >= shape[i].utilization:
-            unsorted = shape[i].utilization
-            yield invalid(
-                f"{at}[{i}].utilization", unsorted, "values must be sorted in increasing order"
-            )
+            yield invalid(f"{at}[{i}].utilization", shape[i].utilization, unsorted_text)
             break
     for i, point in enumerate(shape):
         if not 0 <= point.utilization <= 100:

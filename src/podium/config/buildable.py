@@ -37,14 +37,14 @@ def build_problem(
             problem = FieldProblem(f"profiles[{i}]", NO_FIT_ARGS)
             return ConfigurationError(f"couldn't build extenders: {NO_FIT_ARGS}", (problem,))
     configuration = with_ignored_resources(configuration)
-    for i, profile in enumerate(configuration.profiles):
+    for profile in configuration.profiles:
         problems = fit_args_problems(profile, gates)
         if problems:
             return ConfigurationError(
                 f"initializing profiles: creating profile for scheduler name "
                 f'{profile.scheduler_name}: initializing plugin "NodeResourcesFit": '
                 f"{joined(problems)}",
-                _placed(problems, i, list(profile.plugin_args).index(FIT)),
+                fit_problems(configuration, gates),
             )
     for profile in configuration.profiles:
         gone = [p.name for p in profile.plugins.multi_point.enabled]
@@ -55,6 +55,16 @@ def build_problem(
                 f'{profile.scheduler_name}: PreFilterPlugin "{gone[0]}" does not exist'
             )
     return None
+
+
+def fit_problems(configuration: Configuration, gates: Mapping[str, bool]) -> list[FieldProblem]:
+    """Everything that NodeResourcesFit would refuse in any profile, with its place."""
+    found: list[FieldProblem] = []
+    for i, profile in enumerate(configuration.profiles):
+        problems = fit_args_problems(profile, gates)
+        if problems:
+            found.extend(_placed(problems, i, list(profile.plugin_args).index(FIT)))
+    return found
 
 
 def with_ignored_resources(configuration: Configuration) -> Configuration:

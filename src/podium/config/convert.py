@@ -2,8 +2,9 @@
 
 The plugins of a converted file are all listed, so that the defaults v1 would add change nothing.
 What v1 says in other words is translated: score plugins that became strategies of NodeResourcesFit,
-limits on in-tree volumes that NodeVolumeLimits counts since those volumes go through CSI. What v1
-cannot say is left out and named as lost.
+labels that nodes must have and that NodeAffinity can demand of all pods, limits on in-tree volumes
+that NodeVolumeLimits counts since those volumes go through CSI. What v1 cannot say is left out and
+named as lost.
 """
 
 from dataclasses import dataclass, field
@@ -11,7 +12,14 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from podium.api.pod import (
+    NodeAffinity,
+    NodeSelector,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+)
 from podium.config.legacy_args import (
+    NodeLabelArgs,
     NodeResourcesLeastAllocatedArgs,
     NodeResourcesMostAllocatedArgs,
     RequestedToCapacityRatioArgs,
@@ -21,6 +29,7 @@ from podium.config.plugin_args import (
     LEAST_ALLOCATED,
     MOST_ALLOCATED,
     REQUESTED_TO_CAPACITY_RATIO,
+    NodeAffinityArgs,
     NodeResourcesFitArgs,
     PluginArgs,
     RawArgs,
@@ -37,7 +46,11 @@ from podium.config.types import (
 )
 from podium.config.validation import IN_TREE_VOLUME_LIMITS
 
+AllArgs = dict[str, PluginArgs | RawArgs]
+
 _FIT: Final = "NodeResourcesFit"
+_AFFINITY: Final = "NodeAffinity"
+_LABEL: Final = "NodeLabel"
 _STRATEGIES: Final = (
     "NodeResourcesLeastAllocated",
     "NodeResourcesMostAllocated",
@@ -45,8 +58,9 @@ _STRATEGIES: Final = (
 )
 _GONE: Final = {
     "NodePreferAvoidPods": "taints and tolerations took its place",
+    "NodeResourceLimits": "nothing took its place",
     "SelectorSpread": "PodTopologySpread spreads such pods by its system defaults",
-    "NodeLabel": "node affinity, or addedAffinity of NodeAffinity, took its place",
+    "NodeLabel": "node affinity took its place",
     "ServiceAffinity": "inter-pod affinity took its place",
 }
 
@@ -87,6 +101,9 @@ def to_v1(configuration: Configuration) -> Conversion:
 
 def _profile(profile: ProfileConfiguration, at: str, result: Conversion) -> ProfileConfiguration:
     plugins, args = _as_strategy(profile, at, result)
+    plugins, args = _as_added_affinity(plugins, args, at, result)
+    if profile.always_check_all_predicates:
+        profile = replace(profile, always_check_all_predicates=False)
     named = sorted(plugins.enabled_names())
     limits = [name for name in named if name in IN_TREE_VOLUME_LIMITS]
     if limits:
@@ -117,7 +134,7 @@ def _profile(profile: ProfileConfiguration, at: str, result: Conversion) -> Prof
 
 def _as_strategy(
     profile: ProfileConfiguration, at: str, result: Conversion
-) -> tuple[Plugins, dict[str, PluginArgs | RawArgs]]:
+) -> tuple[Plugins, AllArgs]:
     """The plugins and arguments with a lone allocation score turned into NodeResourcesFit's."""
     plugins, args = profile.plugins, profile.plugin_args
     scores = plugins.score.enabled
@@ -140,6 +157,55 @@ def _as_strategy(
         replace(plugins, score=PluginSet(enabled), pre_score=PluginSet(prepared)),
         {**args, _FIT: replace(fit, scoring_strategy=strategy)},
     )
+
+
+def _as_added_affinity(
+    plugins: Plugins, args: AllArgs, at: str, result: Conversion
+) -> tuple[Plugins, AllArgs]:
+    """The same with NodeLabel's filter turned into a demand of NodeAffinity's, if that filters."""
+    labels, affinity = args.get(_LABEL), args.get(_AFFINITY)
+    filters = [plugin.name for plugin in plugins.filter.enabled]
+    if not isinstance(labels, NodeLabelArgs) or _LABEL not in filters:
+        return plugins, args
+    demanded = (
+        *(_demand(key, "Exists") for key in labels.present_labels),
+        *(_demand(key, "DoesNotExist") for key in labels.absent_labels),
+    )
+    if demanded and _AFFINITY not in filters:
+        return plugins, args
+    plugins = replace(plugins, filter=_without(plugins.filter, {_LABEL}))
+    if not demanded:
+        return plugins, args
+    given = affinity if isinstance(affinity, NodeAffinityArgs) else NodeAffinityArgs()
+    result.changed.append(
+        f"{at}.plugins.filter: NodeLabel is addedAffinity of NodeAffinity, with its own reason"
+    )
+    return plugins, {**args, _AFFINITY: _demanding(given, demanded)}
+
+
+def _demand(key: str, operator: str) -> NodeSelectorRequirement:
+    return NodeSelectorRequirement(key=key, operator=operator)
+
+
+def _demanding(
+    args: NodeAffinityArgs, requirements: tuple[NodeSelectorRequirement, ...]
+) -> NodeAffinityArgs:
+    """Arguments that demand something more of every node."""
+    added = args.added_affinity or NodeAffinity()
+    required = added.required_during_scheduling_ignored_during_execution
+    if required is None:
+        terms: tuple[NodeSelectorTerm, ...] = (NodeSelectorTerm(match_expressions=requirements),)
+    else:
+        # A term that demands nothing selects no node, and has to stay that way.
+        terms = tuple(
+            replace(term, match_expressions=(*(term.match_expressions or ()), *requirements))
+            if term.match_expressions or term.match_fields
+            else term
+            for term in required.node_selector_terms or ()
+        )
+    selector = NodeSelector(node_selector_terms=terms)
+    added = replace(added, required_during_scheduling_ignored_during_execution=selector)
+    return replace(args, added_affinity=added)
 
 
 def _strategy(args: PluginArgs | RawArgs | None) -> ScoringStrategy | None:

@@ -10,10 +10,6 @@ A Struct may say how Go names it: `GO_TYPE` (default `v1.<class name>`), and `GO
 fields that live in an embedded Go struct and carry its name in messages.
 """
 
-import base64
-import binascii
-import math
-import struct
 import types
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Generic, NamedTuple, TypeVar, Union, get_args, get_origin
@@ -21,31 +17,44 @@ from typing import Annotated, Any, Final, Generic, NamedTuple, TypeVar, Union, g
 import msgspec
 from msgspec.structs import FieldInfo, fields
 
-from podium.api.errors import closest
-from podium.config.duration import Duration, DurationError
-from podium.config.json_text import RepeatedMembers, WrittenFloat
+from podium.api.errors import closest, did_you_mean
+from podium.config.decode_values import (
+    PLAIN_FLOAT,
+    PLAIN_INT,
+    DecodeError,
+    EndingError,
+    Float32,
+    GoNumber,
+    Int32,
+    Int64,
+    Place,
+    decode_bytes,
+    decode_duration,
+    decode_float,
+    decode_int,
+    json_kind,
+)
+from podium.config.duration import Duration
+from podium.config.errors import FieldProblem
+from podium.config.flags.quoting import quoted
+from podium.config.json_text import members
 
+__all__ = [
+    "DecodeError",
+    "Decoded",
+    "Float32",
+    "Int32",
+    "Int64",
+    "UnknownField",
+    "decode",
+    "json_kind",
+]
+
+_WRONG: Final = object()
+# Beyond these nobody reads what else is wrong, or what was probably meant.
+_MOST_TOLD: Final = 100
 StructT = TypeVar("StructT", bound=msgspec.Struct)
 ValueT = TypeVar("ValueT")
-
-
-class GoNumber(NamedTuple):
-    """The Go type of a number, which decides what fits and what messages call it."""
-
-    name: str
-    bits: int
-
-
-Int32 = Annotated[int, GoNumber("int32", 32)]
-Int64 = Annotated[int, GoNumber("int64", 64)]
-Float32 = Annotated[float, GoNumber("float32", 32)]
-
-_PLAIN_INT: Final = GoNumber("int32", 32)
-_PLAIN_FLOAT: Final = GoNumber("float64", 64)
-
-
-class DecodeError(ValueError):
-    """A value of the wrong type or form. The text is upstream's; it ends the decoding."""
 
 
 class UnknownField(NamedTuple):
@@ -60,7 +69,7 @@ class UnknownField(NamedTuple):
 
     @property
     def text(self) -> str:
-        return f'{self.problem} "{self.path}"'
+        return f"{self.problem} {quoted(self.path)}"
 
 
 class Decoded(NamedTuple, Generic[ValueT]):
@@ -70,166 +79,122 @@ class Decoded(NamedTuple, Generic[ValueT]):
     unknown_fields: tuple[UnknownField, ...]
 
 
-class _Unknown(list[UnknownField]):
-    """The unknown fields found so far, and the known ones that do not count."""
+class _Found:
+    """What was found so far: unknown fields, and values of the wrong type.
+
+    upstream: a wrong type does not stop the decoding, and of several the first one is reported.
+    """
 
     def __init__(self, absent: frozenset[str]) -> None:
-        super().__init__()
         self.absent = absent
+        self.unknown: list[UnknownField] = []
+        self.wrong: list[DecodeError] = []
 
-
-class _Place(NamedTuple):
-    """Where a value stands: its Go field for type errors, its path for unknown fields."""
-
-    go_struct: str
-    go_path: str
-    path: str
+    def refusal(self, first: DecodeError) -> DecodeError:
+        """An error with everything that is wrong."""
+        others = (error for error in self.wrong if error is not first)
+        unknown = (
+            FieldProblem(field.path, field.problem, did_you_mean(field.suggestion))
+            for field in dict.fromkeys(self.unknown)
+        )
+        problems = (p for error in (first, *others) for p in error.problems)
+        return DecodeError(str(first), (*problems, *unknown))
 
 
 def decode(
     raw: Mapping[str, Any], shape: type[StructT], absent: frozenset[str] = frozenset()
 ) -> Decoded[StructT]:
-    """Read a mapping as `shape`. Unknown fields are listed, a wrong type raises DecodeError.
+    """Read a mapping as `shape`. Unknown fields are listed, wrong types raise a DecodeError.
 
     `absent` names fields of the Struct that the document's version does not have, by their paths
     without indexes (`profiles.plugins.multiPoint`).
     """
-    unknown = _Unknown(absent)
-    value = _decode_struct(raw, shape, _Place(_go_name(shape), "", ""), unknown)
-    return Decoded(value, tuple(unknown))
-
-
-def json_kind(raw: object) -> str:
-    """What JSON calls this kind of value."""
-    match raw:
-        case bool():
-            return "bool"
-        case str():
-            return "string"
-        case int() | float():
-            return "number"
-        case list() | tuple():
-            return "array"
-        case None:
-            return "null"
-        case _:
-            return "object"
+    found = _Found(absent)
+    try:
+        value = _decode_struct(raw, shape, Place(_go_name(shape), "", ""), found)
+    except EndingError as error:
+        raise found.refusal(error) from None
+    if found.wrong:
+        raise found.refusal(found.wrong[0])
+    return Decoded(value, tuple(dict.fromkeys(found.unknown)))
 
 
 def _decode_struct(
-    raw: Mapping[str, Any], shape: type[StructT], place: _Place, unknown: _Unknown
+    raw: Mapping[str, Any], shape: type[StructT], place: Place, found: _Found
 ) -> StructT:
     known = {info.encode_name: info for info in fields(shape)}
     unread: frozenset[str] = getattr(shape, "UNREAD", frozenset())
     embedded: Mapping[str, str] = getattr(shape, "GO_EMBEDDED", {})
     values: dict[str, Any] = {}
     seen: set[str] = set()
-    for name, value in raw.pairs if isinstance(raw, RepeatedMembers) else raw.items():
+    for name, value in members(raw):
         path = f"{place.path}.{name}" if place.path else name
         go_name = f"{embedded[name]}.{name}" if name in embedded else name
         go_path = f"{place.go_path}.{go_name}" if place.go_path else go_name
-        info: FieldInfo | None = None if go_path in unknown.absent else known.get(name)
-        repeated = name in seen
-        seen.add(name)
+        info: FieldInfo | None = None if go_path in found.absent else known.get(name)
         if info is None:
-            if name not in unread and not repeated:
-                unknown.append(UnknownField(path, closest(str(name), list(known))))
+            if name not in unread:
+                guess = closest(name, list(known)) if len(found.unknown) < _MOST_TOLD else ""
+                found.unknown.append(UnknownField(path, guess))
             continue
-        if repeated:
-            unknown.append(UnknownField(path, "", "duplicate field"))
-        if value is not None:
-            inner = _Place(_go_name(shape), go_path, path)
-            values[info.name] = _decode_value(value, info.type, inner, unknown)
+        if name in seen:
+            found.unknown.append(UnknownField(path, "", "duplicate field"))
+        seen.add(name)
+        if value is not None or info.type is Duration:
+            inner = Place(_go_name(shape), go_path, path)
+            decoded = _decode_or_note(value, info.type, inner, found)
+            if decoded is not _WRONG:
+                values[info.name] = decoded
     return shape(**values)
 
 
-def _decode_value(raw: Any, shape: Any, place: _Place, unknown: _Unknown) -> Any:
+def _decode_or_note(raw: Any, shape: Any, place: Place, found: _Found) -> Any:
+    """A value, or `_WRONG` once it is noted what is wrong with it."""
+    try:
+        return _decode_value(raw, shape, place, found)
+    except EndingError:
+        raise
+    except DecodeError as error:
+        if len(found.wrong) < _MOST_TOLD:
+            found.wrong.append(error)
+        return _WRONG
+
+
+def _decode_value(raw: Any, shape: Any, place: Place, found: _Found) -> Any:
     shape, number = _bare(shape)
+    if isinstance(shape, type) and issubclass(shape, Duration):
+        return decode_duration(raw, place)
     if raw is None:
         return _empty(shape)
     if shape is Any:
         return raw
     if get_origin(shape) is tuple:
         if not isinstance(raw, list | tuple):
-            raise _wrong_type(raw, shape, place)
-        return tuple(
-            _decode_value(entry, get_args(shape)[0], _at_index(place, i), unknown)
+            raise place.refusal(raw, _go_type(shape))
+        of_entry = get_args(shape)[0]
+        entries = (
+            _decode_or_note(entry, of_entry, place.at_index(i), found)
             for i, entry in enumerate(raw)
         )
+        return tuple(_empty(_bare(of_entry)[0]) if e is _WRONG else e for e in entries)
     if get_origin(shape) is dict:
         if not isinstance(raw, Mapping):
-            raise _wrong_type(raw, shape, place)
+            raise place.refusal(raw, _go_type(shape))
         of_value = get_args(shape)[1]
-        return {key: _decode_value(v, of_value, place, unknown) for key, v in raw.items()}
-    if isinstance(shape, type) and issubclass(shape, Duration):
-        return _decode_duration(raw, place)
+        return {key: _decode_value(v, of_value, place, found) for key, v in raw.items()}
     if isinstance(shape, type) and issubclass(shape, msgspec.Struct):
         if not isinstance(raw, Mapping):
-            raise _wrong_type(raw, shape, place)
-        return _decode_struct(raw, shape, place, unknown)
+            raise place.refusal(raw, _go_type(shape))
+        return _decode_struct(raw, shape, place, found)
     if shape is int:
-        return _decode_int(raw, number or _PLAIN_INT, place)
+        return decode_int(raw, number or PLAIN_INT, place)
     if shape is float:
-        return _decode_float(raw, number or _PLAIN_FLOAT, place)
+        return decode_float(raw, number or PLAIN_FLOAT, place)
     if shape is bytes:
-        return _decode_bytes(raw, place)
+        return decode_bytes(raw, place)
     if not isinstance(raw, shape):
-        raise _wrong_type(raw, shape, place)
+        raise place.refusal(raw, _go_type(shape))
     return raw
-
-
-def _decode_int(raw: Any, number: GoNumber, place: _Place) -> int:
-    if isinstance(raw, bool) or not isinstance(raw, int | float):
-        raise _wrong_type(raw, number.name, place)
-    if isinstance(raw, WrittenFloat):
-        raise _wrong_type(raw, number.name, place, value=raw.text)
-    _refuse_non_finite(raw)
-    limit = 1 << (number.bits - 1)
-    if raw != int(raw) or not -limit <= raw < limit:
-        raise _wrong_type(raw, number.name, place, value=repr(raw))
-    return int(raw)
-
-
-def _decode_float(raw: Any, number: GoNumber, place: _Place) -> float:
-    if isinstance(raw, bool) or not isinstance(raw, int | float):
-        raise _wrong_type(raw, number.name, place)
-    written = raw.text if isinstance(raw, WrittenFloat) else repr(raw)
-    if isinstance(raw, WrittenFloat) and math.isinf(raw):
-        raise _wrong_type(raw, number.name, place, value=written)
-    _refuse_non_finite(raw)
-    if number.bits == 64:
-        return float(raw)
-    try:
-        rounded: float = struct.unpack("<f", struct.pack("<f", raw))[0]
-    except OverflowError:
-        raise _wrong_type(raw, number.name, place, value=written) from None
-    return rounded
-
-
-def _refuse_non_finite(raw: float) -> None:
-    if not math.isfinite(raw):
-        shown = "NaN" if math.isnan(raw) else f"{raw:+}".replace("inf", "Inf")
-        raise DecodeError(f"json: unsupported value: {shown}")
-
-
-def _decode_duration(raw: Any, place: _Place) -> Duration:
-    if not isinstance(raw, str):
-        raise _wrong_type(raw, str, place)
-    try:
-        return Duration.parse(raw)
-    except DurationError as error:
-        raise DecodeError(str(error)) from None
-
-
-def _decode_bytes(raw: Any, place: _Place) -> bytes:
-    if not isinstance(raw, str):
-        raise _wrong_type(raw, "[]uint8", place)
-    try:
-        return base64.b64decode(raw.replace("\n", "").replace("\r", ""), validate=True)
-    except (binascii.Error, ValueError):
-        alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-        at = next((i for i, letter in enumerate(raw) if letter not in alphabet), len(raw))
-        raise DecodeError(f"illegal base64 data at input byte {at}") from None
 
 
 def _bare(shape: Any) -> tuple[Any, GoNumber | None]:
@@ -262,25 +227,11 @@ def _empty(shape: Any) -> Any:
     return shape()
 
 
-def _at_index(place: _Place, index: int) -> _Place:
-    return place._replace(path=f"{place.path}[{index}]")
-
-
-def _wrong_type(raw: Any, shape: Any, place: _Place, value: str = "") -> DecodeError:
-    kind = f"{json_kind(raw)} {value}" if value else json_kind(raw)
-    return DecodeError(
-        f"json: cannot unmarshal {kind} into Go struct field "
-        f"{place.go_struct}.{place.go_path} of type {_go_type(shape)}"
-    )
-
-
 def _go_name(shape: type[msgspec.Struct]) -> str:
     return _go_type(shape).rpartition(".")[2]
 
 
 def _go_type(shape: Any) -> str:
-    if isinstance(shape, str):
-        return shape
     shape, number = _bare(shape)
     if number is not None:
         return number.name

@@ -6,6 +6,7 @@ on every plugin. Loading what is written here gives the same configuration.
 """
 
 import base64
+import math
 import struct
 from collections.abc import Mapping
 from typing import Any, Final
@@ -21,8 +22,11 @@ from podium.api.pod import (
 )
 from podium.config.duration import Duration
 from podium.config.expand import PointLists
+from podium.config.json_text import WrittenFloat
 from podium.config.merge import ALL
 from podium.config.plugin_args import (
+    NO_ARGS,
+    DynamicResourcesArgs,
     PluginArgs,
     RawArgs,
     ResourceSpec,
@@ -43,7 +47,11 @@ _DEFAULTS_AT_POINTS: Final = ("v1beta1", "v1beta2")
 _MISSING_POINTS: Final = {
     "v1beta1": ("preEnqueue", "multiPoint", "placementGenerate", "placementScore"),
     "v1beta2": ("preEnqueue", "multiPoint", "placementGenerate", "placementScore"),
-    "v1beta3": ("preEnqueue", "placementGenerate", "placementScore"),
+    "v1beta3": ("placementGenerate", "placementScore"),
+}
+# Fields of arguments that came later, by version and plugin.
+_MISSING_IN_ARGS: Final = {
+    ("v1beta1", "InterPodAffinity"): "ignorePreferredTermsOfExistingPods",
 }
 _DEFAULT_EXTENDER_TIMEOUT: Final = Duration.of_seconds(5)
 # Fields that Go writes even when they are empty.
@@ -106,7 +114,7 @@ def _profile(profile: ProfileConfiguration, api_version: str) -> dict[str, Any]:
     entries = [
         _plugin_config(name, args, api_version)
         for name, args in sorted(profile.plugin_args.items())
-        if name in used
+        if name in used and args != NO_ARGS
     ]
     if entries:
         written["pluginConfig"] = entries
@@ -125,9 +133,14 @@ def _plugins(plugins: Plugins, api_version: str) -> dict[str, Any]:
 
 def _plugin_config(name: str, args: PluginArgs | RawArgs, api_version: str) -> dict[str, Any]:
     if isinstance(args, RawArgs):
-        return {"name": name} if args.value is None else {"name": name, "args": _plain(args.value)}
+        return {"name": name, "args": _plain(args.value)}
     header = {"apiVersion": api_version, "kind": f"{name}{ARGS_SUFFIX}"}
-    return {"name": name, "args": {**header, **_plain(args)}}
+    written = {**header, **_plain(args)}
+    if isinstance(args, DynamicResourcesArgs):
+        # upstream: written even when its gate is off and there is none.
+        written.setdefault("filterTimeout", None)
+    written.pop(_MISSING_IN_ARGS.get((api_version.rpartition("/")[2], name), ""), None)
+    return {"name": name, "args": written}
 
 
 def _plugin_set(plugins: PluginSet) -> dict[str, Any]:
@@ -163,7 +176,8 @@ def _plain(value: Any) -> Any:
             return {
                 info.encode_name: _plain(getattr(value, info.name))
                 for info in fields(value)
-                if info.encode_name in always or getattr(value, info.name) != info.default
+                if info.encode_name in always
+                or getattr(value, info.name) not in (info.default, (), None)
             }
         case Mapping():
             return {key: _plain(inner) for key, inner in value.items()}
@@ -171,8 +185,13 @@ def _plain(value: Any) -> Any:
             return [_plain(inner) for inner in value]
         case bytes():
             return base64.b64encode(value).decode()
-        case bool() | int() | str() | None:
+        case bool() | str() | None:
             return value
+        case int():
+            # upstream: what goes beyond 64 bits has become a float.
+            return value if -(2**63) <= value < 2**64 else float(value)
+        case WrittenFloat() if math.isinf(value):
+            return value.text
         case float():
             return int(value) if value.is_integer() and abs(value) < 1e21 else float(value)
     return msgspec.to_builtins(value)

@@ -13,6 +13,9 @@ from typing import Any
 import msgspec
 
 from podium.api.errors import InputError
+from podium.config.flags.quoting import quoted
+
+_ESCAPED_IN_JSON = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 
 class FieldProblem(msgspec.Struct, frozen=True):
@@ -78,8 +81,10 @@ def forbidden(path: str, detail: str) -> FieldProblem:
 
 
 def shown(value: Any) -> str:
-    """A value as it appears inside a message: strings quoted, all else compact JSON."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    """A value as it appears inside a message: strings quoted, all else Go's compact JSON."""
+    if isinstance(value, str):
+        return quoted(value)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).translate(_ESCAPED_IN_JSON)
 
 
 def joined(problems: Iterable[FieldProblem]) -> str:

@@ -5,46 +5,30 @@ does not comes with all its mistakes, each with its line and what would be right
 text that kube-scheduler would exit with.
 """
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-from podium.api.errors import closest, did_you_mean
+from podium.config.config_map import policy_of_config_map
 from podium.config.effective import effective, expanded
 from podium.config.errors import ConfigurationError
 from podium.config.expand import PointLists, expand_profiles
 from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
-from podium.config.load import load_written
-from podium.config.merge import Exists, Implements
-from podium.config.points import ExtensionPoint
+from podium.config.load import Prepare, load_written
+from podium.config.mistakes import KnownPlugins, Mistake, mistakes_of
 from podium.config.types import Configuration
 from podium.config.written import WrittenFile, read_written
 
-_NO_SUCH_PLUGIN: Final = re.compile(r'\w+Plugin "([^"]*)" does not exist$')
-_WRONG_POINT: Final = re.compile(r'plugin "([^"]*)" does not extend \w+ plugin$')
+__all__ = ["Equipment", "Examination", "KnownPlugins", "Mistake", "examine"]
 
 
 @dataclass(frozen=True, slots=True)
-class KnownPlugins:
-    """What the caller knows about the plugins: their names and where each can run."""
+class Equipment:
+    """The configuration that runs, the plugins that it can be built from, and notes on both."""
 
-    names: Sequence[str]
-    implements: Implements
-
-    @property
-    def exists(self) -> Exists:
-        return frozenset(self.names).__contains__
-
-
-@dataclass(frozen=True, slots=True)
-class Mistake:
-    """One thing that is wrong; unknown parts are empty."""
-
-    text: str
-    path: str = ""
-    line: int | None = None
-    remedy: str = ""
+    configuration: Configuration
+    plugins: KnownPlugins
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +39,15 @@ class Examination:
     lists: dict[str, PointLists] | None = None
     message: str | None = None
     mistakes: tuple[Mistake, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def errors(self) -> list[str]:
+        """What kube-scheduler says, and if that has parts, each of them."""
+        if self.message is None:
+            return []
+        parts = [m.sentence for m in self.mistakes if m.path and m.sentence in self.message]
+        return [self.message, *parts] if len(parts) > 1 else [self.message]
 
     @property
     def loads(self) -> bool:
@@ -69,38 +62,29 @@ class Examination:
         return None if self.lists is None else expanded(self.lists)
 
 
-def examine(data: bytes, plugins: KnownPlugins, gates: FeatureGates = DEFAULT_GATES) -> Examination:
-    """Load a file as far as it goes. Never raises."""
+def examine(
+    data: bytes,
+    plugins: KnownPlugins,
+    gates: FeatureGates = DEFAULT_GATES,
+    *,
+    prepare: Prepare = lambda _configuration: None,
+    equip: Callable[[Configuration], Equipment] | None = None,
+) -> Examination:
+    """Load a file as far as it goes; what is wrong with it is told, not raised.
+
+    `prepare` may look at what lies outside the file before anything is built, and refuse it with a
+    ConfigurationError. `equip` brings further plugins for a configuration.
+    """
     written = WrittenFile({})
     try:
         written = read_written(data)
-        configuration = load_written(written, gates=gates)
-        lists = dict(expand_profiles(configuration, plugins.implements, plugins.exists))
+        written = policy_of_config_map(written)
+        configuration = load_written(written, gates=gates, prepare=prepare)
+        equipment = Equipment(configuration, plugins)
+        if equip is not None:
+            equipment = equip(configuration)
+            plugins = equipment.plugins
+        lists = dict(expand_profiles(equipment.configuration, plugins.implements, plugins.exists))
     except ConfigurationError as error:
-        return Examination(message=error.message, mistakes=_mistakes(error, written, plugins))
-    return Examination(configuration, lists)
-
-
-def _mistakes(
-    error: ConfigurationError, written: WrittenFile, plugins: KnownPlugins
-) -> tuple[Mistake, ...]:
-    if len(error.problems) == 1 and not error.problems[0].path:
-        remedy = error.remedy or _advice(error.message, plugins)
-        return (Mistake(error.message, line=error.line, remedy=remedy),)
-    return tuple(
-        Mistake(p.text, p.path, written.line_of(p.path), p.remedy or _advice(p.text, plugins))
-        for p in dict.fromkeys(error.problems)
-    )
-
-
-def _advice(text: str, plugins: KnownPlugins) -> str:
-    missing = _NO_SUCH_PLUGIN.search(text)
-    if missing is not None:
-        return did_you_mean(closest(missing[1], plugins.names)) or (
-            f"there are {', '.join(sorted(plugins.names))}"
-        )
-    misplaced = _WRONG_POINT.search(text)
-    if misplaced is not None:
-        points = [p.value for p in ExtensionPoint if plugins.implements(misplaced[1], p)]
-        return f"it runs at {', '.join(points)}"
-    return ""
+        return Examination(message=error.message, mistakes=mistakes_of(error, written, plugins))
+    return Examination(equipment.configuration, lists, notes=equipment.notes)

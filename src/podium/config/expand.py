@@ -8,6 +8,7 @@ are described by two questions that the caller answers, because this package kno
 from collections.abc import Mapping
 from typing import Final
 
+from podium.config.flags.quoting import quoted
 from podium.config.merge import (
     Exists,
     Implements,
@@ -65,7 +66,7 @@ def expand_profile(
 
 
 def _check_counts(scheduler_name: str, lists: PointLists) -> None:
-    of_profile = f'profile with scheduler name "{scheduler_name}"'
+    of_profile = f"profile with scheduler name {quoted(scheduler_name)}"
     queue_sorts = len(lists[ExtensionPoint.QUEUE_SORT])
     if queue_sorts != 1:
         raise PluginListError(
@@ -99,12 +100,12 @@ def _check_same_queue_sort(
     if ours != theirs:
         raise PluginListError(
             f"initializing profiles: different queue sort plugins for profile "
-            f'"{profile.scheduler_name}": "{ours}", first: "{theirs}"'
+            f"{quoted(profile.scheduler_name)}: {quoted(ours)}, first: {quoted(theirs)}"
         )
     if profile.plugin_args.get(ours) != first.plugin_args.get(ours):
         raise PluginListError(
             f"initializing profiles: different queue sort plugin args for profile "
-            f'"{profile.scheduler_name}"'
+            f"{quoted(profile.scheduler_name)}"
         )
 
 

@@ -1,126 +1,72 @@
 """Feature gates: the switches that decide which of 1.36's behaviours are in force.
 
-Only the gates that a scheduler can notice are known here. A name outside the table is refused
-rather than ignored, because a mistyped gate would otherwise silently leave a behaviour as it was.
-`FeatureGates` never changes: overriding makes a new value, so a running engine can hold one
-without fear.
+All gates of Kubernetes 1.36 are known, also those that a scheduler never asks for, because its flag
+is shared with the other components. A name outside the table is refused rather than ignored, since
+a mistyped gate would otherwise silently leave a behaviour as it was. `FeatureGates` never changes:
+overriding makes a new value, so a running engine can hold one without fear.
+
+Gates have a history: with an emulated version, defaults, stages and locks are those of that release
+(`gate_history.py`).
 """
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
+from functools import cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
+
+from podium.config.gate_history import BUILDS_ON, GATE_HISTORY
 
 
 class Stage(StrEnum):
     """How far a feature has come; the group gates `AllAlpha` and `AllBeta` go by it."""
 
+    PRE_ALPHA = "PRE-ALPHA"
     ALPHA = "ALPHA"
     BETA = "BETA"
     GA = ""
+    DEPRECATED = "DEPRECATED"
 
 
 class Gate(NamedTuple):
-    """What 1.36 says about one gate."""
+    """What a release says about one gate."""
 
     default: bool
     stage: Stage
     locked: bool = False
 
 
+class Release(NamedTuple):
+    """A minor release of Kubernetes."""
+
+    major: int
+    minor: int
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}"
+
+    @property
+    def before(self) -> "Release":
+        """The release before; there is none before .0."""
+        return Release(self.major, max(self.minor - 1, 0))
+
+
 class FeatureGateError(ValueError):
-    """A gate that does not exist, must not change, or lacks another gate it builds on."""
+    """Gates that do not exist, must not change, or lack other gates they build on."""
 
 
-_GA_LOCKED: Final = Gate(default=True, stage=Stage.GA, locked=True)
-_GA: Final = Gate(default=True, stage=Stage.GA)
-_BETA: Final = Gate(default=True, stage=Stage.BETA)
-_BETA_OFF: Final = Gate(default=False, stage=Stage.BETA)
-_ALPHA: Final = Gate(default=False, stage=Stage.ALPHA)
-
-KNOWN_GATES: Final[Mapping[str, Gate]] = MappingProxyType(
-    {
-        # queue, cycle and binding
-        "SchedulerQueueingHints": _GA_LOCKED,
-        "SchedulerPopFromBackoffQ": _BETA,
-        "SchedulerAsyncPreemption": _BETA,
-        "SchedulerAsyncAPICalls": _BETA_OFF,
-        "OpportunisticBatching": _BETA,
-        "NominatedNodeNameForExpectation": _BETA,
-        "ClearingNominatedNodeNameAfterBinding": _BETA,
-        "PodObservedGenerationTracking": _GA_LOCKED,
-        "PodSchedulingReadiness": _GA_LOCKED,
-        # resource accounting
-        "InPlacePodVerticalScaling": _GA_LOCKED,
-        "InPlacePodLevelResourcesVerticalScaling": _BETA,
-        "PodLevelResources": _BETA,
-        "SidecarContainers": _GA_LOCKED,
-        # node plugins
-        "NodeDeclaredFeatures": _BETA,
-        "TaintTolerationComparisonOperators": _ALPHA,
-        "NodeInclusionPolicyInPodTopologySpread": _GA_LOCKED,
-        "MatchLabelKeysInPodAffinity": _GA_LOCKED,
-        "MatchLabelKeysInPodTopologySpread": _BETA,
-        "MatchLabelKeysInPodTopologySpreadSelectorMerge": _BETA,
-        # volumes
-        "VolumeAttributesClass": _GA_LOCKED,
-        "StorageCapacityScoring": _ALPHA,
-        "VolumeLimitScaling": _ALPHA,
-        # devices
-        "DynamicResourceAllocation": _GA_LOCKED,
-        "DRAAdminAccess": _GA_LOCKED,
-        "DRAPrioritizedList": _GA,
-        "DRADeviceTaints": _BETA,
-        "DRADeviceTaintRules": _BETA_OFF,
-        "DRAPartitionableDevices": _BETA,
-        "DRAConsumableCapacity": _BETA,
-        "DRAResourceClaimDeviceStatus": _BETA,
-        "DRADeviceBindingConditions": _BETA,
-        "DRAExtendedResource": _BETA,
-        "DRASchedulerFilterTimeout": _BETA,
-        "DRAListTypeAttributes": _ALPHA,
-        "DRANodeAllocatableResources": _ALPHA,
-        "DRAWorkloadResourceClaims": _ALPHA,
-        # groups of pods
-        "GenericWorkload": _ALPHA,
-        "GangScheduling": _ALPHA,
-        "TopologyAwareWorkloadScheduling": _ALPHA,
-        "WorkloadAwarePreemption": _ALPHA,
-        "WorkloadWithJob": _ALPHA,
-        # clients, endpoints, leader election
-        "CoordinatedLeaderElection": _BETA_OFF,
-        "ComponentFlagz": _BETA,
-        "ComponentStatusz": _BETA,
-        "WatchListClient": _BETA,
-        "AtomicFIFO": _BETA,
-        "UnlockWhileProcessingFIFO": _BETA,
-        "InOrderInformers": _GA_LOCKED,
-        "InOrderInformersBatchProcess": _BETA,
-        # the kubelet's; they stand here because NodeDeclaredFeatures cannot go off without them
-        "ExtendWebSocketsToKubelet": _BETA,
-        "InPlacePodVerticalScalingInitContainers": _BETA,
-        "RestartAllContainersOnContainerExits": _BETA,
-    }
-)
-
-_BUILDS_ON: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "GangScheduling": ("GenericWorkload",),
-        "TopologyAwareWorkloadScheduling": ("GenericWorkload",),
-        "WorkloadAwarePreemption": ("GangScheduling",),
-        "WorkloadWithJob": ("GenericWorkload",),
-        "DRADeviceBindingConditions": ("DRAResourceClaimDeviceStatus",),
-        "DRADeviceTaintRules": ("DRADeviceTaints",),
-        "InPlacePodLevelResourcesVerticalScaling": ("NodeDeclaredFeatures",),
-        "ExtendWebSocketsToKubelet": ("NodeDeclaredFeatures",),
-        "InPlacePodVerticalScalingInitContainers": ("NodeDeclaredFeatures",),
-        "RestartAllContainersOnContainerExits": ("NodeDeclaredFeatures",),
-    }
-)
-
-_GROUPS: Final[Mapping[str, Stage]] = MappingProxyType(
+CURRENT_RELEASE: Final = Release(1, 36)
+GROUP_GATES: Final[Mapping[str, Stage]] = MappingProxyType(
     {"AllAlpha": Stage.ALPHA, "AllBeta": Stage.BETA}
 )
+_STAGES: Final = {stage.name.lower(): stage for stage in Stage}
+_NOT_YET: Final = Gate(default=False, stage=Stage.PRE_ALPHA)
+
+
+@cache
+def gates_at(release: Release) -> Mapping[str, Gate]:
+    """Every gate as it was in a release; one that came later is `PRE_ALPHA` and off."""
+    return MappingProxyType({name: _at(text, release) for name, text in GATE_HISTORY.items()})
 
 
 class FeatureGates(Mapping[str, bool]):
@@ -130,18 +76,34 @@ class FeatureGates(Mapping[str, bool]):
     False
     >>> FeatureGates({"GenericWorkload": True, "GangScheduling": True})["GangScheduling"]
     True
+    >>> FeatureGates(emulated=Release(1, 35))["NodeDeclaredFeatures"]
+    False
     """
 
-    __slots__ = ("_enabled",)
+    __slots__ = ("_emulated", "_enabled", "_oldest_peer")
 
-    def __init__(self, overrides: Mapping[str, bool] | None = None) -> None:
-        defaults = {name: gate.default for name, gate in KNOWN_GATES.items()}
-        self._enabled: Mapping[str, bool] = MappingProxyType(_overridden(defaults, overrides or {}))
+    def __init__(
+        self,
+        overrides: Mapping[str, bool] | None = None,
+        *,
+        emulated: Release = CURRENT_RELEASE,
+        oldest_peer: Release | None = None,
+    ) -> None:
+        """`oldest_peer` is the minimum compatibility version; messages name it."""
+        self._emulated = emulated
+        self._oldest_peer = oldest_peer or emulated.before
+        defaults = {name: gate.default for name, gate in gates_at(emulated).items()}
+        self._enabled: Mapping[str, bool] = self._overridden(defaults, overrides or {})
+
+    @property
+    def emulated(self) -> Release:
+        """The release whose defaults these are."""
+        return self._emulated
 
     def with_overrides(self, overrides: Mapping[str, bool]) -> "FeatureGates":
         """These gates with some set differently; a group gate sets what is not named itself."""
-        changed = FeatureGates()
-        changed._enabled = MappingProxyType(_overridden(self._enabled, overrides))
+        changed = FeatureGates(emulated=self._emulated, oldest_peer=self._oldest_peer)
+        changed._enabled = self._overridden(self._enabled, overrides)
         return changed
 
     def __getitem__(self, name: str) -> bool:
@@ -157,40 +119,74 @@ class FeatureGates(Mapping[str, bool]):
         return hash(frozenset(self._enabled.items()))
 
     def __repr__(self) -> str:
-        changed = {n: on for n, on in self._enabled.items() if on != KNOWN_GATES[n].default}
+        known = gates_at(self._emulated)
+        changed = {name: on for name, on in self._enabled.items() if on != known[name].default}
         return f"FeatureGates({changed})"
 
+    def _overridden(
+        self, enabled: Mapping[str, bool], overrides: Mapping[str, bool]
+    ) -> Mapping[str, bool]:
+        result = dict(enabled)
+        known = gates_at(self._emulated)
+        for group, stage in GROUP_GATES.items():
+            if group in overrides:
+                members = (name for name, gate in known.items() if gate.stage is stage)
+                result.update(dict.fromkeys(members, overrides[group]))
+        problems = []
+        for name, wanted in overrides.items():
+            if name in GROUP_GATES:
+                continue
+            problem = self._problem(known.get(name), name, wanted)
+            if problem:
+                problems.append(problem)
+            if name not in known:
+                break
+            result[name] = wanted
+        problems = problems or list(_unsupported(result))
+        if problems:
+            raise FeatureGateError(_listed(problems))
+        return MappingProxyType(result)
 
-def _overridden(enabled: Mapping[str, bool], overrides: Mapping[str, bool]) -> dict[str, bool]:
-    result = dict(enabled)
-    for group, stage in _GROUPS.items():
-        if group in overrides:
-            members = (name for name, gate in KNOWN_GATES.items() if gate.stage is stage)
-            result.update(dict.fromkeys(members, overrides[group]))
-    for name, wanted in overrides.items():
-        if name in _GROUPS:
-            continue
-        gate = KNOWN_GATES.get(name)
+    def _problem(self, gate: Gate | None, name: str, wanted: bool) -> str:
         if gate is None:
-            raise FeatureGateError(f"unrecognized feature gate: {name}")
+            return f"unrecognized feature gate: {name}"
+        setting = f"cannot set feature gate {name} to {_word(wanted)}"
         if gate.locked and wanted != gate.default:
-            raise FeatureGateError(
-                f"cannot set feature gate {name} to {_word(wanted)}, "
-                f"feature is locked to {_word(gate.default)}"
+            return f"{setting}, feature is locked to {_word(gate.default)}"
+        if gate.stage is Stage.PRE_ALPHA:
+            return (
+                f"{setting}, feature is PreAlpha at emulated version {self._emulated}, "
+                f"min compatibility version {self._oldest_peer}"
             )
-        result[name] = wanted
-    for name, foundations in _BUILDS_ON.items():
-        missing = [foundation for foundation in foundations if not result[foundation]]
-        if result[name] and missing:
-            raise FeatureGateError(
+        return ""
+
+
+def _unsupported(enabled: Mapping[str, bool]) -> Iterator[str]:
+    for name, foundations in BUILDS_ON.items():
+        missing = [foundation for foundation in foundations if not enabled[foundation]]
+        if enabled[name] and missing:
+            yield (
                 f"{name} is enabled, but depends on features that are disabled: "
                 f"[{' '.join(missing)}]"
             )
-    return result
+
+
+def _at(history: str, release: Release) -> Gate:
+    found = _NOT_YET
+    for entry in history.split(", "):
+        since, stage, *words = entry.split()
+        if tuple(map(int, since.split("."))) <= release:
+            found = Gate("on" in words, _STAGES[stage], "locked" in words)
+    return found
+
+
+def _listed(problems: list[str]) -> str:
+    return problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
 
 
 def _word(on: bool) -> str:
     return "true" if on else "false"
 
 
+KNOWN_GATES: Final = gates_at(CURRENT_RELEASE)
 DEFAULT_GATES: Final = FeatureGates()

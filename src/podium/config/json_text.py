@@ -7,18 +7,28 @@ with repeated members come out as `RepeatedMembers`, numbers with a point or an 
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from podium.api.go_json import JSONSyntaxError, WrittenFloat, mended, read_whole
 from podium.config.errors import ConfigurationError
 
-__all__ = ["RepeatedMembers", "WrittenFloat", "members", "read_json_text"]
+__all__ = [
+    "MOST_VALUES",
+    "SHORT",
+    "RepeatedMembers",
+    "WrittenFloat",
+    "members",
+    "read_json_text",
+    "too_many",
+]
 
+SHORT: Final = "a configuration is short"
+MOST_VALUES: Final = 20_000
+"""Far more than anybody writes, and few enough to be answered at once."""
 _DEPTH: Final = 100
 _PREFIX: Final = "couldn't get version/kind; json parse error: "
 _HALF_LETTER: Final = re.compile(r"\\u|[\ud800-\udfff]")
-_STRING_OR_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\]]', re.DOTALL)
 
 
 class RepeatedMembers(dict[str, Any]):
@@ -35,12 +45,14 @@ def members(raw: Mapping[str, Any]) -> Collection[tuple[str, Any]]:
 
 
 def read_json_text(text: str) -> Any:
-    """Raises ConfigurationError with Go's text."""
-    _refuse_deep(text)
+    """Raises ConfigurationError, for syntax errors with Go's text."""
     try:
         value = read_whole(text, _object)
     except JSONSyntaxError as error:
         raise ConfigurationError(f"{_PREFIX}{error}", line=error.line) from None
+    except RecursionError:
+        raise _too_deep() from None
+    _refuse_large(value)
     return _mended(value) if _HALF_LETTER.search(text) else value
 
 
@@ -63,16 +75,24 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return plain if len(plain) == len(pairs) else RepeatedMembers(pairs)
 
 
-def _refuse_deep(text: str) -> None:
-    depth = 0
-    for bracket in _brackets(text):
-        depth += 1 if bracket in "{[" else -1
+def _refuse_large(value: Any) -> None:
+    """Bound what all that follows has to walk through."""
+    left = [(value, 1)]
+    found = 0
+    while left:
+        container, depth = left.pop()
+        found += len(container)
         if depth > _DEPTH:
-            raise ConfigurationError(f"nested more than {_DEPTH} levels deep")
+            raise _too_deep()
+        if found > MOST_VALUES:
+            raise too_many()
+        inner = container.values() if isinstance(container, dict) else container
+        left.extend((entry, depth + 1) for entry in inner if isinstance(entry, dict | list))
 
 
-def _brackets(text: str) -> Iterator[str]:
-    """The brackets of a JSON text that are not inside strings."""
-    for match in _STRING_OR_BRACKET.finditer(text):
-        if match[0][0] != '"':
-            yield match[0]
+def too_many() -> ConfigurationError:
+    return ConfigurationError(f"holds more than {MOST_VALUES} values", remedy=SHORT)
+
+
+def _too_deep() -> ConfigurationError:
+    return ConfigurationError(f"nested more than {_DEPTH} levels deep")

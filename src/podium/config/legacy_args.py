@@ -57,22 +57,26 @@ LEGACY_ARGS_KINDS: Final[Mapping[str, type[LegacyArgs]]] = MappingProxyType(
 )
 
 
+_UNSORTED: Final = "utilization values must be sorted in increasing order"
+
+
 def legacy_args_problems(args: LegacyArgs, at: str) -> Iterator[FieldProblem]:
     """Everything wrong with the arguments that stand at a path."""
+    at = f"{at}." if at else ""
     match args:
         case NodeLabelArgs():
             yield from _conflicts(
-                (args.present_labels, f"{at}.presentLabels"),
-                (args.absent_labels, f"{at}.absentLabels"),
+                (args.present_labels, f"{at}presentLabels"),
+                (args.absent_labels, f"{at}absentLabels"),
             )
             yield from _conflicts(
-                (args.present_labels_preference, f"{at}.presentLabelsPreference"),
-                (args.absent_labels_preference, f"{at}.absentLabelsPreference"),
+                (args.present_labels_preference, f"{at}presentLabelsPreference"),
+                (args.absent_labels_preference, f"{at}absentLabelsPreference"),
             )
         case NodeResourcesLeastAllocatedArgs() | NodeResourcesMostAllocatedArgs():
             yield from _weights(args.resources, at, most=100, valid="(0, 100]")
         case RequestedToCapacityRatioArgs():
-            yield from shape_problems(args.shape, f"{at}.shape")
+            yield from shape_problems(args.shape, f"{at}shape", _UNSORTED)
             yield from _weights(args.resources, at, most=2**63, valid="[1, inf)")
 
 
@@ -92,4 +96,4 @@ def _weights(
     for i, resource in enumerate(resources):
         if not 0 < resource.weight <= most:
             text = f"resource weight of {resource.name} not in valid range {valid}"
-            yield invalid(f"{at}.resources[{i}].weight", resource.weight, text)
+            yield invalid(f"{at}resources[{i}].weight", resource.weight, text)

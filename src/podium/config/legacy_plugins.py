@@ -166,14 +166,16 @@ V1BETA3_DEFAULTS: Final = Plugins(
 )
 
 
-def merged_v1beta1(user: Plugins, _gates: Mapping[str, bool]) -> Plugins:
+def merged_v1beta1(
+    user: Plugins, _gates: Mapping[str, bool], defaults: Plugins = V1BETA1_DEFAULTS
+) -> Plugins:
     """Defaults that are not switched off, then everything of the user's.
 
     upstream: a default that is listed again without being switched off is there twice, which is
     refused when the profile is built.
     """
     merged = {}
-    for name, default in V1BETA1_DEFAULTS.items():
+    for name, default in defaults.items():
         mine: PluginSet = getattr(user, name)
         off = {plugin.name for plugin in mine.disabled}
         kept = () if ALL in off else tuple(p for p in default.enabled if p.name not in off)

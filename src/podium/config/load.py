@@ -6,20 +6,21 @@ not is a `ConfigurationError` whose text is kube-scheduler's. `READERS` has what
 each apiVersion, and is where a further version is added.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from msgspec.structs import replace
 
-from podium.config.buildable import build_problem, with_ignored_resources
+from podium.config.buildable import build_problem, fit_problems, with_ignored_resources
+from podium.config.config_map import policy_of_config_map
 from podium.config.decode import DecodeError
 from podium.config.defaults import complete
 from podium.config.errors import ConfigurationError, FieldProblem, joined
 from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
-from podium.config.header import SCHEME, header_of
 from podium.config.policy import is_policy, load_policy
+from podium.config.registration import version_of
 from podium.config.strict_errors import StrictErrors
-from podium.config.typed_args import is_args_kind, typed_args
+from podium.config.typed_args import typed_args
 from podium.config.types import API_VERSION, KIND, Configuration
 from podium.config.validation import configuration_problems
 from podium.config.versions import V1, V1BETA1, V1BETA2, V1BETA3, Version
@@ -28,6 +29,9 @@ from podium.config.written import WrittenFile, read_written
 READERS: Final[Mapping[str, Version]] = {
     version.api_version: version for version in (V1, V1BETA3, V1BETA2, V1BETA1)
 }
+MOST_PROFILES: Final = 200
+Overlay = Callable[[Configuration], Configuration]
+Prepare = Callable[[Configuration], object]
 
 
 def load_configuration(
@@ -43,9 +47,7 @@ def load_configuration(
     """
     if raw is None:
         raw = {"apiVersion": API_VERSION, "kind": KIND}
-    configuration = load_written(WrittenFile(raw), source=source, gates=gates)
-    refuse_extenders(configuration, source)
-    return configuration
+    return load_written(WrittenFile(raw), source=source, gates=gates)
 
 
 def load_file(
@@ -53,87 +55,92 @@ def load_file(
 ) -> Configuration:
     """Turn a file's content into the configuration the scheduler runs with."""
     try:
-        written = read_written(data)
+        written = policy_of_config_map(read_written(data))
     except ConfigurationError as error:
         raise error.found_in(source) from None
-    configuration = load_written(written, source=source, gates=gates)
-    refuse_extenders(configuration, source)
-    return configuration
+    return load_written(written, source=source, gates=gates)
 
 
 def load_written(
-    written: WrittenFile, *, source: str = "", gates: FeatureGates = DEFAULT_GATES
+    written: WrittenFile,
+    *,
+    source: str = "",
+    gates: FeatureGates = DEFAULT_GATES,
+    prepare: Prepare = lambda _configuration: None,
 ) -> Configuration:
-    """The configuration of a file that was read, extenders included."""
+    """The configuration of a file that was read, extenders included.
+
+    `prepare` is called with the valid configuration before anything is built from it, and may
+    refuse it.
+    """
+    try:
+        configuration = decode_written(written, gates)
+        prepare(configuration)
+        return built(configuration, gates)
+    except ConfigurationError as error:
+        raise error.found_in(source) from None
+
+
+def decode_written(
+    written: WrittenFile,
+    gates: FeatureGates,
+    *,
+    readers: Mapping[str, Version] = READERS,
+    overlay: Overlay = lambda configuration: configuration,
+) -> Configuration:
+    """A file decoded, completed and valid, but with nothing built from it.
+
+    `overlay` is what the command line changes; what it leaves is validated.
+    """
     try:
         if is_policy(written.value):
             strict = StrictErrors(written.repeated_keys)
-            configuration = load_policy(written.value, strict, gates)
-        else:
-            configuration = _load_version(written, gates)
-        refusal = build_problem(configuration, gates)
-        if refusal is not None:
-            raise refusal
+            return overlay(load_policy(written.value, strict, gates))
+        return _load_version(written, gates, readers, overlay)
     except DecodeError as error:
-        raise ConfigurationError(str(error), source=source) from None
-    except ConfigurationError as error:
-        raise error.found_in(source) from None
+        raise ConfigurationError(str(error), error.problems) from None
+
+
+def built(configuration: Configuration, gates: FeatureGates) -> Configuration:
+    """A valid configuration as it is once its parts are put together. Raises ConfigurationError."""
+    refusal = build_problem(configuration, gates)
+    if refusal is not None:
+        raise refusal
     return with_ignored_resources(configuration)
 
 
-def _load_version(written: WrittenFile, gates: FeatureGates) -> Configuration:
-    version = _version_of(written)
+def _load_version(
+    written: WrittenFile, gates: FeatureGates, readers: Mapping[str, Version], overlay: Overlay
+) -> Configuration:
+    version = version_of(written, readers)
     strict = StrictErrors(written.repeated_keys)
     decoded = version.read(written.value, strict)
-    args = typed_args(decoded, version.args_versions, version.args_kinds, strict, gates)
+    if len(decoded.profiles) > MOST_PROFILES:
+        raise ConfigurationError(
+            f"profiles: {len(decoded.profiles)} of them",
+            (FieldProblem("profiles", f"{len(decoded.profiles)} of them"),),
+            remedy=f"Podium takes up to {MOST_PROFILES}",
+        )
+    args = typed_args(
+        decoded,
+        version.args_versions,
+        version.args_kinds,
+        strict,
+        gates,
+        version.absent_in_args,
+    )
     configuration = replace(
         complete(decoded, args, gates, version.merged, version.args_kinds),
         api_version=version.api_version,
         notes=version.notes(decoded),
     )
+    configuration = overlay(configuration)
     problems = configuration_problems(configuration, args, gates, version.rules)
     problems.extend(version.judge(decoded, configuration))
-    if strict:
-        raise strict.error(problems)
-    if problems:
-        raise ConfigurationError(joined(problems), problems)
+    if strict or problems:
+        # upstream: these would show only when the others are gone.
+        later = fit_problems(configuration, gates)
+        if strict:
+            raise strict.error([*problems, *later])
+        raise ConfigurationError(joined(problems), [*problems, *later])
     return configuration
-
-
-def refuse_extenders(configuration: Configuration, source: str) -> None:
-    """Refuse what is valid but cannot be put to work."""
-    if configuration.extenders:
-        problem = FieldProblem("extenders", "scheduler extenders are not supported yet")
-        raise ConfigurationError(
-            f"couldn't build extenders: {problem.text}",
-            (problem,),
-            source=source,
-            remedy="remove `extenders` from the configuration",
-        )
-
-
-def _version_of(written: WrittenFile) -> Version:
-    api_version, kind = header_of(written.value)
-    whole = "the configuration" if written.text is None else f"'{written.text}'"
-    if not kind:
-        raise ConfigurationError(
-            f"Object 'Kind' is missing in {whole}", remedy=f"write `kind: {KIND}`"
-        )
-    if not api_version:
-        raise ConfigurationError(
-            f"Object 'apiVersion' is missing in {whole}",
-            remedy=f"write `apiVersion: {API_VERSION}`",
-        )
-    if api_version.count("/") > 1:
-        raise ConfigurationError(f"unexpected GroupVersion string: {api_version}")
-    if api_version == API_VERSION and is_args_kind(kind, V1.args_kinds):
-        raise ConfigurationError(
-            f"couldn't decode as KubeSchedulerConfiguration, got {api_version}, Kind={kind}: "
-        )
-    version = READERS.get(api_version) if kind == KIND else None
-    if version is None:
-        raise ConfigurationError(
-            f'no kind "{kind}" is registered for version "{api_version}" {SCHEME}',
-            remedy=f"the configuration must be a {KIND} of {API_VERSION}",
-        )
-    return version

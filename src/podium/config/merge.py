@@ -21,6 +21,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from podium.config.errors import ConfigurationError
+from podium.config.flags.quoting import quoted
 from podium.config.points import ExtensionPoint
 from podium.config.types import PluginRef, Plugins, PluginSet
 
@@ -97,7 +98,7 @@ def check_specific(
         _check_exists(plugin.name, point, exists)
         if not implements(plugin.name, point):
             raise PluginListError(
-                f'plugin "{plugin.name}" does not extend {point.plugin_type} plugin'
+                f"plugin {quoted(plugin.name)} does not extend {point.plugin_type} plugin"
             )
         if plugin.name in names:
             raise _registered_twice(plugin.name, point)
@@ -151,8 +152,8 @@ def _with_multi_point(
 
 def _check_exists(name: str, point: ExtensionPoint, exists: Exists) -> None:
     if not exists(name):
-        raise PluginListError(f'{point.plugin_type} "{name}" does not exist')
+        raise PluginListError(f"{point.plugin_type} {quoted(name)} does not exist")
 
 
 def _registered_twice(name: str, point: ExtensionPoint) -> PluginListError:
-    return PluginListError(f'plugin "{name}" already registered as "{point.plugin_type}"')
+    return PluginListError(f'plugin {quoted(name)} already registered as "{point.plugin_type}"')

@@ -39,6 +39,9 @@ class RawArgs(msgspec.Struct, frozen=True):
     value: Any = None
 
 
+NO_ARGS: Final = RawArgs()
+
+
 class PluginArgs(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """What the typed arguments of in-tree plugins are made of."""
 

@@ -10,10 +10,14 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from podium.config.buildable import FIT, NO_FIT_ARGS, ignored_resources
 from podium.config.decode import DecodeError, decode
 from podium.config.defaults import DEFAULT_SCHEDULER_NAME, complete
 from podium.config.errors import ConfigurationError, FieldProblem, invalid, joined
 from podium.config.feature_gates import FeatureGates
+from podium.config.flags.quoting import quoted
+from podium.config.header import header_of
+from podium.config.legacy_args import LegacyArgs, legacy_args_problems
 from podium.config.legacy_plugins import with_companions
 from podium.config.policy_arguments import PolicyArguments
 from podium.config.policy_names import (
@@ -27,9 +31,12 @@ from podium.config.policy_names import (
     PREDICATES,
     PRIORITIES,
     PRIORITY_ALIASES,
+    is_custom_predicate,
+    is_custom_priority,
 )
 from podium.config.policy_types import Policy, PriorityPolicy, respelled
 from podium.config.strict_errors import StrictErrors
+from podium.config.typed_args import NamedArgs
 from podium.config.types import (
     API_VERSION,
     Configuration,
@@ -39,41 +46,46 @@ from podium.config.types import (
     Plugins,
     PluginSet,
 )
-from podium.config.validation import configuration_problems
+from podium.config.validation import extender_problems
 from podium.config.versions import V1BETA1
 
 _KIND: Final = "Policy"
 _WRAPPER: Final = "couldn't create scheduler from policy: "
 _MAX_WEIGHT: Final = (2**63 - 1) // 10
+_ALL_REASONS: Final = (
+    "alwaysCheckAllPredicates: a node shows the reasons of all filters, which no other format can "
+    "ask for"
+)
 
 
 def is_policy(raw: object) -> bool:
-    return (
-        isinstance(raw, Mapping)
-        and raw.get("kind") == _KIND
-        and raw.get("apiVersion") in ("v1", API_VERSION)
-    )
+    try:
+        api_version, kind = header_of(raw)
+    except DecodeError:
+        return False
+    return kind == _KIND and api_version in ("v1", API_VERSION)
 
 
 def load_policy(raw: Mapping[str, Any], strict: StrictErrors, gates: FeatureGates) -> Configuration:
     """Raises ConfigurationError."""
     policy, written = _decoded(raw, strict)
     arguments = PolicyArguments(policy)
-    problems = _problems(policy, arguments)
+    problems = _problems(policy, arguments, written)
     if problems:
         raise ConfigurationError(_WRAPPER + joined(problems), problems)
     predicates, notes = _predicates(policy, arguments)
     weights = _weights(policy, arguments)
     plugins = _plugins(predicates, weights)
     args = arguments.of(plugins.enabled_names(), frozenset(weights))
+    _check_args(args)
     configuration = complete(
         written, [args], gates, lambda _user, _gates: plugins, V1BETA1.args_kinds
     )
-    problems = configuration_problems(configuration, [args], gates, V1BETA1.rules)
-    if problems:
-        raise ConfigurationError(_WRAPPER + joined(problems), problems)
+    if ignored_resources(configuration) and FIT not in configuration.profiles[0].plugin_args:
+        _refuse(NO_FIT_ARGS)
     if policy.always_check_all_predicates:
-        notes.append("alwaysCheckAllPredicates: filtering stops at the first plugin that rejects")
+        notes.append(_ALL_REASONS)
+        configuration = _with_all_reasons(configuration)
     return replace(configuration, api_version=V1BETA1.api_version, notes=tuple(notes))
 
 
@@ -89,7 +101,8 @@ def _decoded(
         profile = KubeSchedulerProfile(scheduler_name=DEFAULT_SCHEDULER_NAME)
         written, _ = decode({"extenders": extenders}, KubeSchedulerConfiguration)
     except DecodeError as error:
-        raise ConfigurationError(f"invalid policy: {error}") from None
+        text = str(error).replace("struct field Extender.", "struct field LegacyExtender.")
+        raise ConfigurationError(f"invalid policy: {text}", error.problems) from None
     if strict:
         refusal = strict.error(())
         raise ConfigurationError(
@@ -98,7 +111,25 @@ def _decoded(
     return policy, replace(written, profiles=(profile,))
 
 
-def _problems(policy: Policy, arguments: PolicyArguments) -> list[FieldProblem]:
+def _with_all_reasons(configuration: Configuration) -> Configuration:
+    profiles = (replace(p, always_check_all_predicates=True) for p in configuration.profiles)
+    return replace(configuration, profiles=tuple(profiles))
+
+
+def _check_args(args: Sequence[NamedArgs]) -> None:
+    """Refuse arguments that their plugin would refuse when it is made."""
+    for name, found in args:
+        problems = list(legacy_args_problems(found, "")) if isinstance(found, LegacyArgs) else []
+        if problems:
+            _refuse(
+                "initializing profiles: creating profile for scheduler name "
+                f'{DEFAULT_SCHEDULER_NAME}: initializing plugin "{name}": {joined(problems)}'
+            )
+
+
+def _problems(
+    policy: Policy, arguments: PolicyArguments, written: KubeSchedulerConfiguration
+) -> list[FieldProblem]:
     found: list[FieldProblem] = []
     for i, priority in enumerate(policy.priorities or ()):
         if not 0 < priority.weight < _MAX_WEIGHT:
@@ -107,6 +138,7 @@ def _problems(policy: Policy, arguments: PolicyArguments) -> list[FieldProblem]:
         text = arguments.priority_problem(i)
         if text:
             found.append(FieldProblem("", text))
+    found.extend(extender_problems(written.extenders))
     weight = policy.hard_pod_affinity_symmetric_weight
     if not 0 <= weight <= 100:
         at = "hardPodAffinitySymmetricWeight"
@@ -124,11 +156,12 @@ def _predicates(policy: Policy, arguments: PolicyArguments) -> tuple[set[str], l
         if name in COVERED_BY_TAINTS:
             notes.append(f"predicates: {name} is covered by the taints of node conditions")
         elif predicate.argument is not None:
-            names.add(arguments.predicate_for(predicate))
+            custom = arguments.predicate_for(predicate)
+            names.add(custom if is_custom_predicate(name) else name)
         elif name in PREDICATES:
             names.add(name)
         else:
-            _refuse(f'predicate type not found for "{predicate.name}"')
+            _refuse(f"predicate type not found for {quoted(predicate.name)}")
     return names, notes
 
 
@@ -138,20 +171,21 @@ def _weights(policy: Policy, arguments: PolicyArguments) -> dict[str, int]:
         return dict(sorted(DEFAULT_PRIORITIES.items()))
     weights: dict[str, int] = {}
     for priority in policy.priorities:
-        name = _priority_name(priority, arguments)
-        if name == EQUAL_PRIORITY:
+        if priority.name == EQUAL_PRIORITY:
             continue
+        name = _priority_name(priority, arguments)
         # upstream: the weight of a custom priority counts for each of its labels.
         weights[name] = _int32(priority.weight * arguments.labels_of(name))
     return dict(sorted(weights.items()))
 
 
 def _priority_name(priority: PriorityPolicy, arguments: PolicyArguments) -> str:
-    if priority.argument is not None:
-        return arguments.priority_for(priority)
     name = PRIORITY_ALIASES.get(priority.name, priority.name)
-    if name not in PRIORITIES and name != EQUAL_PRIORITY:
-        _refuse(f'priority type not found for "{priority.name}"')
+    if priority.argument is not None:
+        custom = arguments.priority_for(priority)
+        return custom if is_custom_priority(name) else name
+    if name not in PRIORITIES:
+        _refuse(f"priority type not found for {quoted(priority.name)}")
     return name
 
 

@@ -1,8 +1,8 @@
 """Arguments inside a Policy: custom predicates and priorities, collected per plugin.
 
-A custom predicate or priority may have any name; what it is follows from its argument. Several of
-one kind add up to one plugin. A registered name with an argument keeps the argument (upstream lost
-it and then failed).
+A custom predicate or priority may have any name that is not registered; what it is follows from its
+argument. Several of one kind add up to one plugin. A registered name does not look at its argument,
+except those of the custom plugins themselves (upstream lost it and then failed).
 """
 
 from collections.abc import Set
@@ -21,6 +21,12 @@ from podium.config.plugin_args import (
     InterPodAffinityArgs,
     PodTopologySpreadArgs,
     ResourceSpec,
+)
+from podium.config.policy_names import (
+    PREDICATE_ALIASES,
+    PRIORITY_ALIASES,
+    is_custom_predicate,
+    is_custom_priority,
 )
 from podium.config.policy_types import (
     LabelPreferenceArgument,
@@ -42,8 +48,16 @@ class PolicyArguments:
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
-        of_predicates = [p.argument for p in policy.predicates or () if p.argument]
-        of_priorities = [p.argument for p in policy.priorities or () if p.argument]
+        of_predicates = [
+            p.argument
+            for p in policy.predicates or ()
+            if p.argument and is_custom_predicate(PREDICATE_ALIASES.get(p.name, p.name))
+        ]
+        of_priorities = [
+            p.argument
+            for p in policy.priorities or ()
+            if p.argument and is_custom_priority(PRIORITY_ALIASES.get(p.name, p.name))
+        ]
         self._presence = [a.labels_presence for a in of_predicates if a.labels_presence]
         self._affinity = [a.service_affinity for a in of_predicates if a.service_affinity]
         self._preference = [a.label_preference for a in of_priorities if a.label_preference]

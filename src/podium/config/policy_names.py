@@ -46,6 +46,9 @@ PREDICATES: Final = {
     "EvenPodsSpread": _both("PodTopologySpread"),
     "MatchInterPodAffinity": _both("InterPodAffinity"),
 }
+# Registered names that still take an argument.
+_CUSTOM_PREDICATES: Final = ("CheckNodeLabelPresence", "CheckServiceAffinity")
+_CUSTOM_PRIORITIES: Final = ("NodeLabel", "RequestedToCapacityRatio", "ServiceAffinity")
 MANDATORY_PREDICATES: Final = ("PodToleratesNodeTaints", "CheckNodeUnschedulable")
 DEFAULT_PREDICATES: Final = (
     "NoVolumeZoneConflict",
@@ -78,6 +81,8 @@ PRIORITIES: Final = {
     "MostRequestedPriority": "NodeResourcesMostAllocated",
     "NodeAffinityPriority": "NodeAffinity",
     "NodePreferAvoidPodsPriority": "NodePreferAvoidPods",
+    # Gone before 1.22, and kept for older files.
+    "ResourceLimitsPriority": "NodeResourceLimits",
     "SelectorSpreadPriority": "PodTopologySpread",
     "TaintTolerationPriority": "TaintToleration",
     # Custom priorities go by the names of their plugins.
@@ -99,3 +104,13 @@ DEFAULT_PRIORITIES: Final = {
     "ImageLocalityPriority": 1,
     "EvenPodsSpreadPriority": 2,
 }
+
+
+def is_custom_predicate(name: str) -> bool:
+    """Whether a predicate of this name is what its argument makes of it."""
+    return name not in PREDICATES or name in _CUSTOM_PREDICATES
+
+
+def is_custom_priority(name: str) -> bool:
+    """Whether a priority of this name is what its argument makes of it."""
+    return name not in PRIORITIES or name in _CUSTOM_PRIORITIES

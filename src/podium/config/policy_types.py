@@ -92,7 +92,7 @@ def respelled(raw: Any, shape: type[msgspec.Struct] = Extender) -> Any:
     written: dict[str, Any] = {}
     for name, value in raw.items():
         info = known.get(str(name).lower())
-        if info is None:
+        if info is None or value is None:
             continue
         if info.name == "http_timeout":
             value = _timeout(value)
@@ -105,8 +105,6 @@ def respelled(raw: Any, shape: type[msgspec.Struct] = Extender) -> Any:
 
 
 def _timeout(value: Any) -> Any:
-    if value is None:
-        return None
     if isinstance(value, bool) or not isinstance(value, int):
         raise DecodeError(
             f"json: cannot unmarshal {json_kind(value)} into Go struct field "

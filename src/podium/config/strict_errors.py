@@ -27,6 +27,10 @@ class StrictErrors:
             for field in fields
         )
 
+    @property
+    def problems(self) -> tuple[FieldProblem, ...]:
+        return tuple(self._problems)
+
     def __bool__(self) -> bool:
         return bool(self._texts)
 

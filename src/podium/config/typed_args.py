@@ -5,16 +5,17 @@ without such a kind keeps what was written, whatever it is.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NoReturn
+from types import MappingProxyType
+from typing import Any, Final
 
-from podium.config.decode import DecodeError, UnknownField, decode
+from podium.config.decode import Decoded, DecodeError, UnknownField, decode
 from podium.config.errors import ConfigurationError, FieldProblem
 from podium.config.feature_gates import FeatureGates
-from podium.config.header import SCHEME, header_of
-from podium.config.json_text import RepeatedMembers
+from podium.config.header import HEADER_FIELDS, header_of, not_registered
+from podium.config.json_text import RepeatedMembers, members
 from podium.config.plugin_args import PluginArgs, RawArgs, defaulted
 from podium.config.strict_errors import StrictErrors
-from podium.config.types import API_GROUP, KubeSchedulerConfiguration
+from podium.config.types import API_GROUP, KIND, KubeSchedulerConfiguration
 
 ARGS_SUFFIX: Final = "Args"
 
@@ -31,20 +32,26 @@ def typed_args(
     kinds: ArgsKinds,
     strict: StrictErrors,
     gates: FeatureGates,
+    absent: Mapping[str, frozenset[str]] = MappingProxyType({}),
 ) -> Sequence[Sequence[NamedArgs]]:
     """The arguments of every profile, defaulted; raises ConfigurationError for a wrong type.
 
     `versions` are the apiVersions that arguments may name; the first is meant if they name none.
+    `absent` are the fields, by plugin, that arguments did not have yet.
     """
     typed: list[list[NamedArgs]] = []
+    refused: list[ConfigurationError] = []
     for i, profile in enumerate(written.profiles):
         entries: list[NamedArgs] = []
         for j, entry in enumerate(profile.plugin_config):
             at = f"profiles[{i}].pluginConfig[{j}]"
             try:
-                args, unknown_fields = _decode_args(entry.name, entry.args, versions, kinds)
+                args, unknown_fields = _decode_args(
+                    entry.name, entry.args, versions, kinds, absent.get(entry.name, frozenset())
+                )
             except DecodeError as error:
-                _refuse_args(at, str(error))
+                refused.append(_refusal(at, error))
+                continue
             strict.add(
                 unknown_fields,
                 before=f"decoding .{at}: strict decoding error: decoding args for plugin "
@@ -55,6 +62,10 @@ def typed_args(
                 args = defaulted(args, gates)
             entries.append((entry.name, args))
         typed.append(entries)
+    if refused:
+        # upstream: the first one ends the decoding, and hides what was unknown before it.
+        problems = (problem for error in refused for problem in error.problems)
+        raise ConfigurationError(refused[0].message, (*problems, *strict.problems))
     return typed
 
 
@@ -63,38 +74,52 @@ def is_args_kind(kind: str, kinds: ArgsKinds) -> bool:
 
 
 def _decode_args(
-    plugin: str, raw: Any, versions: Sequence[str], kinds: ArgsKinds
-) -> tuple[PluginArgs | RawArgs, tuple[UnknownField, ...]]:
+    plugin: str, raw: Any, versions: Sequence[str], kinds: ArgsKinds, absent: frozenset[str]
+) -> Decoded[PluginArgs] | Decoded[RawArgs]:
     shape = kinds.get(plugin)
     if shape is None:
-        return RawArgs(raw), ()
+        return Decoded(RawArgs(raw), ())
     if raw is None:
-        return shape(), ()
+        return Decoded(shape(), ())
     try:
         api_version, kind = header_of(raw)
         expected = f"{plugin}{ARGS_SUFFIX}"
         api_version, kind = api_version or versions[0], kind or expected
-        if api_version not in versions or not is_args_kind(kind, kinds):
-            raise DecodeError(
-                f'no kind "{kind}" is registered for version "{api_version}" {SCHEME}'
-            )
-        args, unknown_fields = decode(_body(raw), kinds[kind.removesuffix(ARGS_SUFFIX)])
+        if api_version not in versions or not (kind == KIND or is_args_kind(kind, kinds)):
+            raise DecodeError(not_registered(kind, api_version))
+        if kind == KIND:
+            decoded = Decoded[PluginArgs](shape(), ())
+        else:
+            decoded = decode_args(raw, kinds[kind.removesuffix(ARGS_SUFFIX)], absent)
     except DecodeError as error:
-        raise DecodeError(f"decoding args for plugin {plugin}: {error}") from None
+        text = f"decoding args for plugin {plugin}: {error}"
+        raise DecodeError(text, error.problems) from None
     if kind != expected:
         raise DecodeError(
             f"args for plugin {plugin} were not of type {expected}.{API_GROUP}, "
             f"got {kind}.{API_GROUP}"
         )
-    return args, unknown_fields
+    return decoded
 
 
-def _body(raw: Mapping[str, Any]) -> Mapping[str, Any]:
-    pairs = raw.pairs if isinstance(raw, RepeatedMembers) else raw.items()
-    left = [(name, value) for name, value in pairs if name not in ("apiVersion", "kind")]
-    return RepeatedMembers(left) if isinstance(raw, RepeatedMembers) else dict(left)
+def decode_args(
+    raw: Mapping[str, Any], shape: type[PluginArgs], absent: frozenset[str] = frozenset()
+) -> Decoded[PluginArgs]:
+    """Arguments without their header. Raises DecodeError."""
+    left, repeated, seen = [], [], set()
+    for name, value in members(raw):
+        if name not in HEADER_FIELDS:
+            left.append((name, value))
+        elif name in seen:
+            repeated.append(UnknownField(name, "", "duplicate field"))
+        seen.add(name)
+    decoded = decode(RepeatedMembers(left), shape, absent)
+    return Decoded(decoded.value, (*dict.fromkeys(repeated), *decoded.unknown_fields))
 
 
-def _refuse_args(at: str, text: str) -> NoReturn:
-    problem = FieldProblem(f"{at}.args", text)
-    raise ConfigurationError(f"decoding .{at}: {text}", (problem,))
+def _refusal(at: str, error: DecodeError) -> ConfigurationError:
+    problems = (
+        FieldProblem(f"{at}.args.{p.path}" if p.path else f"{at}.args", p.text, p.remedy)
+        for p in error.problems
+    )
+    return ConfigurationError(f"decoding .{at}: {error}", problems)

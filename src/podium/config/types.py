@@ -190,6 +190,8 @@ class ProfileConfiguration(_ConfigStruct, frozen=True, kw_only=True):
     percentage_of_nodes_to_score: int | None = None
     plugins: Plugins
     plugin_args: dict[str, PluginArgs | RawArgs]
+    always_check_all_predicates: bool = False
+    """Whether a node shows the reasons of all filters; only a Policy can ask for it."""
 
 
 class Configuration(_ConfigStruct, frozen=True, kw_only=True):

@@ -123,7 +123,7 @@ def _problems(
             longest,
             "must be greater than or equal to PodInitialBackoffSeconds",
         )
-    yield from _extenders(configuration.extenders)
+    yield from extender_problems(configuration.extenders)
 
 
 def _leader_election(election: LeaderElectionConfiguration, locks: frozenset[str]) -> Problems:
@@ -142,6 +142,14 @@ def _leader_election(election: LeaderElectionConfiguration, locks: frozenset[str
             str(election.renew_deadline),
             "must be greater than `RenewDeadline`",
         )
+    # Only flags can leave these empty; a file that does gets the defaults.
+    for name, text in (
+        ("resourceLock", election.resource_lock),
+        ("resourceNamespace", election.resource_namespace),
+        ("resourceName", election.resource_name),
+    ):
+        if not text:
+            yield required(f"{at}.{name}")
     if election.resource_lock not in locks:
         yield invalid(
             f"{at}.resourceLock", election.resource_lock, 'resourceLock value must be "leases"'
@@ -203,7 +211,8 @@ def _common_queue_sort(profiles: Sequence[ProfileConfiguration]) -> Problems:
             )
 
 
-def _extenders(extenders: Sequence[Extender]) -> Problems:
+def extender_problems(extenders: Sequence[Extender]) -> Problems:
+    """Everything wrong with a list of extenders."""
     managed: set[str] = set()
     for i, extender in enumerate(extenders):
         at = f"extenders[{i}]"

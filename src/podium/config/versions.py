@@ -18,7 +18,7 @@ from podium.config.defaults import merged_with_defaults
 from podium.config.errors import FieldProblem, invalid
 from podium.config.legacy_args import LEGACY_ARGS_KINDS
 from podium.config.legacy_plugins import merged_v1beta1, merged_v1beta2, merged_v1beta3
-from podium.config.plugin_args import ARGS_KINDS
+from podium.config.plugin_args import ARGS_KINDS, REQUESTED_TO_CAPACITY_RATIO
 from podium.config.strict_errors import StrictErrors
 from podium.config.typed_args import ArgsKinds
 from podium.config.types import (
@@ -58,7 +58,8 @@ class _WithAddresses(KubeSchedulerConfiguration, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """`absent` are v1 fields that the version lacks, `judge` finds what only it objects to."""
+    """`absent` are v1 fields that the version lacks, `absent_in_args` those of plugins' arguments,
+    `judge` finds what only it objects to."""
 
     api_version: str
     merged: Callable[[Plugins, Mapping[str, bool]], Plugins]
@@ -70,6 +71,7 @@ class Version:
         default=lambda _written, _configuration: []
     )
     mend_args: Callable[[PluginConfig], PluginConfig] = field(default=lambda entry: entry)
+    absent_in_args: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -93,7 +95,8 @@ class Version:
         try:
             written, unknown_fields = decode(raw, self.shape, self.absent)
         except DecodeError as error:
-            raise DecodeError(_GO_TYPE.sub(rf"\g<1>{self.name}.", str(error))) from None
+            text = _GO_TYPE.sub(rf"\g<1>{self.name}.", str(error))
+            raise DecodeError(text, error.problems) from None
         strict.add(unknown_fields)
         profiles = (
             msgspec.structs.replace(
@@ -148,8 +151,20 @@ def _open_addresses(
     ]
 
 
+def _without_idle_ratio(entry: PluginConfig) -> PluginConfig:
+    """The betas passed over the shape of a strategy that has no use for it; v1 refuses it."""
+    strategy = entry.args.get("scoringStrategy") if isinstance(entry.args, Mapping) else None
+    if entry.name != "NodeResourcesFit" or not isinstance(strategy, Mapping):
+        return entry
+    if strategy.get("type") == REQUESTED_TO_CAPACITY_RATIO:
+        return entry
+    left = {key: value for key, value in strategy.items() if key != "requestedToCapacityRatio"}
+    return msgspec.structs.replace(entry, args={**entry.args, "scoringStrategy": left})
+
+
 def _list_if_constraints(entry: PluginConfig) -> PluginConfig:
     """In v1beta1 default constraints of one's own need no `defaultingType: List`."""
+    entry = _without_idle_ratio(entry)
     args = entry.args
     if entry.name != "PodTopologySpread" or not isinstance(args, Mapping):
         return entry
@@ -166,6 +181,13 @@ _NEW_IN_V1: Final = frozenset(
         "profiles.plugins.placementScore",
     }
 )
+_NEWER_THAN_V1BETA1: Final = {
+    "InterPodAffinity": frozenset({"ignorePreferredTermsOfExistingPods"}),
+    "PodTopologySpread": frozenset(
+        f"defaultConstraints.{name}"
+        for name in ("minDomains", "matchLabelKeys", "nodeAffinityPolicy", "nodeTaintsPolicy")
+    ),
+}
 _SHARED_ARGS: Final = {name: k for name, k in ARGS_KINDS.items() if name != "DynamicResources"}
 
 V1: Final = Version(API_VERSION, merged_with_defaults, ARGS_KINDS, V1_RULES)
@@ -175,6 +197,7 @@ V1BETA3: Final = Version(
     _SHARED_ARGS,
     _removed("v1beta2", "v1beta3"),
     absent=_NEW_IN_V1,
+    mend_args=_without_idle_ratio,
 )
 V1BETA2: Final = Version(
     f"{API_GROUP}/v1beta2",
@@ -184,6 +207,7 @@ V1BETA2: Final = Version(
     shape=_WithAddresses,
     absent=_NEW_IN_V1,
     judge=_open_addresses,
+    mend_args=_without_idle_ratio,
 )
 V1BETA1: Final = Version(
     f"{API_GROUP}/v1beta1",
@@ -199,4 +223,5 @@ V1BETA1: Final = Version(
     absent=_NEW_IN_V1 | {"profiles.plugins.multiPoint", "profiles.plugins.preEnqueue"},
     judge=_fit_conflicts,
     mend_args=_list_if_constraints,
+    absent_in_args=_NEWER_THAN_V1BETA1,
 )

@@ -12,12 +12,12 @@ from typing import Any, Final
 
 import yaml
 
-from podium.api.yaml_reader import PARSER, Builder
+from podium.api.yaml_reader import PARSER
 from podium.config.errors import ConfigurationError
+from podium.config.yaml_values import ValueBuilder
 
 _DEPTH: Final = 100
-_ALIAS_NODES: Final = 100_000
-_NOT_IN_JSON: Final = {"nan": "NaN", "inf": "+Inf", "+inf": "+Inf", "-inf": "-Inf"}
+_READ_VERSION: Final = (1, 1)
 
 LinesOf = Mapping[tuple[int, str], int]
 """Line by (id of the map, key); the ids are those of maps inside the value that comes with it."""
@@ -33,53 +33,27 @@ class YamlText:
 
 
 def read_yaml_text(data: bytes) -> YamlText:
-    """Raises ConfigurationError with go-yaml's text."""
-    builder = _ConfigurationBuilder()
+    """Raises ConfigurationError, for syntax errors with go-yaml's text."""
+    builder = ValueBuilder(_DEPTH)
     try:
         for event in yaml.parse(data, Loader=PARSER):
             if isinstance(event, yaml.DocumentEndEvent):
                 break
-            if not isinstance(event, yaml.DocumentStartEvent):
+            if isinstance(event, yaml.DocumentStartEvent):
+                _check_version(event)
+            else:
                 builder.take(event)
     except yaml.YAMLError as error:
         raise ConfigurationError(f"yaml: {_worded(error)}", line=_line_of(error)) from None
+    if builder.refusal is not None:
+        raise builder.refusal
     _sort_keys(builder.value)
     return YamlText(builder.value, tuple(builder.repeated), builder.lines)
 
 
-class _ConfigurationBuilder(Builder):
-    def __init__(self) -> None:
-        self.repeated: list[str] = []
-        self.lines: dict[tuple[int, str], int] = {}
-        super().__init__("", _DEPTH, _ALIAS_NODES)
-
-    def _repeated_key(self, key: str, first: int, line: int) -> None:
-        """Nothing yet: upstream gives the line of the value, which has not been read."""
-
-    def _set(self, target: dict[str, Any], key: str, value: Any, _line: int) -> None:
-        if key in target:
-            self.repeated.append(f'line {_line}: key "{key}" already set in map')
-        target[key] = value
-        self.lines[id(target), key] = _line
-
-    def _scalar(self, event: yaml.ScalarEvent, line: int) -> Any:
-        number = _NOT_IN_JSON.get(event.value.replace(".", "", 1).lower())
-        try:
-            return super()._scalar(event, line)
-        except ConfigurationError:
-            if number is not None:
-                raise ConfigurationError(f"json: unsupported value: {number}", line=line) from None
-            raise
-
-    def _alias(self, name: str | None, line: int) -> Any:
-        if name is None or name not in self._anchors:
-            raise ConfigurationError(f"yaml: unknown anchor '{name}' referenced", line=line)
-        if self._anchors[name] is None:
-            raise ConfigurationError(f"yaml: anchor '{name}' value contains itself", line=line)
-        return super()._alias(name, line)
-
-    def _error(self, line: int, problem: str, remedy: str = "") -> ConfigurationError:
-        return ConfigurationError(f"yaml: line {line}: {problem}", remedy=remedy, line=line)
+def _check_version(event: yaml.DocumentStartEvent) -> None:
+    if event.version is not None and event.version != _READ_VERSION:
+        raise ConfigurationError("yaml: found incompatible YAML document", line=1)
 
 
 def _worded(error: yaml.YAMLError) -> str:
@@ -112,7 +86,7 @@ def _sort_keys(value: Any) -> None:
             continue
         done.add(id(container))
         if isinstance(container, dict):
-            entries = sorted(container.items())
+            entries = [(str(key), container[key]) for key in sorted(container)]
             container.clear()
             container.update(entries)
         left.extend(container.values() if isinstance(container, dict) else container)

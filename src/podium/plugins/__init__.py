@@ -23,6 +23,7 @@ from podium.plugins.node_label import NodeLabel
 from podium.plugins.node_name import NodeName
 from podium.plugins.node_ports import NodePorts
 from podium.plugins.node_prefer_avoid_pods import NodePreferAvoidPods
+from podium.plugins.node_resource_limits import NodeResourceLimits
 from podium.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.plugins.node_resources_least_allocated import NodeResourcesLeastAllocated
@@ -73,6 +74,7 @@ LEGACY = (
     NodeResourcesMostAllocated,
     RequestedToCapacityRatio,
     NodePreferAvoidPods,
+    NodeResourceLimits,
     SelectorSpread,
     NodeLabel,
     ServiceAffinity,
