@@ -1,0 +1,1 @@
+"""An API server in one process, which kubectl and client libraries take for a real one."""

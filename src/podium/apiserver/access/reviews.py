@@ -1,0 +1,144 @@
+"""Reviews: questions about tokens and permissions, answered and not stored."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from podium.apiserver import field_errors, status_errors
+from podium.apiserver.access import authorisation
+from podium.apiserver.access.authorisation import Attempt, Verdict
+from podium.apiserver.access.tokens import Tokens
+from podium.apiserver.access.users import User
+from podium.apiserver.field_errors import FieldError
+from podium.apiserver.json_values import JsonObject
+
+
+class Reviews:
+    """Answers reviews; each is given as the object of the request and completed."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self._tokens = tokens
+        self._answers: Final[Mapping[str, Callable[[JsonObject, User], JsonObject]]] = {
+            "TokenReview": self._token,
+            "SelfSubjectReview": _self,
+            "SubjectAccessReview": _access,
+            "LocalSubjectAccessReview": _access,
+            "SelfSubjectAccessReview": _own_access,
+            "SelfSubjectRulesReview": _own_rules,
+        }
+
+    def answers(self, kind: str) -> bool:
+        return kind in self._answers
+
+    def answer(self, review: JsonObject, user: User, now: str) -> JsonObject:
+        status = self._answers[review["kind"]](review, user)
+        review["status"] = status
+        if review["kind"] == "SelfSubjectReview":
+            review["metadata"] = {"creationTimestamp": now}
+            review.pop("spec", None)
+        return review
+
+    def _token(self, review: JsonObject, _: User) -> JsonObject:
+        token = (review.get("spec") or {}).get("token")
+        if not token:
+            raise status_errors.bad_request("token is required for TokenReview in authentication")
+        user = self._tokens.user_of(token)
+        if user is None:
+            return {"user": {}, "error": "invalid bearer token"}
+        return {"authenticated": True, "user": _user_info(user)}
+
+
+def _user_info(user: User) -> JsonObject:
+    shown: JsonObject = {"username": user.name}
+    if user.uid:
+        shown["uid"] = user.uid
+    if user.groups:
+        shown["groups"] = list(user.groups)
+    if user.extra:
+        shown["extra"] = user.extra
+    return shown
+
+
+def _self(_: JsonObject, user: User) -> JsonObject:
+    return {"userInfo": _user_info(user)}
+
+
+def _access(review: JsonObject, _: User) -> JsonObject:
+    spec = review.get("spec") or {}
+    problems = _attribute_problems(spec)
+    if not spec.get("user") and not spec.get("groups"):
+        problems.append(
+            field_errors.invalid("spec.user", "", "at least one of user or group must be specified")
+        )
+    if review["kind"] == "LocalSubjectAccessReview":
+        problems += _namespace_problems(review, spec)
+    _refuse(problems)
+    user = User(spec.get("user", ""), spec.get("uid", ""), tuple(spec.get("groups") or ()))
+    return _shown(_judged(user, spec))
+
+
+def _own_access(review: JsonObject, user: User) -> JsonObject:
+    spec = review.get("spec") or {}
+    _refuse(_attribute_problems(spec))
+    return _shown(_judged(user, spec))
+
+
+def _own_rules(_: JsonObject, user: User) -> JsonObject:
+    if not user.may_do_everything:
+        return {"resourceRules": [], "nonResourceRules": [], "incomplete": False}
+    return {
+        "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
+        "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
+        "incomplete": False,
+    }
+
+
+def _attribute_problems(spec: JsonObject) -> list[FieldError]:
+    resource, other = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
+    if (resource is None) != (other is None):
+        return []
+    path = "spec.resourceAttributes" if resource is None else "spec.nonResourceAttributes"
+    words = (
+        "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+        if resource is None
+        else "cannot be specified in combination with resourceAttributes"
+    )
+    return [field_errors.invalid(path, None if resource is None else other, words)]
+
+
+def _namespace_problems(review: JsonObject, spec: JsonObject) -> list[FieldError]:
+    wanted = (spec.get("resourceAttributes") or {}).get("namespace", "")
+    if wanted == review["metadata"].get("namespace", ""):
+        return []
+    path = "spec.resourceAttributes.namespace"
+    return [field_errors.invalid(path, wanted, "must match metadata.namespace")]
+
+
+def _refuse(problems: list[FieldError]) -> None:
+    if problems:
+        # upstream: the kind is left out of these errors.
+        raise status_errors.invalid("authorization.k8s.io", "", "", problems)
+
+
+def _judged(user: User, spec: JsonObject) -> Verdict:
+    other = spec.get("nonResourceAttributes")
+    if other is not None:
+        return authorisation.judge_path(user, other.get("verb", ""), other.get("path", ""))
+    wanted = spec["resourceAttributes"]
+    return authorisation.judge(
+        user,
+        Attempt(
+            wanted.get("verb", ""),
+            wanted.get("group", ""),
+            wanted.get("resource", ""),
+            wanted.get("subresource", ""),
+            wanted.get("namespace", ""),
+            wanted.get("name", ""),
+        ),
+    )
+
+
+def _shown(verdict: Verdict) -> JsonObject:
+    shown: JsonObject = {"allowed": verdict.allowed}
+    if verdict.reason:
+        shown["reason"] = verdict.reason
+    return shown

@@ -1,0 +1,85 @@
+"""Which rule is applied to which kind, and in which order."""
+
+from podium.apiserver.admission import namespaces, pods, priorities, storage
+from podium.apiserver.admission.lookup import DEFAULT_SETTINGS, AdmissionSettings, Lookup
+from podium.apiserver.json_values import JsonObject
+from podium.apiserver.resources.resource import Resource
+
+
+def admit_create(
+    resource: Resource,
+    namespace: str,
+    obj: JsonObject,
+    lookup: Lookup,
+    settings: AdmissionSettings = DEFAULT_SETTINGS,
+) -> None:
+    """Change a new object as the cluster demands; StatusError if it is refused."""
+    if namespace:
+        name = obj["metadata"].get("name", "")
+        namespaces.refuse_content(resource, namespace, name, lookup)
+    if resource.group:
+        return
+    if resource.kind == "Pod":
+        _admit_new_pod(resource, obj, lookup, settings)
+    elif resource.kind == "Node":
+        if settings.taint_new_nodes:
+            pods.taint_new_node(obj)
+    elif resource.kind == "PersistentVolumeClaim":
+        storage.set_default_class(obj, lookup)
+        storage.protect(resource, obj)
+    elif resource.kind == "PersistentVolume":
+        storage.protect(resource, obj)
+
+
+def _admit_new_pod(
+    resource: Resource, pod: JsonObject, lookup: Lookup, settings: AdmissionSettings
+) -> None:
+    pods.refuse_unknown_runtime(resource, pod, lookup)
+    priorities.set_priority(resource, pod, lookup)
+    pods.add_default_tolerations(pod, settings)
+    node = pod["spec"].get("nodeName")
+    if node:
+        pods.copy_topology(pod, node, lookup)
+
+
+def admit_update(
+    resource: Resource,
+    namespace: str,
+    new: JsonObject,
+    old: JsonObject,
+    _lookup: Lookup,
+    settings: AdmissionSettings = DEFAULT_SETTINGS,
+) -> None:
+    """The same for a changed object; not for its subresources."""
+    if resource.group or resource.kind != "Pod" or not namespace:
+        return
+    priorities.keep_priority(new, old)
+    pods.add_default_tolerations(new, settings)
+
+
+def admit_delete(resource: Resource, namespace: str, name: str) -> None:
+    """StatusError if the object may not go."""
+    if not namespace:
+        namespaces.refuse_deletion(resource, name)
+
+
+def admit_binding(binding: JsonObject, lookup: Lookup) -> None:
+    """Labels that the pod takes over from its node, by way of the binding."""
+    target: JsonObject = binding.get("target") or {}
+    if target.get("kind") == "Node" and target.get("name"):
+        pods.copy_topology(binding, target["name"], lookup)
+
+
+def review_create(resource: Resource, obj: JsonObject, lookup: Lookup) -> None:
+    """What can only be judged when the object is final; StatusError if it is refused."""
+    if (resource.group, resource.kind) == ("scheduling.k8s.io", "PriorityClass"):
+        priorities.refuse_second_default(resource, obj, lookup)
+    elif (resource.group, resource.kind) == ("", "Pod") and obj["spec"].get("overhead"):
+        pods.refuse_own_overhead(resource, obj, lookup)
+
+
+def review_update(resource: Resource, new: JsonObject, old: JsonObject, lookup: Lookup) -> None:
+    if (resource.group, resource.kind) == ("scheduling.k8s.io", "PriorityClass"):
+        priorities.refuse_second_default(resource, new, lookup)
+    elif (resource.group, resource.kind) == ("", "PersistentVolumeClaim"):
+        storage.refuse_growth(resource, new, old, lookup)

@@ -1,0 +1,1 @@
+"""How objects are shown: whole, as metadata only, or as rows of a table; in JSON or YAML."""

@@ -1,0 +1,65 @@
+"""JSON values as YAML in the style of Go's encoder: sorted keys, double quotes where needed."""
+
+import io
+import re
+from typing import Final
+
+import yaml
+
+from podium.apiserver.json_values import JsonValue
+
+try:
+    from yaml import CSafeDumper as _Dumper
+except ImportError:  # pragma: no cover - PyYAML without its C part
+    from yaml import SafeDumper as _Dumper  # type: ignore[assignment]
+
+# What YAML 1.1 would read as something else than a text.
+_AMBIGUOUS: Final = re.compile(
+    r"""(?xi) ^(?: ~ | null | true | false | yes | no | on | off | y | n
+    | [-+]?(?:0b[01_]+|0o?[0-7_]+|0x[0-9a-f_]+|[0-9][0-9_]*(?::[0-5]?[0-9])*)
+    | [-+]?(?:\.[0-9]+|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:e[-+]?[0-9]+)?
+    | [-+]?\.inf | \.nan
+    | \d{4}-\d\d?-\d\d?(?:[Tt\s].*)?
+    )?$"""
+)
+
+
+_NUMBER_STARTS: Final = frozenset("+-.0123456789")
+
+
+class _GoDumper(_Dumper):
+    """Writes texts the way Go's encoder does, and never an alias."""
+
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002
+        return True
+
+
+def _text(dumper: _GoDumper, value: str) -> yaml.ScalarNode:
+    if "\n" in value:
+        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|")
+    style = '"' if _is_ambiguous(value) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+
+def _is_ambiguous(text: str) -> bool:
+    if text[:1] in _NUMBER_STARTS:
+        text = text.replace("_", "")  # upstream: numbers may have them anywhere
+    return _AMBIGUOUS.match(text) is not None
+
+
+_GoDumper.add_representer(str, _text)
+
+
+def as_yaml(value: JsonValue) -> bytes:
+    out = io.BytesIO()
+    yaml.dump(
+        value,
+        out,
+        Dumper=_GoDumper,
+        default_flow_style=False,
+        sort_keys=True,
+        allow_unicode=True,
+        encoding="utf-8",
+        width=2**31 - 1,
+    )
+    return out.getvalue()

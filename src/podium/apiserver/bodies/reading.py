@@ -1,0 +1,167 @@
+"""A request's body as a value, and which of its fields were written twice.
+
+JSON is the common form and is read by msgspec, with one pass more where the request wants to know
+of duplicate fields. YAML is read as kubectl reads it. Numbers that fit no 64-bit integer become
+floats, as in Go. What cannot be read raises `Unreadable` with the words of Go's decoder.
+"""
+
+import json
+import math
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from podium.api.errors import InputError
+from podium.api.yaml_reader import read_yaml
+from podium.apiserver.bodies.go_syntax import syntax_error
+from podium.apiserver.json_values import JsonValue
+
+JSON: Final = "application/json"
+YAML: Final = "application/yaml"
+MAX_DEPTH: Final = 200
+MAX_PARTS: Final = 100_000
+"""Objects and lists in one body; the largest definitions of custom resources have 20,000."""
+_MAX_ALIAS_NODES: Final = 100_000
+_decode = msgspec.json.Decoder().decode
+
+
+class Unreadable(Exception):
+    """The body is neither JSON nor YAML; the text is Go's."""
+
+
+class Read(NamedTuple):
+    value: JsonValue
+    duplicates: tuple[str, ...]
+    """`duplicate field "metadata.name"`, in the order of the text."""
+
+
+def read_json(body: bytes, *, find_duplicates: bool = False) -> Read:
+    try:
+        value = _decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        value = _read_slowly(body)
+    if body.count(b"{") + body.count(b"[") > MAX_DEPTH:
+        _check_size(value)
+    return Read(value, _duplicates(body) if find_duplicates else ())
+
+
+def _check_size(value: JsonValue) -> None:
+    """Refuse what is nested too deeply or has too many parts.
+
+    Walks level by level, so that depth costs no stack.
+    """
+    level: list[Any] = [value]
+    parts = 0
+    for _ in range(MAX_DEPTH):
+        below: list[Any] = []
+        for item in level:
+            if isinstance(item, dict):
+                below.extend(each for each in item.values() if isinstance(each, (dict, list)))
+            elif isinstance(item, list):
+                below.extend(each for each in item if isinstance(each, (dict, list)))
+        parts += len(below)
+        if parts > MAX_PARTS:
+            raise Unreadable(f"exceeded max number of objects and lists ({MAX_PARTS})")
+        if not below:
+            return
+        level = below
+    raise Unreadable("exceeded max depth")
+
+
+def _read_slowly(body: bytes) -> JsonValue:
+    """Read what the fast decoder refused but Go may take: odd bytes in texts, huge numbers."""
+    problem = syntax_error(body)
+    if problem:
+        raise Unreadable(problem)
+    try:
+        value = json.loads(body.decode("utf-8", "replace"), parse_int=_integer, parse_float=_float)
+        return _without_halves(value) if b"\\u" in body else value
+    except (ValueError, RecursionError):
+        raise Unreadable("exceeded max depth") from None
+
+
+def _without_halves(value: JsonValue) -> JsonValue:
+    """The value with half characters, such as a lone `\\ud800`, replaced as in Go."""
+    if isinstance(value, str):
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if isinstance(value, list):
+        return [_without_halves(item) for item in value]
+    if isinstance(value, dict):
+        return {_without_halves(name): _without_halves(item) for name, item in value.items()}
+    return value
+
+
+def _integer(digits: str) -> int | float:
+    if len(digits) < 19:
+        return int(digits)
+    if len(digits) < 21 and -(1 << 63) <= int(digits) < 1 << 63:
+        return int(digits)
+    return _float(digits)
+
+
+def _float(digits: str) -> float:
+    value = float(digits)
+    if math.isinf(value):
+        raise Unreadable(f"json: cannot unmarshal number {digits} into Go value of type float64")
+    return value
+
+
+def read_yaml_body(body: bytes) -> Read:
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        raise Unreadable("error converting YAML to JSON: yaml: invalid UTF-8") from None
+    try:
+        documents = [
+            value for _, value in read_yaml(text, "", depth=MAX_DEPTH, alias_nodes=_MAX_ALIAS_NODES)
+        ]
+    except InputError as problem:
+        raise Unreadable(f"error converting YAML to JSON: yaml: {problem}") from None
+    return Read(documents[0] if documents else None, ())
+
+
+class _Repeated(Exception):
+    """A field occurs twice in an object."""
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """An object whose fields were not merged."""
+
+
+def _merged(pairs: list[tuple[str, Any]]) -> None:
+    if len({name for name, _ in pairs}) != len(pairs):
+        raise _Repeated
+
+
+_find_repeated = json.JSONDecoder(object_pairs_hook=_merged).decode
+_keep_repeated = json.JSONDecoder(object_pairs_hook=_Pairs).decode
+
+
+def _duplicates(body: bytes) -> tuple[str, ...]:
+    """Walk the text once more; twice where a field was found to be repeated."""
+    text = body.decode("utf-8", "replace")
+    try:
+        _find_repeated(text)
+    except _Repeated:
+        found: list[str] = []
+        _collect(_keep_repeated(text), "", found)
+        return tuple(map(_without_halves, found))
+    except (ValueError, RecursionError):
+        pass
+    return ()
+
+
+def _collect(value: object, path: str, found: list[str]) -> None:
+    if isinstance(value, _Pairs):
+        known: set[str] = set()
+        for name, item in value:
+            below = f"{path}.{name}" if path else name
+            if name in known:
+                text = f'duplicate field "{below}"'
+                if text not in found:
+                    found.append(text)
+            known.add(name)
+            _collect(item, below, found)
+    elif isinstance(value, list):
+        for place, item in enumerate(value):
+            _collect(item, f"{path}[{place}]", found)

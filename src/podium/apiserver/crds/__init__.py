@@ -1,0 +1,41 @@
+"""Custom resources: their definitions, and what a structural schema makes of their objects.
+
+    default_definition(crd) -> None                     in place: singular, listKind, conversion
+    validate_definition(crd) -> list[FieldError]        also that of a changed one:
+    validate_definition_update(new, old) -> list[FieldError]
+    accept_names(crd, others, now) -> None              in place: status with accepted names,
+                                                        conditions and stored versions
+    is_established(crd) -> bool
+    resources_of_definition(crd) -> list[Resource]      what the table serves for it, by version
+    schema_of_version(crd, version) -> JsonObject       the openAPIV3Schema of a version
+    CustomRules(crd, resource)                          the Rules by which its objects are written:
+        .schema                                         for patching, managed_fields, openapi
+        .decode(obj) -> Decoded                         pruned; `unknown field "spec.foo"`
+        .set_defaults(obj), .prepare_create(obj, now), .prepare_update(subresource, new, old, now)
+        .validate_create(obj), .validate_update(subresource, new, old) -> list[FieldError]
+        .scale -> JsonObject | None                     paths of the scale subresource
+
+Contract: texts are upstream's (`apiextensions-apiserver`, `kube-openapi/pkg/validation`).
+Rules in CEL (`x-kubernetes-validations`) are kept but not evaluated; conversion between versions is
+none (`strategy: None`): all versions show the same fields.
+"""
+
+from podium.apiserver.crds.accepting import accept_names, is_established
+from podium.apiserver.crds.definitions import (
+    default_definition,
+    validate_definition,
+    validate_definition_update,
+)
+from podium.apiserver.crds.rules import CustomRules
+from podium.apiserver.crds.serving import resources_of_definition, schema_of_version
+
+__all__ = [
+    "CustomRules",
+    "accept_names",
+    "default_definition",
+    "is_established",
+    "resources_of_definition",
+    "schema_of_version",
+    "validate_definition",
+    "validate_definition_update",
+]

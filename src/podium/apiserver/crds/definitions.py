@@ -1,0 +1,220 @@
+"""Whether a CustomResourceDefinition may be stored, and what it means where it is silent."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from podium.apiserver.crds.accepting import is_established
+from podium.apiserver.crds.defaults import fill_defaults
+from podium.apiserver.crds.structural import Node, read_schema
+from podium.apiserver.crds.structural_rules import structural_errors, usage_errors
+from podium.apiserver.crds.values import problems
+from podium.apiserver.field_errors import (
+    FieldError,
+    forbidden,
+    immutable,
+    invalid,
+    not_supported,
+    required,
+    too_many,
+)
+from podium.apiserver.json_values import JsonObject, copied
+from podium.apiserver.validation.names import dns1035_problems, subdomain_problems
+from podium.apiserver.validation.object_meta import meta_errors, meta_of, meta_update_errors
+
+_MOST_VERSIONS: Final = 1000
+"""Each is served by itself, so they cost more than their bytes."""
+_APPROVAL: Final = "api-approved.kubernetes.io"
+_COLUMN_TYPES: Final = ("boolean", "date", "integer", "number", "string")
+_COLUMN_FORMATS: Final = (
+    "byte", "date", "date-time", "double", "float", "int32", "int64", "password",
+)  # fmt: skip
+
+
+def default_definition(crd: JsonObject) -> None:
+    spec = crd.setdefault("spec", {})
+    names = spec.setdefault("names", {})
+    kind = names.get("kind") or ""
+    if not names.get("singular"):
+        names["singular"] = kind.lower()
+    if not names.get("listKind") and kind:
+        names["listKind"] = f"{kind}List"
+    if spec.get("conversion") is None:
+        spec["conversion"] = {"strategy": "None"}
+
+
+def validate_definition(crd: JsonObject) -> list[FieldError]:
+    spec = crd.get("spec") or {}
+    wanted = f"{(spec.get('names') or {}).get('plural') or ''}.{spec.get('group') or ''}"
+
+    def name_problems(name: str) -> list[str]:
+        found = subdomain_problems(name)
+        return found if name == wanted else [*found, 'must be spec.names.plural+"."+spec.group']
+
+    return [
+        *meta_errors(meta_of(crd), False, name_problems),
+        *_spec_errors(spec),
+        *_approval_errors(crd),
+    ]
+
+
+def validate_definition_update(new: JsonObject, old: JsonObject) -> list[FieldError]:
+    errors = [*meta_update_errors(meta_of(new), meta_of(old)), *_spec_errors(new["spec"])]
+    spec, before = new["spec"], old["spec"]
+    fixed = [("group",), ("names", "plural")]
+    if is_established(old):
+        fixed = [("scope",), ("names", "kind"), *fixed]
+    for path in fixed:
+        value, stored = spec, before
+        for name in path:
+            value, stored = (value or {}).get(name), (stored or {}).get(name)
+        if value != stored:
+            errors.append(immutable(f"spec.{'.'.join(path)}", value))
+    return errors
+
+
+def _spec_errors(spec: JsonObject) -> list[FieldError]:
+    errors: list[FieldError] = []
+    group = spec.get("group") or ""
+    if not group:
+        errors.append(required("spec.group"))
+    elif found := subdomain_problems(group):
+        errors.append(invalid("spec.group", group, ",".join(found)))
+    elif "." not in group:
+        told = "should be a domain with at least one dot"
+        errors.append(invalid("spec.group", group, told))
+    scope = spec.get("scope") or ""
+    if not scope:
+        errors.append(required("spec.scope"))
+    elif scope not in ("Cluster", "Namespaced"):
+        errors.append(not_supported("spec.scope", scope, ("Cluster", "Namespaced")))
+    versions = spec.get("versions") or []
+    if len(versions) > _MOST_VERSIONS:
+        return [too_many("spec.versions", len(versions), _MOST_VERSIONS)]
+    for index, version in enumerate(versions):
+        if not (version.get("schema") or {}).get("openAPIV3Schema"):
+            errors.append(required(f"spec.versions[{index}].schema.openAPIV3Schema"))
+    for index, version in enumerate(versions):
+        errors += _version_errors(version, f"spec.versions[{index}]")
+    names = [version.get("name") for version in versions]
+    if len(set(names)) != len(names):
+        told = "must contain unique version names"
+        errors.append(invalid("spec.versions", versions, told))
+    if sum(1 for version in versions if version.get("storage")) != 1:
+        told = "must have exactly one version marked as storage version"
+        errors.append(invalid("spec.versions", versions, told))
+    errors += _names_errors(spec.get("names") or {})
+    if spec.get("preserveUnknownFields"):
+        told = (
+            "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in"
+            " spec.versions[*].schema instead"
+        )
+        errors.append(invalid("spec.preserveUnknownFields", True, told))
+    return errors
+
+
+def _names_errors(names: JsonObject) -> Iterable[FieldError]:
+    for field in ("plural", "singular", "kind", "listKind"):
+        if not names.get(field):
+            yield required(f"spec.names.{field}")
+    for field in ("plural", "singular", "kind", "listKind"):
+        name = names.get(field)
+        mixed = field.lower().endswith("kind")
+        found = dns1035_problems(name.lower() if mixed else name) if name else []
+        if found:
+            told = "may have mixed case, but should otherwise match: " if mixed else ""
+            yield invalid(f"spec.names.{field}", name, told + ",".join(found))
+    for field in ("shortNames", "categories"):
+        for index, name in enumerate(names.get(field) or ()):
+            if found := dns1035_problems(name):
+                yield invalid(f"spec.names.{field}[{index}]", name, ",".join(found))
+    if names.get("kind") and names.get("kind") == names.get("listKind"):
+        told = "kind and listKind may not be the same"
+        yield invalid("spec.names.listKind", names["listKind"], told)
+
+
+def _version_errors(version: JsonObject, path: str) -> Iterable[FieldError]:
+    name = version.get("name") or ""
+    if found := dns1035_problems(name):
+        yield invalid(f"{path}.name", name, ",".join(found))
+    if version.get("deprecationWarning") is not None and not version.get("deprecated"):
+        told = "can only be set for deprecated versions"
+        yield invalid(f"{path}.deprecationWarning", version["deprecationWarning"], told)
+    schema = (version.get("schema") or {}).get("openAPIV3Schema")
+    if schema:
+        yield from _schema_errors(schema, f"{path}.schema.openAPIV3Schema")
+    yield from _scale_errors(version.get("subresources") or {}, f"{path}.subresources")
+    for index, column in enumerate(version.get("additionalPrinterColumns") or ()):
+        yield from _column_errors(column, f"{path}.additionalPrinterColumns[{index}]")
+
+
+def _schema_errors(schema: JsonObject, path: str) -> list[FieldError]:
+    errors: list[FieldError] = []
+    if schema.get("nullable"):
+        errors.append(forbidden(f"{path}.nullable", "nullable cannot be true at the root"))
+    structural = structural_errors(schema, path)
+    errors += structural
+    used = usage_errors(schema, path)
+    if not structural and not used:
+        errors += _default_errors(read_schema(schema), path)
+    return errors + used
+
+
+def _default_errors(node: Node, path: str) -> Iterable[FieldError]:
+    """Defaults have to fit the schema that they stand in."""
+    for name, below in node.properties.items():
+        place = f"{path}.properties[{name}]"
+        if below.has_default:
+            value = copied(below.default)
+            fill_defaults(value, below)
+            yield from problems(value, below, f"{place}.default")
+        yield from _default_errors(below, place)
+    if node.items is not None:
+        yield from _default_errors(node.items, f"{path}.items")
+    if node.additional is not None:
+        yield from _default_errors(node.additional, f"{path}.additionalProperties")
+
+
+def _scale_errors(subresources: JsonObject, path: str) -> Iterable[FieldError]:
+    scale = subresources.get("scale")
+    if scale is None:
+        return
+    for field, root in (("specReplicasPath", ".spec."), ("statusReplicasPath", ".status.")):
+        place, value = f"{path}.scale.{field}", scale.get(field) or ""
+        if not value:
+            yield required(place)
+        elif not value.startswith("."):
+            yield invalid(place, value, "must be a simple json path starting with .")
+        elif not value.startswith(root):
+            yield invalid(place, value, f"should be a json path under {root.rstrip('.')}")
+
+
+def _column_errors(column: JsonObject, path: str) -> Iterable[FieldError]:
+    if not column.get("name"):
+        yield required(f"{path}.name")
+    kind, told = column.get("type") or "", f"must be one of {','.join(_COLUMN_TYPES)}"
+    if not kind:
+        yield required(f"{path}.type", told)
+    elif kind not in _COLUMN_TYPES:
+        yield invalid(f"{path}.type", kind, told)
+    form = column.get("format") or ""
+    if form and form not in _COLUMN_FORMATS:
+        yield invalid(f"{path}.format", form, f"must be one of {','.join(_COLUMN_FORMATS)}")
+    json_path = column.get("jsonPath") or ""
+    if not json_path:
+        yield required(f"{path}.JSONPath")
+    elif not json_path.startswith("."):
+        yield invalid(f"{path}.JSONPath", json_path, "must be a simple json path starting with .")
+
+
+def _approval_errors(crd: JsonObject) -> Iterable[FieldError]:
+    group = (crd.get("spec") or {}).get("group") or ""
+    is_protected = any(
+        group == domain or group.endswith(f".{domain}") for domain in ("k8s.io", "kubernetes.io")
+    )
+    annotations = meta_of(crd).get("annotations") or {}
+    if is_protected and not annotations.get(_APPROVAL):
+        yield required(
+            f"metadata.annotations[{_APPROVAL}]",
+            f'protected groups must have approval annotation "{_APPROVAL}", see'
+            " https://github.com/kubernetes/enhancements/pull/1111",
+        )

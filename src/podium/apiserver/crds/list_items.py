@@ -1,0 +1,47 @@
+"""Lists that are sets or maps may not have the same item, or the same keys, twice."""
+
+from podium.apiserver.crds.structural import Node
+from podium.apiserver.field_errors import FieldError, duplicate, go_json, invalid
+from podium.apiserver.json_values import JsonValue
+
+
+def repeated_items(value: JsonValue, node: Node | None, path: str = "") -> list[FieldError]:
+    """One error for each value that occurs twice, at its second place."""
+    if node is None:
+        return []
+    found: list[FieldError] = []
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if key in node.properties:
+                below = f"{path}.{key}" if path else key
+                found += repeated_items(item, node.properties[key], below)
+            elif node.additional is not None:
+                found += repeated_items(item, node.additional, f"{path}[{key}]")
+    elif isinstance(value, list):
+        if node.list_type == "set":
+            found += _repeated(value, value, path)
+        elif node.list_type == "map":
+            found += _repeated_keys(value, node, path)
+        for index, item in enumerate(value):
+            found += repeated_items(item, node.items, f"{path}[{index}]")
+    return found
+
+
+def _repeated_keys(value: list[JsonValue], node: Node, path: str) -> list[FieldError]:
+    for index, item in enumerate(value):
+        if item is not None and not isinstance(item, dict):
+            told = "must be an object for an array of list-type map"
+            return [invalid(f"{path}[{index}]", item, told)]
+    keys = [{key: item[key] for key in node.list_keys if key in (item or {})} for item in value]
+    return _repeated(keys, keys, path)
+
+
+def _repeated(identities: list[JsonValue], shown: list[JsonValue], path: str) -> list[FieldError]:
+    times: dict[str, int] = {}
+    found = []
+    for index, identity in enumerate(identities):
+        written = go_json(identity)
+        times[written] = times.get(written, 0) + 1
+        if times[written] == 2:
+            found.append(duplicate(f"{path}[{index}]", shown[index]))
+    return found

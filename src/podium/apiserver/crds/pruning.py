@@ -1,0 +1,73 @@
+"""Taking out of an object what its schema does not know, and nulls that it does not allow.
+
+A null in a field that may not be null counts as absent; if the field has a default the null stays
+until defaults are set. Metadata is no matter of the schema: it is read like that of every object.
+"""
+
+from podium.apiserver.crds.structural import EMBEDDED_FIELDS, Node
+from podium.apiserver.field_errors import quoted
+from podium.apiserver.json_values import JsonObject, JsonValue, copied
+from podium.apiserver.schema.catalogue import notation
+from podium.apiserver.schema.decoding import reader_of
+from podium.apiserver.schema.problems import Decoded
+
+
+def pruned(obj: JsonObject, root: Node) -> Decoded:
+    """A copy with known fields only; raises DecodeError for metadata that is none."""
+    out: JsonObject = copied(obj)
+    unknown: list[str] = []
+    metadata = out.pop("metadata", None)
+    _prune_object(out, root, "", unknown, is_embedded=True)
+    _drop_nulls(out, root)
+    problems = [f"unknown field {quoted(path)}" for path in sorted(unknown)]
+    if metadata is not None:
+        read = reader_of(notation().struct("meta", "ObjectMeta"))
+        out["metadata"] = read(metadata, (None, "metadata", ""), problems)
+    return Decoded(out, problems)
+
+
+def _prune(value: JsonValue, node: Node | None, path: str, unknown: list[str]) -> None:
+    if isinstance(value, dict):
+        if node is None:
+            unknown += [f"{path}.{key}" for key in value]
+            value.clear()
+        else:
+            _prune_object(value, node, path, unknown, is_embedded=node.is_embedded)
+    elif isinstance(value, list):
+        below = node.items if node is not None else None
+        keeps = node is not None and node.preserves_unknown
+        for index, item in enumerate(value):
+            if not keeps or below is not None:
+                _prune(item, below, f"{path}[{index}]", unknown)
+
+
+def _prune_object(
+    value: JsonObject, node: Node, path: str, unknown: list[str], *, is_embedded: bool
+) -> None:
+    for key in list(value):
+        if is_embedded and key in EMBEDDED_FIELDS:
+            continue
+        place = f"{path}.{key}" if path else key
+        below = node.below(key)
+        if below is not None:
+            _prune(value[key], below, place, unknown)
+        elif node.allows_additional:
+            _prune(value[key], None, place, unknown)
+        elif not node.preserves_unknown:
+            unknown.append(place)
+            del value[key]
+
+
+def _drop_nulls(value: JsonValue, node: Node | None) -> None:
+    if isinstance(value, dict):
+        for key in list(value):
+            below = node.below(key) if node is not None else None
+            is_refused = below is not None and not below.is_nullable and not below.has_default
+            if value[key] is None and is_refused:
+                del value[key]
+            else:
+                _drop_nulls(value[key], below)
+    elif isinstance(value, list):
+        below = node.items if node is not None else None
+        for item in value:
+            _drop_nulls(item, below)

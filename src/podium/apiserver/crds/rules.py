@@ -1,0 +1,145 @@
+"""How objects of a custom resource are read, prepared and judged when they are written.
+
+The same interface as that of the built-in kinds (`requests/rules.py`).
+"""
+
+from typing import Final
+
+from podium.apiserver.crds.defaults import fill_defaults
+from podium.apiserver.crds.list_items import repeated_items
+from podium.apiserver.crds.pruning import pruned
+from podium.apiserver.crds.serving import schema_of_version, version_of
+from podium.apiserver.crds.shapes import custom_schema
+from podium.apiserver.crds.structural import read_schema
+from podium.apiserver.crds.values import problems
+from podium.apiserver.field_errors import FieldError, invalid
+from podium.apiserver.json_values import JsonObject, JsonValue, copied
+from podium.apiserver.resources.resource import Resource
+from podium.apiserver.schema.problems import Decoded
+from podium.apiserver.validation.names import subdomain_problems
+from podium.apiserver.validation.object_meta import meta_errors, meta_of, meta_update_errors
+
+_LARGEST_REPLICAS: Final = 2**31 - 1
+
+
+class CustomRules:
+    """The rules of one version of a definition."""
+
+    def __init__(self, crd: JsonObject, resource: Resource) -> None:
+        self._resource = resource
+        self._root = read_schema(schema_of_version(crd, resource.version))
+        subresources = version_of(crd, resource.version).get("subresources") or {}
+        self._has_status = subresources.get("status") is not None
+        self.scale: JsonObject | None = subresources.get("scale")
+        self.schema = custom_schema(
+            resource.group,
+            resource.version,
+            resource.kind,
+            self._root,
+            has_status=self._has_status,
+        )
+
+    def decode(self, obj: JsonObject, *, after_strategic_patch: bool = False) -> Decoded:
+        """The object with known fields only; custom resources take no strategic patches."""
+        del after_strategic_patch
+        return pruned(obj, self._root)
+
+    def set_defaults(self, obj: JsonObject) -> None:
+        fill_defaults(obj, self._root)
+
+    def prepare_create(self, obj: JsonObject, now: str) -> None:
+        del now
+        if self._has_status:
+            obj.pop("status", None)
+        obj.setdefault("metadata", {})["generation"] = 1
+
+    def prepare_update(self, subresource: str, new: JsonObject, old: JsonObject, now: str) -> None:
+        """Keep the stored status, or with a write to the status everything else."""
+        del now
+        if subresource == "status":
+            self._keep_all_but_status(new, old)
+            return
+        if self._has_status:
+            new.pop("status", None)
+            if "status" in old:
+                new["status"] = copied(old["status"])
+        generation = meta_of(old).get("generation") or 1
+        changed = _without_metadata(new) != _without_metadata(old)
+        new["metadata"]["generation"] = generation + 1 if changed else generation
+
+    def _keep_all_but_status(self, new: JsonObject, old: JsonObject) -> None:
+        status, entries = new.get("status"), meta_of(new).get("managedFields")
+        had_status = "status" in new
+        kept = copied({key: value for key, value in old.items() if key != "status"})
+        new.clear()
+        new.update(kept)
+        if had_status:
+            new["status"] = status
+        if entries is None:
+            new["metadata"].pop("managedFields", None)
+        else:
+            new["metadata"]["managedFields"] = entries
+
+    def validate_create(self, obj: JsonObject) -> list[FieldError]:
+        errors = self._kind_errors(obj)
+        if errors:
+            return errors
+        return [
+            *meta_errors(meta_of(obj), self._resource.namespaced, subdomain_problems),
+            *problems(obj, self._root, ""),
+            *self._scale_errors(obj),
+            *repeated_items(obj, self._root),
+        ]
+
+    def validate_update(
+        self, subresource: str, new: JsonObject, old: JsonObject
+    ) -> list[FieldError]:
+        errors = self._kind_errors(new)
+        if errors:
+            return errors
+        errors = meta_update_errors(meta_of(new), meta_of(old))
+        if subresource == "status":
+            status = self._root.properties.get("status")
+            if status is not None and "status" in new:
+                errors += problems(new["status"], status, "status", old.get("status"))
+        else:
+            errors += problems(new, self._root, "", old)
+        errors += self._scale_errors(new)
+        if not repeated_items(old, self._root):
+            errors += repeated_items(new, self._root)
+        return errors
+
+    def _kind_errors(self, obj: JsonObject) -> list[FieldError]:
+        errors = []
+        kind, version = obj.get("kind"), obj.get("apiVersion")
+        if kind != self._resource.kind:
+            errors.append(invalid("kind", kind, f"must be {self._resource.kind}"))
+        if version != self._resource.api_version:
+            told = f"must be {self._resource.api_version}"
+            errors.append(invalid("apiVersion", version, told))
+        return errors
+
+    def _scale_errors(self, obj: JsonObject) -> list[FieldError]:
+        errors = []
+        for name in ("specReplicasPath", "statusReplicasPath"):
+            path: str = (self.scale or {}).get(name) or ""
+            replicas = _at(obj, path) if path else None
+            if not isinstance(replicas, int) or isinstance(replicas, bool):
+                continue
+            if replicas < 0:
+                errors.append(invalid(path, replicas, "should be a non-negative integer"))
+            elif replicas > _LARGEST_REPLICAS:
+                told = f"should be less than or equal to {_LARGEST_REPLICAS}"
+                errors.append(invalid(path, replicas, told))
+        return errors
+
+
+def _at(obj: JsonObject, path: str) -> JsonValue:
+    value: JsonValue = obj
+    for name in path.removeprefix(".").split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def _without_metadata(obj: JsonObject) -> JsonObject:
+    return {key: value for key, value in obj.items() if key != "metadata"}

@@ -1,0 +1,68 @@
+"""What the server serves for a definition: a resource for each served version."""
+
+from typing import Final
+
+from podium.apiserver.json_values import JsonObject
+from podium.apiserver.resources.resource import STATUS_VERBS, Resource, Subresource
+
+_VERBS: Final = (
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "create",
+    "update",
+    "watch",
+)
+"""In the order in which discovery lists them for custom resources."""
+
+
+def version_of(crd: JsonObject, name: str) -> JsonObject:
+    """Raises KeyError when the definition has no such version."""
+    for version in crd["spec"].get("versions") or ():
+        if version["name"] == name:
+            found: JsonObject = version
+            return found
+    raise KeyError(name)
+
+
+def schema_of_version(crd: JsonObject, name: str) -> JsonObject:
+    """The openAPIV3Schema of a version."""
+    schema = (version_of(crd, name).get("schema") or {}).get("openAPIV3Schema")
+    return schema or {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+def resources_of_definition(crd: JsonObject) -> list[Resource]:
+    """The resources of all served versions."""
+    spec = crd["spec"]
+    return [
+        _resource(spec, version) for version in spec.get("versions") or () if version.get("served")
+    ]
+
+
+def _resource(spec: JsonObject, version: JsonObject) -> Resource:
+    names, kind = spec["names"], spec["names"]["kind"]
+    declared = version.get("subresources") or {}
+    subresources = []
+    if declared.get("status") is not None:
+        subresources.append(Subresource("status", kind, STATUS_VERBS))
+    if declared.get("scale") is not None:
+        subresources.append(Subresource("scale", "Scale", STATUS_VERBS, "autoscaling", "v1"))
+    return Resource(
+        group=spec["group"],
+        version=version["name"],
+        kind=kind,
+        plural=names["plural"],
+        singular=names.get("singular") or kind.lower(),
+        namespaced=spec.get("scope") == "Namespaced",
+        short_names=tuple(names.get("shortNames") or ()),
+        categories=tuple(names.get("categories") or ()),
+        subresources=tuple(subresources),
+        verbs=_VERBS,
+        is_custom=True,
+        list_kind_name=names.get("listKind") or "",
+        selectable_fields=tuple(
+            field["jsonPath"].removeprefix(".") for field in version.get("selectableFields") or ()
+        ),
+    )

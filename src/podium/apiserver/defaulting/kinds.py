@@ -1,0 +1,46 @@
+"""Which function sets the defaults of which kind."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from podium.apiserver.defaulting import cluster, devices, pods, services, storage, workloads
+from podium.apiserver.json_values import JsonObject
+from podium.apiserver.resources.resource import Resource
+
+_BY_KIND: Final[Mapping[tuple[str, str], Callable[[JsonObject], None]]] = {
+    ("", "Endpoints"): services.set_endpoints_defaults,
+    ("", "LimitRange"): cluster.set_limit_range_defaults,
+    ("", "Namespace"): cluster.set_namespace_defaults,
+    ("", "Node"): cluster.set_node_defaults,
+    ("", "PersistentVolume"): storage.set_volume_object_defaults,
+    ("", "PersistentVolumeClaim"): storage.set_claim_defaults,
+    ("", "Pod"): pods.set_pod_defaults,
+    ("", "PodTemplate"): workloads.set_pod_template_defaults,
+    ("", "ReplicationController"): workloads.set_replication_controller_defaults,
+    ("", "ResourceQuota"): cluster.set_resource_quota_defaults,
+    ("", "Secret"): cluster.set_secret_defaults,
+    ("", "Service"): services.set_service_defaults,
+    ("apps", "DaemonSet"): workloads.set_daemon_set_defaults,
+    ("apps", "Deployment"): workloads.set_deployment_defaults,
+    ("apps", "ReplicaSet"): workloads.set_replica_set_defaults,
+    ("apps", "StatefulSet"): workloads.set_stateful_set_defaults,
+    ("batch", "CronJob"): workloads.set_cron_job_defaults,
+    ("batch", "Job"): workloads.set_job_defaults,
+    ("discovery.k8s.io", "EndpointSlice"): services.set_endpoint_slice_defaults,
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding"): cluster.set_role_binding_defaults,
+    ("rbac.authorization.k8s.io", "RoleBinding"): cluster.set_role_binding_defaults,
+    ("resource.k8s.io", "ResourceClaim"): devices.set_claim_defaults,
+    ("resource.k8s.io", "ResourceClaimTemplate"): devices.set_claim_template_defaults,
+    ("resource.k8s.io", "ResourceSlice"): devices.set_slice_defaults,
+    ("scheduling.k8s.io", "PriorityClass"): cluster.set_priority_class_defaults,
+    ("storage.k8s.io", "CSIDriver"): storage.set_csi_driver_defaults,
+    ("storage.k8s.io", "StorageClass"): storage.set_storage_class_defaults,
+    ("storage.k8s.io", "VolumeAttachment"): storage.set_volume_attachment_defaults,
+}
+
+
+def set_defaults(resource: Resource, obj: JsonObject) -> None:
+    """Fill in what the kind's defaults say; objects of custom resources have none here."""
+    setter = _BY_KIND.get((resource.group, resource.kind))
+    if setter is not None:
+        setter(obj)

@@ -1,0 +1,184 @@
+"""The discovery documents, one by one and all in one.
+
+Clients ask for them first and often. They are made when asked for and kept until the table of
+resources changes.
+"""
+
+from collections.abc import Callable
+
+from podium.apiserver.json_values import JsonObject, encode
+from podium.apiserver.resources.resource import Resource, Subresource
+from podium.apiserver.resources.table import ResourceTable
+
+
+class Discovery:
+    """The documents of one table of resources, as bytes."""
+
+    def __init__(self, table: ResourceTable) -> None:
+        self._table = table
+        self._kept: dict[str, bytes | None] = {}
+        self._changes = table.changes
+
+    def versions(self, address: str) -> bytes:
+        """`/api`: the versions of the core group."""
+        return encode(
+            {
+                "kind": "APIVersions",
+                "versions": ["v1"],
+                "serverAddressByClientCIDRs": [
+                    {"clientCIDR": "0.0.0.0/0", "serverAddress": address}
+                ],
+            }
+        )
+
+    def groups(self) -> bytes:
+        """`/apis`: all groups but the core one."""
+
+        def build() -> JsonObject:
+            versions = self._table.group_versions()
+            groups = [_group(name, each) for name, each in versions.items() if name]
+            return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
+
+        return self._once("groups", build) or b""
+
+    def group(self, name: str) -> bytes | None:
+        """`/apis/NAME`; None if no such group is served."""
+
+        def build() -> JsonObject | None:
+            versions = self._table.group_versions().get(name)
+            if not name or versions is None:
+                return None
+            return {"kind": "APIGroup", "apiVersion": "v1", **_group(name, versions)}
+
+        return self._once(f"group {name}", build)
+
+    def resources(self, group: str, version: str) -> bytes | None:
+        """`/api/v1`, `/apis/GROUP/VERSION`; None if no such version is served."""
+
+        def build() -> JsonObject | None:
+            found = self._table.of_version(group, version)
+            if not found:
+                return None
+            document: JsonObject = {"kind": "APIResourceList"}
+            if group:
+                document["apiVersion"] = "v1"
+            document["groupVersion"] = f"{group}/{version}" if group else version
+            document["resources"] = [entry for each in found for entry in _entries(each)]
+            return document
+
+        return self._once(f"resources {group}/{version}", build)
+
+    def aggregated(self, *, core: bool, form: str) -> bytes:
+        """`/api` or `/apis` with everything below it; `form` is the version of the document."""
+
+        def build() -> JsonObject:
+            items = [
+                _aggregated_group(self._table, name, versions)
+                for name, versions in self._table.group_versions().items()
+                if (name == "") is core
+            ]
+            return {
+                "kind": "APIGroupDiscoveryList",
+                "apiVersion": f"apidiscovery.k8s.io/{form}",
+                "metadata": {},
+                "items": items,
+            }
+
+        return self._once(f"aggregated {core} {form}", build) or b""
+
+    def has_group(self, name: str) -> bool:
+        return name in self._table.group_versions()
+
+    def _once(self, name: str, build: Callable[[], JsonObject | None]) -> bytes | None:
+        if self._changes != self._table.changes:
+            self._kept.clear()
+            self._changes = self._table.changes
+        if name not in self._kept:
+            if len(self._kept) > 1000:
+                self._kept.clear()
+            document = build()
+            self._kept[name] = None if document is None else encode(document)
+        return self._kept[name]
+
+
+def _group(name: str, versions: list[str]) -> JsonObject:
+    shown = [{"groupVersion": f"{name}/{version}", "version": version} for version in versions]
+    return {"name": name, "versions": shown, "preferredVersion": shown[0]}
+
+
+def _entries(resource: Resource) -> list[JsonObject]:
+    """A resource and its subresources as flat entries."""
+    entry: JsonObject = {
+        "name": resource.plural,
+        "singularName": resource.singular,
+        "namespaced": resource.namespaced,
+        "kind": resource.kind,
+        "verbs": list(resource.verbs),
+    }
+    if resource.short_names:
+        entry["shortNames"] = list(resource.short_names)
+    if resource.categories:
+        entry["categories"] = list(resource.categories)
+    return [entry, *(_subentry(resource, each) for each in resource.subresources)]
+
+
+def _subentry(resource: Resource, subresource: Subresource) -> JsonObject:
+    entry: JsonObject = {
+        "name": f"{resource.plural}/{subresource.name}",
+        "singularName": "",
+        "namespaced": resource.namespaced,
+    }
+    if subresource.version:
+        entry["group"] = subresource.group
+        entry["version"] = subresource.version
+    entry["kind"] = subresource.kind
+    entry["verbs"] = list(subresource.verbs)
+    return entry
+
+
+def _aggregated_group(table: ResourceTable, name: str, versions: list[str]) -> JsonObject:
+    return {
+        "metadata": {"name": name, "creationTimestamp": None}
+        if name
+        else {"creationTimestamp": None},
+        "versions": [
+            {
+                "version": version,
+                "resources": [_aggregated(each) for each in table.of_version(name, version)],
+                "freshness": "Current",
+            }
+            for version in versions
+        ],
+    }
+
+
+def _aggregated(resource: Resource) -> JsonObject:
+    entry: JsonObject = {
+        "resource": resource.plural,
+        "responseKind": _kind(resource.group, resource.version, resource.kind),
+        "scope": "Namespaced" if resource.namespaced else "Cluster",
+        "singularResource": resource.singular,
+        "verbs": list(resource.verbs),
+    }
+    if resource.short_names:
+        entry["shortNames"] = list(resource.short_names)
+    if resource.categories:
+        entry["categories"] = list(resource.categories)
+    if resource.subresources:
+        entry["subresources"] = [
+            {
+                "subresource": each.name,
+                "responseKind": _kind(
+                    each.group if each.version else resource.group,
+                    each.version or resource.version,
+                    each.kind,
+                ),
+                "verbs": list(each.verbs),
+            }
+            for each in resource.subresources
+        ]
+    return entry
+
+
+def _kind(group: str, version: str, kind: str) -> JsonObject:
+    return {"group": group, "version": version, "kind": kind}

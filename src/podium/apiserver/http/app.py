@@ -1,0 +1,182 @@
+"""The ASGI application: reads requests, lets the service answer, writes answers.
+
+One request is answered without giving way to others between reading its body and having its
+answer; only then does it wait, for the disk or for a slow client. Bodies are bounded on the way in
+and long lists go out in chunks.
+"""
+
+import asyncio
+import logging
+import zlib
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import Any, Final
+
+from podium.apiserver import status_errors
+from podium.apiserver.http.commits import Commits
+from podium.apiserver.http.messages import (
+    MAX_BODY_BYTES,
+    Request,
+    Response,
+    request_from,
+)
+from podium.apiserver.http.refusals import refusal
+from podium.apiserver.http.resource_handlers import WatchAnswer
+from podium.apiserver.http.service import Service
+from podium.apiserver.http.watch_stream import Receive, Send, WatchStream
+from podium.apiserver.status_errors import StatusError
+
+_LOG: Final = logging.getLogger("podium.apiserver")
+_COMPRESSED_FROM: Final = 128 << 10
+_COMPRESSION_LEVEL: Final = 1
+MOST_WATCHES: Final = 10_000
+_BODIES: Final = frozenset(("POST", "PUT", "PATCH", "DELETE"))
+_GZIP_WINDOW: Final = 31  # zlib's way to say: with gzip's header
+_GZIP_HEADERS: Final = [(b"content-encoding", b"gzip"), (b"vary", b"Accept-Encoding")]
+_BUG: Final = "Internal error occurred: see the server's log"
+_NO_CACHE: Final = (b"cache-control", b"no-cache, private")
+
+
+class Application:
+    """The server, as an ASGI callable."""
+
+    def __init__(
+        self, service: Service, randomness: Random, commits: Commits | None = None
+    ) -> None:
+        self._service = service
+        self._randomness = randomness
+        self._commits = commits
+        self._stopping = asyncio.Event()
+        self._wakes: set[Callable[[], None]] = set()
+        self.most_watches = MOST_WATCHES
+
+    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await send({"type": "websocket.close"})
+            return
+        request = request_from(scope)
+        answer = await self._answer(request, receive)
+        if isinstance(answer, WatchAnswer):
+            await self._stream(request, answer, receive, send)
+        else:
+            await _send(request, answer, send)
+
+    def stop(self) -> None:
+        """Say that the server is going: watches end, readiness fails."""
+        self._service.others.is_ready = False
+        self._stopping.set()
+        for wake in list(self._wakes):
+            wake()
+
+    async def _answer(self, request: Request, receive: Receive) -> Response | WatchAnswer:
+        try:
+            if request.method in _BODIES:
+                request.body = await _body(request, receive)
+            answer = self._service.respond(request)
+            if self._commits is not None:
+                await self._commits.settled()
+        except StatusError as problem:
+            return refusal(request, problem)
+        except Exception:
+            _LOG.exception("%s %s failed", request.method, request.path)
+            return refusal(request, StatusError(500, "InternalError", _BUG))
+        return answer
+
+    async def _stream(
+        self, request: Request, answer: WatchAnswer, receive: Receive, send: Send
+    ) -> None:
+        if len(self._wakes) >= self.most_watches:
+            problem = status_errors.too_many_requests("too many watches", retry_after_s=10)
+            await _send_bytes(send, refusal(request, problem))
+            return
+        schema = self._service.registry.rules(answer.resource).schema
+        stream = WatchStream(answer, schema, self._stopping, self._randomness)
+        self._wakes.add(stream.wake)
+        try:
+            await send(_start(200, b"application/json", []))
+            if await stream.run(receive, send):
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            self._wakes.discard(stream.wake)
+
+
+async def _body(request: Request, receive: Receive) -> bytes:
+    """The whole body; one that is too long is refused before it is read."""
+    announced = request.header(b"content-length")
+    if announced.isdigit() and int(announced) > MAX_BODY_BYTES:
+        raise status_errors.too_large()
+    message = await receive()
+    body: bytes = message.get("body", b"")
+    if not message.get("more_body"):
+        return body
+    parts = [body]
+    size = len(body)
+    while message.get("more_body"):
+        message = await receive()
+        part = message.get("body", b"")
+        size += len(part)
+        if size > MAX_BODY_BYTES:
+            raise status_errors.too_large()
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _start(status: int, content_type: bytes, headers: list[tuple[bytes, bytes]]) -> dict[str, Any]:
+    return {
+        "type": "http.response.start",
+        "status": status,
+        "headers": [(b"content-type", content_type), _NO_CACHE, *headers],
+    }
+
+
+async def _send(request: Request, response: Response, send: Send) -> None:
+    if request.method == "HEAD":
+        response = Response(response.status, b"", response.content_type, response.headers)
+    compresses = b"gzip" in request.headers.get(b"accept-encoding", b"")
+    if isinstance(response.body, bytes):
+        if not compresses or len(response.body) < _COMPRESSED_FROM:
+            await _send_bytes(send, response)
+            return
+        response.body = iter((response.body,))
+    await _send_chunks(send, response, response.body, compresses=compresses)
+
+
+async def _send_bytes(send: Send, response: Response) -> None:
+    body = response.body
+    assert isinstance(body, bytes), "chunks are sent otherwise"
+    headers = [(b"content-length", str(len(body)).encode()), *response.headers]
+    await send(_start(response.status, response.content_type, headers))
+    await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+async def _send_chunks(
+    send: Send, response: Response, chunks: Iterator[bytes], *, compresses: bool
+) -> None:
+    """Send a body in parts; one that turns out to be short is sent whole."""
+    gathered: list[bytes] = []
+    size = 0
+    while size < _COMPRESSED_FROM:
+        chunk = next(chunks, None)
+        if chunk is None:
+            response.body = b"".join(gathered)
+            await _send_bytes(send, response)
+            return
+        gathered.append(chunk)
+        size += len(chunk)
+    headers = list(response.headers)
+    packer = None
+    if compresses:
+        packer = zlib.compressobj(_COMPRESSION_LEVEL, zlib.DEFLATED, _GZIP_WINDOW)
+        headers += _GZIP_HEADERS
+    await send(_start(response.status, response.content_type, headers))
+    for chunk in _then(b"".join(gathered), chunks):
+        packed = packer.compress(chunk) if packer else chunk
+        if packed:
+            await send({"type": "http.response.body", "body": packed, "more_body": True})
+    rest = packer.flush() if packer else b""
+    await send({"type": "http.response.body", "body": rest, "more_body": False})
+
+
+def _then(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    yield from rest

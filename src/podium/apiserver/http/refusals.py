@@ -1,0 +1,30 @@
+"""Errors as answers, in the form that the client accepts."""
+
+from podium.apiserver import protobuf
+from podium.apiserver.answers.acceptance import JSON, PROTOBUF, YAML, accepted
+from podium.apiserver.answers.yaml_text import as_yaml
+from podium.apiserver.http.messages import Request, Response, json_response, warning_headers
+from podium.apiserver.status_errors import StatusError
+
+
+def refusal(request: Request, problem: StatusError) -> Response:
+    """The answer to a request that failed; a client that accepts no form of it gets JSON."""
+    status = problem.as_object()
+    form = _form(request.header(b"accept"))
+    if form == YAML:
+        response = Response(problem.code, as_yaml(status), YAML.encode())
+    elif form == PROTOBUF:
+        response = Response(problem.code, protobuf.encode_status(status), PROTOBUF.encode())
+    else:
+        response = json_response(status, problem.code)
+    if problem.retry_after_s is not None:
+        response.headers.append((b"retry-after", str(problem.retry_after_s).encode()))
+    response.headers += warning_headers(problem.warnings)
+    return response
+
+
+def _form(header: str) -> str:
+    try:
+        return accepted(header).media_type
+    except StatusError:
+        return JSON

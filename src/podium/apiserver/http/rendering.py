@@ -1,0 +1,49 @@
+"""The last steps of an answer: indented JSON, YAML, protobuf, or the bytes as they are."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from podium.apiserver import protobuf, status_errors
+from podium.apiserver.answers.acceptance import PROTOBUF, YAML, Accepted
+from podium.apiserver.answers.yaml_text import as_yaml
+from podium.apiserver.http.messages import Request, Response
+from podium.apiserver.json_values import JsonObject
+from podium.apiserver.requests import query
+from podium.apiserver.schema import Schema
+
+
+def rendered(
+    request: Request,
+    form: Accepted,
+    status: int,
+    chunks: Iterator[bytes],
+    schema: Schema,
+) -> Response:
+    """An answer of JSON chunks in the form that the client accepts; `schema` is of the objects."""
+    if form.media_type == PROTOBUF:
+        return _protobuf(status, msgspec.json.decode(b"".join(chunks)), schema)
+    if form.media_type == YAML:
+        value = msgspec.json.decode(b"".join(chunks))
+        return Response(status, as_yaml(value), b"application/yaml")
+    if query.flag(request.parameters, "pretty"):
+        return Response(status, msgspec.json.format(b"".join(chunks), indent=2))
+    first = next(chunks)
+    second = next(chunks, None)
+    if second is None:
+        return Response(status, first)
+    return Response(status, _all(first, second, chunks))
+
+
+def _all(first: bytes, second: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    yield first + second
+    yield from rest
+
+
+def _protobuf(status: int, value: JsonObject, schema: Schema) -> Response:
+    if schema.is_custom:
+        raise status_errors.not_acceptable(
+            "only the following media types are accepted: application/json, application/yaml"
+        )
+    write = protobuf.encode_list if "items" in value else protobuf.encode
+    return Response(status, write(schema, value), PROTOBUF.encode())

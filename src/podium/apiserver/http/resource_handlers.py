@@ -1,0 +1,291 @@
+"""Requests about resources: from a path and a body to a verb, and from its result to an answer."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from podium.apiserver import status_errors
+from podium.apiserver.access.reviews import Reviews
+from podium.apiserver.access.users import User
+from podium.apiserver.answers.acceptance import JSON, YAML, Accepted, accepted
+from podium.apiserver.answers.presenters import MetadataPresenter, Presenter, WholePresenter
+from podium.apiserver.answers.table_presenter import TablePresenter
+from podium.apiserver.http.bodies import (
+    object_type,
+    options_of_delete,
+    patch_options,
+    patch_type,
+)
+from podium.apiserver.http.messages import Request, Response, json_response, warning_headers
+from podium.apiserver.http.paths import Target
+from podium.apiserver.http.rendering import rendered
+from podium.apiserver.http.subresource_handlers import SubresourceHandlers
+from podium.apiserver.requests import (
+    creating,
+    deleting,
+    getting,
+    listing,
+    patches,
+    query,
+    taking,
+    updating,
+)
+from podium.apiserver.requests.call import Call
+from podium.apiserver.requests.query import ListOptions
+from podium.apiserver.requests.registry import Registry
+from podium.apiserver.requests.watching import Watch
+from podium.apiserver.resources.resource import Resource
+from podium.apiserver.status_errors import StatusError
+from podium.apiserver.store.stored import Stored
+
+_VERBS: Final = {"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch"}
+
+
+@dataclass(slots=True)
+class WatchAnswer:
+    """A watch that is to be streamed; one that starts too far back only tells so."""
+
+    watch: Watch | StatusError
+    presenter: Presenter
+    resource: Resource
+    options: ListOptions
+
+
+class ResourceHandlers:
+    """Answers requests about the objects of any resource."""
+
+    def __init__(self, registry: Registry, reviews: Reviews) -> None:
+        self._registry = registry
+        self._reviews = reviews
+        self._subresources = SubresourceHandlers(registry)
+        self._whole: dict[Resource, WholePresenter] = {}
+
+    def handle(
+        self, request: Request, target: Target, resource: Resource, user: User
+    ) -> Response | WatchAnswer:
+        """Answer a request whose resource is served; what may not be done to it raises 405."""
+        call = Call(self._registry.now(), user, request.header(b"user-agent"))
+        try:
+            response = self._dispatch(request, target, resource, call)
+        except StatusError as problem:
+            problem.warnings = call.warnings
+            raise
+        if call.warnings and isinstance(response, Response):
+            response.headers += warning_headers(call.warnings)
+        return response
+
+    def _dispatch(
+        self, request: Request, target: Target, resource: Resource, call: Call
+    ) -> Response | WatchAnswer:
+        if target.subresource:
+            return self._subresource(request, target, resource, call)
+        if not target.name:
+            return self._on_collection(request, target, resource, call)
+        match request.method:
+            case "GET" if "get" in resource.verbs:
+                return self._get(request, target, resource)
+            case "PUT" if "update" in resource.verbs:
+                return self._update(request, target, resource, call)
+            case "PATCH" if "patch" in resource.verbs:
+                return self._patch(request, target, resource, call)
+            case "DELETE" if "delete" in resource.verbs:
+                return self._delete(request, target, resource, call)
+        raise status_errors.method_not_allowed()
+
+    def _on_collection(
+        self, request: Request, target: Target, resource: Resource, call: Call
+    ) -> Response | WatchAnswer:
+        everywhere = resource.namespaced and not target.namespace
+        match request.method:
+            case "GET" if "list" in resource.verbs:
+                return self._list(request, target, resource)
+            case "POST" if "create" in resource.verbs and not everywhere:
+                return self._create(request, target, resource, call)
+            case "DELETE" if "deletecollection" in resource.verbs and not everywhere:
+                return self._delete_collection(request, target, resource, call)
+        raise status_errors.method_not_allowed()
+
+    # --- reading ------------------------------------------------------------------------------
+
+    def _get(self, request: Request, target: Target, resource: Resource) -> Response:
+        form = accepted(request.header(b"accept"))
+        version = getting.get(
+            self._registry, resource, target.namespace, target.name, request.parameters
+        )
+        return self._shown(request, resource, version, form)
+
+    def _list(self, request: Request, target: Target, resource: Resource) -> Response | WatchAnswer:
+        form = accepted(request.header(b"accept"), is_list=True)
+        parameters = request.parameters
+        if target.watches:
+            parameters = {**parameters, "watch": ["true"]}
+        options = query.list_options(parameters)
+        if options.watch and form.media_type not in (JSON, YAML):
+            raise status_errors.not_acceptable(
+                "only the following media types are accepted: application/json;stream=watch"
+            )
+        presenter = self._presenter(request, resource, form, is_list=True)
+        if options.watch:
+            return self._watch(target, resource, options, presenter)
+        listed = listing.list_objects(self._registry, resource, target.namespace, options)
+        return self._rendered(request, resource, form, 200, presenter.many(listed))
+
+    def _watch(
+        self, target: Target, resource: Resource, options: ListOptions, presenter: Presenter
+    ) -> WatchAnswer:
+        watch: Watch | StatusError
+        try:
+            watch = Watch(self._registry, resource, target.namespace, options)
+        except StatusError as problem:
+            if problem.code != 410:
+                raise
+            watch = problem  # upstream: the watch begins, and its first event is an error
+        return WatchAnswer(watch, presenter, resource, options)
+
+    # --- writing ------------------------------------------------------------------------------
+
+    def _create(self, request: Request, target: Target, resource: Resource, call: Call) -> Response:
+        form = accepted(request.header(b"accept"))
+        if resource.kind == "Binding":
+            return self._subresources.bind_by_body(request, target, call)
+        call = call.with_options(query.write_options(request.parameters, "CreateOptions"))
+        read = taking.read_body(resource.kind, request.body, object_type(request), call)
+        obj = taking.take(self._registry, resource, read, call)
+        if self._reviews.answers(resource.kind):
+            return json_response(self._reviews.answer(obj, call.user, call.now), 201)
+        version = creating.create(self._registry, resource, target.namespace, obj, call)
+        return self._shown(request, resource, version, form, 201)
+
+    def _update(self, request: Request, target: Target, resource: Resource, call: Call) -> Response:
+        form = accepted(request.header(b"accept"))
+        call = call.with_options(query.write_options(request.parameters, "UpdateOptions"))
+        read = taking.read_body(resource.kind, request.body, object_type(request), call)
+        obj = taking.take(self._registry, resource, read, call)
+        written = updating.update(
+            self._registry,
+            resource,
+            target.subresource,
+            target.namespace,
+            target.name,
+            obj,
+            call,
+        )
+        return self._shown(
+            request, resource, written.version, form, 201 if written.created else 200
+        )
+
+    def _patch(self, request: Request, target: Target, resource: Resource, call: Call) -> Response:
+        form = accepted(request.header(b"accept"))
+        media_type = patch_type(request, resource)
+        call = call.with_options(patch_options(request, media_type))
+        given = patches.read_patch(request.body, media_type, call)
+        written = patches.patch(
+            self._registry,
+            resource,
+            target.subresource,
+            target.namespace,
+            target.name,
+            given,
+            call,
+        )
+        return self._shown(
+            request, resource, written.version, form, 201 if written.created else 200
+        )
+
+    def _delete(self, request: Request, target: Target, resource: Resource, call: Call) -> Response:
+        form = accepted(request.header(b"accept"))
+        options = options_of_delete(request, call)
+        done = deleting.delete(
+            self._registry, resource, target.namespace, target.name, options, call
+        )
+        status = 202 if not done.gone and options.orphan_dependents is False else 200
+        if done.version is not None:
+            return self._shown(request, resource, done.version, form, status)
+        return json_response(done.status, status)
+
+    def _delete_collection(
+        self, request: Request, target: Target, resource: Resource, call: Call
+    ) -> Response:
+        form = accepted(request.header(b"accept"))
+        options = options_of_delete(request, call)
+        chosen = query.list_options(
+            {name: value for name, value in request.parameters.items() if name != "watch"}
+        )
+        listed = listing.list_objects(self._registry, resource, target.namespace, chosen)
+        deleting.delete_collection(self._registry, resource, listed.versions, options, call)
+        presenter = self._presenter(request, resource, form, is_list=True)
+        return self._rendered(request, resource, form, 200, presenter.many(listed))
+
+    def _subresource(
+        self, request: Request, target: Target, resource: Resource, call: Call
+    ) -> Response:
+        found = resource.subresource_by_name.get(target.subresource)
+        if found is None or target.too_long:
+            if resource.is_custom and target.subresource in ("scale", "status"):
+                raise status_errors.not_found(resource, target.name)
+            raise status_errors.unknown_resource()
+        verb = _VERBS.get(request.method)
+        if verb not in found.verbs:
+            raise status_errors.method_not_allowed()
+        if self._subresources.handles(found.name):
+            return self._subresources.handle(request, target, resource, call)
+        match verb:
+            case "get":
+                return self._get(request, target, resource)
+            case "update":
+                return self._update(request, target, resource, call)
+            case _:
+                return self._patch(request, target, resource, call)
+
+    # --- answering ----------------------------------------------------------------------------
+
+    def _shown(
+        self,
+        request: Request,
+        resource: Resource,
+        version: Stored,
+        form: Accepted,
+        status: int = 200,
+    ) -> Response:
+        if form.is_plain and not request.parameters:
+            return Response(status, self._whole_presenter(resource).one(version) + b"\n")
+        presenter = self._presenter(request, resource, form, is_list=False)
+        return self._rendered(
+            request, resource, form, status, iter((presenter.one(version), b"\n"))
+        )
+
+    def _rendered(
+        self,
+        request: Request,
+        resource: Resource,
+        form: Accepted,
+        status: int,
+        chunks: Iterator[bytes],
+    ) -> Response:
+        return rendered(request, form, status, chunks, self._registry.rules(resource).schema)
+
+    def _presenter(
+        self, request: Request, resource: Resource, form: Accepted, *, is_list: bool
+    ) -> Presenter:
+        if form.shown_as == "Table":
+            return TablePresenter(
+                resource,
+                self._registry.printer(resource),
+                form.version,
+                query.text(request.parameters, "includeObject"),
+                self._registry.clock,
+            )
+        if form.shown_as:
+            if not is_list and form.shown_as == "PartialObjectMetadataList":
+                raise status_errors.not_acceptable(
+                    "you requested PartialObjectMetadataList, but the requested object is not a"
+                    f" list (*{resource.version}.{resource.kind})"
+                )
+            return MetadataPresenter(form.version)
+        return self._whole_presenter(resource)
+
+    def _whole_presenter(self, resource: Resource) -> WholePresenter:
+        found = self._whole.get(resource)
+        if found is None:
+            found = self._whole[resource] = WholePresenter(resource)
+        return found

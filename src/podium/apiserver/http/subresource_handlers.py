@@ -1,0 +1,97 @@
+"""Requests about subresources that are no part of their object: binding, eviction, scale, logs."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from podium.apiserver import status_errors
+from podium.apiserver.answers.acceptance import accepted
+from podium.apiserver.http.bodies import object_type, patch_options, patch_type
+from podium.apiserver.http.messages import Request, Response, json_response
+from podium.apiserver.http.paths import Target
+from podium.apiserver.json_values import JsonObject
+from podium.apiserver.requests import binding, eviction, patches, query, scaling, taking
+from podium.apiserver.requests.call import Call
+from podium.apiserver.requests.registry import Registry
+from podium.apiserver.resources.resource import Resource
+from podium.apiserver.schema import Schema, schema_of
+
+_NOT_SUPPORTED: Final = {
+    "attach": "attaching to a container",
+    "exec": "running a command in a container",
+    "log": "reading a container's log",
+    "portforward": "forwarding a port",
+}
+
+
+class SubresourceHandlers:
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._handlers: Mapping[str, Callable[[Request, Target, Resource, Call], Response]] = {
+            "binding": self._bind,
+            "eviction": self._evict,
+            "scale": self._scale,
+            **dict.fromkeys(_NOT_SUPPORTED, self._refuse),
+        }
+
+    def handles(self, name: str) -> bool:
+        return name in self._handlers
+
+    def handle(self, request: Request, target: Target, resource: Resource, call: Call) -> Response:
+        accepted(request.header(b"accept"))
+        return self._handlers[target.subresource](request, target, resource, call)
+
+    def bind_by_body(self, request: Request, target: Target, call: Call) -> Response:
+        """The old way to bind: the name stands in the object alone."""
+        given, call = self._object(request, schema_of("", "v1", "Binding"), call)
+        name = given["metadata"].get("name", "")
+        return json_response(binding.bind(self._registry, target.namespace, name, given, call), 201)
+
+    def _bind(self, request: Request, target: Target, _: Resource, call: Call) -> Response:
+        given, call = self._object(request, schema_of("", "v1", "Binding"), call)
+        done = binding.bind(self._registry, target.namespace, target.name, given, call)
+        return json_response(done, 201)
+
+    def _evict(self, request: Request, target: Target, _: Resource, call: Call) -> Response:
+        given, call = self._object(request, schema_of("policy", "v1", "Eviction"), call)
+        done = eviction.evict(self._registry, target.namespace, target.name, given, call)
+        return json_response(done, 201)
+
+    def _scale(self, request: Request, target: Target, resource: Resource, call: Call) -> Response:
+        before = self._registry.get(resource, target.namespace, target.name)
+        current = scaling.scale_of(self._registry, resource, self._registry.read(resource, before))
+        if request.method == "GET":
+            return json_response(current)
+        schema = schema_of("autoscaling", "v1", "Scale")
+        if request.method == "PUT":
+            given, call = self._object(request, schema, call, "UpdateOptions")
+        else:
+            media_type = patch_type(request, resource)
+            call = call.with_options(patch_options(request, media_type))
+            patch = patches.read_patch(request.body, media_type, call)
+            given = patches.taken_as(patch, patch.applied_to(current, schema), schema, call)
+        scale = scaling.update_scale(
+            self._registry, resource, target.namespace, target.name, given, before, call
+        )
+        return json_response(scale)
+
+    def _refuse(self, _: Request, target: Target, resource: Resource, __: Call) -> Response:
+        found = self._registry.get(resource, target.namespace, target.name)
+        pod = self._registry.read(resource, found)
+        if target.subresource == "log" and not pod["spec"].get("nodeName"):
+            return Response(204, b"")  # upstream: nowhere to ask
+        raise status_errors.StatusError(
+            405,
+            "MethodNotAllowed",
+            f"{_NOT_SUPPORTED[target.subresource]} is not supported: the pods of this server are"
+            " simulated and run no containers",
+            {"name": target.name, "kind": resource.plural},
+        )
+
+    def _object(
+        self, request: Request, schema: Schema, call: Call, kind: str = "CreateOptions"
+    ) -> tuple[JsonObject, Call]:
+        """The object of a request of the schema's kind, and the call with its options."""
+        call = call.with_options(query.write_options(request.parameters, kind))
+        read = taking.read_body(schema.kind, request.body, object_type(request), call)
+        taking.check_kind(self._registry, schema, read.value)
+        return taking.take_as(schema, read, call), call

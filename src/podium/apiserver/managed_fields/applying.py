@@ -1,0 +1,208 @@
+"""Server-side apply: a configuration is what its manager wants to own, no more and no less.
+
+The configuration is merged into the live object. Fields that the manager applied before and does
+not mention any more are removed, unless somebody else owns them. Fields whose values it changes
+while others own them are conflicts, which fail the request or, with force, change hands.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from podium.apiserver.json_values import JsonObject
+from podium.apiserver.managed_fields.comparing import compare
+from podium.apiserver.managed_fields.entries import (
+    APPLY,
+    Owned,
+    Owner,
+    Owners,
+    UnreadableEntries,
+    read,
+    set_entries,
+)
+from podium.apiserver.managed_fields.field_sets import (
+    FieldSet,
+    difference,
+    intersection,
+    members,
+    union,
+)
+from podium.apiserver.managed_fields.last_applied import (
+    KUBECTL,
+    forgivable_fields,
+    with_last_applied,
+)
+from podium.apiserver.managed_fields.merging import merged, removed, with_named_fields
+from podium.apiserver.managed_fields.reset_fields import without_reset_fields
+from podium.apiserver.managed_fields.steps import NotOfItsType, told
+from podium.apiserver.managed_fields.tracking import (
+    Writer,
+    after_update,
+    empty_object,
+    filtered,
+    without_entries,
+    without_identity,
+    without_lost_fields,
+)
+from podium.apiserver.managed_fields.typed_values import field_set, problems
+from podium.apiserver.schema.catalogue import Schema
+from podium.apiserver.status_errors import StatusError, apply_conflict, bad_request, internal
+
+_BEFORE_FIRST_APPLY: Final = "before-first-apply"
+
+
+class _Conflicts(Exception):
+    """Fields of other owners that an apply would change, by owner."""
+
+    def __init__(self, fields: dict[Owner, FieldSet]) -> None:
+        super().__init__()
+        self.fields = fields
+
+
+def apply(
+    live: JsonObject | None, config: JsonObject, schema: Schema, writer: Writer, force: bool
+) -> JsonObject:
+    """The live object with the configuration applied; raises StatusError."""
+    _refuse_other_kind(config, schema)
+    current = dict(empty_object(schema)) if live is None else live
+    try:
+        owners = read(current.get("metadata", {}).get("managedFields"))
+    except UnreadableEntries as error:
+        raise internal(f"failed to decode managed fields: {error}") from None
+    current = without_entries(current)
+    try:
+        return _applied(current, config, schema, writer, owners, force=force)
+    except _Conflicts as conflicts:
+        if writer.manager != KUBECTL:
+            raise _refusal(conflicts.fields) from None
+        rest = _unforgivable(conflicts.fields, current, schema)
+        if rest:
+            raise _refusal(rest) from None
+    except NotOfItsType as error:
+        raise internal(f"failed to create typed live object: {error}") from None
+    return _applied(current, config, schema, writer, owners, force=True)
+
+
+def _refuse_other_kind(config: JsonObject, schema: Schema) -> None:
+    version, kind = config.get("apiVersion") or "", config.get("kind") or ""
+    if (version, kind) != (schema.api_version, schema.kind):
+        group, _, version = version.rpartition("/")
+        raise bad_request(f"invalid object type: {group}/{version}, Kind={kind}")
+    metadata = config.get("metadata")
+    if isinstance(metadata, dict) and metadata.get("managedFields") is not None:
+        raise bad_request("metadata.managedFields must be nil")
+
+
+def _applied(
+    live: JsonObject,
+    config: JsonObject,
+    schema: Schema,
+    writer: Writer,
+    owners: Owners,
+    *,
+    force: bool,
+) -> JsonObject:
+    if not owners:
+        before = Writer(_BEFORE_FIRST_APPLY, writer.now, writer.subresource)
+        comparison = compare(empty_object(schema), live, schema.root)
+        owners = after_update({}, comparison, schema, before)
+    found = problems(config, schema.root)
+    if found:
+        raise internal(f"failed to create typed patch object ({_told(config)}): {_listed(found)}")
+    owner = Owner(writer.manager, APPLY, "", writer.subresource)
+    previous = owners.get(owner)
+    fields = without_reset_fields(field_set(config, schema.root), schema, writer.subresource)
+    time = None if previous is None else previous.time
+    mine = Owned(fields, schema.api_version, time)
+    result = merged(live, config, schema.root)
+    if previous is not None and previous.fields:
+        everyone = {**owners, owner: mine}
+        result = _without_dropped_fields(result, everyone, previous.fields, schema)
+    others = {each: owned for each, owned in owners.items() if each != owner}
+    others = _after_conflicts(live, result, others, schema, writer, force=force)
+    if result != live:
+        mine = replace(mine, time=writer.now)
+    mine = replace(mine, fields=without_identity(mine.fields))
+    out = dict(result)
+    out["metadata"] = dict(out.get("metadata") or {})
+    if writer.manager == KUBECTL:
+        out = with_last_applied(out, config)
+    set_entries(out, {**others, owner: mine} if mine.fields else others)
+    return out
+
+
+def _after_conflicts(
+    live: JsonObject,
+    result: JsonObject,
+    others: Owners,
+    schema: Schema,
+    writer: Writer,
+    *,
+    force: bool,
+) -> Owners:
+    comparison = filtered(compare(live, result, schema.root), schema, writer.subresource)
+    changed = union(comparison.modified, comparison.added)
+    conflicts = {
+        owner: common
+        for owner, owned in others.items()
+        if (common := intersection(owned.fields, changed))
+    }
+    if conflicts and not force:
+        raise _Conflicts(conflicts)
+    return without_lost_fields(others, changed, comparison.removed)
+
+
+def _without_dropped_fields(
+    result: JsonObject, everyone: Owners, previous: FieldSet, schema: Schema
+) -> JsonObject:
+    """The merged object without fields that the manager gave up and that nobody else owns."""
+    root = schema.root
+    owned: FieldSet = {}
+    for each in everyone.values():
+        owned = union(owned, each.fields)
+    whole = with_named_fields(field_set(result, root), root)
+    last = with_named_fields(previous, root)
+    pruned = removed(result, last, root) or {}
+    # What others own comes back, and with it everything that was not dropped.
+    kept = union(with_named_fields(field_set(pruned, root), root), with_named_fields(owned, root))
+    pruned = removed(result, difference(whole, kept), root) or {}
+    # Fields below a dropped field that this manager never owned are not its to remove.
+    left = with_named_fields(field_set(pruned, root), root)
+    dropped = intersection(difference(whole, left), last)
+    return removed(result, dropped, root) or {}
+
+
+def _unforgivable(
+    conflicts: dict[Owner, FieldSet], live: JsonObject, schema: Schema
+) -> dict[Owner, FieldSet]:
+    forgivable = forgivable_fields(live, schema)
+    rest = {owner: difference(fields, forgivable) for owner, fields in conflicts.items()}
+    return {owner: fields for owner, fields in rest.items() if fields}
+
+
+def _refusal(conflicts: dict[Owner, FieldSet]) -> StatusError:
+    causes = [
+        {"reason": "FieldManagerConflict", "message": f"conflict with {owner}", "field": told(path)}
+        for owner in sorted(conflicts, key=lambda each: each.identifier)
+        for path in members(conflicts[owner])
+    ]
+    if len(causes) == 1:
+        told_as = f"{causes[0]['message']}: {causes[0]['field']}"
+        return apply_conflict(f"Apply failed with 1 conflict: {told_as}", causes)
+    lines = []
+    for owner in sorted(conflicts, key=lambda each: each.identifier):
+        lines.append(f"conflicts with {owner}:")
+        lines += [f"- {told(path)}" for path in members(conflicts[owner])]
+    listed = "\n".join(lines)
+    return apply_conflict(f"Apply failed with {len(causes)} conflicts: {listed}", causes)
+
+
+def _told(config: JsonObject) -> str:
+    metadata = config.get("metadata")
+    named = metadata if isinstance(metadata, dict) else {}
+    group, _, version = config["apiVersion"].rpartition("/")
+    place = f"{named.get('namespace') or ''}/{named.get('name') or ''}"
+    return f"{place}; {group}/{version}, Kind={config['kind']}"
+
+
+def _listed(found: list[str]) -> str:
+    return found[0] if len(found) == 1 else "errors:\n  " + "\n  ".join(found)

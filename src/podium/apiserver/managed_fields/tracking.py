@@ -1,0 +1,209 @@
+"""Keeping `managedFields` true through creations, updates and patches.
+
+A write gives its writer the fields that it added or changed and takes them from all others; fields
+that are gone leave every owner. What identifies the object (name, uid, resourceVersion, ...) is
+never owned. Objects whose `managedFields` somebody has cleared stay untracked until the next apply.
+"""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final
+
+from podium.apiserver.json_values import JsonObject, JsonValue
+from podium.apiserver.managed_fields.comparing import Comparison, compare, created_fields
+from podium.apiserver.managed_fields.entries import (
+    UPDATE,
+    Owned,
+    Owner,
+    Owners,
+    UnreadableEntries,
+    capped,
+    read,
+    set_entries,
+)
+from podium.apiserver.managed_fields.field_sets import (
+    LEAF,
+    FieldSet,
+    difference,
+    intersection,
+    union,
+)
+from podium.apiserver.managed_fields.reset_fields import without_reset_fields
+from podium.apiserver.managed_fields.steps import NotOfItsType
+from podium.apiserver.schema.catalogue import Schema
+from podium.apiserver.schema.decoding import zero
+
+_LONGEST_MANAGER: Final = 128
+_MOST_KINDS: Final = 1024
+_NEVER_OWNED: Final[FieldSet] = {
+    "f:apiVersion": LEAF,
+    "f:kind": LEAF,
+    "f:metadata": {
+        ".": LEAF,
+        **{
+            f"f:{name}": LEAF
+            for name in (
+                "name",
+                "namespace",
+                "creationTimestamp",
+                "selfLink",
+                "uid",
+                "clusterName",
+                "generation",
+                "managedFields",
+                "resourceVersion",
+            )
+        },
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Who writes, when, and to which subresource."""
+
+    manager: str
+    now: str
+    subresource: str = ""
+
+
+def manager_of(field_manager: str, user_agent: str) -> str:
+    """The name under which a request writes: given, or the client's name before its version."""
+    if field_manager:
+        return field_manager
+    name = ""
+    for character in user_agent.split("/", 1)[0]:
+        if not character.isprintable():
+            continue
+        if len((name + character).encode()) > _LONGEST_MANAGER:
+            break
+        name += character
+    return name
+
+
+def track_create(obj: JsonObject, schema: Schema, writer: Writer) -> None:
+    """Set the managedFields of an object that is about to be created."""
+    entries = obj.get("metadata", {}).pop("managedFields", None)
+    if entries and not _asks_for_reset(entries):
+        _update(_readable(entries), empty_object(schema), obj, schema, writer)
+        return
+    try:
+        created = created_fields(empty_object(schema), obj, schema.root)
+    except NotOfItsType:
+        return
+    set_entries(obj, after_update({}, Comparison({}, {}, created), schema, writer))
+
+
+def track_update(live: JsonObject, new: JsonObject, schema: Schema, writer: Writer) -> None:
+    """Set the managedFields of an object that is about to replace the live one."""
+    before = live.get("metadata", {}).get("managedFields")
+    entries = new.setdefault("metadata", {}).pop("managedFields", None)
+    if writer.subresource:
+        owners = _readable(before)
+    elif _asks_for_reset(entries):
+        owners = {}
+    else:
+        # Clients that do not know managedFields leave them out: that deletes nothing.
+        owners = _readable(entries) or _readable(before)
+    if not owners:
+        return
+    _update(owners, without_entries(live), new, schema, writer)
+
+
+def keep_times_of_idle_write(new: JsonObject, old: JsonObject) -> None:
+    """Take back the new times of entries if nothing else in the object has changed."""
+    entries = new.get("metadata", {}).get("managedFields")
+    before = old.get("metadata", {}).get("managedFields")
+    if not entries or not before or len(entries) != len(before) or entries == before:
+        return
+    if [_timeless(entry) for entry in entries] != [_timeless(entry) for entry in before]:
+        return
+    if without_entries(new) == without_entries(old):
+        new["metadata"]["managedFields"] = before
+
+
+def _timeless(entry: JsonObject) -> JsonObject:
+    return {key: value for key, value in entry.items() if key != "time"}
+
+
+@lru_cache(maxsize=_MOST_KINDS)
+def empty_object(schema: Schema) -> JsonObject:
+    """What a creation is compared with. Not to be changed."""
+    return {
+        **({} if schema.is_custom else zero(schema.root)),
+        "apiVersion": schema.api_version,
+        "kind": schema.kind,
+    }
+
+
+def without_entries(obj: JsonObject) -> JsonObject:
+    metadata = obj.get("metadata", {})
+    if "managedFields" not in metadata:
+        return obj
+    rest = {key: value for key, value in metadata.items() if key != "managedFields"}
+    return {**obj, "metadata": rest}
+
+
+def _asks_for_reset(entries: JsonValue) -> bool:
+    return entries in ([], [{}])
+
+
+def _readable(entries: JsonValue) -> Owners:
+    try:
+        return read(entries)
+    except UnreadableEntries:
+        return {}
+
+
+def _update(
+    owners: Owners, old: JsonObject, new: JsonObject, schema: Schema, writer: Writer
+) -> None:
+    """Set the entries of `new`, of which `owners` were the owners before."""
+    try:
+        comparison = compare(old, new, schema.root)
+    except NotOfItsType:
+        # upstream: an object that cannot be tracked loses its entries.
+        new["metadata"].pop("managedFields", None)
+        return
+    set_entries(new, capped(after_update(owners, comparison, schema, writer)))
+
+
+def after_update(owners: Owners, comparison: Comparison, schema: Schema, writer: Writer) -> Owners:
+    """Who owns what after a write that was no apply."""
+    comparison = filtered(comparison, schema, writer.subresource)
+    taken = union(comparison.modified, comparison.added)
+    out = without_lost_fields(owners, taken, comparison.removed)
+    owned = difference(taken, _NEVER_OWNED)
+    if not owned:
+        return out
+    version = schema.api_version
+    owner = Owner(writer.manager or "unknown", UPDATE, version, writer.subresource)
+    previous = out.get(owner)
+    if previous is not None:
+        owned = union(owned, previous.fields)
+    return {**out, owner: Owned(owned, version, writer.now)}
+
+
+def filtered(comparison: Comparison, schema: Schema, subresource: str) -> Comparison:
+    """The comparison without what the server will reset."""
+    return Comparison(
+        without_reset_fields(comparison.removed, schema, subresource),
+        without_reset_fields(comparison.modified, schema, subresource),
+        without_reset_fields(comparison.added, schema, subresource),
+    )
+
+
+def without_lost_fields(owners: Owners, taken: FieldSet, removed: FieldSet) -> Owners:
+    """The owners without fields that somebody took or that are gone; who owns nothing goes."""
+    out: Owners = {}
+    for owner, owned in owners.items():
+        fields = difference(owned.fields, intersection(owned.fields, taken))
+        fields = difference(fields, removed)
+        if fields:
+            out[owner] = owned if fields is owned.fields else replace(owned, fields=fields)
+    return out
+
+
+def without_identity(fields: FieldSet) -> FieldSet:
+    """The fields without those that nobody owns."""
+    return difference(fields, _NEVER_OWNED)

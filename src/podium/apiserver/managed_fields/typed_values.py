@@ -1,0 +1,172 @@
+"""An applied configuration as values with types: checked, turned into the set of its fields.
+
+An apply says what it wants to own, so its fields are taken literally: an unknown field or a value
+of another type is refused, and the set holds what is written and no more (no parents, except items
+of keyed lists and keys of maps).
+"""
+
+from typing import Final
+
+from podium.apiserver.go_text import go_value
+from podium.apiserver.json_values import JsonValue
+from podium.apiserver.managed_fields.comparing import step_of
+from podium.apiserver.managed_fields.field_sets import LEAF, SELF, FieldSet
+from podium.apiserver.managed_fields.steps import NotOfItsType, told_step
+from podium.apiserver.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
+
+_NUMERIC: Final = frozenset({Form.INT32, Form.INT64, Form.FLOAT})
+_TEXTS: Final = frozenset({Form.STRING, Form.BYTES})
+_GO_TYPES: Final = {
+    str: "string", bool: "bool", list: "[]interface {}", dict: "map[string]interface {}",
+}  # fmt: skip
+
+
+def problems(value: JsonValue, shape: Shape, path: str = "") -> list[str]:
+    """What does not fit the types, as `path: text`."""
+    if value is None:
+        return []
+    match shape:
+        case Scalar():
+            text = _scalar_problem(value, shape)
+            return [f"{path}: {text}"] if text else []
+        case ListOf():
+            if not isinstance(value, list):
+                return [f"{path}: expected list, got {_shown(value)}"]
+            return _list_problems(value, shape, path)
+        case MapOf() | Struct():
+            if not isinstance(value, dict):
+                return [f"{path}: expected map, got {_shown(value)}"]
+            return _object_problems(value, shape, path)
+        case AnyValue():
+            return []
+
+
+def _scalar_problem(value: JsonValue, shape: Scalar) -> str:
+    if shape.form in _NUMERIC:
+        if value.__class__ in (int, float):
+            return ""
+        return f"expected numeric (int or float), got {_GO_TYPES[value.__class__]}"
+    if shape.form in _TEXTS:
+        return "" if isinstance(value, str) else f"expected string, got {_go_syntax(value)}"
+    if shape.form is Form.BOOL:
+        return "" if isinstance(value, bool) else f"expected boolean, got {_shown(value)}"
+    return f"expected any scalar, got {_shown(value)}" if isinstance(value, dict | list) else ""
+
+
+def _list_problems(value: list[JsonValue], shape: ListOf, path: str) -> list[str]:
+    found: list[str] = []
+    if not shape.is_associative:
+        for index, item in enumerate(value):
+            found += problems(item, shape.item, f"{path}[{index}]")
+        return found
+    seen: set[str] = set()
+    for index, item in enumerate(value):
+        try:
+            step = step_of(shape)(item)
+        except NotOfItsType as error:
+            return [*found, f"{path}: element {index}: {error}"]
+        if step in seen:
+            found.append(f"{path}: duplicate entries for key {told_step(step)}")
+        seen.add(step)
+        found += problems(item, shape.item, path + told_step(step))
+    return found
+
+
+def _object_problems(value: dict[str, JsonValue], shape: MapOf | Struct, path: str) -> list[str]:
+    found: list[str] = []
+    for key, item in value.items():
+        below = shape_below(shape, key)
+        if below is None:
+            return [*found, f"{path}.{key}: field not declared in schema"]
+        found += problems(item, below, f"{path}.{key}")
+    return found
+
+
+def shape_below(shape: Shape, key: str) -> Shape | None:
+    """The shape of a field or of a key of a map."""
+    match shape:
+        case Struct():
+            field = shape.fields.get(key)
+            return shape.rest if field is None else field.shape
+        case MapOf():
+            return shape.value
+        case AnyValue():
+            return shape
+        case _:
+            return None
+
+
+def is_split(shape: Shape, value: JsonValue) -> bool:
+    """Whether parts of a value can have different owners."""
+    match shape:
+        case Struct() | MapOf():
+            return not shape.is_atomic
+        case ListOf():
+            return shape.is_associative
+        case AnyValue():
+            return shape.granular and isinstance(value, dict)
+        case _:
+            return False
+
+
+def field_set(value: JsonValue, shape: Shape) -> FieldSet:
+    """The root of the set of all fields that a configuration mentions."""
+    node = _node(value, shape)
+    return {} if node is None else {key: below for key, below in node.items() if key != SELF}
+
+
+def _node(value: JsonValue, shape: Shape) -> FieldSet | None:
+    """What a value adds below its path; None: nothing, LEAF: the path itself."""
+    if not is_split(shape, value):
+        return LEAF
+    if isinstance(value, list) and isinstance(shape, ListOf):
+        return _list_node(value, shape)
+    if not isinstance(value, dict):
+        return None
+    out: FieldSet = {}
+    for key, item in value.items():
+        below = shape_below(shape, key)
+        node = LEAF if below is None else _node(item, below)
+        is_field = isinstance(shape, Struct) and key in shape.fields
+        if item is None or item == {} or not is_field:
+            node = _as_member(node)
+        if node is not None:
+            out[f"f:{key}"] = node
+    return out or None
+
+
+def _list_node(value: list[JsonValue], shape: ListOf) -> FieldSet | None:
+    out: FieldSet = {}
+    step = step_of(shape)
+    for item in value:
+        name = step(item)
+        out[name] = LEAF if name in out else _as_member(_node(item, shape.item))
+    return out or None
+
+
+def _as_member(node: FieldSet | None) -> FieldSet:
+    if not node:
+        return LEAF
+    return node if SELF in node else {SELF: LEAF, **node}
+
+
+def _shown(value: JsonValue) -> str:
+    """As Go prints a value that is wrapped in a struct."""
+    return f"&{{{go_value(value)}}}"
+
+
+def _go_syntax(value: JsonValue) -> str:
+    return f"&value.valueUnstructured{{Value:{_go_literal(value)}}}"
+
+
+def _go_literal(value: JsonValue) -> str:
+    match value:
+        case str():
+            return f'"{value}"'
+        case dict():
+            inner = ", ".join(f'"{key}":{_go_literal(value[key])}' for key in sorted(value))
+            return f"map[string]interface {{}}{{{inner}}}"
+        case list():
+            return f"[]interface {{}}{{{', '.join(map(_go_literal, value))}}}"
+        case _:
+            return go_value(value)

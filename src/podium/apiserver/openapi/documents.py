@@ -1,0 +1,171 @@
+"""All OpenAPI documents of a server, built when asked for and kept until the table changes."""
+
+import hashlib
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Final
+
+from podium.apiserver.json_values import JsonObject, encode
+from podium.apiserver.openapi.models import (
+    OBJECT_META,
+    Dialect,
+    Models,
+    custom_model_name,
+    model_name,
+)
+from podium.apiserver.openapi.paths import PathWriter, base_path, resource_kind
+from podium.apiserver.openapi.protobuf import swagger_bytes
+from podium.apiserver.openapi.swagger import as_swagger
+from podium.apiserver.resources.resource import Resource, Subresource
+from podium.apiserver.resources.table import ResourceTable
+from podium.apiserver.schema.catalogue import SECTIONS, notation, schema_of
+
+_INFO: Final = {"title": "Kubernetes", "version": "v1.36.4"}
+_PLAIN_PATHS: Final = ("version",)
+"""Paths beside the resources that have a document of their own."""
+
+
+class OpenApi:
+    """`custom_schemas` gives the openAPIV3Schema of a custom resource."""
+
+    def __init__(
+        self,
+        table: ResourceTable,
+        custom_schemas: Callable[[Resource], JsonObject | None] = lambda _resource: None,
+    ) -> None:
+        self._table = table
+        self._custom_schemas = custom_schemas
+        self._changes = table.changes
+        self._kept: dict[str, bytes] = {}
+
+    def v3_index(self) -> bytes:
+        """Where the document of each group-version is; the hash changes with its content."""
+        return self._once("index", self._build_index)
+
+    def v3_document(self, path: str) -> bytes | None:
+        """The document of `api/v1`, `apis/apps/v1`, ...; None when there is none."""
+        build = self._builders().get(path)
+        return None if build is None else self._once(f"v3 {path}", build)
+
+    def v2(self) -> bytes:
+        return self._once("v2", lambda: encode(self._build_v2()))
+
+    def v2_protobuf(self) -> bytes:
+        return self._once("v2 protobuf", lambda: swagger_bytes(self._build_v2()))
+
+    def _once(self, name: str, build: Callable[[], bytes]) -> bytes:
+        if self._changes != self._table.changes:
+            self._changes = self._table.changes
+            self._kept.clear()
+        kept = self._kept.get(name)
+        if kept is None:
+            kept = self._kept[name] = build()
+        return kept
+
+    def _builders(self) -> dict[str, Callable[[], bytes]]:
+        builders: dict[str, Callable[[], bytes]] = {}
+        for path in _PLAIN_PATHS:
+            builders[path] = partial(_plain_document, path)
+        for group, versions in self._table.group_versions().items():
+            for version in versions:
+                resources = self._table.of_version(group, version)
+                path = base_path(resources[0]).removeprefix("/")
+                builders[path] = partial(self._build_v3, resources)
+        return builders
+
+    def _build_index(self) -> bytes:
+        paths = {}
+        for path in sorted(self._builders()):
+            document = self.v3_document(path) or b""
+            digest = hashlib.sha512(document).hexdigest().upper()
+            paths[path] = {"serverRelativeURL": f"/openapi/v3/{path}?hash={digest}"}
+        return encode({"paths": paths})
+
+    def _build_v3(self, resources: Iterable[Resource]) -> bytes:
+        models, paths = Models(Dialect.V3), PathWriter()
+        for resource in resources:
+            self._add(resource, models, paths)
+        components = {"schemas": models.by_name}
+        return encode(
+            {"openapi": "3.0.0", "info": _INFO, "paths": paths.paths, "components": components}
+        )
+
+    def _build_v2(self) -> JsonObject:
+        models, paths = Models(Dialect.V2), PathWriter()
+        for resource in self._table:
+            self._add(resource, models, paths)
+        return {
+            "swagger": "2.0",
+            "info": _INFO,
+            "paths": as_swagger(paths.paths),
+            "definitions": models.by_name,
+        }
+
+    def _add(self, resource: Resource, models: Models, paths: PathWriter) -> None:
+        model = self._model(resource, models)
+        if model is None:
+            return
+        prefix = model["$ref"].removeprefix(models.dialect.value).rpartition(".")[0]
+        list_model = models.list_of(resource.list_kind, model)
+        list_model["x-kubernetes-group-version-kind"] = [
+            {**resource_kind(resource), "kind": resource.list_kind}
+        ]
+        list_reference = models.refer_named(f"{prefix}.{resource.list_kind}", list_model)
+        paths.add(resource, model, list_reference)
+        for subresource in resource.subresources:
+            paths.add_subresource(resource, subresource, _submodel(subresource, model, models))
+
+    def _model(self, resource: Resource, models: Models) -> JsonObject | None:
+        """A reference to the model of a resource's kind; None: nothing is known about it."""
+        kind = resource_kind(resource)
+        if resource.is_custom:
+            schema = self._custom_schemas(resource)
+            name = custom_model_name(resource.group, resource.version, resource.kind)
+            model = _custom_model(schema or {"type": "object"}, models)
+            return models.refer_named(name, {**model, "x-kubernetes-group-version-kind": [kind]})
+        try:
+            struct = schema_of(resource.group, resource.version, resource.kind).root
+        except KeyError:
+            return None
+        reference = models.refer(struct)
+        models.by_name[model_name(struct)]["x-kubernetes-group-version-kind"] = [kind]
+        return reference
+
+
+def _submodel(subresource: Subresource, model: JsonObject, models: Models) -> JsonObject:
+    """The model of what is sent to a subresource; streams and logs have none."""
+    try:
+        struct = notation().struct(SECTIONS[subresource.group], subresource.kind)
+    except KeyError:
+        return model if subresource.name == "status" else {"type": "string"}
+    if model["$ref"].endswith(f".{subresource.kind}"):
+        return model
+    reference = models.refer(struct)
+    kind = {
+        "group": subresource.group,
+        "kind": subresource.kind,
+        "version": subresource.version or "v1",
+    }
+    models.by_name[model_name(struct)]["x-kubernetes-group-version-kind"] = [kind]
+    return reference
+
+
+def _custom_model(schema: JsonObject, models: Models) -> JsonObject:
+    """The schema of a definition with the fields that every object has."""
+    metadata = models.refer(notation().struct("meta", "ObjectMeta"))
+    assert metadata == models.dialect.reference(OBJECT_META)
+    properties = dict(schema.get("properties") or {})
+    properties["apiVersion"] = {"type": "string"}
+    properties["kind"] = {"type": "string"}
+    properties["metadata"] = metadata
+    return {**schema, "properties": properties}
+
+
+def _plain_document(path: str) -> bytes:
+    operation = {
+        "description": f"read /{path}",
+        "operationId": "get" + "".join(filter(str.isalnum, path.title())),
+        "responses": {"200": {"description": "OK"}, "401": {"description": "Unauthorized"}},
+    }
+    paths = {f"/{path}/": {"get": operation}}
+    return encode({"openapi": "3.0.0", "info": _INFO, "paths": paths, "components": {}})

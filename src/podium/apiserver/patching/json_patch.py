@@ -1,0 +1,188 @@
+"""JSON patches (RFC 6902) as the library under kube-apiserver applies them.
+
+Beyond the RFC, kept because clients rely on it: indexes may be negative (from the end), `replace`
+of a missing key adds it, and a missing `value` is null. Numbers are equal for `test` when they
+are written alike: 1 is not 1.0.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from podium.apiserver.field_errors import quoted
+from podium.apiserver.json_values import JsonObject, JsonValue, copied
+from podium.apiserver.patching.refusals import (
+    PatchError,
+    does_not_apply,
+    too_many_operations,
+    wrong_type,
+)
+
+_MOST_OPERATIONS: Final = 10_000
+_INDEX: Final = re.compile(r"[+-]?[0-9]{1,18}")
+_TEXT_FIELDS: Final = ("op", "path", "from")
+
+_Container: TypeAlias = dict[str, JsonValue] | list[JsonValue]
+
+
+def apply(document: JsonObject, patch: JsonValue) -> JsonValue:
+    """The document after all operations; raises PatchError at the first that does not fit."""
+    operations = _operations(patch)
+    holder: list[JsonValue] = [copied(document)]
+    for operation in operations:
+        act = _ACTS.get(operation.get("op", ""))
+        if act is None:
+            raise does_not_apply()
+        act(holder, operation)
+    return holder[0]
+
+
+def problems(patch: JsonValue) -> list[str]:
+    """Texts about fields of operations that nobody knows."""
+    known = {*_TEXT_FIELDS, "value"}
+    return [
+        f"json patch unknown field {quoted(f'[{index}].{name}')}"
+        for index, operation in enumerate(_operations(patch))
+        for name in operation
+        if name not in known
+    ]
+
+
+def _operations(patch: JsonValue) -> list[JsonObject]:
+    if patch is None:
+        return []
+    if not isinstance(patch, list):
+        raise wrong_type(patch, "[]handlers.jsonPatchOp")
+    for operation in patch:
+        if operation is None:
+            raise does_not_apply()
+        if not isinstance(operation, dict):
+            raise wrong_type(operation, "handlers.jsonPatchOp")
+        for name in _TEXT_FIELDS:
+            value = operation.get(name)
+            if value is not None and not isinstance(value, str):
+                raise wrong_type(value, "string", field=f"jsonPatchOp.{name}")
+    if len(patch) > _MOST_OPERATIONS:
+        raise too_many_operations(len(patch), _MOST_OPERATIONS)
+    return patch
+
+
+def _pointer(operation: JsonObject, name: str) -> str:
+    pointer = operation.get(name)
+    if not isinstance(pointer, str):
+        raise does_not_apply()
+    return pointer
+
+
+def _find(holder: list[JsonValue], pointer: str) -> tuple[_Container, str]:
+    """The object or list that a pointer leads into, and the last part of the pointer."""
+    _, *parts = pointer.split("/")
+    if not parts:
+        raise does_not_apply()
+    names = [part.replace("~1", "/").replace("~0", "~") for part in parts]
+    place = holder[0]
+    for name in names[:-1]:
+        place = _get(place, name)
+        if not isinstance(place, dict | list):
+            raise does_not_apply()
+    return place, names[-1]
+
+
+def _get(container: _Container, name: str) -> JsonValue:
+    """What is there; None for a missing key of an object."""
+    if isinstance(container, dict):
+        return container.get(name)
+    return container[_index(name, len(container))]
+
+
+def _index(name: str, length: int) -> int:
+    if _INDEX.fullmatch(name) is None:
+        raise does_not_apply()
+    index = int(name)
+    if not -length <= index < length:
+        raise does_not_apply()
+    return index + length if index < 0 else index
+
+
+def _put_in(container: _Container, name: str, value: JsonValue) -> None:
+    if isinstance(container, dict):
+        container[name] = value
+    elif name == "-":
+        container.append(value)
+    else:
+        container.insert(_index(name, len(container) + 1), value)
+
+
+def _take_out(container: _Container, name: str) -> JsonValue:
+    if isinstance(container, dict):
+        if name not in container:
+            raise does_not_apply()
+        return container.pop(name)
+    return container.pop(_index(name, len(container)))
+
+
+def _add(holder: list[JsonValue], operation: JsonObject) -> None:
+    container, name = _find(holder, _pointer(operation, "path"))
+    _put_in(container, name, copied(operation.get("value")))
+
+
+def _remove(holder: list[JsonValue], operation: JsonObject) -> None:
+    _take_out(*_find(holder, _pointer(operation, "path")))
+
+
+def _replace(holder: list[JsonValue], operation: JsonObject) -> None:
+    pointer, value = _pointer(operation, "path"), copied(operation.get("value"))
+    if pointer == "":
+        if not isinstance(value, dict | list):
+            raise does_not_apply()
+        holder[0] = value
+        return
+    container, name = _find(holder, pointer)
+    if isinstance(container, dict):
+        container[name] = value
+    else:
+        container[_index(name, len(container))] = value
+
+
+def _move(holder: list[JsonValue], operation: JsonObject) -> None:
+    value = _take_out(*_find(holder, _pointer(operation, "from")))
+    container, name = _find(holder, _pointer(operation, "path"))
+    _put_in(container, name, value)
+
+
+def _copy(holder: list[JsonValue], operation: JsonObject) -> None:
+    source, name = _find(holder, _pointer(operation, "from"))
+    value = _get(source, name)
+    container, name = _find(holder, _pointer(operation, "path"))
+    _put_in(container, name, copied(value))
+
+
+def _test(holder: list[JsonValue], operation: JsonObject) -> None:
+    pointer, wanted = _pointer(operation, "path"), operation.get("value")
+    found = holder[0] if pointer == "" else _get(*_find(holder, pointer))
+    if not _written_alike(found, wanted):
+        raise does_not_apply()
+
+
+def _written_alike(one: JsonValue, other: JsonValue) -> bool:
+    if one.__class__ is not other.__class__:
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(
+            _written_alike(value, other[key]) for key, value in one.items()
+        )
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(_written_alike, one, other))
+    return bool(one == other)
+
+
+_ACTS: Final[dict[str, Callable[[list[JsonValue], JsonObject], None]]] = {
+    "add": _add,
+    "remove": _remove,
+    "replace": _replace,
+    "move": _move,
+    "copy": _copy,
+    "test": _test,
+}
+
+__all__ = ["PatchError", "apply", "problems"]

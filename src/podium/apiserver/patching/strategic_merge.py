@@ -1,0 +1,226 @@
+"""Strategic merge patches: merge patches that know how lists of a kind are keyed.
+
+Objects are merged and null removes, as in a merge patch. Lists whose field says so are merged item
+by item, by the value of the merge key; all other lists are replaced. Directives inside the patch
+say more: `$patch: delete|replace`, `$retainKeys`, `$deleteFromPrimitiveList/field` and
+`$setElementOrder/field`.
+
+Contract: the result is upstream's for every patch that kubectl makes and for every mistake that is
+answered with a text of its own, in the same words. Fields are merged in the order of the patch.
+"""
+
+from typing import Final
+
+from podium.apiserver.go_text import go_value
+from podium.apiserver.json_values import JsonObject, JsonValue
+from podium.apiserver.patching.directives import (
+    DELETE_FROM_LIST,
+    DIRECTIVE,
+    RETAIN_KEYS,
+    SET_ORDER,
+    field_of,
+    without_directives,
+)
+from podium.apiserver.patching.list_order import identity, in_order, places, refuse_other_order
+from podium.apiserver.patching.merge_patch import without_nulls
+from podium.apiserver.patching.refusals import bad_patch, does_not_apply, failed, not_a
+from podium.apiserver.schema.catalogue import Schema
+from podium.apiserver.schema.shapes import Field, ListOf, MapOf, Shape, Struct
+
+_BAD_RETAIN_KEYS: Final = "invalid patch format of retainKeys"
+
+
+def apply(document: JsonObject, patch: JsonValue, schema: Schema) -> JsonObject:
+    """The merged document; raises PatchError."""
+    if patch is None:
+        return document
+    if not isinstance(patch, dict):
+        found = "array" if isinstance(patch, list) else _JSON_NAMES[patch.__class__]
+        raise bad_patch(
+            f"json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
+        )
+    return _merged_objects(document, patch, schema.root)
+
+
+_JSON_NAMES: Final = {bool: "bool", int: "number", float: "number", str: "string"}
+
+
+def _merged_objects(original: JsonObject, patch: JsonObject, shape: Shape | None) -> JsonObject:
+    if DIRECTIVE in patch:
+        return _as_directed(patch)
+    out, rest = dict(original), dict(patch)
+    if RETAIN_KEYS in rest:
+        out = _retained(out, rest)
+    for key in [key for key in rest if key.startswith(SET_ORDER)]:
+        _merge_ordered(out, rest, key, shape)
+    for key, value in rest.items():
+        is_deletion = key.startswith(DELETE_FROM_LIST)
+        name = field_of(key, DELETE_FROM_LIST) if is_deletion else key
+        if value is None:
+            out.pop(name, None)
+        elif name not in out or out[name].__class__ is not value.__class__:
+            if not is_deletion:
+                _take(out, name, value)
+        elif isinstance(value, dict):
+            field = _field(shape, name)
+            if field is not None and field.replaces:
+                out[name] = value
+            else:
+                out[name] = _merged_objects(out[name], value, _shape_below(shape, name))
+        elif isinstance(value, list):
+            out[name] = _merged_lists(out[name], value, shape, name, is_deletion=is_deletion)
+        else:
+            out[name] = value
+    return out
+
+
+def _as_directed(patch: JsonObject) -> JsonObject:
+    directive = patch[DIRECTIVE]
+    if directive == "replace":
+        return {key: value for key, value in patch.items() if key != DIRECTIVE}
+    if directive == "delete":
+        return {}
+    raise failed(f"unknown patch type: {go_value(directive)} in map: {go_value(patch)}")
+
+
+def _take(out: JsonObject, name: str, value: JsonValue) -> None:
+    """A field that was not there, or was of another type."""
+    kept, stays = without_directives(without_nulls(value))
+    if stays:
+        out[name] = kept
+    else:
+        out.pop(name, None)
+
+
+def _retained(original: JsonObject, patch: JsonObject) -> JsonObject:
+    keys = patch.pop(RETAIN_KEYS)
+    if not isinstance(keys, list):
+        raise bad_patch(_BAD_RETAIN_KEYS)
+    kept = set(map(identity, keys))
+    for key, value in patch.items():
+        is_parallel = key.startswith((DELETE_FROM_LIST, SET_ORDER))
+        if value is not None and not is_parallel and key not in kept:
+            raise bad_patch(_BAD_RETAIN_KEYS)
+    return {key: value for key, value in original.items() if key in kept}
+
+
+def _merge_ordered(out: JsonObject, patch: JsonObject, directive: str, shape: Shape | None) -> None:
+    """A list and the order that the patch gives to it."""
+    order = patch.pop(directive)
+    if not isinstance(order, list):
+        raise not_a(list, order)
+    name = field_of(directive, SET_ORDER)
+    original, items = out.get(name), patch.get(name)
+    for each in (original, items):
+        if each is not None and not isinstance(each, list):
+            raise not_a(list, each)
+    _, key = _list_below(shape, name)
+    refuse_other_order(items or [], order, key)
+    if original is None and items is None:
+        return
+    if original is None:
+        merged, _ = without_directives(items)
+    elif items is None:
+        merged = original
+    else:
+        merged = _merged_lists(original, items, shape, name, is_deletion=False)
+    patch.pop(name, None)
+    out[name] = in_order(merged, order, original or [], key)
+
+
+def _merged_lists(
+    original: list[JsonValue],
+    patch: list[JsonValue],
+    shape: Shape | None,
+    name: str,
+    *,
+    is_deletion: bool,
+) -> list[JsonValue]:
+    field = _field(shape, name)
+    item_shape, key = _list_below(shape, name)
+    if not is_deletion and (field is None or not field.merges):
+        return patch
+    if not original and not patch:
+        return original
+    if not _holds_objects(original, patch):
+        if is_deletion:
+            leaving = set(patch)
+            return [item for item in original if item not in leaving]
+        merged = list(dict.fromkeys([*original, *patch]))
+        return in_order(merged, patch, original, "")
+    if not key:
+        raise failed("cannot merge lists without merge key for struct")
+    kept, additions = _without_special_items(original, patch, key)
+    merged = list(kept)
+    known = places(old.get(key) for old in kept)
+    for item in additions:
+        if key not in item:
+            raise _no_merge_key(item, key)
+        place = known.setdefault(identity(item[key]), len(merged))
+        if place == len(merged):
+            merged.append(item)
+        else:
+            merged[place] = _merged_objects(merged[place], item, item_shape)
+    return in_order(merged, additions, kept, key)
+
+
+def _holds_objects(original: list[JsonValue], patch: list[JsonValue]) -> bool:
+    kinds = {item.__class__ for item in (*original, *patch)}
+    if list in kinds:
+        raise does_not_apply()
+    if len(kinds) > 1:
+        shown = go_value([original, patch])
+        raise failed(f"list element types are not identical: {shown}")
+    return kinds == {dict}
+
+
+def _without_special_items(
+    original: list[JsonObject], patch: list[JsonObject], key: str
+) -> tuple[list[JsonObject], list[JsonObject]]:
+    """The list without the items that the patch deletes, and the items to merge into it."""
+    additions, replaces, leaving = [], False, set()
+    for item in patch:
+        match item.get(DIRECTIVE):
+            case None:
+                additions.append(item)
+            case "delete":
+                if key not in item:
+                    raise _no_merge_key(item, key)
+                leaving.add(identity(item[key]))
+            case "replace":
+                replaces = True
+            case "merge":
+                raise failed("merging lists cannot yet be specified in the patch")
+            case directive:
+                raise failed(f"unknown patch type: {go_value(directive)} in map: {go_value(item)}")
+    if replaces:
+        return additions, []
+    return [old for old in original if identity(old.get(key)) not in leaving], additions
+
+
+def _no_merge_key(item: JsonObject, key: str) -> Exception:
+    return failed(f"map: {go_value(item)} does not contain declared merge key: {key}")
+
+
+def _field(shape: Shape | None, name: str) -> Field | None:
+    if not isinstance(shape, Struct):
+        return None
+    field = shape.fields.get(name)
+    if field is None:
+        raise failed(f'unable to find api field in struct {shape.name} for the json field "{name}"')
+    return field
+
+
+def _shape_below(shape: Shape | None, name: str) -> Shape | None:
+    if isinstance(shape, MapOf):
+        return shape.value
+    field = _field(shape, name)
+    return None if field is None else field.shape
+
+
+def _list_below(shape: Shape | None, name: str) -> tuple[Shape | None, str]:
+    """The shape of the items of a list field, and its merge key."""
+    field = _field(shape, name)
+    if field is None or not isinstance(field.shape, ListOf):
+        return None, ""
+    return field.shape.item, field.merge_key

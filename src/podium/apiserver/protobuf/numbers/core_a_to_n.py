@@ -1,0 +1,129 @@
+"""The core group, messages from A to N."""
+
+NUMBERS = """
+[core]
+AWSElasticBlockStoreVolumeSource volumeID fsType partition readOnly
+Affinity nodeAffinity podAffinity podAntiAffinity
+AppArmorProfile type localhostProfile
+AttachedVolume name devicePath
+AzureDiskVolumeSource diskName diskURI cachingMode fsType readOnly kind
+AzureFilePersistentVolumeSource secretName shareName readOnly secretNamespace
+AzureFileVolumeSource secretName shareName readOnly
+Binding metadata target
+CSIPersistentVolumeSource driver volumeHandle readOnly fsType volumeAttributes
+    controllerPublishSecretRef nodeStageSecretRef nodePublishSecretRef controllerExpandSecretRef
+    nodeExpandSecretRef
+CSIVolumeSource driver readOnly fsType volumeAttributes nodePublishSecretRef
+Capabilities add drop
+CephFSPersistentVolumeSource monitors path user secretFile secretRef readOnly
+CephFSVolumeSource monitors path user secretFile secretRef readOnly
+CinderPersistentVolumeSource volumeID fsType readOnly secretRef
+CinderVolumeSource volumeID fsType readOnly secretRef
+ClientIPConfig timeoutSeconds
+ClusterTrustBundleProjection name signerName labelSelector path optional
+ConfigMap metadata data binaryData immutable
+ConfigMapEnvSource ~LocalObjectReference optional
+ConfigMapKeySelector ~LocalObjectReference key optional
+ConfigMapNodeConfigSource namespace name uid resourceVersion kubeletConfigKey
+ConfigMapProjection ~LocalObjectReference items 4 optional
+ConfigMapVolumeSource ~LocalObjectReference items defaultMode optional
+Container name image command args workingDir ports env resources volumeMounts livenessProbe
+    readinessProbe lifecycle terminationMessagePath imagePullPolicy securityContext stdin
+    stdinOnce tty envFrom terminationMessagePolicy volumeDevices startupProbe resizePolicy
+    restartPolicy restartPolicyRules
+ContainerExtendedResourceRequest containerName resourceName requestName
+ContainerImage names sizeBytes
+ContainerPort name hostPort containerPort protocol hostIP
+ContainerResizePolicy resourceName restartPolicy
+ContainerRestartRule action exitCodes
+ContainerRestartRuleOnExitCodes operator values
+ContainerState waiting running terminated
+ContainerStateRunning startedAt
+ContainerStateTerminated exitCode signal reason message startedAt finishedAt containerID
+ContainerStateWaiting reason message
+ContainerStatus name state lastState ready restartCount image imageID containerID started
+    allocatedResources resources volumeMounts user allocatedResourcesStatus stopSignal
+ContainerUser linux
+DaemonEndpoint Port
+DownwardAPIProjection items
+DownwardAPIVolumeFile path fieldRef resourceFieldRef mode
+DownwardAPIVolumeSource items defaultMode
+EmptyDirVolumeSource medium sizeLimit
+EndpointAddress ip targetRef hostname nodeName
+EndpointPort name port protocol appProtocol
+EndpointSubset addresses notReadyAddresses ports
+Endpoints metadata subsets
+EnvFromSource prefix configMapRef secretRef
+EnvVar name value valueFrom
+EnvVarSource fieldRef resourceFieldRef configMapKeyRef secretKeyRef fileKeyRef
+EphemeralContainer ~EphemeralContainerCommon targetContainerName
+EphemeralContainerCommon name image command args workingDir ports env resources volumeMounts
+    livenessProbe readinessProbe lifecycle terminationMessagePath imagePullPolicy securityContext
+    stdin stdinOnce tty envFrom terminationMessagePolicy volumeDevices startupProbe resizePolicy
+    restartPolicy restartPolicyRules
+EphemeralVolumeSource volumeClaimTemplate
+Event metadata involvedObject reason message source firstTimestamp lastTimestamp count type
+    eventTime series action related reportingComponent reportingInstance
+EventSeries count lastObservedTime
+EventSource component host
+ExecAction command
+FCVolumeSource targetWWNs lun fsType readOnly wwids
+FileKeySelector volumeName path key optional
+FlexPersistentVolumeSource driver fsType secretRef readOnly options
+FlexVolumeSource driver fsType secretRef readOnly options
+FlockerVolumeSource datasetName datasetUUID
+GCEPersistentDiskVolumeSource pdName fsType partition readOnly
+GRPCAction port service
+GitRepoVolumeSource repository revision directory
+GlusterfsPersistentVolumeSource endpoints path readOnly endpointsNamespace
+GlusterfsVolumeSource endpoints path readOnly
+HTTPGetAction path port host scheme httpHeaders
+HTTPHeader name value
+HostAlias ip hostnames
+HostIP ip
+HostPathVolumeSource path type
+ISCSIPersistentVolumeSource targetPortal iqn lun iscsiInterface fsType readOnly portals
+    chapAuthDiscovery 10 secretRef chapAuthSession initiatorName
+ISCSIVolumeSource targetPortal iqn lun iscsiInterface fsType readOnly portals chapAuthDiscovery 10
+    secretRef chapAuthSession initiatorName
+ImageVolumeSource reference pullPolicy
+ImageVolumeStatus imageRef
+KeyToPath key path mode
+Lifecycle postStart preStop stopSignal
+LifecycleHandler exec httpGet tcpSocket sleep
+LimitRange metadata spec
+LimitRangeItem type max min default defaultRequest maxLimitRequestRatio
+LimitRangeSpec limits
+LinuxContainerUser uid gid supplementalGroups
+LoadBalancerIngress ip hostname ipMode ports
+LoadBalancerStatus ingress
+LocalObjectReference name
+LocalVolumeSource path fsType
+ModifyVolumeStatus targetVolumeAttributesClassName status
+NFSVolumeSource server path readOnly
+Namespace metadata spec status
+NamespaceCondition type status 4 lastTransitionTime reason message
+NamespaceSpec finalizers
+NamespaceStatus phase conditions
+Node metadata spec status
+NodeAddress type address
+NodeAffinity requiredDuringSchedulingIgnoredDuringExecution
+    preferredDuringSchedulingIgnoredDuringExecution
+NodeAllocatableResourceClaimStatus resourceClaimName containers
+NodeCondition type status lastHeartbeatTime lastTransitionTime reason message
+NodeConfigSource 2 configMap
+NodeConfigStatus assigned active lastKnownGood error
+NodeDaemonEndpoints kubeletEndpoint
+NodeFeatures supplementalGroupsPolicy
+NodeRuntimeHandler name features
+NodeRuntimeHandlerFeatures recursiveReadOnlyMounts userNamespaces
+NodeSelector nodeSelectorTerms
+NodeSelectorRequirement key operator values
+NodeSelectorTerm matchExpressions matchFields
+NodeSpec podCIDR externalID providerID unschedulable taints configSource podCIDRs
+NodeStatus capacity allocatable phase conditions addresses daemonEndpoints nodeInfo images
+    volumesInUse volumesAttached config runtimeHandlers features declaredFeatures
+NodeSwapStatus capacity
+NodeSystemInfo machineID systemUUID bootID kernelVersion osImage containerRuntimeVersion
+    kubeletVersion kubeProxyVersion operatingSystem architecture swap
+"""

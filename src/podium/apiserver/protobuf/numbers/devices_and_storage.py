@@ -1,0 +1,65 @@
+"""Devices and storage."""
+
+NUMBERS = """
+[resource]
+AllocatedDeviceStatus driver pool device conditions data networkData shareID
+AllocationResult devices 3 nodeSelector 5 allocationTimestamp
+CELDeviceSelector expression
+CapacityRequestPolicy default 3 validValues validRange
+CapacityRequestPolicyRange min max step
+CapacityRequirements requests
+Counter value
+CounterSet name counters
+Device name attributes capacity consumesCounters nodeName nodeSelector allNodes taints bindsToNode
+    bindingConditions bindingFailureConditions allowMultipleAllocations
+DeviceAllocationConfiguration source requests ~DeviceConfiguration
+DeviceAllocationResult results config
+DeviceAttribute 2 int bool string version ints bools strings versions
+DeviceCapacity value requestPolicy
+DeviceClaim requests constraints config
+DeviceClaimConfiguration requests ~DeviceConfiguration
+DeviceClass metadata spec
+DeviceClassConfiguration ~DeviceConfiguration
+DeviceClassSpec selectors config 4 extendedResourceName
+DeviceConfiguration opaque
+DeviceConstraint requests matchAttribute distinctAttribute
+DeviceCounterConsumption counterSet counters
+DeviceRequest name exactly firstAvailable
+DeviceRequestAllocationResult request driver pool device adminAccess tolerations bindingConditions
+    bindingFailureConditions shareID consumedCapacity
+DeviceSelector cel
+DeviceSubRequest name deviceClassName selectors allocationMode count tolerations capacity
+DeviceTaint key value effect timeAdded
+DeviceToleration key operator value effect tolerationSeconds
+ExactDeviceRequest deviceClassName selectors allocationMode count adminAccess tolerations capacity
+NetworkDeviceData interfaceName ips hardwareAddress
+OpaqueDeviceConfiguration driver parameters
+ResourceClaim metadata spec status
+ResourceClaimConsumerReference apiGroup 3 resource name uid
+ResourceClaimSpec devices
+ResourceClaimStatus allocation reservedFor 4 devices
+ResourceClaimTemplate metadata spec
+ResourceClaimTemplateSpec metadata spec
+ResourcePool name generation resourceSliceCount
+ResourceSlice metadata spec
+ResourceSliceSpec driver pool nodeName nodeSelector allNodes devices perDeviceNodeSelection
+    sharedCounters
+[storage]
+CSIDriver metadata spec
+CSIDriverSpec attachRequired podInfoOnMount volumeLifecycleModes storageCapacity fsGroupPolicy
+    tokenRequests requiresRepublish seLinuxMount nodeAllocatableUpdatePeriodSeconds
+    serviceAccountTokenInSecrets preventPodSchedulingIfMissing
+CSINode metadata spec
+CSINodeDriver name nodeID topologyKeys allocatable
+CSINodeSpec drivers
+CSIStorageCapacity metadata nodeTopology storageClassName capacity maximumVolumeSize
+StorageClass metadata provisioner parameters reclaimPolicy mountOptions allowVolumeExpansion
+    volumeBindingMode allowedTopologies
+TokenRequest audience expirationSeconds
+VolumeAttachment metadata spec status
+VolumeAttachmentSource persistentVolumeName inlineVolumeSpec
+VolumeAttachmentSpec attacher source nodeName
+VolumeAttachmentStatus attached attachmentMetadata attachError detachError
+VolumeError time message errorCode
+VolumeNodeResources count
+"""

@@ -1,0 +1,120 @@
+"""Workloads, policy, access and the smaller groups."""
+
+NUMBERS = """
+[apps]
+ControllerRevision metadata data revision
+DaemonSet metadata spec status
+DaemonSetCondition type status lastTransitionTime reason message
+DaemonSetSpec selector template updateStrategy minReadySeconds 6 revisionHistoryLimit
+DaemonSetStatus currentNumberScheduled numberMisscheduled desiredNumberScheduled numberReady
+    observedGeneration updatedNumberScheduled numberAvailable numberUnavailable collisionCount
+    conditions
+DaemonSetUpdateStrategy type rollingUpdate
+Deployment metadata spec status
+DeploymentCondition type status 4 reason message lastUpdateTime lastTransitionTime
+DeploymentSpec replicas selector template strategy minReadySeconds revisionHistoryLimit paused 9
+    progressDeadlineSeconds
+DeploymentStatus observedGeneration replicas updatedReplicas availableReplicas unavailableReplicas
+    conditions readyReplicas collisionCount terminatingReplicas
+DeploymentStrategy type rollingUpdate
+ReplicaSet metadata spec status
+ReplicaSetCondition type status lastTransitionTime reason message
+ReplicaSetSpec replicas selector template minReadySeconds
+ReplicaSetStatus replicas fullyLabeledReplicas observedGeneration readyReplicas availableReplicas
+    conditions terminatingReplicas
+RollingUpdateDaemonSet maxUnavailable maxSurge
+RollingUpdateDeployment maxUnavailable maxSurge
+RollingUpdateStatefulSetStrategy partition maxUnavailable
+StatefulSet metadata spec status
+StatefulSetCondition type status lastTransitionTime reason message
+StatefulSetOrdinals start
+StatefulSetPersistentVolumeClaimRetentionPolicy whenDeleted whenScaled
+StatefulSetSpec replicas selector template volumeClaimTemplates serviceName podManagementPolicy
+    updateStrategy revisionHistoryLimit minReadySeconds persistentVolumeClaimRetentionPolicy
+    ordinals
+StatefulSetStatus observedGeneration replicas readyReplicas currentReplicas updatedReplicas
+    currentRevision updateRevision 9 collisionCount conditions availableReplicas
+StatefulSetUpdateStrategy type rollingUpdate
+[authentication]
+SelfSubjectReview metadata status
+SelfSubjectReviewStatus userInfo
+TokenReview metadata spec status
+TokenReviewSpec token audiences
+TokenReviewStatus authenticated user error audiences
+UserInfo username uid groups extra
+[authorization]
+FieldSelectorAttributes rawSelector requirements
+LabelSelectorAttributes rawSelector requirements
+LocalSubjectAccessReview metadata spec status
+NonResourceAttributes path verb
+NonResourceRule verbs nonResourceURLs
+ResourceAttributes namespace verb group version resource subresource name fieldSelector
+    labelSelector
+ResourceRule verbs apiGroups resources resourceNames
+SelfSubjectAccessReview metadata spec status
+SelfSubjectAccessReviewSpec resourceAttributes nonResourceAttributes
+SelfSubjectRulesReview metadata spec status
+SelfSubjectRulesReviewSpec namespace
+SubjectAccessReview metadata spec status
+SubjectAccessReviewSpec resourceAttributes nonResourceAttributes user groups extra uid
+SubjectAccessReviewStatus allowed reason evaluationError denied
+SubjectRulesReviewStatus resourceRules nonResourceRules incomplete evaluationError
+[autoscaling]
+Scale metadata spec status
+ScaleSpec replicas
+ScaleStatus replicas selector
+[batch]
+CronJob metadata spec status
+CronJobSpec schedule startingDeadlineSeconds concurrencyPolicy suspend jobTemplate
+    successfulJobsHistoryLimit failedJobsHistoryLimit timeZone
+CronJobStatus active 4 lastScheduleTime lastSuccessfulTime
+Job metadata spec status
+JobCondition type status lastProbeTime lastTransitionTime reason message
+JobSpec parallelism completions activeDeadlineSeconds selector manualSelector template
+    backoffLimit ttlSecondsAfterFinished completionMode suspend podFailurePolicy
+    backoffLimitPerIndex maxFailedIndexes podReplacementPolicy managedBy successPolicy
+JobStatus conditions startTime completionTime active succeeded failed completedIndexes
+    uncountedTerminatedPods ready failedIndexes terminating
+JobTemplateSpec metadata spec
+PodFailurePolicy rules
+PodFailurePolicyOnExitCodesRequirement containerName operator values
+PodFailurePolicyOnPodConditionsPattern type status
+PodFailurePolicyRule action onExitCodes onPodConditions
+SuccessPolicy rules
+SuccessPolicyRule succeededIndexes succeededCount
+UncountedTerminatedPods succeeded failed
+[coordination]
+Lease metadata spec
+LeaseSpec holderIdentity leaseDurationSeconds acquireTime renewTime leaseTransitions strategy
+    preferredHolder
+[discovery]
+Endpoint addresses conditions hostname targetRef deprecatedTopology nodeName zone hints
+EndpointConditions ready serving terminating
+EndpointHints forZones forNodes
+EndpointPort name protocol port appProtocol
+EndpointSlice metadata endpoints ports addressType
+ForNode name
+ForZone name
+[events]
+Event metadata eventTime series reportingController reportingInstance action reason regarding
+    related note type deprecatedSource deprecatedFirstTimestamp deprecatedLastTimestamp
+    deprecatedCount
+EventSeries count lastObservedTime
+[policy]
+Eviction metadata deleteOptions
+PodDisruptionBudget metadata spec status
+PodDisruptionBudgetSpec minAvailable selector maxUnavailable unhealthyPodEvictionPolicy
+PodDisruptionBudgetStatus observedGeneration disruptedPods disruptionsAllowed currentHealthy
+    desiredHealthy expectedPods conditions
+[rbac]
+AggregationRule clusterRoleSelectors
+ClusterRole metadata rules aggregationRule
+ClusterRoleBinding metadata subjects roleRef
+PolicyRule verbs apiGroups resources resourceNames nonResourceURLs
+Role metadata rules
+RoleBinding metadata subjects roleRef
+RoleRef apiGroup kind name
+Subject kind apiGroup name namespace
+[scheduling]
+PriorityClass metadata value globalDefault description preemptionPolicy
+"""

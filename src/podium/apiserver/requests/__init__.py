@@ -1,0 +1,1 @@
+"""What can be asked of the server, one verb a module; synchronous, without sockets or clocks."""

@@ -1,0 +1,79 @@
+"""Assigning a pod to a node: the `binding` subresource.
+
+A binding happens once: a pod that has a node, waits at a gate or is being deleted refuses it. The
+node need not exist; upstream does not look.
+"""
+
+from typing import Final
+
+from podium.apiserver import admission, status_errors
+from podium.apiserver.json_values import JsonObject
+from podium.apiserver.requests.call import Call
+from podium.apiserver.requests.pod_conditions import set_condition
+from podium.apiserver.requests.registry import Registry
+from podium.apiserver.requests.updating import check_version, uid_conflict
+from podium.apiserver.resources.resource import Resource
+from podium.apiserver.validation import validate_binding
+
+_SUCCESS: Final = {
+    "kind": "Status",
+    "apiVersion": "v1",
+    "metadata": {},
+    "status": "Success",
+    "code": 201,
+}
+
+
+def bind(
+    registry: Registry, namespace: str, name: str, binding: JsonObject, call: Call
+) -> JsonObject:
+    """Carry out a Binding; `name` is the one of the path."""
+    metadata = binding["metadata"]
+    if metadata.get("name", "") != name:
+        raise status_errors.bad_request("name in URL does not match name in Binding object")
+    problems = validate_binding(binding)
+    if problems:
+        told = [str(problem) for problem in problems]
+        raise status_errors.internal(told[0] if len(told) == 1 else f"[{', '.join(told)}]")
+    pods = registry.table.named("pods")
+    before = registry.get(pods, namespace, name)
+    pod = registry.read(pods, before)
+    stored = pod["metadata"]
+    uid = metadata.get("uid")
+    if uid and uid != stored["uid"]:
+        raise uid_conflict(pods, before, uid, stored["uid"])
+    check_version(pods, name, metadata.get("resourceVersion", ""), stored["resourceVersion"])
+    _refuse_if_not_free(pods, pod)
+    admission.admit_binding(binding, registry.lookup)
+    _assign(pod, binding, call.now)
+    registry.replace(pods, before, pod, dry_run=call.options.dry_run)
+    return dict(_SUCCESS)
+
+
+def _refuse_if_not_free(pods: Resource, pod: JsonObject) -> None:
+    metadata, spec = pod["metadata"], pod["spec"]
+    name = metadata["name"]
+    if metadata.get("deletionTimestamp"):
+        why = f"pod {name} is being deleted, cannot be assigned to a host"
+    elif spec.get("nodeName"):
+        why = f'pod {name} is already assigned to node "{spec["nodeName"]}"'
+    elif spec.get("schedulingGates"):
+        why = f"pod {name} has non-empty .spec.schedulingGates"
+    else:
+        return
+    raise status_errors.StatusError(
+        409,
+        "Conflict",
+        f'Operation cannot be fulfilled on {pods.plural}/binding "{name}": {why}',
+        {"name": name, "kind": f"{pods.plural}/binding"},
+    )
+
+
+def _assign(pod: JsonObject, binding: JsonObject, now: str) -> None:
+    pod["spec"]["nodeName"] = binding["target"]["name"]
+    set_condition(pod, {"type": "PodScheduled", "status": "True"}, now)
+    pod["status"].pop("nominatedNodeName", None)
+    for part in ("annotations", "labels"):
+        given = binding["metadata"].get(part)
+        if given:
+            pod["metadata"][part] = {**(pod["metadata"].get(part) or {}), **given}

@@ -1,0 +1,92 @@
+"""Creating an object: names, system fields, admission, validation, storing."""
+
+from typing import Final
+
+from podium.apiserver import admission, status_errors
+from podium.apiserver.json_values import JsonObject
+from podium.apiserver.managed_fields import Writer, manager_of, track_create
+from podium.apiserver.requests.call import Call
+from podium.apiserver.requests.registry import Registry
+from podium.apiserver.resources.resource import Resource
+from podium.apiserver.store.stored import Stored
+
+_NAME_ATTEMPTS: Final = 8
+_NOT_FOR_CLIENTS: Final = ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
+
+
+def create(
+    registry: Registry,
+    resource: Resource,
+    namespace: str,
+    obj: JsonObject,
+    call: Call,
+    *,
+    tracked: bool = False,
+) -> Stored:
+    """Store a new object; `tracked` says that its managedFields are set already."""
+    metadata = obj["metadata"]
+    place_in_namespace(resource, namespace, metadata)
+    rules = registry.rules(resource)
+    if not tracked:
+        manager = manager_of(call.options.field_manager, call.user_agent)
+        track_create(obj, rules.schema, Writer(manager, call.now))
+    admission.admit_create(resource, namespace, obj, registry.lookup, registry.settings)
+    if metadata.get("resourceVersion"):
+        raise status_errors.internal("resourceVersion should not be set on objects to be created")
+    for name in _NOT_FOR_CLIENTS:
+        metadata.pop(name, None)
+    metadata["uid"] = registry.new_uid()
+    metadata["creationTimestamp"] = call.now
+    _name(registry, resource, namespace, metadata)
+    rules.prepare_create(obj, call.now)
+    problems = rules.validate_create(obj)
+    name = metadata.get("name", "")
+    if problems:
+        raise status_errors.invalid(*shown_kind(resource, obj), name, problems)
+    admission.review_create(resource, obj, registry.lookup)
+    if registry.find(resource, namespace, name) is not None:
+        raise status_errors.already_exists(resource, name)
+    metadata.pop("resourceVersion", None)
+    settle(registry, resource, obj, call)
+    return registry.create(resource, namespace, name, obj, dry_run=call.options.dry_run)
+
+
+def settle(registry: Registry, resource: Resource, obj: JsonObject, call: Call) -> None:
+    """Let the effects of the resource have the last word before storing."""
+    effects = registry.effects.get(resource)
+    if effects is None:
+        return
+    problems = effects.settle(obj, call.now, dry_run=call.options.dry_run)
+    if problems:
+        name = obj["metadata"]["name"]
+        raise status_errors.invalid(resource.group, resource.kind, name, problems)
+
+
+def place_in_namespace(resource: Resource, namespace: str, metadata: JsonObject) -> None:
+    """An object belongs to the namespace of its path; it may say so or say nothing."""
+    if not resource.namespaced:
+        metadata.pop("namespace", None)
+        return
+    if metadata.get("namespace", namespace) != namespace:
+        raise status_errors.bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request"
+        )
+    metadata["namespace"] = namespace
+
+
+def shown_kind(resource: Resource, obj: JsonObject) -> tuple[str, str]:
+    """Group and kind as errors about an object show them."""
+    if resource.group == "events.k8s.io":
+        return "", resource.kind  # upstream: events of both groups are validated as core events
+    return resource.group, obj["kind"]
+
+
+def _name(registry: Registry, resource: Resource, namespace: str, metadata: JsonObject) -> None:
+    """Make a name from `generateName` where none was given."""
+    prefix = metadata.get("generateName")
+    if not prefix or metadata.get("name"):
+        return
+    for _ in range(_NAME_ATTEMPTS):
+        metadata["name"] = registry.name_from(prefix)
+        if registry.find(resource, namespace, metadata["name"]) is None:
+            return

@@ -1,0 +1,138 @@
+"""Custom resources: what a definition does to the server when it is written or goes.
+
+A definition whose names are free is served at once, in all its versions, from one collection. When
+it is deleted its objects go first; if finalizers hold some of them, the definition waits for them.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from podium.apiserver import crds
+from podium.apiserver.field_errors import FieldError
+from podium.apiserver.json_values import JsonObject
+from podium.apiserver.requests.rules import BuiltinRules
+from podium.apiserver.resources.resource import Resource
+from podium.apiserver.tables import custom_printer
+
+if TYPE_CHECKING:
+    from podium.apiserver.requests.registry import Registry
+
+CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"
+
+
+class DefinitionRules(BuiltinRules):
+    """The rules of definitions themselves."""
+
+    def set_defaults(self, obj: JsonObject) -> None:
+        crds.default_definition(obj)
+
+    def validate_create(self, obj: JsonObject) -> list[FieldError]:
+        return crds.validate_definition(obj)
+
+    def validate_update(
+        self, subresource: str, new: JsonObject, old: JsonObject
+    ) -> list[FieldError]:
+        if subresource:
+            return super().validate_update(subresource, new, old)
+        return crds.validate_definition_update(new, old)
+
+
+class Definitions:
+    """Keeps the table of resources in step with the stored definitions."""
+
+    def __init__(self, registry: "Registry") -> None:
+        self._registry = registry
+        self._served: dict[str, list[Resource]] = {}
+        self._objects: dict[str, JsonObject] = {}
+
+    # --- as effects of definitions ------------------------------------------------------------
+
+    def settle(self, obj: JsonObject, now: str, *, dry_run: bool) -> list[FieldError]:
+        """Accept the names, unless another definition has them."""
+        del dry_run
+        crds.accept_names(obj, self._objects.values(), now)
+        return []
+
+    def written(self, obj: JsonObject) -> None:
+        name = obj["metadata"]["name"]
+        self._withdraw(name)
+        self._objects[name] = obj
+        if not crds.is_established(obj):
+            return
+        served = crds.resources_of_definition(obj)
+        for resource in served:
+            self._registry.serve(
+                resource, crds.CustomRules(obj, resource), custom_printer(_columns(obj, resource))
+            )
+        self._served[name] = served
+
+    def removed(self, obj: JsonObject) -> None:
+        name = obj["metadata"]["name"]
+        for resource in self._withdraw(name):
+            self._registry.store.drop_collection(resource.group_resource)
+        self._objects.pop(name, None)
+
+    def _withdraw(self, name: str) -> list[Resource]:
+        withdrawn = self._served.pop(name, [])
+        for resource in withdrawn:
+            self._registry.withdraw(resource)
+        return withdrawn
+
+    def instance_removed(self, resource: Resource) -> None:
+        """The last object of a definition that waits for it takes the definition with it."""
+        registry = self._registry
+        if len(registry.collection(resource)):
+            return
+        definitions = registry.table.named("customresourcedefinitions", "apiextensions.k8s.io")
+        before = registry.find(definitions, "", self.definition_of(resource))
+        if before is None:
+            return
+        definition = registry.read(definitions, before)
+        metadata = definition["metadata"]
+        finalizers = metadata.get("finalizers") or []
+        if "deletionTimestamp" not in metadata or CLEANUP not in finalizers:
+            return
+        metadata["finalizers"] = [each for each in finalizers if each != CLEANUP]
+        marked = registry.replace(definitions, before, definition, dry_run=False)
+        if not metadata["finalizers"]:
+            registry.remove(definitions, marked)
+
+    # --- for deletions and OpenAPI ------------------------------------------------------------
+
+    def resources_of(self, name: str) -> list[Resource]:
+        """The resources that a definition has brought, one for each version."""
+        return self._served.get(name, [])
+
+    def definition_of(self, resource: Resource) -> str:
+        return f"{resource.plural}.{resource.group}"
+
+    def schema_of(self, resource: Resource) -> JsonObject | None:
+        """The openAPIV3Schema of a custom resource."""
+        found = self._objects.get(self.definition_of(resource))
+        return None if found is None else crds.schema_of_version(found, resource.version)
+
+
+def _columns(definition: JsonObject, resource: Resource) -> list[JsonObject] | None:
+    for version in definition["spec"]["versions"]:
+        if version["name"] == resource.version:
+            found: list[JsonObject] | None = version.get("additionalPrinterColumns")
+            return found
+    return None
+
+
+def mark_terminating(definition: JsonObject, now: str) -> None:
+    """Note in a definition that it waits for its objects to go."""
+    metadata = definition["metadata"]
+    if CLEANUP not in (metadata.get("finalizers") or ()):
+        metadata["finalizers"] = [*(metadata.get("finalizers") or ()), CLEANUP]
+    conditions: list[JsonObject] = definition["status"].setdefault("conditions", [])
+    if not any(each["type"] == "Terminating" for each in conditions):
+        conditions.append(
+            {
+                "type": "Terminating",
+                "status": "True",
+                "lastTransitionTime": now,
+                "reason": "InstanceDeletionPending",
+                "message": "CustomResourceDefinition marked for deletion; CustomResource deletion"
+                " will begin soon",
+            }
+        )

@@ -1,0 +1,59 @@
+"""The view into the store that admission has: decoded objects, kept while they do not change.
+
+Every new pod asks for its namespace and for the priority classes. Both are decoded once per
+version, and what is derived from a whole collection is worked out once per change of it.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from podium.apiserver.json_values import JsonObject
+from podium.apiserver.store.stored import Stored
+
+if TYPE_CHECKING:
+    from podium.apiserver.requests.registry import Registry
+
+T = TypeVar("T")
+_MOST_OBJECTS: Final = 1024
+
+
+class StoreLookup:
+    """Reads other objects on behalf of admission; what it gives is not to be changed."""
+
+    def __init__(self, registry: "Registry") -> None:
+        self._registry = registry
+        self._objects: dict[tuple[str, str, str, str], tuple[Stored, JsonObject]] = {}
+        self._derived: dict[tuple[str, str, Any], tuple[int, Any]] = {}
+
+    def find(self, group: str, plural: str, namespace: str, name: str) -> JsonObject | None:
+        resource = self._registry.table.find(group, "v1", plural)
+        if resource is None:
+            return None
+        version = self._registry.collection(resource).get(namespace, name)
+        key = (group, plural, namespace, name)
+        if version is None:
+            self._objects.pop(key, None)
+            return None
+        kept = self._objects.get(key)
+        if kept is not None and kept[0] is version:
+            return kept[1]
+        if len(self._objects) >= _MOST_OBJECTS:
+            self._objects.clear()
+        value = self._registry.read(resource, version)
+        self._objects[key] = (version, value)
+        return value
+
+    def derived(self, group: str, plural: str, derive: Callable[[Sequence[JsonObject]], T]) -> T:
+        resource = self._registry.table.find(group, "v1", plural)
+        if resource is None:
+            return derive(())
+        collection = self._registry.collection(resource)
+        key = (group, plural, derive)
+        kept = self._derived.get(key)
+        if kept is not None and kept[0] == collection.history.end:
+            found: T = kept[1]
+            return found
+        objects = [self._registry.read(resource, each) for each in collection.current()]
+        found = derive(objects)
+        self._derived[key] = (collection.history.end, found)
+        return found

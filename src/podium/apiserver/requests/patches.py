@@ -1,0 +1,225 @@
+"""Changing an object by a patch: JSON patch, merge patch, strategic merge, server-side apply.
+
+The patch is applied to the object as its resource shows it; what comes out is read like any object
+that a client sends, and written like an update.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from podium.apiserver import status_errors
+from podium.apiserver.bodies.go_syntax import json_type
+from podium.apiserver.bodies.reading import Read, Unreadable, read_json, read_yaml_body
+from podium.apiserver.json_values import JsonObject, JsonValue
+from podium.apiserver.managed_fields import Writer, apply
+from podium.apiserver.patching import (
+    JSON_PATCH,
+    MERGE_PATCH,
+    STRATEGIC_MERGE_PATCH,
+    json_patch,
+    merge_patch,
+    not_decodable,
+    strategic_merge,
+    unreadable,
+)
+from podium.apiserver.requests.call import Call
+from podium.apiserver.requests.creating import create
+from podium.apiserver.requests.query import IGNORE, STRICT
+from podium.apiserver.requests.registry import Registry
+from podium.apiserver.requests.rules import Rules
+from podium.apiserver.requests.taking import of_resource_kind, tell_problems, with_metadata
+from podium.apiserver.requests.updating import (
+    Written,
+    check_name,
+    check_version,
+    track,
+    write,
+)
+from podium.apiserver.resources.resource import Resource
+from podium.apiserver.schema import Decoded, DecodeError, Schema, decode, decode_patched
+
+APPLY_PATCH: Final = "application/apply-patch+yaml"
+PATCH_TYPES: Final = (JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY_PATCH)
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """A patch as it came: its media type and its value."""
+
+    media_type: str
+    read: Read
+
+    def applied_to(self, document: JsonObject, schema: Schema) -> JsonObject:
+        value = self.read.value
+        if self.media_type == JSON_PATCH:
+            return _an_object(json_patch.apply(document, value))
+        if self.media_type == MERGE_PATCH:
+            return merge_patch.apply(document, value)
+        return strategic_merge.apply(document, value, schema)
+
+
+def read_patch(body: bytes, media_type: str, call: Call) -> Patch:
+    """The value of a patch; an apply patch may be YAML."""
+    duplicates = call.options.field_validation != IGNORE
+    try:
+        if media_type == APPLY_PATCH:
+            read = (
+                read_json(body, find_duplicates=duplicates)
+                if body.lstrip()[:1] == b"{"
+                else read_yaml_body(body)
+            )
+        else:
+            read = read_json(body, find_duplicates=duplicates)
+    except Unreadable as problem:
+        if media_type == APPLY_PATCH:
+            raise status_errors.bad_request(f"error decoding YAML: {problem}") from None
+        raise unreadable(media_type, str(problem)) from None
+    return Patch(media_type, read)
+
+
+def patch(
+    registry: Registry,
+    resource: Resource,
+    subresource: str,
+    namespace: str,
+    name: str,
+    given: Patch,
+    call: Call,
+) -> Written:
+    if given.media_type == APPLY_PATCH:
+        return _apply(registry, resource, subresource, namespace, name, given, call)
+    before = registry.get(resource, namespace, name)
+    old = registry.read(resource, before)
+    rules = registry.rules(resource)
+    document = given.applied_to(old, rules.schema)
+    new = _taken(registry, resource, rules, given, document, call)
+    check_name(resource, namespace, name, new["metadata"])
+    check_version(
+        resource,
+        name,
+        new["metadata"].get("resourceVersion", ""),
+        old["metadata"]["resourceVersion"],
+    )
+    track(registry, resource, subresource, old, new, call)
+    return Written(write(registry, resource, subresource, before, old, new, call))
+
+
+def _taken(
+    registry: Registry,
+    resource: Resource,
+    rules: Rules,
+    given: Patch,
+    document: JsonObject,
+    call: Call,
+) -> JsonObject:
+    """What the patched document is as an object of its kind."""
+    _check_kind(given, document)
+    document = of_resource_kind(registry, resource, document)
+    strategic = given.media_type == STRATEGIC_MERGE_PATCH
+    try:
+        taken = rules.decode(document, after_strategic_patch=strategic)
+    except DecodeError as problem:
+        why = problem.converted if strategic else problem.message
+        raise not_decodable(given.media_type, given.read.value, document, why) from None
+    _tell(given, document, taken, call)
+    rules.set_defaults(taken.value)
+    return with_metadata(taken.value)
+
+
+def _check_kind(given: Patch, document: JsonObject) -> None:
+    """A patch may have made the kind something else than a text."""
+    for name in ("kind", "apiVersion"):
+        found = document.get(name, "")
+        if found is not None and not isinstance(found, str):
+            why = f"cannot unmarshal {json_type(found)} into Go struct field .{name} of type string"
+            raise not_decodable(
+                given.media_type,
+                given.read.value,
+                document,
+                f"couldn't get version/kind; json parse error: json: {why}",
+            )
+
+
+def taken_as(given: Patch, document: JsonObject, schema: Schema, call: Call) -> JsonObject:
+    """What a patched document is as an object of a schema's kind, such as a Scale."""
+    strategic = given.media_type == STRATEGIC_MERGE_PATCH
+    _check_kind(given, document)
+    try:
+        taken = (decode_patched if strategic else decode)(document, schema)
+    except DecodeError as problem:
+        why = problem.converted if strategic else problem.message
+        raise not_decodable(given.media_type, given.read.value, document, why) from None
+    _tell(given, document, taken, call)
+    return with_metadata(taken.value)
+
+
+def _tell(given: Patch, document: JsonObject, taken: Decoded, call: Call) -> None:
+    problems = [*given.read.duplicates, *taken.problems]
+    if given.media_type == JSON_PATCH:
+        problems = [*json_patch.problems(given.read.value), *problems]
+    if not problems or call.options.field_validation == IGNORE:
+        return
+    if call.options.field_validation == STRICT:
+        why = f"strict decoding error: {', '.join(problems)}"
+        raise not_decodable(given.media_type, given.read.value, document, why)
+    for problem in problems:
+        call.warn(problem)
+
+
+def _an_object(value: JsonValue) -> JsonObject:
+    if not isinstance(value, dict):
+        raise status_errors.StatusError(
+            422,
+            "Invalid",
+            "the server rejected our request due to an error in our request",
+            {},
+        )
+    return value
+
+
+def _apply(
+    registry: Registry,
+    resource: Resource,
+    subresource: str,
+    namespace: str,
+    name: str,
+    given: Patch,
+    call: Call,
+) -> Written:
+    """Server-side apply: the object becomes what the manager says it should be."""
+    config = given.read.value
+    if not isinstance(config, dict):
+        raise status_errors.bad_request(
+            "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot"
+            " unmarshal into Go value of type map[string]interface {}"
+        )
+    # upstream: a kind or version that is no text counts as none.
+    config = {
+        key: value
+        for key, value in config.items()
+        if key not in ("kind", "apiVersion") or isinstance(value, str)
+    }
+    before = registry.find(resource, namespace, name)
+    if before is None and subresource:
+        raise status_errors.not_found(resource, name)
+    old = registry.read(resource, before) if before else None
+    rules = registry.rules(resource)
+    writer = Writer(call.options.field_manager, call.now, subresource)
+    merged = apply(old, config, rules.schema, writer, bool(call.options.force))
+    problems = list(given.read.duplicates)
+    try:
+        taken = rules.decode(merged)
+    except DecodeError as problem:
+        raise status_errors.internal(problem.message) from None
+    tell_problems(call, resource.kind, resource.version, [*problems, *taken.problems])
+    new = with_metadata(taken.value)
+    rules.set_defaults(new)
+    metadata = new["metadata"]
+    metadata.setdefault("name", name)
+    check_name(resource, namespace, name, metadata)
+    if before is None or old is None:
+        metadata.pop("uid", None)
+        return Written(create(registry, resource, namespace, new, call, tracked=True), True)
+    given_version = (config.get("metadata") or {}).get("resourceVersion") or ""
+    check_version(resource, name, given_version, old["metadata"]["resourceVersion"])
+    return Written(write(registry, resource, subresource, before, old, new, call))

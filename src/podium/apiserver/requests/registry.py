@@ -1,0 +1,201 @@
+"""The store together with the rules of each resource: what every verb works on.
+
+Objects go in and out in the form of the resource that was asked for; the registry keeps them in
+the form and collection in which they are stored. It also owns the two things that a pure program
+must be given: the time and randomness.
+"""
+
+import uuid
+from collections.abc import Callable
+from datetime import UTC, datetime
+from random import Random
+
+from podium.apiserver import status_errors
+from podium.apiserver.admission import DEFAULT_SETTINGS, AdmissionSettings
+from podium.apiserver.json_values import JsonObject
+from podium.apiserver.requests import forms
+from podium.apiserver.requests.definitions import DefinitionRules, Definitions
+from podium.apiserver.requests.effects import Effects, ServiceEffects
+from podium.apiserver.requests.expiry import EventExpiry
+from podium.apiserver.requests.lookup import StoreLookup
+from podium.apiserver.requests.rules import BuiltinRules, Rules
+from podium.apiserver.resources.resource import Resource
+from podium.apiserver.resources.table import ResourceTable
+from podium.apiserver.selectors.selectable import reader_of
+from podium.apiserver.store.collection import Collection
+from podium.apiserver.store.store import Store
+from podium.apiserver.store.stored import NO_LABELS, Stored, body_of
+from podium.apiserver.tables import Printer, printer_of
+
+_NAME_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789"
+_SUFFIX_LENGTH = 5
+_MAX_GENERATED = 63
+
+
+class Registry:
+    """All objects, by resource, with their rules."""
+
+    def __init__(
+        self,
+        store: Store,
+        table: ResourceTable,
+        *,
+        clock: Callable[[], float],
+        randomness: Random,
+        settings: AdmissionSettings = DEFAULT_SETTINGS,
+    ) -> None:
+        self.store = store
+        self.table = table
+        self.clock = clock
+        """Seconds since the epoch."""
+        self.settings = settings
+        self.randomness = randomness
+        self._collections: dict[Resource, Collection] = {}
+        self._rules: dict[Resource, Rules] = {}
+        self._printers: dict[Resource, Printer] = {}
+        self.lookup = StoreLookup(self)
+        self.definitions = Definitions(self)
+        self.effects: dict[Resource, Effects] = {}
+        self._restore()
+        self._second = -1
+        self._second_text = ""
+
+    def _restore(self) -> None:
+        """Take note of what is stored already: definitions and the addresses of services."""
+        definitions = self.table.named("customresourcedefinitions", "apiextensions.k8s.io")
+        self._rules[definitions] = DefinitionRules(definitions)
+        self.effects[definitions] = self.definitions
+        for version in self.collection(definitions).current():
+            self.definitions.written(self.read(definitions, version))
+        services = self.table.named("services")
+        addresses = ServiceEffects()
+        self.effects[services] = addresses
+        for version in self.collection(services).current():
+            addresses.adopt(self.read(services, version))
+        self._restore_events()
+
+    def _restore_events(self) -> None:
+        events = self.table.named("events")
+        expiry = EventExpiry(self, self.clock)
+        self.effects[events] = expiry
+        self.effects[self.table.named("events", "events.k8s.io")] = expiry
+        found = [self.read(events, version) for version in self.collection(events).current()]
+        for event in sorted(found, key=lambda each: str(each["metadata"]["creationTimestamp"])):
+            expiry.adopt(event, seconds_of(event["metadata"]["creationTimestamp"]))
+
+    # --- time and randomness ------------------------------------------------------------------
+
+    def now(self) -> str:
+        """The time as objects write it, to the second."""
+        second = int(self.clock())
+        if second != self._second:
+            self._second = second
+            self._second_text = timestamp(second)
+        return self._second_text
+
+    def new_uid(self) -> str:
+        return str(uuid.UUID(int=self.randomness.getrandbits(128), version=4))
+
+    def name_from(self, prefix: str) -> str:
+        """A name that starts with `prefix`, cut so that a generated part fits behind it."""
+        suffix = "".join(self.randomness.choices(_NAME_CHARACTERS, k=_SUFFIX_LENGTH))
+        return prefix[: _MAX_GENERATED - _SUFFIX_LENGTH] + suffix
+
+    # --- resources ----------------------------------------------------------------------------
+
+    def rules(self, resource: Resource) -> Rules:
+        found = self._rules.get(resource)
+        if found is None:
+            found = self._rules[resource] = BuiltinRules(resource)
+        return found
+
+    def serve(self, resource: Resource, rules: Rules, printer: Printer) -> None:
+        """Serve a custom resource by the rules of its definition."""
+        self._rules[resource] = rules
+        self._printers[resource] = printer
+        self.table.add(resource)
+
+    def withdraw(self, resource: Resource) -> None:
+        """Serve a custom resource no longer."""
+        self.table.remove(resource)
+        for known in (self._rules, self._printers, self._collections):
+            known.pop(resource, None)
+
+    def collection(self, resource: Resource) -> Collection:
+        found = self._collections.get(resource)
+        if found is None:
+            found = self.store.collection(forms.storage_name(resource), reader_of(resource))
+            self._collections[resource] = found
+        return found
+
+    def printer(self, resource: Resource) -> Printer:
+        """Shows the objects of a resource as rows of a table."""
+        found = self._printers.get(resource)
+        if found is None:
+            found = self._printers[resource] = printer_of(resource)
+        return found
+
+    # --- objects ------------------------------------------------------------------------------
+
+    def find(self, resource: Resource, namespace: str, name: str) -> Stored | None:
+        return self.collection(resource).get(namespace, name)
+
+    def get(self, resource: Resource, namespace: str, name: str) -> Stored:
+        found = self.collection(resource).get(namespace, name)
+        if found is None:
+            raise status_errors.not_found(resource, name)
+        return found
+
+    def read(self, resource: Resource, version: Stored) -> JsonObject:
+        """The object as the resource shows it; the caller may change it."""
+        return forms.shown(resource, version.decoded(resource))
+
+    def create(
+        self, resource: Resource, namespace: str, name: str, obj: JsonObject, *, dry_run: bool
+    ) -> Stored:
+        if dry_run:
+            return self._imagined(resource, namespace, name, obj, 0)
+        version = self.store.create(
+            self.collection(resource), namespace, name, forms.kept(resource, obj)
+        )
+        if resource in self.effects:
+            self.effects[resource].written(obj)
+        return version
+
+    def replace(
+        self, resource: Resource, before: Stored, obj: JsonObject, *, dry_run: bool
+    ) -> Stored:
+        if dry_run:
+            return self._imagined(resource, before.namespace, before.name, obj, before.revision)
+        version = self.store.replace(self.collection(resource), before, forms.kept(resource, obj))
+        if resource in self.effects:
+            self.effects[resource].written(obj)
+        return version
+
+    def remove(self, resource: Resource, before: Stored) -> Stored:
+        """Delete an object and give its last sight."""
+        body = self.store.delete(self.collection(resource), before)
+        if resource in self.effects:
+            self.effects[resource].removed(self.read(resource, before))
+        if resource.is_custom:
+            self.definitions.instance_removed(resource)
+        return Stored(
+            before.namespace, before.name, self.store.revision, body, before.labels, before.fields
+        )
+
+    def _imagined(
+        self, resource: Resource, namespace: str, name: str, obj: JsonObject, revision: int
+    ) -> Stored:
+        """What a dry run answers: an object that was never stored."""
+        body = body_of(forms.kept(resource, obj))
+        return Stored(namespace, name, revision, body, NO_LABELS, ())
+
+
+def timestamp(seconds: float) -> str:
+    """A time as objects write it: `2026-01-01T00:00:00Z`."""
+    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def seconds_of(text: str) -> float:
+    """The time that an object wrote, in seconds since the epoch."""
+    return datetime.fromisoformat(text).timestamp()

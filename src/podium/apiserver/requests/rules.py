@@ -1,0 +1,71 @@
+"""What is special about the objects of a resource, behind one interface for all resources.
+
+Built-in kinds take their rules from the packages that know the kinds (`schema`, `defaulting`,
+`strategy`, `validation`); custom resources from the schema in their definition. The verbs know only
+this interface, so they read the same for both.
+"""
+
+from typing import Protocol
+
+from podium.apiserver import defaulting, strategy, validation
+from podium.apiserver.field_errors import FieldError
+from podium.apiserver.json_values import JsonObject
+from podium.apiserver.resources.resource import Resource
+from podium.apiserver.schema import Decoded, Schema, decode, decode_patched, schema_of
+
+
+class Rules(Protocol):
+    """The rules of one resource. Everything but decoding works in place."""
+
+    @property
+    def schema(self) -> Schema: ...
+    def decode(self, obj: JsonObject, *, after_strategic_patch: bool = False) -> Decoded:
+        """Read an object as a value of this kind; DecodeError if it is none."""
+
+    def set_defaults(self, obj: JsonObject) -> None: ...
+    def prepare_create(self, obj: JsonObject, now: str) -> None: ...
+    def prepare_update(self, subresource: str, new: JsonObject, old: JsonObject, now: str) -> None:
+        """What the server keeps of the old object when the new one is written to a path."""
+
+    def validate_create(self, obj: JsonObject) -> list[FieldError]: ...
+    def validate_update(
+        self, subresource: str, new: JsonObject, old: JsonObject
+    ) -> list[FieldError]: ...
+
+
+class BuiltinRules:
+    """The rules of a built-in kind."""
+
+    def __init__(self, resource: Resource) -> None:
+        self._resource = resource
+        self.schema = schema_of(resource.group, resource.version, resource.kind)
+
+    def decode(self, obj: JsonObject, *, after_strategic_patch: bool = False) -> Decoded:
+        read = decode_patched if after_strategic_patch else decode
+        return read(obj, self.schema)
+
+    def set_defaults(self, obj: JsonObject) -> None:
+        defaulting.set_defaults(self._resource, obj)
+
+    def prepare_create(self, obj: JsonObject, now: str) -> None:
+        strategy.prepare_create(self._resource, obj, now)
+
+    def prepare_update(self, subresource: str, new: JsonObject, old: JsonObject, now: str) -> None:
+        if not subresource:
+            strategy.prepare_update(self._resource, new, old, now)
+        elif subresource == "status":
+            strategy.prepare_status_update(self._resource, new, old, now)
+        else:
+            strategy.prepare_subresource_update(self._resource, subresource, new, old, now)
+
+    def validate_create(self, obj: JsonObject) -> list[FieldError]:
+        return validation.validate_create(self._resource, obj)
+
+    def validate_update(
+        self, subresource: str, new: JsonObject, old: JsonObject
+    ) -> list[FieldError]:
+        if not subresource:
+            return validation.validate_update(self._resource, new, old)
+        if subresource == "status":
+            return validation.validate_status_update(self._resource, new, old)
+        return validation.validate_subresource_update(self._resource, subresource, new, old)

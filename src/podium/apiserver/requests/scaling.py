@@ -1,0 +1,117 @@
+"""The `scale` subresource: how many replicas, for every kind that has replicas.
+
+A Scale is a view: reading makes it from the object, writing puts its number into the object. The
+definition of a custom resource says where its numbers are.
+"""
+
+from typing import Final, NamedTuple
+
+from podium.api.labels import selector_of_map
+from podium.apiserver.crds import CustomRules
+from podium.apiserver.json_values import JsonObject, JsonValue
+from podium.apiserver.requests.call import Call
+from podium.apiserver.requests.creating import place_in_namespace
+from podium.apiserver.requests.registry import Registry
+from podium.apiserver.requests.updating import (
+    check_name,
+    check_uid,
+    check_version,
+    track,
+    write,
+)
+from podium.apiserver.resources.resource import Resource
+from podium.apiserver.selectors.label_objects import object_selector
+from podium.apiserver.status_errors import invalid
+from podium.apiserver.store.stored import Stored
+from podium.apiserver.validation import validate_scale
+
+_KEPT_METADATA: Final = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+
+
+class _Paths(NamedTuple):
+    """Where an object has what its Scale shows."""
+
+    wanted: tuple[str, ...] = ("spec", "replicas")
+    running: tuple[str, ...] = ("status", "replicas")
+    selector: tuple[str, ...] = ("spec", "selector")
+
+
+def _paths(registry: Registry, resource: Resource) -> _Paths:
+    rules = registry.rules(resource)
+    if not isinstance(rules, CustomRules):
+        return _Paths()
+    written = rules.scale or {}
+    return _Paths(
+        _path(written.get("specReplicasPath")),
+        _path(written.get("statusReplicasPath")),
+        _path(written.get("labelSelectorPath")),
+    )
+
+
+def _path(text: str | None) -> tuple[str, ...]:
+    return tuple(part for part in (text or "").split(".") if part)
+
+
+def scale_of(registry: Registry, resource: Resource, obj: JsonObject) -> JsonObject:
+    metadata = obj["metadata"]
+    paths = _paths(registry, resource)
+    wanted = _at(obj, paths.wanted)
+    shown: JsonObject = {
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": {name: metadata[name] for name in _KEPT_METADATA if name in metadata},
+        "spec": {"replicas": wanted} if wanted else {},
+        "status": {"replicas": _at(obj, paths.running) or 0},
+    }
+    selector = _selector_text(resource, _at(obj, paths.selector))
+    if selector:
+        shown["status"]["selector"] = selector
+    return shown
+
+
+def _at(obj: JsonObject, path: tuple[str, ...]) -> JsonValue:
+    value: JsonValue = obj if path else None
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def _selector_text(resource: Resource, written: JsonValue) -> str:
+    if isinstance(written, str):
+        return written
+    if resource.kind == "ReplicationController":
+        selector = selector_of_map(written)
+    else:
+        selector = object_selector(written)
+    return "" if selector.nothing or selector.empty else str(selector)
+
+
+def update_scale(
+    registry: Registry,
+    resource: Resource,
+    namespace: str,
+    name: str,
+    scale: JsonObject,
+    before: Stored,
+    call: Call,
+) -> JsonObject:
+    """Write a Scale's number of replicas; gives the Scale as it is then."""
+    metadata = scale["metadata"]
+    check_name(resource, namespace, name, metadata)
+    place_in_namespace(resource, namespace, metadata)
+    old = registry.read(resource, before)
+    stored = old["metadata"]
+    check_uid(resource, before, metadata, stored)
+    check_version(resource, name, metadata.get("resourceVersion", ""), stored["resourceVersion"])
+    problems = validate_scale(scale)
+    if problems:
+        raise invalid("autoscaling", "Scale", name, problems)
+    new = registry.read(resource, before)
+    *parents, last = _paths(registry, resource).wanted
+    place = new
+    for parent in parents:
+        place = place.setdefault(parent, {})
+    place[last] = (scale.get("spec") or {}).get("replicas", 0)
+    track(registry, resource, "scale", old, new, call)
+    written = write(registry, resource, "", before, old, new, call)
+    return scale_of(registry, resource, registry.read(resource, written))

@@ -1,0 +1,174 @@
+"""Takes in the object of a request: is it of the right kind, and what of it is known?
+
+Upstream answers in three ways to fields that it does not know or that occur twice, as the client
+asks (`fieldValidation`): it refuses, it warns, or it drops them silently.
+"""
+
+from typing import Final
+
+from podium.apiserver import protobuf, status_errors
+from podium.apiserver.bodies.go_syntax import json_type
+from podium.apiserver.bodies.reading import JSON, Read, Unreadable, read_json, read_yaml_body
+from podium.apiserver.field_errors import quoted
+from podium.apiserver.json_values import JsonObject, JsonValue
+from podium.apiserver.requests.call import Call
+from podium.apiserver.requests.query import IGNORE, STRICT
+from podium.apiserver.requests.registry import Registry
+from podium.apiserver.resources.resource import Resource
+from podium.apiserver.schema import DecodeError, Schema, decode
+from podium.apiserver.status_errors import StatusError
+
+_SHOWN_BYTES: Final = 30
+_TYPE_META: Final = (
+    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
+    'Kind string "json:\\"kind,omitempty\\"" }'
+)
+_SCHEME: Final = "pkg/api/legacyscheme/scheme.go:30"
+_INTERNAL_PACKAGES: Final = {"": "core"}
+_OLDER: Final = {"Eviction": ("policy/v1beta1",)}
+
+
+def read_body(kind: str, body: bytes, media_type: str, call: Call) -> Read:
+    """The value of a body that should hold an object of a kind."""
+    try:
+        if media_type == JSON:
+            read = read_json(body, find_duplicates=call.options.field_validation != IGNORE)
+        elif media_type == protobuf.MEDIA_TYPE:
+            read = _read_protobuf(body)
+        else:
+            read = read_yaml_body(body)
+    except Unreadable as problem:
+        raise unrecognised(kind, f"json parse error: {problem}", body) from None
+    value = read.value
+    if value is not None and not isinstance(value, dict):
+        why = f"cannot unmarshal {json_type(value)} into Go value of type {_TYPE_META}"
+        raise unrecognised(kind, f"json parse error: json: {why}", body)
+    for name in ("kind", "apiVersion"):
+        found = value.get(name) if value else None
+        if found is not None and not isinstance(found, str):
+            why = f"cannot unmarshal {json_type(found)} into Go struct field .{name} of type string"
+            raise unrecognised(kind, f"json parse error: json: {why}", body)
+    return Read(value or {}, read.duplicates)
+
+
+def _read_protobuf(body: bytes) -> Read:
+    try:
+        kind, api_version, value = protobuf.decode(body)
+    except protobuf.WireError as problem:
+        raise Unreadable(f"proto: {problem}") from None
+    return Read({**value, "kind": kind, "apiVersion": api_version}, ())
+
+
+def unrecognised(kind: str, why: str, body: bytes) -> StatusError:
+    return status_errors.bad_request(
+        f"the object provided is unrecognized (must be of type {kind}): couldn't get"
+        f" version/kind; {why} ({_summary(body)})"
+    )
+
+
+def _summary(body: bytes) -> str:
+    """The beginning of a body, readable if it looks like an object."""
+    if not body:
+        return "<empty>"
+    more = " ..." if len(body) > _SHOWN_BYTES else ""
+    start = body[:_SHOWN_BYTES]
+    return (start.decode("utf-8", "replace") if start[:1] == b"{" else start.hex()) + more
+
+
+def take(registry: Registry, resource: Resource, read: Read, call: Call) -> JsonObject:
+    """The object of a creation or update, of the resource's kind and with its defaults."""
+    obj = of_resource_kind(registry, resource, read.value)
+    rules = registry.rules(resource)
+    try:
+        taken = rules.decode(obj)
+    except DecodeError as problem:
+        raise not_handled(resource.kind, resource.version, resource.kind, problem.message) from None
+    tell_problems(call, resource.kind, resource.version, [*read.duplicates, *taken.problems])
+    rules.set_defaults(taken.value)
+    return with_metadata(taken.value)
+
+
+def check_kind(registry: Registry, schema: Schema, value: JsonObject) -> None:
+    """Refuse an object that says it is of another kind than a subresource takes."""
+    kind = value.get("kind") or schema.kind
+    api_version = value.get("apiVersion") or schema.api_version
+    if kind == schema.kind and api_version in (schema.api_version, *_OLDER.get(kind, ())):
+        return
+    group, _, version = api_version.rpartition("/")
+    if registry.table.find_kind(group, version, kind) is None:
+        why = _not_registered(kind, api_version)
+    else:
+        why = _no_conversion(version, kind, schema.group, schema.kind)
+    raise not_handled(kind, version, schema.kind, why)
+
+
+def take_as(schema: Schema, read: Read, call: Call) -> JsonObject:
+    """The object of a subresource, such as a Binding, of the schema's kind."""
+    obj = {**read.value, "kind": schema.kind, "apiVersion": schema.api_version}
+    try:
+        decoded = decode(obj, schema)
+    except DecodeError as problem:
+        raise not_handled(schema.kind, schema.version, schema.kind, problem.message) from None
+    tell_problems(call, schema.kind, schema.version, [*read.duplicates, *decoded.problems])
+    return with_metadata(decoded.value)
+
+
+def with_metadata(obj: JsonObject) -> JsonObject:
+    """Every object has metadata, even if its sender wrote none."""
+    if obj.get("metadata") is None:
+        obj["metadata"] = {}
+    return obj
+
+
+def of_resource_kind(registry: Registry, resource: Resource, value: JsonValue) -> JsonObject:
+    """The object with its kind and version filled in; refused if it says it is something else."""
+    obj: JsonObject = value
+    kind = obj.get("kind") or resource.kind
+    api_version = obj.get("apiVersion") or resource.api_version
+    if kind != resource.kind or api_version != resource.api_version:
+        _refuse(registry, resource, kind, api_version)
+    return {**obj, "kind": kind, "apiVersion": api_version}
+
+
+def _refuse(registry: Registry, resource: Resource, kind: str, api_version: str) -> None:
+    group, _, version = api_version.rpartition("/")
+    if resource.is_custom or (kind == resource.kind and kind == "Event"):
+        if api_version != resource.api_version:
+            raise status_errors.bad_request(
+                f"the API version in the data ({api_version}) does not match the expected API"
+                f" version ({resource.api_version})"
+            )
+        return  # a custom object of another kind is found invalid later
+    if registry.table.find_kind(group, version, kind) is None:
+        why = _not_registered(kind, api_version)
+    else:
+        why = _no_conversion(version, kind, resource.group, resource.kind)
+    raise not_handled(kind, version, resource.kind, why)
+
+
+def _not_registered(kind: str, api_version: str) -> str:
+    return (
+        f"no kind {quoted(kind)} is registered for version {quoted(api_version)}"
+        f" in scheme {quoted(_SCHEME)}"
+    )
+
+
+def _no_conversion(version: str, kind: str, to_group: str, to_kind: str) -> str:
+    package = _INTERNAL_PACKAGES.get(to_group, to_group.partition(".")[0])
+    return f"converting ({version}.{kind}) to ({package}.{to_kind}): unknown conversion"
+
+
+def not_handled(kind: str, version: str, as_kind: str, why: str) -> StatusError:
+    return status_errors.bad_request(
+        f"{kind} in version {quoted(version)} cannot be handled as a {as_kind}: {why}"
+    )
+
+
+def tell_problems(call: Call, kind: str, version: str, problems: list[str]) -> None:
+    """Unknown and repeated fields: refuse, warn or say nothing, as the client wishes."""
+    if not problems or call.options.field_validation == IGNORE:
+        return
+    if call.options.field_validation == STRICT:
+        raise not_handled(kind, version, kind, f"strict decoding error: {', '.join(problems)}")
+    for problem in problems:
+        call.warn(problem)

@@ -1,0 +1,1 @@
+"""Which resources are served, and under which names."""

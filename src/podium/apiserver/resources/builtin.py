@@ -1,0 +1,181 @@
+"""The resources that every server has, as data.
+
+Names, short names, categories, verbs and subresources are those of Kubernetes v1.36. Groups that
+neither the scheduler nor the tools around it read are not served.
+"""
+
+from podium.apiserver.resources.resource import ALL_VERBS, STATUS_VERBS, Resource, Subresource
+
+_CREATE = ("create",)
+_WITHOUT_COLLECTION = tuple(verb for verb in ALL_VERBS if verb != "deletecollection")
+
+
+def _status(kind: str) -> Subresource:
+    return Subresource("status", kind, STATUS_VERBS)
+
+
+_SCALE = Subresource("scale", "Scale", STATUS_VERBS, "autoscaling", "v1")
+
+
+def _kind(
+    group: str,
+    kind: str,
+    plural: str,
+    *more: Subresource,
+    short: str = "",
+    namespaced: bool = True,
+    status: bool = False,
+    categories: tuple[str, ...] = (),
+    verbs: tuple[str, ...] = ALL_VERBS,
+) -> Resource:
+    subresources = (*more, _status(kind)) if status else more
+    return Resource(
+        group=group,
+        version="v1",
+        kind=kind,
+        plural=plural,
+        singular=kind.lower(),
+        namespaced=namespaced,
+        short_names=tuple(short.split(",")) if short else (),
+        categories=categories,
+        subresources=subresources,
+        verbs=verbs,
+    )
+
+
+_ALL = ("all",)
+
+_CORE = (
+    _kind("", "Binding", "bindings", verbs=_CREATE),
+    _kind("", "ConfigMap", "configmaps", short="cm"),
+    _kind("", "Endpoints", "endpoints", short="ep"),
+    _kind("", "Event", "events", short="ev"),
+    _kind("", "LimitRange", "limitranges", short="limits"),
+    _kind(
+        "",
+        "Namespace",
+        "namespaces",
+        Subresource("finalize", "Namespace", ("update",)),
+        short="ns",
+        namespaced=False,
+        status=True,
+        verbs=_WITHOUT_COLLECTION,
+    ),
+    _kind("", "Node", "nodes", short="no", namespaced=False, status=True),
+    _kind("", "PersistentVolumeClaim", "persistentvolumeclaims", short="pvc", status=True),
+    _kind("", "PersistentVolume", "persistentvolumes", short="pv", namespaced=False, status=True),
+    _kind(
+        "",
+        "Pod",
+        "pods",
+        Subresource("attach", "PodAttachOptions", ("create", "get")),
+        Subresource("binding", "Binding", _CREATE),
+        Subresource("ephemeralcontainers", "Pod", STATUS_VERBS),
+        Subresource("eviction", "Eviction", _CREATE, "policy", "v1"),
+        Subresource("exec", "PodExecOptions", ("create", "get")),
+        Subresource("log", "Pod", ("get",)),
+        Subresource("portforward", "PodPortForwardOptions", ("create", "get")),
+        Subresource("resize", "Pod", STATUS_VERBS),
+        short="po",
+        status=True,
+        categories=_ALL,
+    ),
+    _kind("", "PodTemplate", "podtemplates"),
+    _kind(
+        "",
+        "ReplicationController",
+        "replicationcontrollers",
+        _SCALE,
+        short="rc",
+        status=True,
+        categories=_ALL,
+    ),
+    _kind("", "ResourceQuota", "resourcequotas", short="quota", status=True),
+    _kind("", "Secret", "secrets"),
+    _kind("", "ServiceAccount", "serviceaccounts", short="sa"),
+    _kind("", "Service", "services", short="svc", status=True, categories=_ALL),
+)
+
+_APPS = (
+    _kind("apps", "ControllerRevision", "controllerrevisions"),
+    _kind("apps", "DaemonSet", "daemonsets", short="ds", status=True, categories=_ALL),
+    _kind(
+        "apps", "Deployment", "deployments", _SCALE, short="deploy", status=True, categories=_ALL
+    ),
+    _kind("apps", "ReplicaSet", "replicasets", _SCALE, short="rs", status=True, categories=_ALL),
+    _kind("apps", "StatefulSet", "statefulsets", _SCALE, short="sts", status=True, categories=_ALL),
+)
+
+_BATCH = (
+    _kind("batch", "CronJob", "cronjobs", short="cj", status=True, categories=_ALL),
+    _kind("batch", "Job", "jobs", status=True, categories=_ALL),
+)
+
+_AUTHORISATION = "authorization.k8s.io"
+_RBAC = "rbac.authorization.k8s.io"
+_REVIEWS = (
+    _kind(
+        "authentication.k8s.io",
+        "SelfSubjectReview",
+        "selfsubjectreviews",
+        namespaced=False,
+        verbs=_CREATE,
+    ),
+    _kind("authentication.k8s.io", "TokenReview", "tokenreviews", namespaced=False, verbs=_CREATE),
+    _kind(_AUTHORISATION, "LocalSubjectAccessReview", "localsubjectaccessreviews", verbs=_CREATE),
+    _kind(
+        _AUTHORISATION,
+        "SelfSubjectAccessReview",
+        "selfsubjectaccessreviews",
+        namespaced=False,
+        verbs=_CREATE,
+    ),
+    _kind(
+        _AUTHORISATION,
+        "SelfSubjectRulesReview",
+        "selfsubjectrulesreviews",
+        namespaced=False,
+        verbs=_CREATE,
+    ),
+    _kind(
+        _AUTHORISATION,
+        "SubjectAccessReview",
+        "subjectaccessreviews",
+        namespaced=False,
+        verbs=_CREATE,
+    ),
+    _kind(_RBAC, "ClusterRoleBinding", "clusterrolebindings", namespaced=False),
+    _kind(_RBAC, "ClusterRole", "clusterroles", namespaced=False),
+    _kind(_RBAC, "RoleBinding", "rolebindings"),
+    _kind(_RBAC, "Role", "roles"),
+)
+
+_STORAGE = "storage.k8s.io"
+_DEVICES = "resource.k8s.io"
+_OTHERS = (
+    _kind(
+        "apiextensions.k8s.io",
+        "CustomResourceDefinition",
+        "customresourcedefinitions",
+        short="crd,crds",
+        namespaced=False,
+        status=True,
+        categories=("api-extensions",),
+    ),
+    _kind("coordination.k8s.io", "Lease", "leases"),
+    _kind("discovery.k8s.io", "EndpointSlice", "endpointslices"),
+    _kind("events.k8s.io", "Event", "events", short="ev"),
+    _kind("policy", "PodDisruptionBudget", "poddisruptionbudgets", short="pdb", status=True),
+    _kind(_DEVICES, "DeviceClass", "deviceclasses", namespaced=False),
+    _kind(_DEVICES, "ResourceClaim", "resourceclaims", status=True),
+    _kind(_DEVICES, "ResourceClaimTemplate", "resourceclaimtemplates"),
+    _kind(_DEVICES, "ResourceSlice", "resourceslices", namespaced=False),
+    _kind("scheduling.k8s.io", "PriorityClass", "priorityclasses", short="pc", namespaced=False),
+    _kind(_STORAGE, "CSIDriver", "csidrivers", namespaced=False),
+    _kind(_STORAGE, "CSINode", "csinodes", namespaced=False),
+    _kind(_STORAGE, "CSIStorageCapacity", "csistoragecapacities"),
+    _kind(_STORAGE, "StorageClass", "storageclasses", short="sc", namespaced=False),
+    _kind(_STORAGE, "VolumeAttachment", "volumeattachments", namespaced=False, status=True),
+)
+
+BUILTIN: tuple[Resource, ...] = (*_CORE, *_APPS, *_BATCH, *_REVIEWS, *_OTHERS)

@@ -1,0 +1,80 @@
+"""One served resource: its names, its scope, its verbs and its subresources.
+
+Everything that differs between resources by name only reads it from here: paths, discovery, the
+words in errors. What differs in behaviour (defaults, validation, columns) lives with that
+behaviour, keyed by group and kind. Resources are compared by identity: the table has one of each.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+ALL_VERBS = (
+    "create",
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "update",
+    "watch",
+)
+STATUS_VERBS = ("get", "patch", "update")
+
+
+@dataclass(frozen=True)
+class Subresource:
+    """A path below one object, such as `pods/binding`; its kind may be of another group."""
+
+    name: str
+    kind: str
+    verbs: tuple[str, ...]
+    group: str = ""
+    version: str = ""
+    """Empty group and version: those of the resource."""
+
+
+@dataclass(frozen=True, eq=False)
+class Resource:
+    """A collection of objects of one kind, as a path names it."""
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    singular: str
+    namespaced: bool
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    subresources: tuple[Subresource, ...] = ()
+    verbs: tuple[str, ...] = ALL_VERBS
+    is_custom: bool = field(default=False, kw_only=True)
+    """Defined by a CustomResourceDefinition."""
+    list_kind_name: str = field(default="", kw_only=True)
+    selectable_fields: tuple[str, ...] = field(default=(), kw_only=True)
+    """Of custom resources: paths such as `spec.queue`, without a leading dot."""
+
+    @cached_property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @cached_property
+    def group_resource(self) -> str:
+        """The name in messages: `pods`, `deployments.apps`."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    @cached_property
+    def list_kind(self) -> str:
+        return self.list_kind_name or f"{self.kind}List"
+
+    @cached_property
+    def subresource_by_name(self) -> dict[str, Subresource]:
+        return {each.name: each for each in self.subresources}
+
+    @property
+    def has_status(self) -> bool:
+        return "status" in self.subresource_by_name
+
+    @property
+    def is_stored(self) -> bool:
+        """Reviews and bindings are questions and acts: there is nothing to get."""
+        return "get" in self.verbs

@@ -1,0 +1,1 @@
+"""Selectors as they stand in a query: `labelSelector` and `fieldSelector`."""

@@ -1,0 +1,1 @@
+"""A server that listens: sockets, certificates, kubeconfig, start and stop."""

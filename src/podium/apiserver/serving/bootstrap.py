@@ -1,0 +1,33 @@
+"""What a cluster has from its first moment: system namespaces, priority classes, its own service.
+
+Made through the same requests as everything else, when it is missing: at the first start, and
+after somebody has deleted it.
+"""
+
+from typing import Final
+
+from podium.apiserver.admission import SYSTEM_CLASSES
+from podium.apiserver.bodies.reading import Read
+from podium.apiserver.json_values import JsonObject, copied
+from podium.apiserver.requests import creating, taking
+from podium.apiserver.requests.call import Call
+from podium.apiserver.requests.registry import Registry
+
+_NAMESPACES: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
+
+
+def bootstrap(registry: Registry) -> None:
+    """Create what every cluster has and this one lacks."""
+    for name in _NAMESPACES:
+        _ensure(registry, "namespaces", "", {"metadata": {"name": name}})
+    for written in SYSTEM_CLASSES:
+        _ensure(registry, "priorityclasses", "scheduling.k8s.io", copied(written))
+
+
+def _ensure(registry: Registry, plural: str, group: str, obj: JsonObject) -> None:
+    resource = registry.table.named(plural, group)
+    if registry.find(resource, "", obj["metadata"]["name"]) is not None:
+        return
+    call = Call(registry.now(), user_agent="podium-apiserver")
+    taken = taking.take(registry, resource, Read(obj, ()), call)
+    creating.create(registry, resource, "", taken, call)

@@ -1,0 +1,173 @@
+"""A certificate authority and a server certificate, made when there are none.
+
+Both are kept in a directory, so that a server that is started again there keeps the trust of the
+kubeconfigs it has written. Keys are readable by their owner alone. A certificate that does not
+name the host, or ends within a month, is made anew; the authority stays.
+"""
+
+import ipaddress
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+_AUTHORITY_LIFE: Final = timedelta(days=3650)
+_SERVER_LIFE: Final = timedelta(days=365)
+_RENEWED_BEFORE_END: Final = timedelta(days=30)
+_CLOCK_SKEW: Final = timedelta(minutes=5)
+_NAMES: Final = ("localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
+
+
+@dataclass(frozen=True, slots=True)
+class Certificates:
+    """Where the server finds its certificate, and what clients trust it by."""
+
+    certificate_file: Path
+    key_file: Path
+    authority: bytes
+    """PEM."""
+
+
+def ensure_certificates(directory: Path, host: str) -> Certificates:
+    """The certificates in a directory, made or renewed as needed."""
+    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    authority, authority_key = _authority(directory)
+    found = Certificates(directory / "apiserver.crt", directory / "apiserver.key", _pem(authority))
+    if not _is_good(found, authority, host):
+        key = ec.generate_private_key(ec.SECP256R1())
+        certificate = _server_certificate(key, authority, authority_key, host)
+        _write_key(found.key_file, key)
+        found.certificate_file.write_bytes(_pem(certificate) + _pem(authority))
+    return found
+
+
+def _authority(directory: Path) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
+    certificate_file, key_file = directory / "ca.crt", directory / "ca.key"
+    if certificate_file.exists() and key_file.exists():
+        key = serialization.load_pem_private_key(key_file.read_bytes(), None)
+        certificate = x509.load_pem_x509_certificate(certificate_file.read_bytes())
+        if isinstance(key, ec.EllipticCurvePrivateKey) and _lasts(certificate):
+            return certificate, key
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "podium-ca")])
+    certificate = (
+        _builder(name, name, key.public_key(), _AUTHORITY_LIFE)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(_key_usage(authority=True), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    _write_key(key_file, key)
+    certificate_file.write_bytes(_pem(certificate))
+    return certificate, key
+
+
+def _server_certificate(
+    key: ec.EllipticCurvePrivateKey,
+    authority: x509.Certificate,
+    authority_key: ec.EllipticCurvePrivateKey,
+    host: str,
+) -> x509.Certificate:
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "podium-apiserver")])
+    return (
+        _builder(name, authority.subject, key.public_key(), _SERVER_LIFE)
+        .add_extension(x509.SubjectAlternativeName(_alternative_names(host)), critical=False)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(_key_usage(authority=False), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .sign(authority_key, hashes.SHA256())
+    )
+
+
+def _builder(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, life: timedelta
+) -> x509.CertificateBuilder:
+    now = datetime.now(UTC)
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key)
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - _CLOCK_SKEW)
+        .not_valid_after(now + life)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
+    )
+
+
+def _key_usage(*, authority: bool) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=True,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        key_cert_sign=authority,
+        crl_sign=authority,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
+def _alternative_names(host: str) -> list[x509.GeneralName]:
+    addresses = {"127.0.0.1", "::1"}
+    names = list(_NAMES)
+    try:
+        addresses.add(str(ipaddress.ip_address(host)))
+    except ValueError:
+        names.append(host)
+    return [
+        *(x509.DNSName(name) for name in dict.fromkeys(names)),
+        *(x509.IPAddress(ipaddress.ip_address(each)) for each in sorted(addresses)),
+    ]
+
+
+def _is_good(found: Certificates, authority: x509.Certificate, host: str) -> bool:
+    if not found.certificate_file.exists() or not found.key_file.exists():
+        return False
+    certificate = x509.load_pem_x509_certificate(found.certificate_file.read_bytes())
+    names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    return (
+        certificate.issuer == authority.subject
+        and _lasts(certificate)
+        and set(_alternative_names(host)) <= set(names)
+        and _is_signed_by(certificate, authority)
+    )
+
+
+def _is_signed_by(certificate: x509.Certificate, authority: x509.Certificate) -> bool:
+    try:
+        certificate.verify_directly_issued_by(authority)
+    except Exception:
+        return False
+    return True
+
+
+def _lasts(certificate: x509.Certificate) -> bool:
+    return certificate.not_valid_after_utc - datetime.now(UTC) > _RENEWED_BEFORE_END
+
+
+def _pem(certificate: x509.Certificate) -> bytes:
+    return certificate.public_bytes(serialization.Encoding.PEM)
+
+
+def _write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
+    text = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    write_private(path, text)
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a file that only its owner can read, even while it is being written."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    os.fchmod(descriptor, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)

@@ -1,0 +1,35 @@
+"""The kubeconfig by which kubectl and client libraries reach the server.
+
+It holds the token, so only its owner may read it. Clients send a token over TLS alone; a plain
+server's kubeconfig has none.
+"""
+
+import base64
+from pathlib import Path
+
+from podium.apiserver.answers.yaml_text import as_yaml
+from podium.apiserver.json_values import JsonObject
+from podium.apiserver.serving.certificates import write_private
+
+_NAME = "podium"
+
+
+def kubeconfig(server: str, token: str, authority: bytes | None) -> JsonObject:
+    cluster: JsonObject = {"server": server}
+    user: JsonObject = {}
+    if authority is not None:
+        cluster["certificate-authority-data"] = base64.b64encode(authority).decode()
+        user["token"] = token
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": _NAME, "cluster": cluster}],
+        "users": [{"name": _NAME, "user": user}],
+        "contexts": [{"name": _NAME, "context": {"cluster": _NAME, "user": _NAME}}],
+        "current-context": _NAME,
+    }
+
+
+def write_kubeconfig(path: Path, server: str, token: str, authority: bytes | None) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_private(path, as_yaml(kubeconfig(server, token, authority)))

@@ -1,0 +1,222 @@
+"""A running server: a socket, uvicorn on it, and the store's journal if there is one.
+
+`ApiServer` owns everything from the listening socket to the journal. It listens from the moment it
+is made, so that the port is known before anything is served; `serve` runs until it is told to stop.
+"""
+
+import asyncio
+import contextlib
+import secrets
+import signal
+import socket
+import tempfile
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random, SystemRandom
+from typing import Any, Final
+
+import uvicorn
+
+from podium.api.errors import InputError
+from podium.apiserver.access.tokens import Tokens
+from podium.apiserver.http.app import Application
+from podium.apiserver.http.commits import Commits
+from podium.apiserver.http.service import Service
+from podium.apiserver.openapi import OpenApi
+from podium.apiserver.requests.registry import Registry
+from podium.apiserver.resources.table import ResourceTable
+from podium.apiserver.serving.bootstrap import bootstrap
+from podium.apiserver.serving.certificates import Certificates, ensure_certificates, write_private
+from podium.apiserver.store.journal import Journal
+from podium.apiserver.store.store import Store
+
+_LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
+_BACKLOG: Final = 1024
+_GRACE_S: Final = 3
+_KEEP_ALIVE_S: Final = 90
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """How a server is to be run."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    """0: any free one."""
+    data: Path | None = None
+    """Where objects are kept; None: in memory."""
+    plain: bool = False
+    """HTTP without TLS; only on loopback, and whoever connects may do everything."""
+    token: str = ""
+    """Empty: the one in the data directory, or a new one."""
+
+
+@dataclass
+class ApiServer:
+    options: ServerOptions
+    token: str = field(init=False)
+    certificates: Certificates | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        options = self.options
+        if options.plain and options.host not in _LOOPBACK:
+            raise InputError(
+                f"a plain server would let everybody in who reaches {options.host}",
+                remedy="leave out --plain, or listen on 127.0.0.1",
+            )
+        self._closing = contextlib.ExitStack()
+        try:
+            self._socket = _listen(options.host, options.port)
+            self._closing.callback(self._socket.close)
+            self._journal = Journal(options.data) if options.data else None
+            self.token = options.token or _kept_token(options.data)
+            if not options.plain:
+                self.certificates = ensure_certificates(self._certificate_directory(), options.host)
+            self._build()
+        except BaseException:
+            self.close()
+            raise
+
+    def _certificate_directory(self) -> Path:
+        if self.options.data is not None:
+            return self.options.data / "certificates"
+        return Path(
+            self._closing.enter_context(tempfile.TemporaryDirectory(prefix="podium-apiserver-"))
+        )
+
+    def _build(self) -> None:
+        store = Store(self._journal.load() if self._journal else None)
+        table = ResourceTable()
+        randomness: Random = SystemRandom()
+        self.registry = Registry(store, table, clock=time.time, randomness=randomness)
+        bootstrap(self.registry)
+        tokens = Tokens(self.token, anonymous_is_admin=self.options.plain)
+        openapi = OpenApi(table, self.registry.definitions.schema_of)
+        self._service = Service(self.registry, tokens, openapi)
+
+    @property
+    def url(self) -> str:
+        host, port = self._socket.getsockname()[:2]
+        shown = f"[{host}]" if ":" in host else host
+        return f"{'http' if self.options.plain else 'https'}://{shown}:{port}"
+
+    async def serve(self) -> None:
+        """Serve until `stop` or a signal; then end watches, finish requests, close the store."""
+        self._failure: Exception | None = None
+        commits = None
+        if self._journal is not None:
+            commits = Commits(self.registry.store, self._journal, self._journal_failed)
+            commits.start()
+        self._application = Application(self._service, Random(), commits)
+        config = self._uvicorn_config(self._application)
+        self._server = _Server(config, self._application)
+        try:
+            await self._server.serve(sockets=[self._socket])
+        finally:
+            if commits is not None:
+                await commits.stop()
+                self._journal = None
+            self.close()
+        if self._failure is not None:
+            raise InputError(f"cannot be written: {self._failure}", source=str(self.options.data))
+
+    def stop(self) -> None:
+        """End `serve`; may be called from the event loop."""
+        self._server.should_exit = True
+
+    def close(self) -> None:
+        """Release what was opened; needed only if `serve` never ran."""
+        journal = getattr(self, "_journal", None)
+        if journal is not None:
+            journal.close()
+        self._closing.close()
+
+    def _journal_failed(self, problem: Exception) -> None:
+        self._failure = problem
+        self.stop()
+
+    def _uvicorn_config(self, application: Application) -> uvicorn.Config:
+        secure: dict[str, Any] = {}
+        if self.certificates is not None:
+            secure = {
+                "ssl_certfile": str(self.certificates.certificate_file),
+                "ssl_keyfile": str(self.certificates.key_file),
+            }
+        return uvicorn.Config(
+            application,
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            ws="none",
+            http="httptools",
+            proxy_headers=False,
+            timeout_keep_alive=_KEEP_ALIVE_S,
+            timeout_graceful_shutdown=_GRACE_S,
+            **secure,
+        )
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, which ends watches before it waits for requests to end."""
+
+    def __init__(self, config: uvicorn.Config, application: Application) -> None:
+        super().__init__(config)
+        self._application = application
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """Whoever runs the event loop decides what signals mean."""
+        yield
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._application.stop()
+        await super().shutdown(sockets)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        listening = socket.create_server((host, port), family=family, backlog=_BACKLOG)
+    except (OSError, OverflowError) as problem:
+        raise InputError(f"cannot listen on {host}:{port}: {problem}") from problem
+    listening.setblocking(False)
+    return listening
+
+
+def _kept_token(data: Path | None) -> str:
+    """A new token, or the one that an earlier server in the same directory had."""
+    if data is None:
+        return secrets.token_urlsafe(32)
+    path = data / "token"
+    if path.exists():
+        found = path.read_text().strip()
+        if found:
+            return found
+    token = secrets.token_urlsafe(32)
+    write_private(path, token.encode() + b"\n")
+    return token
+
+
+def run(server: ApiServer) -> None:
+    """Serve in an event loop of its own until SIGTERM or SIGINT."""
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        runner.run(_serve_until_signal(server))
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
+    """The fast event loop where there is one."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop
+    return uvloop.new_event_loop
+
+
+async def _serve_until_signal(server: ApiServer) -> None:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, server.stop)
+    await server.serve()

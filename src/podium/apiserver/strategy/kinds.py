@@ -1,0 +1,198 @@
+"""What the server does with each kind before it is validated.
+
+Most kinds differ in three things only: what an empty status looks like, whether they count
+generations, and of which part. The rest have functions of their own.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from podium.apiserver.json_values import JsonObject, copied
+from podium.apiserver.resources.resource import Resource
+from podium.apiserver.strategy import pods, services, storage, workloads
+
+Key = tuple[str, str]
+
+_EMPTY_STATUSES: Final[Mapping[Key, JsonObject]] = {
+    ("", "ReplicationController"): {"replicas": 0},
+    ("", "ResourceQuota"): {},
+    ("", "Service"): {"loadBalancer": {}},
+    ("apps", "DaemonSet"): {
+        "currentNumberScheduled": 0,
+        "numberMisscheduled": 0,
+        "desiredNumberScheduled": 0,
+        "numberReady": 0,
+    },
+    ("apps", "Deployment"): {},
+    ("apps", "ReplicaSet"): {"replicas": 0},
+    ("apps", "StatefulSet"): {"replicas": 0, "availableReplicas": 0},
+    ("batch", "CronJob"): {},
+    ("batch", "Job"): {},
+    ("policy", "PodDisruptionBudget"): {
+        "disruptionsAllowed": 0,
+        "currentHealthy": 0,
+        "desiredHealthy": 0,
+        "expectedPods": 0,
+    },
+    ("resource.k8s.io", "ResourceClaim"): {},
+    ("storage.k8s.io", "VolumeAttachment"): {"attached": False},
+}
+"""Statuses that clients cannot set when they create an object, as the server writes empty ones."""
+
+_COUNTED: Final[Mapping[Key, tuple[str, ...]]] = {
+    ("", "Pod"): ("spec",),
+    ("", "PodTemplate"): ("template",),
+    ("", "ReplicationController"): ("spec",),
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): ("spec",),
+    ("apps", "DaemonSet"): ("spec",),
+    ("apps", "Deployment"): ("spec", "annotations"),
+    ("apps", "ReplicaSet"): ("spec",),
+    ("apps", "StatefulSet"): ("spec",),
+    ("batch", "CronJob"): ("spec",),
+    ("batch", "Job"): ("spec",),
+    ("discovery.k8s.io", "EndpointSlice"): ("addressType", "endpoints", "ports", "labels"),
+    ("policy", "PodDisruptionBudget"): ("spec",),
+    ("resource.k8s.io", "DeviceClass"): ("spec",),
+    ("resource.k8s.io", "ResourceSlice"): ("spec",),
+    ("scheduling.k8s.io", "PriorityClass"): (),
+}
+"""Kinds that start with generation 1, and the parts whose changes count it up."""
+
+_METADATA_PARTS: Final = ("annotations", "labels")
+_KEPT_FOR_STATUS: Final = (
+    "labels",
+    "annotations",
+    "finalizers",
+    "ownerReferences",
+    "deletionTimestamp",
+    "generation",
+)
+_STATUS_ONLY: Final = frozenset(
+    {("resource.k8s.io", "ResourceClaim"), ("storage.k8s.io", "VolumeAttachment")}
+)
+"""Kinds whose metadata does not change with their status."""
+
+
+def _prepare_namespace(namespace: JsonObject, _now: str) -> None:
+    namespace["status"] = {"phase": "Active"}
+    spec = namespace.setdefault("spec", {})
+    finalizers = spec.get("finalizers") or []
+    if "kubernetes" not in finalizers:
+        spec["finalizers"] = [*finalizers, "kubernetes"]
+
+
+def _date_taints(resource_slice: JsonObject, now: str) -> None:
+    for device in (resource_slice.get("spec") or {}).get("devices") or ():
+        for taint in device.get("taints") or ():
+            if taint.get("timeAdded") is None:
+                taint["timeAdded"] = now
+
+
+_CREATE: Final[Mapping[Key, Callable[[JsonObject, str], None]]] = {
+    ("", "Namespace"): _prepare_namespace,
+    ("", "PersistentVolume"): storage.prepare_volume,
+    ("", "PersistentVolumeClaim"): storage.prepare_claim,
+    ("", "Pod"): pods.prepare_create,
+    ("", "Service"): services.prepare_create,
+    ("apps", "DaemonSet"): workloads.prepare_daemon_set,
+    ("batch", "Job"): workloads.prepare_job,
+    ("resource.k8s.io", "ResourceSlice"): _date_taints,
+}
+
+
+def prepare_create(resource: Resource, obj: JsonObject, now: str) -> None:
+    """Start a new object: its status, its generation, what the server adds."""
+    if resource.is_custom:
+        obj["metadata"]["generation"] = 1
+        if resource.has_status:
+            obj.pop("status", None)
+        return
+    key = (resource.group, resource.kind)
+    status = _EMPTY_STATUSES.get(key)
+    if status is not None:
+        obj["status"] = copied(status)
+    if key in _COUNTED:
+        obj["metadata"]["generation"] = 1
+    prepare = _CREATE.get(key)
+    if prepare is not None:
+        prepare(obj, now)
+
+
+def prepare_update(resource: Resource, new: JsonObject, old: JsonObject, now: str) -> None:
+    """Keep what an update cannot change, and count the generation."""
+    key = (resource.group, resource.kind)
+    keeps_status = resource.has_status
+    if keeps_status:
+        _keep(new, old, "status")
+    if key == ("", "Namespace"):
+        _keep_finalizers(new, old)
+    elif key == ("", "Service"):
+        services.prepare_update(new, old)
+    elif key == ("", "PersistentVolumeClaim"):
+        storage.normalise_sources(new["spec"])
+    elif key == ("apps", "DaemonSet"):
+        workloads.keep_template_generation(new, old)
+    elif key == ("resource.k8s.io", "ResourceSlice"):
+        _date_taints(new, now)
+    _keep(new["metadata"], old["metadata"], "generation")
+    if _is_changed(resource, new, old):
+        new["metadata"]["generation"] = (old["metadata"].get("generation") or 0) + 1
+
+
+def _is_changed(resource: Resource, new: JsonObject, old: JsonObject) -> bool:
+    if resource.is_custom:
+        apart = {"metadata", "status"} if resource.has_status else {"metadata"}
+        parts = {name for name in (*new, *old) if name not in apart}
+        return any(new.get(part) != old.get(part) for part in parts)
+    for part in _COUNTED.get((resource.group, resource.kind), ()):
+        holders = (new["metadata"], old["metadata"]) if part in _METADATA_PARTS else (new, old)
+        if (holders[0].get(part) or None) != (holders[1].get(part) or None):
+            return True
+    return False
+
+
+def prepare_status_update(resource: Resource, new: JsonObject, old: JsonObject, now: str) -> None:
+    """Keep everything but the status and, for most kinds, the metadata."""
+    key = (resource.group, resource.kind)
+    for name in {*new, *old} - {"metadata", "status", "kind", "apiVersion"}:
+        _keep(new, old, name)
+    _keep(new["metadata"], old["metadata"], "generation")
+    if resource.is_custom or key in _STATUS_ONLY:
+        for name in _KEPT_FOR_STATUS:
+            _keep(new["metadata"], old["metadata"], name)
+    elif key == ("", "Pod"):
+        pods.prepare_status_update(new, old)
+    elif key == ("", "PersistentVolume"):
+        storage.prepare_volume_status(new, old, now)
+    elif key == ("apps", "Deployment"):
+        _keep(new["metadata"], old["metadata"], "labels")
+
+
+def prepare_subresource_update(
+    resource: Resource, subresource: str, new: JsonObject, old: JsonObject, _now: str
+) -> None:
+    """The same for a namespace's `finalize` and a pod's `resize` and `ephemeralcontainers`."""
+    _keep(new, old, "status")
+    _keep(new["metadata"], old["metadata"], "generation")
+    if resource.kind != "Pod":
+        return
+    for name in _KEPT_FOR_STATUS:
+        _keep(new["metadata"], old["metadata"], name)
+    if subresource == "resize":
+        pods.prepare_resize(new, old)
+    elif subresource == "ephemeralcontainers":
+        pods.prepare_ephemeral_containers(new, old)
+    if new["spec"] != old["spec"]:
+        new["metadata"]["generation"] = (old["metadata"].get("generation") or 0) + 1
+
+
+def _keep(new: JsonObject, old: JsonObject, name: str) -> None:
+    if name in old:
+        new[name] = old[name]
+    else:
+        new.pop(name, None)
+
+
+def _keep_finalizers(new: JsonObject, old: JsonObject) -> None:
+    spec = new.setdefault("spec", {})
+    _keep(spec, old.get("spec") or {}, "finalizers")

@@ -1,0 +1,33 @@
+"""Volumes and claims: phases, and the two spellings of where a claim's data come from."""
+
+from podium.apiserver.json_values import JsonObject
+
+
+def prepare_volume(volume: JsonObject, now: str) -> None:
+    volume["status"] = {"phase": "Pending", "lastPhaseTransitionTime": now}
+
+
+def prepare_volume_status(new: JsonObject, old: JsonObject, now: str) -> None:
+    """The time of a phase changes with the phase."""
+    status = new.setdefault("status", {})
+    before: JsonObject = old.get("status") or {}
+    since, earlier = status.get("lastPhaseTransitionTime"), before.get("lastPhaseTransitionTime")
+    if status.get("phase") == before.get("phase"):
+        if since is None and earlier is not None:
+            status["lastPhaseTransitionTime"] = earlier
+    elif since is None or since == earlier:
+        status["lastPhaseTransitionTime"] = now
+
+
+def prepare_claim(claim: JsonObject, _now: str) -> None:
+    claim["status"] = {"phase": "Pending"}
+    normalise_sources(claim["spec"])
+
+
+def normalise_sources(spec: JsonObject) -> None:
+    """`dataSource` and `dataSourceRef` say the same, as far as the older one can."""
+    old, new = spec.get("dataSource"), spec.get("dataSourceRef")
+    if old is not None and new is None:
+        spec["dataSourceRef"] = dict(old)
+    elif new is not None and old is None and not new.get("namespace"):
+        spec["dataSource"] = {key: new[key] for key in new if key != "namespace"}

@@ -1,0 +1,56 @@
+"""Jobs and daemon sets: the marks by which they know their pods.
+
+A job selects the pods that carry its uid; the server writes the selector and the labels unless the
+job brings its own, and a job without labels carries those of its pods. A daemon set counts the
+versions of its template in an annotation.
+"""
+
+from typing import Final
+
+from podium.apiserver.json_values import JsonObject
+
+_JOB_NAME_LABELS: Final = ("job-name", "batch.kubernetes.io/job-name")
+_JOB_UID_LABELS: Final = ("controller-uid", "batch.kubernetes.io/controller-uid")
+_TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
+
+
+def prepare_job(job: JsonObject, _now: str) -> None:
+    spec, metadata = job["spec"], job["metadata"]
+    if spec.get("manualSelector"):
+        return
+    template = spec.setdefault("template", {}).setdefault("metadata", {})
+    labels = template["labels"] = dict(template.get("labels") or {})
+    for key in _JOB_NAME_LABELS:
+        labels.setdefault(key, metadata.get("name", ""))
+    for key in _JOB_UID_LABELS:
+        labels.setdefault(key, metadata.get("uid", ""))
+    selector = spec["selector"] = dict(spec.get("selector") or {})
+    selector["matchLabels"] = {
+        _JOB_UID_LABELS[1]: metadata.get("uid", ""),
+        **(selector.get("matchLabels") or {}),
+    }
+    if not metadata.get("labels"):
+        metadata["labels"] = dict(labels)
+
+
+def prepare_daemon_set(daemon_set: JsonObject, _now: str) -> None:
+    _set_template_generation(daemon_set, max(_template_generation(daemon_set), 1))
+
+
+def keep_template_generation(new: JsonObject, old: JsonObject) -> None:
+    """Counted up when the template changes."""
+    generation = _template_generation(old)
+    if (new.get("spec") or {}).get("template") != (old.get("spec") or {}).get("template"):
+        generation += 1
+    _set_template_generation(new, generation)
+
+
+def _template_generation(daemon_set: JsonObject) -> int:
+    written = (daemon_set["metadata"].get("annotations") or {}).get(_TEMPLATE_GENERATION, "0")
+    return int(written) if written.isdecimal() else 0
+
+
+def _set_template_generation(daemon_set: JsonObject, generation: int) -> None:
+    metadata = daemon_set["metadata"]
+    annotations = metadata.get("annotations") or {}
+    metadata["annotations"] = {**annotations, _TEMPLATE_GENERATION: str(generation)}

@@ -1,0 +1,74 @@
+"""Which printer prints which kind."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from podium.apiserver.json_values import JsonObject
+from podium.apiserver.resources.resource import Resource
+from podium.apiserver.tables import cluster, pods, services, storage, workloads
+from podium.apiserver.tables.custom import custom_printer
+from podium.apiserver.tables.printer import GENERIC, Cells, Printer
+
+_RBAC: Final = "rbac.authorization.k8s.io"
+_STORAGE: Final = "storage.k8s.io"
+_DEVICES: Final = "resource.k8s.io"
+
+_BY_KIND: Final[Mapping[tuple[str, str], Printer]] = {
+    ("", "ConfigMap"): storage.CONFIG_MAP,
+    ("", "Endpoints"): services.ENDPOINTS,
+    ("", "Event"): cluster.EVENT,
+    ("", "Namespace"): cluster.NAMESPACE,
+    ("", "Node"): cluster.NODE,
+    ("", "PersistentVolume"): storage.VOLUME,
+    ("", "PersistentVolumeClaim"): storage.CLAIM,
+    ("", "Pod"): pods.POD,
+    ("", "PodTemplate"): workloads.POD_TEMPLATE,
+    ("", "ReplicationController"): workloads.REPLICATION_CONTROLLER,
+    ("", "ResourceQuota"): storage.QUOTA,
+    ("", "Secret"): storage.SECRET,
+    ("", "Service"): services.SERVICE,
+    ("", "ServiceAccount"): cluster.NAME_AND_AGE,
+    ("apps", "ControllerRevision"): workloads.CONTROLLER_REVISION,
+    ("apps", "DaemonSet"): workloads.DAEMON_SET,
+    ("apps", "Deployment"): workloads.DEPLOYMENT,
+    ("apps", "ReplicaSet"): workloads.REPLICA_SET,
+    ("apps", "StatefulSet"): workloads.STATEFUL_SET,
+    ("batch", "CronJob"): workloads.CRON_JOB,
+    ("batch", "Job"): workloads.JOB,
+    ("coordination.k8s.io", "Lease"): cluster.LEASE,
+    ("discovery.k8s.io", "EndpointSlice"): services.ENDPOINT_SLICE,
+    ("events.k8s.io", "Event"): cluster.EVENT,
+    ("policy", "PodDisruptionBudget"): cluster.BUDGET,
+    (_RBAC, "ClusterRoleBinding"): storage.ROLE_BINDING,
+    (_RBAC, "RoleBinding"): storage.ROLE_BINDING,
+    (_DEVICES, "DeviceClass"): cluster.NAME_AND_AGE,
+    (_DEVICES, "ResourceClaim"): cluster.RESOURCE_CLAIM,
+    (_DEVICES, "ResourceClaimTemplate"): cluster.NAME_AND_AGE,
+    (_DEVICES, "ResourceSlice"): cluster.RESOURCE_SLICE,
+    ("scheduling.k8s.io", "PriorityClass"): cluster.PRIORITY_CLASS,
+    (_STORAGE, "CSIDriver"): storage.CSI_DRIVER,
+    (_STORAGE, "CSINode"): storage.CSI_NODE,
+    (_STORAGE, "CSIStorageCapacity"): storage.CSI_CAPACITY,
+    (_STORAGE, "StorageClass"): storage.STORAGE_CLASS,
+    (_STORAGE, "VolumeAttachment"): storage.ATTACHMENT,
+}
+_CUSTOM: Final = custom_printer(None)
+
+
+def printer_of(resource: Resource) -> Printer:
+    """The printer of a kind; custom resources with columns of their own bring `custom_printer`."""
+    if resource.is_custom:
+        return _CUSTOM
+    return _BY_KIND.get((resource.group, resource.kind), GENERIC)
+
+
+def columns(resource: Resource) -> list[JsonObject]:
+    return printer_of(resource).columns
+
+
+def cells(resource: Resource, obj: JsonObject, now: float) -> Cells:
+    return printer_of(resource).cells(obj, now)
+
+
+def row_conditions(resource: Resource, obj: JsonObject) -> list[JsonObject]:
+    return printer_of(resource).row_conditions(obj)

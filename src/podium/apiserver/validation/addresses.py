@@ -1,0 +1,50 @@
+"""IP addresses and ranges in fields, in the one spelling that newer servers accept."""
+
+import ipaddress
+from collections.abc import Collection
+from typing import Final
+
+from podium.apiserver.field_errors import invalid
+from podium.apiserver.validation.object_meta import Errors
+
+_NOT_AN_IP: Final = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+_NOT_A_RANGE: Final = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+def address_of(text: str) -> Address | None:
+    """None if the text is no IP address."""
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None
+
+
+def check_address(errors: Errors, text: str, path: str, known: Collection[str] = ()) -> None:
+    """`known`: addresses that the object already has, which stay as they are."""
+    if text in known:
+        return
+    address = address_of(text)
+    if address is None:
+        errors.append(invalid(path, text, _NOT_AN_IP))
+
+
+def check_range(errors: Errors, text: str, path: str) -> None:
+    try:
+        ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        valid = False
+    else:
+        valid = "/" in text
+    if not valid:
+        errors.append(invalid(path, text, _NOT_A_RANGE))
+
+
+def check_families(errors: Errors, addresses: list[str], shown: object, path: str) -> None:
+    """At most one address of each IP family."""
+    found = [address_of(address) for address in addresses]
+    versions = [address.version for address in found if address is not None]
+    if len(addresses) > 1 and (len(addresses) > 2 or len(set(versions)) != len(addresses)):
+        detail = "may specify no more than one IP for each IP family"
+        errors.append(invalid(path, shown, detail))

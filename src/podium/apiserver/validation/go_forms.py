@@ -1,0 +1,228 @@
+"""Values as Kubernetes' own Go types print them, for the errors that show whole structs.
+
+Some refusals show the value, or the difference between two, in the form of the types that the
+reference server uses inside: fields under their Go names, every field of a struct there, `null`
+for what is absent. The fields and their types are those of the schema; here stands where the
+internal types differ from the served ones: names, order, and the host's namespaces, which live in
+a pod's security context.
+
+Worked example: `{"name": "dev"}` as a PodResourceClaim is
+`{"Name":"dev","ResourceClaimName":null,"ResourceClaimTemplateName":null}`.
+"""
+
+import difflib
+import json
+from collections.abc import Collection, Iterable, Mapping
+from functools import cache
+from typing import Final
+
+from podium.apiserver.json_values import JsonObject, JsonValue
+from podium.apiserver.schema.catalogue import notation
+from podium.apiserver.schema.shapes import Field, Form, ListOf, MapOf, Scalar, Shape, Struct
+
+_NAMES: Final[Mapping[str, str]] = {
+    "apiGroup": "APIGroup",
+    "apiVersion": "APIVersion",
+    "awsElasticBlockStore": "AWSElasticBlockStore",
+    "cel": "CEL",
+    "cephfs": "CephFS",
+    "chapAuthDiscovery": "DiscoveryCHAPAuth",
+    "chapAuthSession": "SessionCHAPAuth",
+    "csi": "CSI",
+    "diskURI": "DataDiskURI",
+    "dnsConfig": "DNSConfig",
+    "dnsPolicy": "DNSPolicy",
+    "fc": "FC",
+    "fsGroup": "FSGroup",
+    "fsGroupChangePolicy": "FSGroupChangePolicy",
+    "fsType": "FSType",
+    "gcePersistentDisk": "GCEPersistentDisk",
+    "gmsaCredentialSpec": "GMSACredentialSpec",
+    "gmsaCredentialSpecName": "GMSACredentialSpecName",
+    "grpc": "GRPC",
+    "httpGet": "HTTPGet",
+    "httpHeaders": "HTTPHeaders",
+    "ip": "IP",
+    "iqn": "IQN",
+    "iscsi": "ISCSI",
+    "iscsiInterface": "ISCSIInterface",
+    "nfs": "NFS",
+    "os": "OS",
+    "pdName": "PDName",
+    "rbd": "RBD",
+    "seLinuxChangePolicy": "SELinuxChangePolicy",
+    "seLinuxOptions": "SELinuxOptions",
+    "sslEnabled": "SSLEnabled",
+    "storageos": "StorageOS",
+    "tcpSocket": "TCPSocket",
+    "tty": "TTY",
+    "uid": "UID",
+    "wwids": "WWIDs",
+}
+_RBD: Final = {
+    "monitors": "CephMonitors",
+    "image": "RBDImage",
+    "pool": "RBDPool",
+    "user": "RadosUser",
+}
+_NAMES_IN: Final[Mapping[str, Mapping[str, str]]] = {
+    "RBDVolumeSource": _RBD,
+    "RBDPersistentVolumeSource": _RBD,
+    "DeviceAttribute": {
+        name: f"{name[0].upper()}{name[1:].removesuffix('s')}Value{'s' if name[-1] == 's' else ''}"
+        for name in ("int", "bool", "string", "version", "ints", "bools", "strings", "versions")
+    },
+    "GlusterfsVolumeSource": {"endpoints": "EndpointsName"},
+    "GlusterfsPersistentVolumeSource": {"endpoints": "EndpointsName"},
+}
+_AFTER: Final[Mapping[str, Mapping[str, str]]] = {
+    "PodSpec": {
+        "setHostnameAsFQDN": "subdomain",
+        "preemptionPolicy": "priority",
+        "overhead": "runtimeClassName",
+    },
+    "PodSecurityContext": {"fsGroupChangePolicy": "fsGroup"},
+    "Volume": {"quobyte": "rbd"},
+    "PersistentVolumeSpec": {"quobyte": "rbd", "flexVolume": "iscsi"},
+}
+"""Fields that the internal type has after another one than the served type does."""
+
+_MOVED: Final = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
+_DROPPED: Final = frozenset({"serviceAccount", *_MOVED})
+_ZERO: Final[Mapping[Form, JsonValue]] = {
+    Form.BOOL: False,
+    Form.INT32: 0,
+    Form.INT64: 0,
+    Form.FLOAT: 0,
+    Form.QUANTITY: "0",
+    Form.TIME: None,
+    Form.MICRO_TIME: None,
+    Form.BYTES: None,
+    Form.INT_OR_STRING: 0,
+}
+
+
+def go_form(section: str, name: str, value: JsonObject | None) -> JsonValue:
+    """The value of a struct (`core`, `PodSpec`) in Go's form; None stays null."""
+    return None if value is None else _struct(notation().struct(section, name), value)
+
+
+def go_forms(section: str, name: str, values: Iterable[JsonObject] | None) -> JsonValue:
+    """A list of structs in Go's form."""
+    return None if values is None else [go_form(section, name, value) for value in values]
+
+
+def go_selector(selector: JsonObject | None) -> JsonValue:
+    """A label selector in Go's form."""
+    return go_form("meta", "LabelSelector", selector)
+
+
+def go_map(values: Mapping[str, JsonValue] | None) -> JsonValue:
+    """A map of plain values in Go's form, that is, sorted."""
+    return None if values is None else dict(sorted(values.items()))
+
+
+def difference(
+    section: str,
+    name: str,
+    old: JsonObject,
+    new: JsonObject,
+    *,
+    without: Collection[str] = (),
+) -> str:
+    """What changed between two structs, as a unified diff of their Go forms.
+
+    `without`: fields that the shown part of the struct does not have.
+    """
+    struct = notation().struct(section, name)
+    hidden = {shown for shown, field in _fields(struct) if field.name in without}
+    before, after = (
+        _lines({key: form for key, form in _struct(struct, value).items() if key not in hidden})
+        for value in (old, new)
+    )
+    return "".join(list(difflib.unified_diff(before, after, n=3))[2:])
+
+
+def _lines(form: JsonValue) -> list[str]:
+    text = json.dumps(form, indent=1, ensure_ascii=False)
+    return [f"{line}\n" for line in text.split("\n")]
+
+
+@cache
+def _fields(struct: Struct) -> tuple[tuple[str, Field], ...]:
+    """The fields of an internal type in its order, each with its Go name."""
+    order = [name for name in struct.fields if struct.name != "PodSpec" or name not in _DROPPED]
+    for name, previous in _AFTER.get(struct.name, {}).items():
+        if name in order:
+            order.remove(name)
+            order.insert(order.index(previous) + 1, name)
+    special = _NAMES_IN.get(struct.name, {})
+    return tuple(
+        (special.get(name) or _NAMES.get(name) or name[0].upper() + name[1:], struct.fields[name])
+        for name in order
+    )
+
+
+def _struct(struct: Struct, value: JsonObject) -> JsonObject:
+    if struct.group == "meta":
+        return _meta_struct(struct, value)
+    form: JsonObject = {}
+    for name, field in _fields(struct):
+        found = value.get(field.name)
+        if field.name == "metadata":
+            # Metadata is embedded: its fields stand beside those of the struct.
+            form.update(_value(field.shape, found or {}, is_pointer=False))
+        else:
+            form[name] = _value(field.shape, found, is_pointer=field.is_pointer)
+    if struct.name == "PodSpec":
+        form["SecurityContext"] = {
+            **{_host_name(name): _host_value(name, value) for name in _MOVED},
+            **(form["SecurityContext"] or _struct(_security_context(), {})),
+        }
+    return form
+
+
+def _meta_struct(struct: Struct, value: JsonObject) -> JsonObject:
+    """The types of metadata are shared by all versions: JSON names, and nothing that is empty."""
+    return {
+        name: _value(field.shape, value[name], is_pointer=False)
+        for name, field in struct.fields.items()
+        if value.get(name)
+    }
+
+
+def _security_context() -> Struct:
+    return notation().struct("core", "PodSecurityContext")
+
+
+def _host_name(name: str) -> str:
+    return name[0].upper() + name[1:]
+
+
+def _host_value(name: str, spec: JsonObject) -> JsonValue:
+    is_pointer = name in ("shareProcessNamespace", "hostUsers")
+    return spec.get(name) if is_pointer else bool(spec.get(name))
+
+
+def _value(shape: Shape, found: JsonValue, *, is_pointer: bool) -> JsonValue:
+    if found is None:
+        return None if is_pointer else _zero(shape)
+    match shape:
+        case Struct():
+            return _struct(shape, found)
+        case ListOf():
+            return [_value(shape.item, item, is_pointer=False) for item in found]
+        case MapOf():
+            return {key: _value(shape.value, found[key], is_pointer=False) for key in sorted(found)}
+        case _:
+            return found
+
+
+def _zero(shape: Shape) -> JsonValue:
+    match shape:
+        case Struct():
+            return _struct(shape, {})
+        case Scalar():
+            return _ZERO.get(shape.form, "")
+        case _:
+            return None

@@ -1,0 +1,225 @@
+"""Jobs and cron jobs: pods that end."""
+
+import re
+from typing import Final
+
+from podium.apiserver.field_errors import immutable, invalid, not_supported, required
+from podium.apiserver.json_values import JsonObject
+from podium.apiserver.validation.go_forms import go_form, go_map, go_selector
+from podium.apiserver.validation.names import label_problems, subdomain_problems
+from podium.apiserver.validation.numbers import check_not_negative
+from podium.apiserver.validation.object_meta import (
+    Errors,
+    built_in_meta_errors,
+    built_in_meta_update_errors,
+    meta_of,
+)
+from podium.apiserver.validation.selectors import check_label_selector
+from podium.apiserver.validation.templates import check_matches, check_template, compiled
+
+_COUNTS: Final = (
+    "parallelism",
+    "completions",
+    "activeDeadlineSeconds",
+    "backoffLimit",
+    "ttlSecondsAfterFinished",
+    "backoffLimitPerIndex",
+    "maxFailedIndexes",
+)
+_STATUS_COUNTS: Final = ("active", "succeeded", "failed", "ready", "terminating")
+_MODES: Final = ("NonIndexed", "Indexed")
+_REPLACEMENT: Final = ("Failed", "TerminatingOrFailed")
+_FIXED: Final = (
+    "completionMode",
+    "podFailurePolicy",
+    "backoffLimitPerIndex",
+    "managedBy",
+    "successPolicy",
+)
+_CONCURRENCY: Final = ("Allow", "Forbid", "Replace")
+_MAX_PARALLELISM: Final = 100_000
+_MAX_CRON_NAME: Final = 52
+_SCHEDULE_WORD: Final = re.compile(
+    r"@(yearly|annually|monthly|weekly|daily|midnight|hourly|every .+)"
+)
+_UID_LABELS: Final = ("controller-uid", "batch.kubernetes.io/controller-uid")
+_NAME_LABELS: Final = ("job-name", "batch.kubernetes.io/job-name")
+
+
+def create_errors(job: JsonObject) -> Errors:
+    metadata = meta_of(job)
+    errors = built_in_meta_errors(metadata, True, subdomain_problems)
+    spec: JsonObject = job.get("spec") or {}
+    if not spec.get("manualSelector") and spec.get("selector") is not None:
+        _check_generated_labels(errors, metadata, spec)
+    _check_selected_spec(errors, spec)
+    completions = spec.get("completions")
+    if spec.get("completionMode") == "Indexed" and completions:
+        longest = f"{metadata.get('name') or ''}-{completions - 1}"
+        if label_problems(longest):
+            detail = f"will not able to create pod with invalid DNS label: {longest}"
+            errors.append(invalid("metadata.name", metadata.get("name") or "", detail))
+    return errors
+
+
+def update_errors(new: JsonObject, old: JsonObject) -> Errors:
+    errors = built_in_meta_update_errors(meta_of(new), meta_of(old))
+    spec: JsonObject = new.get("spec") or {}
+    before: JsonObject = old.get("spec") or {}
+    _check_selected_spec(errors, spec)
+    completions = spec.get("completions")
+    if completions != before.get("completions"):
+        if spec.get("completionMode") != "Indexed":
+            errors.append(immutable("spec.completions", completions))
+        elif completions is not None and completions != spec.get("parallelism"):
+            detail = "can only be modified in tandem with spec.parallelism"
+            errors.append(invalid("spec.completions", completions, detail))
+    if spec.get("selector") != before.get("selector"):
+        errors.append(immutable("spec.selector", go_selector(spec.get("selector"))))
+    if not _may_be_rescheduled(old) and spec.get("template") != before.get("template"):
+        shown = go_form("core", "PodTemplateSpec", spec.get("template"))
+        errors.append(immutable("spec.template", shown))
+    for field in _FIXED:
+        if spec.get(field) != before.get(field):
+            errors.append(immutable(f"spec.{field}", spec.get(field)))
+    return errors
+
+
+def status_errors(new: JsonObject, old: JsonObject) -> Errors:
+    """Pods are counted up, never down."""
+    errors = built_in_meta_update_errors(meta_of(new), meta_of(old))
+    status: JsonObject = new.get("status") or {}
+    before: JsonObject = old.get("status") or {}
+    check_not_negative(errors, status, _STATUS_COUNTS, "status")
+    for field in ("failed", "succeeded"):
+        count = status.get(field) or 0
+        if count < (before.get(field) or 0):
+            errors.append(invalid(f"status.{field}", count, f"cannot decrease the {field} counter"))
+    return errors
+
+
+def _may_be_rescheduled(job: JsonObject) -> bool:
+    """A suspended job that has not started yet may still change where its pods run."""
+    suspended = bool((job.get("spec") or {}).get("suspend"))
+    return suspended and (job.get("status") or {}).get("startTime") is None
+
+
+def _check_generated_labels(errors: Errors, metadata: JsonObject, spec: JsonObject) -> None:
+    """The labels that tie pods to this job must not be somebody's own."""
+    labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels") or {}
+    uid, name = metadata.get("uid") or "", metadata.get("name") or ""
+    pairs = zip(_UID_LABELS, _NAME_LABELS, strict=True)
+    expected = {key: value for one, two in pairs for key, value in ((one, uid), (two, name))}
+    for key, value in expected.items():
+        at, detail = f"spec.template.metadata.labels[{key}]", f"must be '{value}'"
+        if key not in labels:
+            errors.append(required(at, detail))
+        elif labels[key] != value:
+            errors.append(invalid(at, go_map(labels), detail))
+    selector = compiled(spec["selector"])
+    if selector is not None and not selector.matches(expected):
+        detail = "`selector` not auto-generated"
+        errors.append(invalid("spec.selector", go_selector(spec["selector"]), detail))
+
+
+def _check_selected_spec(errors: Errors, spec: JsonObject) -> None:
+    _check_spec(errors, spec, "spec")
+    selector = spec.get("selector")
+    if selector is None:
+        errors.append(required("spec.selector"))
+    check_label_selector(errors, selector, "spec.selector")
+    parsed = compiled(selector)
+    if parsed is not None:
+        check_matches(errors, parsed, spec.get("template") or {}, "spec.template")
+
+
+def _check_spec(errors: Errors, spec: JsonObject, path: str) -> None:
+    check_not_negative(errors, spec, _COUNTS, path)
+    per_index, failed = spec.get("backoffLimitPerIndex"), spec.get("maxFailedIndexes")
+    if failed is not None and per_index is None:
+        detail = "when maxFailedIndexes is specified"
+        errors.append(required(f"{path}.backoffLimitPerIndex", detail))
+    mode = spec.get("completionMode")
+    if mode is not None and mode not in _MODES:
+        errors.append(not_supported(f"{path}.completionMode", mode, _MODES))
+    if mode == "Indexed":
+        _check_indexed(errors, spec, path)
+    elif mode in (None, "NonIndexed"):
+        for field, value in (("backoffLimitPerIndex", per_index), ("maxFailedIndexes", failed)):
+            if value is not None:
+                detail = "requires indexed completion mode"
+                errors.append(invalid(f"{path}.{field}", value, detail))
+    replacement = spec.get("podReplacementPolicy")
+    choices = ("Failed",) if spec.get("podFailurePolicy") is not None else _REPLACEMENT
+    if replacement is not None and replacement not in choices:
+        errors.append(not_supported(f"{path}.podReplacementPolicy", replacement, choices))
+    template: JsonObject = spec.get("template") or {}
+    check_template(errors, template, f"{path}.template")
+    _check_restart(errors, spec, template, f"{path}.template.spec.restartPolicy")
+
+
+def _check_indexed(errors: Errors, spec: JsonObject, path: str) -> None:
+    if spec.get("completions") is None:
+        detail = "when completion mode is Indexed"
+        errors.append(required(f"{path}.completions", detail))
+    parallelism = spec.get("parallelism") or 0
+    if parallelism > _MAX_PARALLELISM:
+        detail = f"must be less than or equal to {_MAX_PARALLELISM} when completion mode is Indexed"
+        errors.append(invalid(f"{path}.parallelism", parallelism, detail))
+
+
+def _check_restart(errors: Errors, spec: JsonObject, template: JsonObject, path: str) -> None:
+    policy = (template.get("spec") or {}).get("restartPolicy") or ""
+    if policy in ("", "Always"):
+        errors.append(required(path, 'valid values: "OnFailure", "Never"'))
+    elif policy not in ("OnFailure", "Never"):
+        errors.append(not_supported(path, policy, ("OnFailure", "Never")))
+    elif spec.get("podFailurePolicy") is not None and policy != "Never":
+        detail = 'only "Never" is supported when podFailurePolicy is specified'
+        errors.append(invalid(path, policy, detail))
+
+
+def cron_create_errors(cron_job: JsonObject) -> Errors:
+    metadata = meta_of(cron_job)
+    errors = built_in_meta_errors(metadata, True, subdomain_problems)
+    _check_cron_spec(errors, cron_job.get("spec") or {})
+    name = metadata.get("name") or ""
+    if len(name) > _MAX_CRON_NAME:
+        detail = f"must be no more than {_MAX_CRON_NAME} characters"
+        errors.append(invalid("metadata.name", name, detail))
+    return errors
+
+
+def cron_update_errors(new: JsonObject, old: JsonObject) -> Errors:
+    errors = built_in_meta_update_errors(meta_of(new), meta_of(old))
+    _check_cron_spec(errors, new.get("spec") or {})
+    return errors
+
+
+def _check_cron_spec(errors: Errors, spec: JsonObject) -> None:
+    schedule = spec.get("schedule") or ""
+    if not schedule:
+        errors.append(required("spec.schedule"))
+    elif "TZ" in schedule:
+        detail = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
+        errors.append(invalid("spec.schedule", schedule, detail))
+    elif not _SCHEDULE_WORD.fullmatch(schedule) and len(schedule.split()) != 5:
+        fields = schedule.split()
+        shown = " ".join(fields)
+        detail = f"expected exactly 5 fields, found {len(fields)}: [{shown}]"
+        errors.append(invalid("spec.schedule", schedule, detail))
+    check_not_negative(errors, spec, ("startingDeadlineSeconds",), "spec")
+    policy = spec.get("concurrencyPolicy") or ""
+    if policy not in _CONCURRENCY:
+        at = "spec.concurrencyPolicy"
+        errors.append(not_supported(at, policy, _CONCURRENCY) if policy else required(at))
+    template: JsonObject = (spec.get("jobTemplate") or {}).get("spec") or {}
+    _check_spec(errors, template, "spec.jobTemplate.spec")
+    if template.get("selector") is not None:
+        at, detail = "spec.jobTemplate.spec.selector", "`selector` will be auto-generated"
+        errors.append(invalid(at, go_selector(template["selector"]), detail))
+    if template.get("manualSelector"):
+        at = "spec.jobTemplate.spec.manualSelector"
+        errors.append(not_supported(at, True, ("nil", "false")))
+    history = ("successfulJobsHistoryLimit", "failedJobsHistoryLimit")
+    check_not_negative(errors, spec, history, "spec")

@@ -1,0 +1,243 @@
+"""Which rules hold for which kind, and those that hold for all.
+
+For a new object the rules of its kind come first, and only if they find nothing the general ones
+for metadata; for a changed object the general ones come first and both are told. Kinds without
+rules of their own have names like most objects.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Final, NamedTuple
+
+from podium.apiserver.field_errors import invalid, not_supported, required
+from podium.apiserver.json_values import JsonObject
+from podium.apiserver.resources.resource import Resource
+from podium.apiserver.validation import (
+    access,
+    configuration,
+    csi,
+    device_slices,
+    devices,
+    events,
+    jobs,
+    nodes,
+    pod_statuses,
+    pod_subresources,
+    pod_updates,
+    pods,
+    policies,
+    services,
+    storage,
+    workloads,
+)
+from podium.apiserver.validation.names import path_segment_problems, subdomain_problems
+from podium.apiserver.validation.object_meta import (
+    NOT_NEGATIVE,
+    Errors,
+    built_in_meta_errors,
+    built_in_meta_update_errors,
+    meta_errors,
+    meta_of,
+    meta_update_errors,
+)
+
+Create = Callable[[JsonObject], Errors]
+Update = Callable[[JsonObject, JsonObject], Errors]
+
+
+def _only_metadata(new: JsonObject, old: JsonObject) -> Errors:
+    return built_in_meta_update_errors(meta_of(new), meta_of(old))
+
+
+def _nothing(_new: JsonObject, _old: JsonObject) -> Errors:
+    return []
+
+
+class Rules(NamedTuple):
+    """How a kind is checked when it is created, changed, and when its status changes."""
+
+    create: Create
+    update: Update = _only_metadata
+    status: Update = _only_metadata
+
+
+def _plain(*, namespaced: bool) -> Rules:
+    """Kinds of which only the metadata is looked at."""
+
+    def create(obj: JsonObject) -> Errors:
+        return built_in_meta_errors(meta_of(obj), namespaced, subdomain_problems)
+
+    return Rules(create)
+
+
+_PLAIN: Final = {namespaced: _plain(namespaced=namespaced) for namespaced in (False, True)}
+
+
+def _namespace_update(new: JsonObject, old: JsonObject) -> Errors:
+    return [*nodes.namespace_create_errors(new), *nodes.namespace_update_errors(new, old)]
+
+
+def _role(*, namespaced: bool) -> Rules:
+    create = partial(access.role_create_errors, namespaced=namespaced)
+
+    def update(new: JsonObject, old: JsonObject) -> Errors:
+        return [*create(new), *_only_metadata(new, old)]
+
+    return Rules(create, update)
+
+
+def _role_binding(*, namespaced: bool) -> Rules:
+    return Rules(
+        partial(access.binding_create_errors, namespaced=namespaced),
+        partial(access.binding_update_errors, namespaced=namespaced),
+    )
+
+
+_RBAC: Final = "rbac.authorization.k8s.io"
+_STORAGE: Final = "storage.k8s.io"
+_DEVICES: Final = "resource.k8s.io"
+
+_BY_KIND: Final[Mapping[tuple[str, str], Rules]] = {
+    ("", "ConfigMap"): Rules(
+        configuration.config_map_create_errors, configuration.config_map_update_errors
+    ),
+    ("", "Event"): Rules(events.old_create_errors, events.old_update_errors),
+    ("", "Namespace"): Rules(
+        nodes.namespace_create_errors, _namespace_update, nodes.namespace_status_errors
+    ),
+    ("", "Node"): Rules(nodes.create_errors, nodes.update_errors, nodes.status_errors),
+    ("", "PersistentVolume"): Rules(
+        storage.volume_create_errors, storage.volume_update_errors, storage.volume_status_errors
+    ),
+    ("", "PersistentVolumeClaim"): Rules(
+        storage.claim_create_errors, storage.claim_update_errors, storage.claim_status_errors
+    ),
+    ("", "Pod"): Rules(
+        pods.create_errors, pod_updates.update_errors, pod_statuses.status_update_errors
+    ),
+    ("", "PodTemplate"): Rules(
+        configuration.pod_template_create_errors, configuration.pod_template_update_errors
+    ),
+    ("", "ReplicationController"): Rules(
+        workloads.controller_create_errors,
+        workloads.controller_update_errors,
+        workloads.replicas_status_errors,
+    ),
+    ("", "Secret"): Rules(configuration.secret_create_errors, configuration.secret_update_errors),
+    ("", "Service"): Rules(services.create_errors, services.update_errors),
+    ("apps", "ControllerRevision"): Rules(
+        configuration.revision_create_errors, configuration.revision_update_errors
+    ),
+    ("apps", "DaemonSet"): Rules(
+        workloads.daemon_set_create_errors, workloads.daemon_set_update_errors
+    ),
+    ("apps", "Deployment"): Rules(
+        workloads.deployment_create_errors,
+        workloads.deployment_update_errors,
+        workloads.replicas_status_errors,
+    ),
+    ("apps", "ReplicaSet"): Rules(
+        workloads.replica_set_create_errors,
+        workloads.replica_set_update_errors,
+        workloads.replicas_status_errors,
+    ),
+    ("apps", "StatefulSet"): Rules(
+        workloads.stateful_set_create_errors,
+        workloads.stateful_set_update_errors,
+        workloads.replicas_status_errors,
+    ),
+    ("batch", "CronJob"): Rules(jobs.cron_create_errors, jobs.cron_update_errors, _nothing),
+    ("batch", "Job"): Rules(jobs.create_errors, jobs.update_errors, jobs.status_errors),
+    ("coordination.k8s.io", "Lease"): Rules(
+        policies.lease_create_errors, policies.lease_update_errors
+    ),
+    ("discovery.k8s.io", "EndpointSlice"): Rules(
+        services.endpoint_slice_create_errors, services.endpoint_slice_update_errors
+    ),
+    ("events.k8s.io", "Event"): Rules(events.create_errors, events.update_errors),
+    ("policy", "PodDisruptionBudget"): Rules(
+        policies.budget_errors, policies.budget_update_errors, policies.budget_status_errors
+    ),
+    (_RBAC, "ClusterRole"): _role(namespaced=False),
+    (_RBAC, "ClusterRoleBinding"): _role_binding(namespaced=False),
+    (_RBAC, "Role"): _role(namespaced=True),
+    (_RBAC, "RoleBinding"): _role_binding(namespaced=True),
+    (_DEVICES, "DeviceClass"): Rules(devices.class_create_errors, devices.class_update_errors),
+    (_DEVICES, "ResourceClaim"): Rules(
+        devices.claim_create_errors, devices.claim_update_errors, devices.claim_status_errors
+    ),
+    (_DEVICES, "ResourceClaimTemplate"): Rules(
+        devices.template_create_errors, devices.template_update_errors
+    ),
+    (_DEVICES, "ResourceSlice"): Rules(device_slices.create_errors, device_slices.update_errors),
+    ("scheduling.k8s.io", "PriorityClass"): Rules(
+        policies.priority_class_create_errors, policies.priority_class_update_errors
+    ),
+    (_STORAGE, "CSIDriver"): Rules(csi.driver_create_errors, csi.driver_update_errors),
+    (_STORAGE, "CSINode"): Rules(csi.node_create_errors, csi.node_update_errors),
+    (_STORAGE, "CSIStorageCapacity"): Rules(csi.capacity_create_errors, csi.capacity_update_errors),
+    (_STORAGE, "StorageClass"): Rules(storage.class_create_errors, storage.class_update_errors),
+    (_STORAGE, "VolumeAttachment"): Rules(
+        csi.attachment_create_errors, csi.attachment_update_errors
+    ),
+}
+
+
+def _rules(resource: Resource) -> Rules:
+    return _BY_KIND.get((resource.group, resource.kind)) or _PLAIN[resource.namespaced]
+
+
+def validate_create(resource: Resource, obj: JsonObject) -> Errors:
+    errors = _rules(resource).create(obj)
+    if errors:
+        return errors
+    return meta_errors(meta_of(obj), resource.namespaced, path_segment_problems)
+
+
+def validate_update(resource: Resource, new: JsonObject, old: JsonObject) -> Errors:
+    return [*_general_errors(resource, new, old), *_rules(resource).update(new, old)]
+
+
+def validate_status_update(resource: Resource, new: JsonObject, old: JsonObject) -> Errors:
+    return [*_general_errors(resource, new, old), *_rules(resource).status(new, old)]
+
+
+_SUBRESOURCES: Final[Mapping[tuple[str, str], Update]] = {
+    ("Pod", "resize"): pod_subresources.resize_errors,
+    ("Pod", "ephemeralcontainers"): pod_subresources.ephemeral_containers_errors,
+    ("Namespace", "finalize"): nodes.namespace_finalize_errors,
+}
+
+
+def validate_subresource_update(
+    resource: Resource, subresource: str, new: JsonObject, old: JsonObject
+) -> Errors:
+    rule = _SUBRESOURCES.get((resource.kind, subresource), _only_metadata)
+    return [*_general_errors(resource, new, old), *rule(new, old)]
+
+
+def _general_errors(resource: Resource, new: JsonObject, old: JsonObject) -> Errors:
+    metadata = meta_of(new)
+    errors = meta_errors(metadata, resource.namespaced, path_segment_problems)
+    errors.extend(meta_update_errors(metadata, meta_of(old)))
+    return errors
+
+
+def validate_binding(binding: JsonObject) -> Errors:
+    """Of a pod to a node; the node need not exist."""
+    target: JsonObject = binding.get("target") or {}
+    errors: Errors = []
+    kind = target.get("kind") or ""
+    if kind not in ("", "Node"):
+        errors.append(not_supported("target.kind", kind, ("Node", "<empty>")))
+    if not target.get("name"):
+        errors.append(required("target.name"))
+    return errors
+
+
+def validate_scale(scale: JsonObject) -> Errors:
+    errors = meta_errors(meta_of(scale), True, subdomain_problems)
+    replicas = (scale.get("spec") or {}).get("replicas") or 0
+    if replicas < 0:
+        errors.append(invalid("spec.replicas", replicas, NOT_NEGATIVE))
+    return errors

@@ -1,0 +1,184 @@
+"""An API server without sockets, for tests that ask it something.
+
+Requests go through the same service as those from the wire: authentication, paths, negotiation,
+verbs, answers. Time stands still unless the test moves it.
+"""
+
+import json
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from virtual_clock import VirtualClock
+
+from podium.apiserver.access.tokens import Tokens
+from podium.apiserver.http.messages import Request, Response, parameters_of
+from podium.apiserver.http.refusals import refusal
+from podium.apiserver.http.resource_handlers import WatchAnswer
+from podium.apiserver.http.service import Service
+from podium.apiserver.openapi import OpenApi
+from podium.apiserver.requests.registry import Registry
+from podium.apiserver.requests.watching import Watch
+from podium.apiserver.resources.table import ResourceTable
+from podium.apiserver.serving.bootstrap import bootstrap
+from podium.apiserver.status_errors import StatusError
+from podium.apiserver.store.store import Store
+
+TOKEN = "a-token-for-tests"
+START = 1_767_225_600.0
+"""2026-01-01T00:00:00Z."""
+
+Json = dict[str, Any]
+PODS = "/api/v1/namespaces/default/pods"
+CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
+MERGE = "application/merge-patch+json"
+JSON_PATCH = "application/json-patch+json"
+STRATEGIC = "application/strategic-merge-patch+json"
+APPLY = "application/apply-patch+yaml"
+
+
+@dataclass
+class Answer:
+    status: int
+    text: bytes
+    headers: list[tuple[bytes, bytes]] = field(default_factory=list)
+    content_type: str = "application/json"
+
+    @property
+    def body(self) -> Json:
+        found: Json = json.loads(self.text)
+        return found
+
+    @property
+    def message(self) -> str:
+        return str(self.body["message"])
+
+    def header(self, name: str) -> list[str]:
+        return [value.decode() for key, value in self.headers if key.decode() == name]
+
+
+class Api:
+    """A server with nothing in it but what every cluster has."""
+
+    def __init__(self, store: Store | None = None) -> None:
+        self.clock = VirtualClock(START)
+        self.store = store or Store()
+        self.registry = Registry(
+            self.store, ResourceTable(), clock=self.clock, randomness=Random(7)
+        )
+        bootstrap(self.registry)
+        openapi = OpenApi(self.registry.table, self.registry.definitions.schema_of)
+        self.service = Service(self.registry, Tokens(TOKEN), openapi)
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        token: str | None = TOKEN,
+        accept: str = "application/json",
+        content_type: str = "application/json",
+        **headers: str,
+    ) -> Answer:
+        answer = self._respond(method, path, body, token, accept, content_type, headers)
+        assert isinstance(answer, Response), "use watch()"
+        content = answer.body if isinstance(answer.body, bytes) else b"".join(answer.body)
+        return Answer(answer.status, content, answer.headers, answer.content_type.decode())
+
+    def watch(self, path: str, **headers: str) -> "Watching":
+        answer = self._respond("GET", path, None, TOKEN, "application/json", "", headers)
+        assert isinstance(answer, WatchAnswer), "is no watch"
+        return Watching(answer)
+
+    def _respond(
+        self,
+        method: str,
+        path: str,
+        body: object,
+        token: str | None,
+        accept: str,
+        content_type: str,
+        headers: dict[str, str],
+    ) -> Response | WatchAnswer:
+        path, _, query = path.partition("?")
+        sent = {b"accept": accept.encode(), b"content-type": content_type.encode()}
+        if token is not None:
+            sent[b"authorization"] = f"Bearer {token}".encode()
+        for name, value in headers.items():
+            sent[name.replace("_", "-").encode()] = value.encode()
+        content = body if isinstance(body, bytes) else b""
+        if body is not None and not isinstance(body, bytes):
+            content = json.dumps(body).encode()
+        request = Request(method, path, parameters_of(query), sent, content)
+        try:
+            return self.service.respond(request)
+        except StatusError as problem:
+            return refusal(request, problem)
+
+    # --- what many tests do -------------------------------------------------------------------
+
+    def get(self, path: str, **options: Any) -> Json:
+        return good(self.ask("GET", path, **options))
+
+    def create(self, path: str, obj: Json) -> Json:
+        return good(self.ask("POST", path, obj))
+
+    def create_pod(self, name: str, **spec: Any) -> Json:
+        return self.create(PODS, pod(name, **spec))
+
+    def patch(self, path: str, change: object, content_type: str = MERGE) -> Json:
+        return good(self.ask("PATCH", path, change, content_type=content_type))
+
+    def delete(self, path: str, options: Json | None = None) -> Json:
+        return good(self.ask("DELETE", path, options))
+
+
+def good(answer: Answer) -> Json:
+    assert answer.status < 300, answer.text.decode()
+    return answer.body
+
+
+def pod(name: str, *, labels: dict[str, str] | None = None, **spec: Any) -> Json:
+    metadata: Json = {"name": name}
+    if labels:
+        metadata["labels"] = labels
+    containers = [{"name": "main", "image": "nginx:1.27"}]
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": {"containers": containers, **spec},
+    }
+
+
+def config_map(name: str, **data: str) -> Json:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
+
+
+class Watching:
+    """A watch whose events are read when the test asks for them."""
+
+    def __init__(self, answer: WatchAnswer) -> None:
+        self.answer = answer
+        assert isinstance(answer.watch, Watch), "starts too far back"
+        self.watch = answer.watch
+        self._initial_told = False
+
+    def events(self) -> list[Json]:
+        """What has happened since the last call; at first what was there."""
+        lines: list[bytes] = []
+        presenter = self.answer.presenter
+        if not self._initial_told:
+            self._initial_told = True
+            lines += [
+                b'{"type":"ADDED","object":' + presenter.one(each) + b"}"
+                for each in self.watch.initial
+            ]
+        while events := self.watch.pending():
+            lines += [presenter.event(event) for event in events]
+        return [json.loads(line) for line in lines]
+
+    def seen(self) -> list[tuple[str, str]]:
+        """The same as pairs of type and name."""
+        return [(each["type"], each["object"]["metadata"]["name"]) for each in self.events()]

@@ -1,0 +1,37 @@
+"""YAML that reads back to what it was, in the style of Go's encoder."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podium.apiserver.answers.yaml_text import as_yaml
+from podium.apiserver.bodies.reading import read_yaml_body
+
+TEXTS = st.text(alphabet="ab01:-_. \n\t\"'#yYnN~e+", max_size=8)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**40), 2**40) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(TEXTS, VALUES, max_size=4))
+def test_it_reads_back(value: dict[str, Any]) -> None:
+    assert read_yaml_body(as_yaml(value)).value == value
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"b": 1, "a": [{"c": "x"}]}, b"a:\n- c: x\nb: 1\n"),
+        ({"a": "5"}, b'a: "5"\n'),
+        ({"a": "true", "b": "", "c": "null"}, b'a: "true"\nb: ""\nc: "null"\n'),
+        ({"a": "2026-01-01T00:00:00Z"}, b'a: "2026-01-01T00:00:00Z"\n'),
+        ({"a": "nginx:1.27", "b": {}, "c": []}, b"a: nginx:1.27\nb: {}\nc: []\n"),
+        ({"a": "x\ny\n"}, b"a: |\n  x\n  y\n"),
+    ],
+)
+def test_it_is_written_as_go_writes_it(value: dict[str, Any], text: bytes) -> None:
+    assert as_yaml(value) == text

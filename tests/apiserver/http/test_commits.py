@@ -1,0 +1,122 @@
+"""Group commit: nobody is told of what is not on disk."""
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from api_calls import PODS, Api, pod
+from asgi_client import Exchange, exchange
+
+from podium.apiserver.http.app import Application
+from podium.apiserver.http.commits import Commits
+from podium.apiserver.json_values import encode
+from podium.apiserver.store.journal import Journal
+from podium.apiserver.store.records import Record
+from podium.apiserver.store.store import Store
+
+
+class SlowJournal(Journal):
+    """Commits when the test lets it."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory)
+        self.may_go = threading.Event()
+        self.batches: list[int] = []
+
+    def commit(self, records: Sequence[Record]) -> None:
+        self.may_go.wait(10)
+        self.batches.append(len(records))
+        super().commit(records)
+
+
+class BrokenJournal(Journal):
+    def commit(self, records: Sequence[Record]) -> None:
+        raise OSError("disk full")
+
+
+def _unexpected(problem: Exception) -> None:
+    raise AssertionError("the journal failed") from problem
+
+
+def durable(journal: Journal) -> Api:
+    api = Api(Store(journal.load()))
+    records = api.store.take_records()
+    Journal.commit(journal, records)
+    api.store.publish(records[-1].revision)
+    return api
+
+
+def test_answers_and_watchers_wait_for_the_disk(tmp_path: Path) -> None:
+    journal = SlowJournal(tmp_path)
+    api = durable(journal)
+
+    async def run() -> None:
+        commits = Commits(api.store, journal, _unexpected)
+        commits.start()
+        app = Application(api.service, api.registry.randomness, commits)
+        stream = Exchange(app, "GET", f"{PODS}?watch=true")
+        watching = asyncio.ensure_future(stream.run())
+        await asyncio.sleep(0)
+        writes = [
+            asyncio.ensure_future(exchange(app, "POST", PODS, [encode(pod(f"p{number}"))]))
+            for number in range(10)
+        ]
+        reading = asyncio.ensure_future(exchange(app, "GET", PODS))
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert not any(write.done() for write in writes)
+        assert not reading.done()
+        assert stream.body == b""
+        journal.may_go.set()
+        done = await asyncio.gather(*writes)
+        assert [each.status for each in done] == [201] * 10
+        assert len(await stream.until_lines(10)) == 10
+        assert (await reading).status == 200
+        stream.hangs_up.set()
+        await watching
+        await commits.stop()
+
+    asyncio.run(run())
+    assert sum(journal.batches) == 10
+    assert len(journal.batches) < 5, "writes that wait go together"
+
+
+def test_what_was_acknowledged_is_there_after_a_restart(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    api = durable(journal)
+
+    async def run() -> None:
+        commits = Commits(api.store, journal, _unexpected)
+        commits.start()
+        app = Application(api.service, api.registry.randomness, commits)
+        for number in range(5):
+            await exchange(app, "POST", PODS, [encode(pod(f"p{number}"))])
+        await exchange(app, "DELETE", f"{PODS}/p3")
+        await commits.stop()
+
+    asyncio.run(run())
+    again = Api(Store(Journal(tmp_path).load()))
+
+    names = [each["metadata"]["name"] for each in again.get(PODS)["items"]]
+    assert names == ["p0", "p1", "p2", "p4"]
+    assert again.store.revision >= api.store.revision
+
+
+def test_a_journal_that_fails_fails_the_requests_and_is_reported(tmp_path: Path) -> None:
+    journal = BrokenJournal(tmp_path)
+    api = durable(journal)
+    failures: list[Exception] = []
+
+    async def run() -> None:
+        commits = Commits(api.store, journal, failures.append)
+        commits.start()
+        app = Application(api.service, api.registry.randomness, commits)
+        first = await exchange(app, "POST", PODS, [encode(pod("p"))])
+        second = await exchange(app, "GET", PODS)
+        assert (first.status, second.status) == (500, 500)
+        assert b"the store cannot be written: disk full" in first.body
+        await commits.stop()
+
+    asyncio.run(run())
+    assert [str(each) for each in failures] == ["disk full"]

@@ -1,0 +1,142 @@
+"""Lists: pages that belong together, revisions, and what is too old or too new."""
+
+import pytest
+from api_calls import PODS, Api, Json
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from podium.apiserver.store.history import History
+
+
+def names(listed: Json) -> list[str]:
+    return [item["metadata"]["name"] for item in listed["items"]]
+
+
+def filled(count: int = 5) -> Api:
+    api = Api()
+    for number in range(count):
+        api.create_pod(f"p{number}", labels={"odd": str(number % 2)})
+    return api
+
+
+def test_items_stand_in_a_list_without_kind_and_version() -> None:
+    listed = filled(1).get(PODS)
+
+    assert (listed["kind"], listed["apiVersion"]) == ("PodList", "v1")
+    assert "kind" not in listed["items"][0]
+
+
+def test_pages_show_one_state_though_the_world_goes_on() -> None:
+    api = filled()
+    first = api.get(f"{PODS}?limit=2")
+    token = first["metadata"]["continue"]
+    api.create_pod("p3a")
+    api.delete(f"{PODS}/p4")
+
+    second = api.get(f"{PODS}?limit=2&continue={token}")
+    third = api.get(f"{PODS}?limit=2&continue={second['metadata']['continue']}")
+
+    assert first["metadata"]["remainingItemCount"] == 3
+    assert names(first) + names(second) + names(third) == ["p0", "p1", "p2", "p3", "p4"]
+    assert "continue" not in third["metadata"]
+    assert third["metadata"]["resourceVersion"] == first["metadata"]["resourceVersion"]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 7), st.sampled_from(["", "&labelSelector=odd%3D1"]))
+def test_pages_of_any_size_add_up_to_the_list(limit: int, selector: str) -> None:
+    api = filled(7)
+    whole = names(api.get(f"{PODS}?{selector}"))
+    found: list[str] = []
+    token = ""
+    while True:
+        page = api.get(f"{PODS}?limit={limit}{selector}&continue={token}")
+        found += names(page)
+        token = page["metadata"].get("continue", "")
+        if not token:
+            break
+    assert found == whole
+
+
+def test_how_many_remain_is_not_told_of_a_selection() -> None:
+    page = filled().get(f"{PODS}?limit=1&labelSelector=odd%3D1")
+
+    assert "continue" in page["metadata"]
+    assert "remainingItemCount" not in page["metadata"]
+
+
+def test_an_exact_revision_shows_the_past() -> None:
+    api = filled(2)
+    revision = api.get(PODS)["metadata"]["resourceVersion"]
+    api.delete(f"{PODS}/p0")
+
+    exact = api.get(f"{PODS}?resourceVersion={revision}&resourceVersionMatch=Exact")
+    newer = api.get(f"{PODS}?resourceVersion={revision}&resourceVersionMatch=NotOlderThan")
+    limited = api.get(f"{PODS}?resourceVersion={revision}&limit=1")
+
+    assert names(exact) == ["p0", "p1"]
+    assert names(newer) == ["p1"]
+    assert names(limited) == ["p0"]
+
+
+def test_revision_zero_ignores_the_limit() -> None:
+    assert len(filled().get(f"{PODS}?resourceVersion=0&limit=2")["items"]) == 5
+
+
+def test_a_forgotten_revision_is_gone_and_a_token_says_how_to_go_on() -> None:
+    api = filled()
+    token = api.get(f"{PODS}?limit=2")["metadata"]["continue"]
+    collection = api.store.collection("pods")
+    collection.history = History(api.store.revision + 1)
+    api.create_pod("p9")
+
+    lost = api.ask("GET", f"{PODS}?resourceVersion=2&resourceVersionMatch=Exact")
+    stale = api.ask("GET", f"{PODS}?limit=2&continue={token}")
+    onward = api.get(f"{PODS}?limit=9&continue={stale.body['metadata']['continue']}")
+
+    assert (lost.status, lost.body["reason"]) == (410, "Expired")
+    assert (stale.status, stale.body["reason"]) == (410, "Expired")
+    assert names(onward) == ["p2", "p3", "p4", "p9"]
+
+
+def test_the_future_is_not_waited_for() -> None:
+    answer = Api().ask("GET", f"{PODS}?resourceVersion=99999999")
+
+    assert answer.status == 504
+    assert answer.header("retry-after") == ["1"]
+    assert answer.body["details"]["causes"][0]["reason"] == "ResourceVersionTooLarge"
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "text"),
+    [
+        ("limit=abc", 400, 'strconv.ParseInt: parsing "abc": invalid syntax'),
+        ("limit=99999999999999999999", 400, "value out of range"),
+        ("resourceVersion=abc", 400, "invalid resource version: resourceVersion: Invalid value"),
+        ("resourceVersion=99999999999999999999", 400, "value out of range"),
+        ("continue=garbage", 400, "invalid continue token: continue key is not valid"),
+        ("continue=%21", 400, "invalid continue token"),
+        ("continue=e30", 400, "server does not recognize this encoded version"),
+        ("continue=eyJ2IjoibWV0YS5rOHMuaW8vdjEifQ", 400, "incorrect encoded start"),
+        ("continue=x&resourceVersion=5", 400, "specifying resource version is not allowed"),
+        ("resourceVersionMatch=Exact", 422, "forbidden unless resourceVersion is provided"),
+        ("resourceVersion=0&resourceVersionMatch=Exact", 422, 'forbidden for resourceVersion "0"'),
+        ("resourceVersion=1&resourceVersionMatch=Odd", 422, "Unsupported value"),
+        ("sendInitialEvents=true", 422, "sendInitialEvents is forbidden for list"),
+        ("labelSelector=%3D%3D", 400, "found '=='"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(query: str, status: int, text: str) -> None:
+    answer = Api().ask("GET", f"{PODS}?{query}")
+
+    assert answer.status == status
+    assert text in answer.message
+
+
+def test_metadata_alone_can_be_listed() -> None:
+    accept = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
+
+    listed = filled(1).get(PODS, accept=accept)
+
+    assert listed["kind"] == "PartialObjectMetadataList"
+    assert listed["items"][0].keys() == {"kind", "apiVersion", "metadata"}

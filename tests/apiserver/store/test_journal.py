@@ -1,0 +1,105 @@
+"""What the journal has committed is there again, and nothing else."""
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from podium.api.errors import InputError
+from podium.apiserver.store.journal import Journal
+from podium.apiserver.store.records import Loaded, Record
+from podium.apiserver.store.store import Store
+
+
+def body(name: str) -> bytes:
+    return b'"metadata":{"name":"%s","labels":{"a":"b"}}}' % name.encode()
+
+
+def test_an_empty_journal_starts_at_revision_one(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "new")
+
+    assert journal.load() == Loaded(1, {})
+    journal.close()
+
+
+def test_committed_writes_are_there_after_reopening(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.commit(
+        [
+            Record("pods", "default/a", 2, body("a")),
+            Record("pods", "default/b", 3, body("b")),
+            Record("nodes", "n", 4, body("n")),
+            Record("pods", "default/a", 5, None),
+        ]
+    )
+    journal.close()
+
+    loaded = Journal(tmp_path).load()
+
+    assert loaded.revision == 5
+    assert loaded.objects == {
+        "pods": [Record("pods", "default/b", 3, body("b"))],
+        "nodes": [Record("nodes", "n", 4, body("n"))],
+    }
+
+
+def test_a_store_continues_where_its_journal_ended(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.commit([Record("pods", "default/a", 7, body("a"))])
+    store = Store(journal.load())
+
+    pods = store.collection("pods")
+    created = store.create(pods, "default", "b", {"metadata": {"name": "b"}})
+
+    found = pods.get("default", "a")
+    assert found is not None
+    assert dict(found.labels) == {"a": "b"}
+    assert created.revision == 8
+    assert pods.history.start == 7
+    journal.close()
+
+
+def test_two_servers_cannot_share_a_journal(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+
+    with pytest.raises(InputError, match="in use by another server"):
+        Journal(tmp_path)
+    journal.close()
+
+
+def test_a_file_that_is_no_journal_is_refused_with_its_name(tmp_path: Path) -> None:
+    (tmp_path / "objects.sqlite").write_text("this is not a database, not at all" * 50)
+
+    with pytest.raises(InputError, match=r"objects\.sqlite"):
+        Journal(tmp_path)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(
+        st.lists(
+            st.tuples(st.sampled_from(["a", "b", "c"]), st.booleans()), min_size=1, max_size=6
+        ),
+        max_size=5,
+    )
+)
+def test_batches_add_up(batches: list[list[tuple[str, bool]]]) -> None:
+    expected: dict[str, Record] = {}
+    revision = 1
+    with tempfile.TemporaryDirectory() as directory:
+        journal = Journal(Path(directory))
+        for batch in batches:
+            records = []
+            for name, exists in batch:
+                revision += 1
+                record = Record("things", name, revision, body(name) if exists else None)
+                records.append(record)
+                expected[name] = record
+            journal.commit(records)
+        loaded = journal.load()
+        journal.close()
+    assert loaded.revision == revision
+    kept = {name: record for name, record in expected.items() if record.body is not None}
+    assert {each.key: each for each in loaded.objects.get("things", [])} == kept

@@ -1,0 +1,162 @@
+"""For every stored kind an object that can be created and says no more than it has to.
+
+Tests change one thing of it and look at what is said of that.
+"""
+
+import re
+from typing import Any
+
+from written_objects import NOW, RESOURCES, UID, Object, Shelf, read, resource_of
+
+from podium.apiserver import strategy, validation
+from podium.apiserver.resources.resource import Resource
+from podium.apiserver.status_errors import StatusError
+
+_CONTAINERS = {"containers": [{"name": "c", "image": "img:1"}]}
+_LABELS = {"app": "a"}
+_SELECTOR = {"matchLabels": _LABELS}
+_TEMPLATE = {"metadata": {"labels": _LABELS}, "spec": _CONTAINERS}
+_ONCE = {"spec": {**_CONTAINERS, "restartPolicy": "Never"}}
+_CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+_DEVICES = {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}}
+_ROLE = {"kind": "ClusterRole", "name": "r", "apiGroup": "rbac.authorization.k8s.io"}
+_RBAC = "rbac.authorization.k8s.io"
+_STORAGE = "storage.k8s.io"
+_DRA = "resource.k8s.io"
+
+_DEFINITION = "CustomResourceDefinition"
+
+_WRITTEN: dict[tuple[str, str], Any] = {
+    ("", "ConfigMap"): {},
+    ("", "Endpoints"): {},
+    ("", "Event"): {"involvedObject": {"kind": "Pod", "name": "p", "namespace": "ns"}},
+    ("", "LimitRange"): {},
+    ("", "Namespace"): {},
+    ("", "Node"): {},
+    ("", "PersistentVolume"): {
+        "spec": {
+            "capacity": {"storage": "1Gi"},
+            "accessModes": ["ReadWriteOnce"],
+            "hostPath": {"path": "/data"},
+        }
+    },
+    ("", "PersistentVolumeClaim"): {"spec": _CLAIM},
+    ("", "Pod"): {"spec": _CONTAINERS},
+    ("", "PodTemplate"): {"template": {"spec": _CONTAINERS}},
+    ("", "ReplicationController"): {"spec": {"selector": _LABELS, "template": _TEMPLATE}},
+    ("", "ResourceQuota"): {},
+    ("", "Secret"): {},
+    ("", "Service"): {"spec": {"ports": [{"port": 80}]}},
+    ("", "ServiceAccount"): {},
+    ("apps", "ControllerRevision"): {"revision": 1, "data": {"a": "b"}},
+    ("apps", "DaemonSet"): {"spec": {"selector": _SELECTOR, "template": _TEMPLATE}},
+    ("apps", "Deployment"): {"spec": {"selector": _SELECTOR, "template": _TEMPLATE}},
+    ("apps", "ReplicaSet"): {"spec": {"selector": _SELECTOR, "template": _TEMPLATE}},
+    ("apps", "StatefulSet"): {
+        "spec": {"selector": _SELECTOR, "template": _TEMPLATE, "serviceName": "s"}
+    },
+    ("batch", "CronJob"): {
+        "spec": {"schedule": "* * * * *", "jobTemplate": {"spec": {"template": _ONCE}}}
+    },
+    ("batch", "Job"): {"spec": {"template": _ONCE}},
+    ("coordination.k8s.io", "Lease"): {},
+    ("discovery.k8s.io", "EndpointSlice"): {"addressType": "IPv4", "endpoints": []},
+    ("events.k8s.io", "Event"): {
+        "eventTime": NOW.replace("Z", ".000000Z"),
+        "reportingController": "example.com/c",
+        "reportingInstance": "i",
+        "action": "Act",
+        "reason": "Why",
+        "type": "Normal",
+        "regarding": {"kind": "Pod", "name": "p", "namespace": "ns"},
+    },
+    ("policy", "PodDisruptionBudget"): {"spec": {"selector": _SELECTOR, "minAvailable": 1}},
+    (_RBAC, "ClusterRole"): {},
+    (_RBAC, "ClusterRoleBinding"): {"roleRef": _ROLE},
+    (_RBAC, "Role"): {},
+    (_RBAC, "RoleBinding"): {"roleRef": _ROLE},
+    (_DRA, "DeviceClass"): {},
+    (_DRA, "ResourceClaim"): {"spec": _DEVICES},
+    (_DRA, "ResourceClaimTemplate"): {"spec": {"spec": _DEVICES}},
+    (_DRA, "ResourceSlice"): {
+        "spec": {
+            "driver": "gpu.example.com",
+            "nodeName": "n1",
+            "pool": {"name": "n1", "generation": 1, "resourceSliceCount": 1},
+            "devices": [{"name": "dev-0"}],
+        }
+    },
+    ("scheduling.k8s.io", "PriorityClass"): {"value": 5},
+    (_STORAGE, "CSIDriver"): {},
+    (_STORAGE, "CSINode"): {"spec": {"drivers": []}},
+    (_STORAGE, "CSIStorageCapacity"): {"storageClassName": "fast"},
+    (_STORAGE, "StorageClass"): {"provisioner": "example.com/disk"},
+    (_STORAGE, "VolumeAttachment"): {
+        "spec": {
+            "attacher": "example.com",
+            "nodeName": "n1",
+            "source": {"persistentVolumeName": "pv"},
+        }
+    },
+}
+
+KINDS: list[Resource] = [resource_of(kind, group) for group, kind in _WRITTEN]
+
+
+def smallest(resource: Resource, name: str = "a") -> Object:
+    """The object as a client writes it."""
+    return {"metadata": {"name": name}, **_WRITTEN[resource.group, resource.kind]}
+
+
+def covers_every_kind() -> bool:
+    """Whether each stored kind has an object here; definitions have rules in another place."""
+    stored = {each for each in RESOURCES if each.is_stored and each.kind != _DEFINITION}
+    return stored == set(KINDS)
+
+
+def problems_of(
+    kind: str,
+    group: str = "",
+    *,
+    metadata: Object | None = None,
+    spec: Object | None = None,
+    **fields: Any,
+) -> list[str]:
+    """Why a new object is refused: the smallest one with these fields in place of its own."""
+    resource = resource_of(kind, group)
+    written = smallest(resource)
+    written["metadata"] = {**written["metadata"], **(metadata or {})}
+    if spec is not None:
+        written["spec"] = {**written.get("spec", {}), **spec}
+    obj = read(resource, {**written, **fields})
+    placed = {"namespace": "ns"} if resource.namespaced else {}
+    obj["metadata"].update(uid=UID, creationTimestamp=NOW, **placed)
+    strategy.prepare_create(resource, obj, NOW)
+    return [_brief(str(error)) for error in validation.validate_create(resource, obj)]
+
+
+def refusal_of(
+    kind: str,
+    group: str,
+    change: Object,
+    subresource: str = "",
+    **fields: Object,
+) -> str:
+    """Why a change of the smallest object with these fields is refused; empty if it is not."""
+    resource, shelf = resource_of(kind, group), Shelf()
+    shelf.add_namespace("ns")
+    written = smallest(resource)
+    for name, value in fields.items():
+        own = written.get(name, {})
+        written[name] = {**own, **value} if isinstance(value, dict) else value
+    obj = shelf.create(resource, "ns" if resource.namespaced else "", written)
+    try:
+        shelf.patch(resource, subresource, obj, change)
+    except StatusError as error:
+        return _brief(error.message.partition(" is invalid: ")[2] or error.message)
+    return ""
+
+
+def _brief(text: str) -> str:
+    """Without the examples and expressions at the end of rules about names."""
+    return re.sub(r" \(e\.g\. .*?\)(?=$|, |\])", "", text)
