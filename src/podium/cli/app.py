@@ -41,6 +41,7 @@ _COMMANDS = (
     ("explain", "podium.cli.explain:explain", _LOOK, "Tell why a pod goes where it goes."),
     ("story", "podium.cli.story:story", _LOOK, "Tell everything that happened to a pod."),
     ("apiserver", "podium.cli.apiserver:apiserver", _LOOK, "Serve the Kubernetes API."),
+    ("nodes", "podium.cli.nodes:nodes", _LOOK, "Simulate nodes and controllers."),
     ("config", "podium.cli.config:config", _CHECK, "Check, show and convert configurations."),
     ("bench", "podium.cli.bench:bench", _CHECK, "Measure the engine."),
     ("decide", "podium.cli.decide:decide", _CHECK, "Decide recorded cases."),

@@ -1,0 +1,78 @@
+"""A cluster without sockets: an API server in this process, and who lives in it.
+
+The one place where server and population meet, since neither knows the other. The population
+speaks to the server through the same client as it would over HTTP; whoever runs a cluster this way
+gets a client for it as well.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from random import Random
+from typing import Final
+
+from podium.apiserver.access.tokens import Tokens
+from podium.apiserver.admission import AdmissionSettings
+from podium.apiserver.http.app import Application
+from podium.apiserver.http.service import Service
+from podium.apiserver.openapi import OpenApi
+from podium.apiserver.requests.registry import Registry
+from podium.apiserver.resources.table import ResourceTable
+from podium.apiserver.serving.bootstrap import bootstrap
+from podium.apiserver.store.store import Store
+from podium.client import AsgiTransport, KubeClient
+from podium.population import ClusterClock, Population, PopulationOptions
+
+_USER_AGENT: Final = {"User-Agent": "podium"}
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedCluster:
+    application: Application
+    client: KubeClient
+    population: Population
+
+
+@contextlib.asynccontextmanager
+async def embedded_cluster(
+    options: PopulationOptions,
+    *,
+    speed: float = 1.0,
+    wall: Callable[[], float] = time.time,
+    seed: int | None = None,
+) -> AsyncIterator[EmbeddedCluster]:
+    """A cluster that lives for as long as the context; its population has started."""
+    randomness = Random(seed)
+    # New nodes take no pods until somebody has seen that they are ready, if somebody looks.
+    settings = AdmissionSettings(taint_new_nodes="nodelifecycle" in options.controllers)
+    application = _application(wall, randomness, settings)
+    client = KubeClient(AsgiTransport(application, _USER_AGENT))
+    clock = ClusterClock(speed, wall)
+    population = Population(client, options, clock=clock, randomness=randomness)
+    running = asyncio.ensure_future(population.run())
+    started = asyncio.ensure_future(population.started.wait())
+    try:
+        await asyncio.wait((running, started), return_when=asyncio.FIRST_COMPLETED)
+        if running.done():
+            running.result()
+        yield EmbeddedCluster(application, client, population)
+    finally:
+        started.cancel()
+        running.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await running
+        application.stop()
+
+
+def _application(
+    wall: Callable[[], float], randomness: Random, settings: AdmissionSettings
+) -> Application:
+    """A server in memory that takes whoever calls it for its administrator."""
+    table = ResourceTable()
+    registry = Registry(Store(None), table, clock=wall, randomness=randomness, settings=settings)
+    bootstrap(registry)
+    openapi = OpenApi(table, registry.definitions.schema_of)
+    service = Service(registry, Tokens("", anonymous_is_admin=True), openapi)
+    return Application(service, randomness)

@@ -1,0 +1,186 @@
+"""From a kubeconfig to a client: which server, as whom, and how to get there.
+
+Contexts are looked for as kubectl does: in the file that was named, in those that `$KUBECONFIG`
+lists, or in `~/.kube/config`, and where there is none, with the service account of the pod that
+Podium runs in. Of several files the first to name something wins. Files that an entry names are
+relative to the kubeconfig that holds the entry.
+
+What a user can get wrong is an `InputError` that names the file and what is missing in it.
+"""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, TypeVar
+from urllib.parse import quote
+
+from msgspec.structs import replace
+
+from podium.api.errors import InputError, closest, did_you_mean
+from podium.client.credentials import Credentials, user_credentials
+from podium.client.exec_plugin import ExecCredentials
+from podium.client.http_transport import HttpTransport
+from podium.config.errors import ConfigurationError
+from podium.config.flags.client_settings import ROOT_CA_FILE, TOKEN_FILE, ClientSettings
+from podium.config.kubeconfig import ClusterEntry, ContextEntry, UserEntry, load_kubeconfig
+
+_USUAL: Final = "~/.kube/config"
+_SERVICE: Final = ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT")
+
+EntryT = TypeVar("EntryT")
+
+
+@dataclass(slots=True)
+class _Merged:
+    """What all the files say together."""
+
+    clusters: dict[str, ClusterEntry] = field(default_factory=dict)
+    users: dict[str, UserEntry] = field(default_factory=dict)
+    contexts: dict[str, ContextEntry] = field(default_factory=dict)
+    current: str = ""
+
+
+def transport_for(
+    settings: ClientSettings, *, user_agent: str, kubeconfig: str = ""
+) -> HttpTransport:
+    """The way to the server of a context; `kubeconfig` is where relative paths start.
+
+    Raises InputError.
+    """
+    cluster = _located_cluster(settings.cluster, kubeconfig)
+    user = _located_user(settings.user, kubeconfig)
+    headers = [("User-Agent", user_agent), *_impersonation(user)]
+    return HttpTransport(cluster, _credentials(user, cluster), headers=headers)
+
+
+def find_settings(
+    kubeconfig: str = "", context: str = "", environment: Mapping[str, str] = os.environ
+) -> ClientSettings:
+    """The server and user of a context, with paths that are absolute. Raises InputError."""
+    files = _files(kubeconfig, environment)
+    if not files:
+        if all(environment.get(name) for name in _SERVICE):
+            return _in_cluster(environment)
+        raise InputError(
+            "there is no kubeconfig",
+            remedy=f"name one with --kubeconfig or in $KUBECONFIG, or put it into {_USUAL}",
+        )
+    return _chosen(_merged(files), context, ", ".join(map(str, files)))
+
+
+def _files(kubeconfig: str, environment: Mapping[str, str]) -> list[Path]:
+    if kubeconfig:
+        return [Path(kubeconfig)]
+    listed = [Path(part) for part in environment.get("KUBECONFIG", "").split(os.pathsep) if part]
+    if listed:
+        # upstream: of the files in the variable, those that are missing are passed over.
+        there = [path for path in listed if path.exists()]
+        if not there:
+            names = ", ".join(map(str, listed))
+            raise InputError("there is no such file", source=names, path="$KUBECONFIG")
+        return there
+    usual = Path(environment.get("HOME", ""), *_USUAL.split("/")[1:])
+    return [usual] if environment.get("HOME") and usual.exists() else []
+
+
+def _merged(files: Sequence[Path]) -> _Merged:
+    merged = _Merged()
+    for path in files:
+        source = str(path)
+        try:
+            found = load_kubeconfig(path.read_bytes())
+        except OSError as problem:
+            reason = (problem.strerror or str(problem)).lower()
+            raise InputError(f"cannot be read: {reason}", source=source) from None
+        except ConfigurationError as problem:
+            raise InputError(problem.message, source=source) from None
+        for name, cluster in found.clusters.items():
+            merged.clusters.setdefault(name, _located_cluster(cluster, source))
+        for name, user in found.users.items():
+            merged.users.setdefault(name, _located_user(user, source))
+        for name, context in found.contexts.items():
+            merged.contexts.setdefault(name, context)
+        merged.current = merged.current or found.current_context
+    return merged
+
+
+def _chosen(merged: _Merged, wanted: str, source: str) -> ClientSettings:
+    name = wanted or merged.current
+    if not name:
+        known = ", ".join(sorted(merged.contexts))
+        remedy = f"--context chooses one of {known}" if known else ""
+        raise InputError("has no current context", source=source, remedy=remedy)
+    context = _named("context", name, merged.contexts, source)
+    cluster = _named("cluster", context.cluster, merged.clusters, source)
+    if not cluster.server:
+        raise InputError(f'cluster "{context.cluster}" has no server', source=source)
+    user = _named("user", context.user, merged.users, source) if context.user else UserEntry()
+    return ClientSettings(cluster, user)
+
+
+def _named(what: str, name: str, known: Mapping[str, EntryT], source: str) -> EntryT:
+    found = known.get(name)
+    if found is None:
+        remedy = did_you_mean(closest(name, sorted(known)))
+        raise InputError(f'there is no {what} "{name}"', source=source, remedy=remedy)
+    return found
+
+
+def _in_cluster(environment: Mapping[str, str]) -> ClientSettings:
+    host, port = (environment[name] for name in _SERVICE)
+    bracketed = f"[{host}]" if ":" in host else host
+    cluster = ClusterEntry(server=f"https://{bracketed}:{port}", certificate_authority=ROOT_CA_FILE)
+    return ClientSettings(cluster, UserEntry(token_file=TOKEN_FILE))
+
+
+def _credentials(user: UserEntry, cluster: ClusterEntry) -> Credentials:
+    if user.auth_provider is not None:
+        raise InputError(
+            "is not supported any more",
+            path="user.auth-provider",
+            remedy="use an exec plugin, a token or a client certificate",
+        )
+    if user.exec is not None and not (user.token or user.token_file):
+        mode = user.interactive_mode or "IfAvailable"
+        return ExecCredentials(user.exec, cluster, time.time, interactive_mode=mode)
+    return user_credentials(user, time.monotonic)
+
+
+def _impersonation(user: UserEntry) -> list[tuple[str, str]]:
+    if not user.impersonate:
+        return []
+    headers = [("Impersonate-User", user.impersonate)]
+    if user.impersonate_uid:
+        headers.append(("Impersonate-Uid", user.impersonate_uid))
+    headers += [("Impersonate-Group", group) for group in user.impersonate_groups]
+    for key, values in user.impersonate_user_extra.items():
+        headers += [(f"Impersonate-Extra-{quote(key, safe='')}", value) for value in values]
+    return headers
+
+
+def _located_cluster(cluster: ClusterEntry, kubeconfig: str) -> ClusterEntry:
+    return replace(
+        cluster, certificate_authority=_located(cluster.certificate_authority, kubeconfig)
+    )
+
+
+def _located_user(user: UserEntry, kubeconfig: str) -> UserEntry:
+    plugin = user.exec
+    if plugin is not None and "/" in plugin.command:
+        # upstream: a command with a slash in it is a file beside the kubeconfig.
+        plugin = replace(plugin, command=_located(plugin.command, kubeconfig))
+    return replace(
+        user,
+        client_certificate=_located(user.client_certificate, kubeconfig),
+        client_key=_located(user.client_key, kubeconfig),
+        token_file=_located(user.token_file, kubeconfig),
+        exec=plugin,
+    )
+
+
+def _located(file: str, kubeconfig: str) -> str:
+    if not file or not kubeconfig:
+        return file
+    return os.path.abspath(os.path.join(os.path.dirname(kubeconfig), file))

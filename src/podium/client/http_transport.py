@@ -1,0 +1,238 @@
+"""Requests to an API server over HTTP: kept connections, TLS, credentials, proxies.
+
+aiohttp is used because it takes client certificates, a TLS server name apart from the address, and
+long streams that can be left at any moment. At most 64 connections are open at a time, watches
+apart, so that a burst of writes neither queues behind watches nor floods the server. Connections
+are probed while they are silent: a peer that vanished is noticed within a minute.
+
+Contract: that of `Transport`. A server that refuses the credentials (401) is asked once more if
+there may be new ones. Redirects are not followed: nobody else is given the token.
+"""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Final
+from urllib.parse import urlsplit
+from urllib.request import getproxies_environment, proxy_bypass
+
+import aiohttp
+from aiohappyeyeballs import AddrInfoType
+from multidict import CIMultiDict
+from yarl import URL
+
+from podium.api.errors import InputError
+from podium.client.credentials import Credential, Credentials
+from podium.client.tls import Certificate, tls_context
+from podium.client.transport import JSON, MOST_BYTES, Reply, Request, Stream, Unreachable
+from podium.config.kubeconfig import ClusterEntry
+
+_CONNECTIONS: Final = 64
+_IDLE_S: Final = 60.0
+_CONNECT_S: Final = 10.0
+_PROBE_AFTER_S: Final = 20
+_PROBE_EVERY_S: Final = 10
+_PROBES: Final = 4
+_UNAUTHORIZED: Final = 401
+
+
+class HttpTransport:
+    """One API server, spoken to as one user."""
+
+    def __init__(
+        self,
+        cluster: ClusterEntry,
+        credentials: Credentials,
+        *,
+        headers: Iterable[tuple[str, str]] = (),
+    ) -> None:
+        self._cluster = cluster
+        self._server = _server(cluster.server)
+        self._credentials = credentials
+        encoding = "identity" if cluster.disable_compression else "gzip"
+        self._headers = (("Accept", JSON), ("Accept-Encoding", encoding), *headers)
+        self._proxy = _proxy(cluster, self._server)
+        self._sessions: dict[bool, aiohttp.ClientSession] = {}
+        self._certificate: Certificate | None = None
+
+    async def send(self, request: Request, *, timeout_s: float) -> Reply:
+        try:
+            async with asyncio.timeout(timeout_s):
+                async with self._response(request, streams=False) as response:
+                    body = await _whole(response)
+                    return Reply(response.status, _lower(response.headers), body)
+        except TimeoutError:
+            raise _late(request, timeout_s) from None
+
+    @asynccontextmanager
+    async def stream(self, request: Request, *, timeout_s: float) -> AsyncIterator[Stream]:
+        opening = self._response(request, streams=True)
+        try:
+            async with asyncio.timeout(timeout_s):
+                response = await opening.__aenter__()
+        except TimeoutError:
+            raise _late(request, timeout_s) from None
+        try:
+            yield Stream(response.status, _lower(response.headers), _pieces(response))
+        finally:
+            # A stream that is left early is cut, so that the server stops sending at once.
+            response.close()
+            await opening.__aexit__(None, None, None)
+
+    async def close(self) -> None:
+        sessions, self._sessions = self._sessions, {}
+        for session in sessions.values():
+            await session.close()
+
+    @asynccontextmanager
+    async def _response(
+        self, request: Request, *, streams: bool
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        for may_try_again in (True, False):
+            credential = await self._credentials.current()
+            session = await self._session(credential.certificate, streams=streams)
+            try:
+                opened = await self._open(session, request, credential)
+            except (aiohttp.ClientError, OSError, ValueError) as problem:
+                raise _unreachable(self._cluster.server, problem) from None
+            try:
+                refused = opened.status == _UNAUTHORIZED
+                if refused and may_try_again and self._credentials.refused():
+                    continue
+                yield opened
+                return
+            finally:
+                opened.release()
+
+    async def _open(
+        self, session: aiohttp.ClientSession, request: Request, credential: Credential
+    ) -> aiohttp.ClientResponse:
+        headers = CIMultiDict((*self._headers, *credential.headers.items()))
+        if request.body:
+            headers["Content-Type"] = request.content_type
+        secure: dict[str, Any] = {}
+        if self._cluster.tls_server_name:
+            secure["server_hostname"] = self._cluster.tls_server_name
+        return await session.request(
+            request.method,
+            URL(f"{self._server}{request.target}", encoded=True),
+            data=request.body or None,
+            headers=headers,
+            allow_redirects=False,
+            proxy=self._proxy,
+            **secure,
+        )
+
+    async def _session(
+        self, certificate: Certificate | None, *, streams: bool
+    ) -> aiohttp.ClientSession:
+        if certificate != self._certificate:
+            # A new client certificate needs new connections.
+            await self.close()
+            self._certificate = certificate
+        session = self._sessions.get(streams)
+        if session is None:
+            session = self._sessions[streams] = self._new_session(streams=streams)
+        return session
+
+    def _new_session(self, *, streams: bool) -> aiohttp.ClientSession:
+        secure: dict[str, Any] = {}
+        if self._server.startswith("https:"):
+            secure["ssl"] = tls_context(self._cluster, self._certificate)
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(
+                limit=0 if streams else _CONNECTIONS,
+                keepalive_timeout=_IDLE_S,
+                socket_factory=_probed_socket,
+                **secure,
+            ),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S),
+        )
+
+
+def _server(written: str) -> str:
+    """The server's address without a slash at its end. Raises InputError."""
+    server = written if "://" in written else f"https://{written}"
+    try:
+        parts = urlsplit(server)
+        known = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        known = False
+    if not known:
+        raise InputError(
+            f'"{written}" is no address of a server',
+            path="cluster.server",
+            remedy="write it as https://HOST:PORT",
+        )
+    return server.rstrip("/")
+
+
+def _proxy(cluster: ClusterEntry, server: str) -> str | None:
+    """The proxy that the kubeconfig names, or the environment."""
+    parts = urlsplit(server)
+    proxy: str | None = cluster.proxy_url
+    if not proxy:
+        excepted = proxy_bypass(parts.netloc)
+        proxy = None if excepted else getproxies_environment().get(parts.scheme)
+    if proxy and urlsplit(proxy).scheme not in ("http", "https"):
+        raise InputError(
+            f'"{urlsplit(proxy).scheme}" proxies are not supported',
+            path="cluster.proxy-url",
+            remedy="http and https are",
+        )
+    return proxy or None
+
+
+def _probed_socket(address: AddrInfoType) -> socket.socket:
+    """A socket that notices when the other side is gone without a word."""
+    family, kind, protocol, *_ = address
+    made = socket.socket(family, kind, protocol)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in (
+        ("TCP_KEEPIDLE", _PROBE_AFTER_S),
+        ("TCP_KEEPINTVL", _PROBE_EVERY_S),
+        ("TCP_KEEPCNT", _PROBES),
+    ):
+        if hasattr(socket, option):
+            made.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
+    return made
+
+
+async def _whole(response: aiohttp.ClientResponse) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    async for piece in _pieces(response):
+        size += len(piece)
+        if size > MOST_BYTES:
+            raise Unreachable(f"the answer is longer than {MOST_BYTES} B")
+        parts.append(piece)
+    return b"".join(parts)
+
+
+async def _pieces(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+    try:
+        async for piece in response.content.iter_any():
+            yield piece
+    except (aiohttp.ClientError, OSError) as problem:
+        raise Unreachable(f"the answer broke off: {_first_line(problem)}") from None
+
+
+def _lower(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}
+
+
+def _late(request: Request, timeout_s: float) -> Unreachable:
+    why = f"no answer to {request.method} {request.path} within {timeout_s:g} s"
+    return Unreachable(why, in_time=False)
+
+
+def _unreachable(server: str, problem: Exception) -> Unreachable:
+    refused = isinstance(getattr(problem, "os_error", problem), ConnectionRefusedError)
+    return Unreachable(f"{server}: {_first_line(problem)}", refused=refused)
+
+
+def _first_line(problem: Exception) -> str:
+    lines = str(problem).strip().splitlines()
+    return lines[0] if lines else type(problem).__name__

@@ -1,0 +1,261 @@
+"""The verbs of the Kubernetes API, one method each.
+
+Objects go in as values that encode to JSON and come out as the bytes that the server sent: whoever
+asked knows which of it to decode. Lists come in pages. Every call ends within its time; one that
+the server puts off (429 or 5xx with Retry-After) is repeated as often as client-go would.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+import msgspec
+
+from podium.client.api_errors import Gone, error_of
+from podium.client.clock import Clock, LoopClock
+from podium.client.resources import ResourceType
+from podium.client.transport import JSON, Reply, Request, Stream, Transport
+
+PAGE: Final = 500
+_TIME_S: Final = 30.0
+_RETRIES: Final = 10
+_LONGEST_WAIT_S: Final = 60.0
+_NO_QUERY: Final[tuple[tuple[str, str], ...]] = ()
+
+Query = tuple[tuple[str, str], ...]
+
+
+class PatchType(StrEnum):
+    JSON = "application/json-patch+json"
+    MERGE = "application/merge-patch+json"
+    STRATEGIC = "application/strategic-merge-patch+json"
+    APPLY = "application/apply-patch+yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which objects of a kind: in one namespace or all, by labels and by fields."""
+
+    namespace: str = ""
+    labels: str = ""
+    fields: str = ""
+
+    @property
+    def query(self) -> Query:
+        labels = (("labelSelector", self.labels),) if self.labels else ()
+        fields = (("fieldSelector", self.fields),) if self.fields else ()
+        return (*labels, *fields)
+
+
+EVERYTHING: Final = Selection()
+
+
+class _ListMeta(msgspec.Struct, rename="camel"):
+    resource_version: str = ""
+    continue_: str = msgspec.field(default="", name="continue")
+
+
+class _List(msgspec.Struct):
+    metadata: _ListMeta
+    items: list[msgspec.Raw] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A part of a list; `following` is empty on the last one."""
+
+    items: list[msgspec.Raw]
+    resource_version: str
+    following: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteOptions:
+    """How an object is to go; what is None is left to the server."""
+
+    grace_period_s: int | None = None
+    uid: str = ""
+    resource_version: str = ""
+    propagation: str = ""
+
+    def encoded(self) -> bytes:
+        options: dict[str, Any] = {"kind": "DeleteOptions", "apiVersion": "v1"}
+        if self.grace_period_s is not None:
+            options["gracePeriodSeconds"] = self.grace_period_s
+        given = {"uid": self.uid, "resourceVersion": self.resource_version}
+        conditions = {name: value for name, value in given.items() if value}
+        if conditions:
+            options["preconditions"] = conditions
+        if self.propagation:
+            options["propagationPolicy"] = self.propagation
+        return msgspec.json.encode(options)
+
+
+_AS_USUAL: Final = DeleteOptions()
+
+
+class KubeClient:
+    """One API server; `field_manager` signs what is written."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        field_manager: str = "podium",
+        clock: Clock | None = None,
+        timeout_s: float = _TIME_S,
+    ) -> None:
+        self.transport = transport
+        self._manager: Query = (("fieldManager", field_manager),)
+        self._clock = clock or LoopClock()
+        self._timeout_s = timeout_s
+
+    async def get(self, resource: ResourceType, name: str, namespace: str = "") -> bytes:
+        return await self.request("GET", resource.path(namespace, name))
+
+    async def create(
+        self,
+        resource: ResourceType,
+        body: object,
+        namespace: str = "",
+        *,
+        name: str = "",
+        subresource: str = "",
+    ) -> bytes:
+        """A new object; with a name and subresource what is posted there (binding, eviction)."""
+        path = resource.path(namespace, name, subresource)
+        return await self.request("POST", path, self._manager, encoded(body))
+
+    async def update(
+        self,
+        resource: ResourceType,
+        name: str,
+        body: object,
+        namespace: str = "",
+        *,
+        subresource: str = "",
+    ) -> bytes:
+        path = resource.path(namespace, name, subresource)
+        return await self.request("PUT", path, self._manager, encoded(body))
+
+    async def patch(
+        self,
+        resource: ResourceType,
+        name: str,
+        body: object,
+        namespace: str = "",
+        *,
+        kind: PatchType = PatchType.MERGE,
+        subresource: str = "",
+        force: bool = False,
+    ) -> bytes:
+        """`force` takes fields over from other managers; only server-side apply knows it."""
+        query = (*self._manager, ("force", "true")) if force else self._manager
+        path = resource.path(namespace, name, subresource)
+        return await self.request("PATCH", path, query, encoded(body), str(kind))
+
+    async def delete(
+        self,
+        resource: ResourceType,
+        name: str,
+        namespace: str = "",
+        options: DeleteOptions = _AS_USUAL,
+    ) -> bytes:
+        return await self.request("DELETE", resource.path(namespace, name), body=options.encoded())
+
+    async def delete_collection(
+        self,
+        resource: ResourceType,
+        selection: Selection = EVERYTHING,
+        options: DeleteOptions = _AS_USUAL,
+    ) -> bytes:
+        path = resource.path(selection.namespace)
+        return await self.request("DELETE", path, selection.query, options.encoded())
+
+    async def list_page(
+        self, resource: ResourceType, selection: Selection = EVERYTHING, query: Query = _NO_QUERY
+    ) -> Page:
+        path = resource.path(selection.namespace)
+        body = await self.request("GET", path, (*selection.query, *query))
+        found = msgspec.json.decode(body, type=_List)
+        return Page(found.items or [], found.metadata.resource_version, found.metadata.continue_)
+
+    async def list(
+        self,
+        resource: ResourceType,
+        selection: Selection = EVERYTHING,
+        query: Query = _NO_QUERY,
+        *,
+        page: int = PAGE,
+    ) -> Page:
+        """All of a list, fetched in pages; `query` goes with the first only.
+
+        If the list moves on while it is read so that a page is refused, all of it is fetched
+        anew at once. A page size of 0 asks for no pages.
+        """
+        sized: Query = (("limit", str(page)),) if page else ()
+        first = await self.list_page(resource, selection, (*query, *sized))
+        items, following = first.items, first.following
+        while following:
+            try:
+                next_page = await self.list_page(
+                    resource, selection, (*sized, ("continue", following))
+                )
+            except Gone:
+                return await self.list_page(resource, selection)
+            items.extend(next_page.items)
+            following = next_page.following
+        return Page(items, first.resource_version)
+
+    def watch(
+        self, resource: ResourceType, selection: Selection, query: Query
+    ) -> AbstractAsyncContextManager[Stream]:
+        """The raw stream of a watch; `watching.events` reads it."""
+        request = Request(
+            "GET",
+            resource.path(selection.namespace),
+            (("watch", "true"), *selection.query, *query),
+        )
+        return self._opened(request)
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        query: Query = _NO_QUERY,
+        body: bytes = b"",
+        content_type: str = JSON,
+    ) -> bytes:
+        """Any request; the body of its answer. Raises ApiError and Unreachable."""
+        request = Request(method, path, query, body, content_type)
+        for attempt in range(_RETRIES + 1):
+            reply = await self.transport.send(request, timeout_s=self._timeout_s)
+            if reply.status < 400:
+                return reply.body
+            wait_s = _asked_to_wait(reply)
+            if wait_s is None or attempt == _RETRIES:
+                break
+            await self._clock.sleep(wait_s)
+        raise error_of(reply)
+
+    @asynccontextmanager
+    async def _opened(self, request: Request) -> AsyncIterator[Stream]:
+        async with self.transport.stream(request, timeout_s=self._timeout_s) as stream:
+            if stream.status >= 400:
+                body = b"".join([piece async for piece in stream.pieces])
+                raise error_of(Reply(stream.status, stream.headers, body))
+            yield stream
+
+
+def encoded(body: object) -> bytes:
+    return body if isinstance(body, bytes) else msgspec.json.encode(body)
+
+
+def _asked_to_wait(reply: Reply) -> float | None:
+    """For how long a refusal asks to wait; None if it does not."""
+    written = reply.headers.get("retry-after", "")
+    if (reply.status == 429 or reply.status >= 500) and written.isdigit():
+        return min(float(written), _LONGEST_WAIT_S)
+    return None

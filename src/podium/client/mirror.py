@@ -1,0 +1,109 @@
+"""A copy of a collection, kept by lists and events, that tells what changed.
+
+What matters is the difference between what is known and what comes, not what a watch calls it: an
+event for an object that is known is an update, for one that is not an addition. A list replaces
+everything: objects that it lacks were deleted while nobody watched, and objects that it has in the
+version that is known are no news.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
+
+import msgspec
+
+from podium.api.errors import ObjectError
+from podium.client.watching import BrokenStream, Head, Key, head_of
+
+T = TypeVar("T")
+SeenT_contra = TypeVar("SeenT_contra", contravariant=True)
+Decoder = Callable[[msgspec.Raw], T]
+
+_LOG: Final = logging.getLogger("podium.client")
+_UNDECODABLE: Final = (msgspec.MsgspecError, UnicodeDecodeError, ObjectError, ValueError)
+
+
+class Handler(Protocol[SeenT_contra]):
+    """Who is told; called in the order of the changes, and not to wait for anything."""
+
+    def added(self, obj: SeenT_contra) -> None: ...
+
+    def updated(self, old: SeenT_contra, new: SeenT_contra) -> None: ...
+
+    def deleted(self, obj: SeenT_contra, *, seen: bool) -> None:
+        """The object is as it was at the end, or, if that was not `seen`, as it was last known."""
+
+
+class _Held(NamedTuple, Generic[T]):
+    resource_version: str
+    obj: T
+
+
+class Mirror(Generic[T]):
+    def __init__(self, what: str, decode: Decoder[T], handler: Handler[T]) -> None:
+        self._what = what
+        self._decode = decode
+        self._handler = handler
+        self._held: dict[Key, _Held[T]] = {}
+        self.undecodable = 0
+        """How many objects could not be read, and were passed over."""
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __iter__(self) -> Iterator[T]:
+        return (held.obj for held in self._held.values())
+
+    def get(self, key: Key) -> T | None:
+        held = self._held.get(key)
+        return None if held is None else held.obj
+
+    def replace(self, items: Iterable[msgspec.Raw]) -> None:
+        """Become a list: deletions are told first, then the rest in the list's order."""
+        heads: dict[Key, tuple[Head, msgspec.Raw]] = {}
+        for item in items:
+            try:
+                head = head_of(item)
+            except BrokenStream as problem:
+                self._pass_over("an item", problem)
+                continue
+            heads[head.key] = (head, item)
+        for key in [key for key in self._held if key not in heads]:
+            self._handler.deleted(self._held.pop(key).obj, seen=False)
+        for head, item in heads.values():
+            self.put(head, item)
+
+    def put(self, head: Head, item: msgspec.Raw) -> None:
+        """Take in one version of an object."""
+        key, version = head.key, head.metadata.resource_version
+        held = self._held.get(key)
+        if held is not None and held.resource_version == version:
+            return
+        obj = self._decoded(key, item)
+        if obj is None:
+            return
+        self._held[key] = _Held(version, obj)
+        if held is None:
+            self._handler.added(obj)
+        else:
+            self._handler.updated(held.obj, obj)
+
+    def remove(self, head: Head, item: msgspec.Raw) -> None:
+        """An object was deleted; `item` is its last version."""
+        held = self._held.pop(head.key, None)
+        last = self._decoded(head.key, item)
+        obj = last if last is not None else held and held.obj
+        if obj is not None:
+            self._handler.deleted(obj, seen=True)
+
+    def _decoded(self, key: Key, item: msgspec.Raw) -> T | None:
+        try:
+            return self._decode(item)
+        except _UNDECODABLE as problem:
+            self._pass_over("/".join(part for part in key if part), problem)
+            return None
+
+    def _pass_over(self, which: str, problem: Exception) -> None:
+        """One object that makes no sense must not stop the others."""
+        self.undecodable += 1
+        _LOG.error("%s: %s cannot be read and is passed over: %s", self._what, which, problem)

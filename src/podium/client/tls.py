@@ -1,0 +1,106 @@
+"""TLS towards an API server, as a kubeconfig asks for it.
+
+Data wins over files, as everywhere in a kubeconfig. Without a certificate authority the system's
+are trusted; `insecure-skip-tls-verify` trusts everybody, and then a certificate authority must not
+be named. What cannot be used is an `InputError` that names the field and, if it is one, the file.
+"""
+
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from podium.api.errors import InputError
+from podium.config.kubeconfig import ClusterEntry, UserEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What a client shows of itself: certificate and key, both PEM."""
+
+    chain: bytes
+    key: bytes
+
+    def __repr__(self) -> str:
+        return "<Certificate>"
+
+
+def certificate_of(user: UserEntry) -> Certificate | None:
+    """The client certificate of a user, if there is one. Raises InputError."""
+    chain = _data(user.client_certificate_data, user.client_certificate, "user.client-certificate")
+    if not chain:
+        return None
+    key = _data(user.client_key_data, user.client_key, "user.client-key")
+    if not key:
+        raise InputError(
+            "is missing beside client-certificate",
+            path="user.client-key",
+            remedy="give client-key or client-key-data",
+        )
+    return Certificate(chain, key)
+
+
+def tls_context(cluster: ClusterEntry, certificate: Certificate | None) -> ssl.SSLContext:
+    """Raises InputError."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    # upstream: any certificate that is trusted ends the chain.
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    authority = _data(
+        cluster.certificate_authority_data,
+        cluster.certificate_authority,
+        "cluster.certificate-authority",
+    )
+    if cluster.insecure_skip_tls_verify:
+        if authority:
+            raise InputError(
+                "contradicts certificate-authority",
+                path="cluster.insecure-skip-tls-verify",
+                remedy="keep one of the two",
+            )
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    elif authority:
+        _trust(context, authority)
+    else:
+        context.load_default_certs()
+    if certificate is not None:
+        _present(context, certificate)
+    return context
+
+
+def _trust(context: ssl.SSLContext, authority: bytes) -> None:
+    try:
+        context.load_verify_locations(cadata=authority.decode("ascii"))
+    except (ssl.SSLError, ValueError):
+        raise InputError(
+            "holds no certificate in PEM form", path="cluster.certificate-authority"
+        ) from None
+
+
+def _present(context: ssl.SSLContext, certificate: Certificate) -> None:
+    with TemporaryDirectory(prefix="podium-") as directory:
+        # The standard library takes certificates from files only; the directory is private.
+        chain, key = Path(directory, "tls.crt"), Path(directory, "tls.key")
+        chain.write_bytes(certificate.chain)
+        key.touch(mode=0o600)
+        key.write_bytes(certificate.key)
+        try:
+            # A password would be asked for on the terminal; keys in kubeconfigs have none.
+            context.load_cert_chain(chain, key, password=lambda: "")
+        except (ssl.SSLError, OSError, ValueError) as problem:
+            if getattr(problem, "reason", "") == "KEY_VALUES_MISMATCH":
+                why = "does not belong to the client certificate"
+            else:
+                why = "cannot be used: it and client-certificate must be PEM without a password"
+            raise InputError(why, path="user.client-key") from None
+
+
+def _data(given: bytes, file: str, field: str) -> bytes:
+    if given or not file:
+        return given
+    try:
+        return Path(file).read_bytes()
+    except OSError as problem:
+        reason = (problem.strerror or str(problem)).lower()
+        raise InputError(f"{file} cannot be read: {reason}", path=field) from None

@@ -1,0 +1,184 @@
+"""Disruption budgets: how many pods may go, worked out from those that are healthy.
+
+Evictions read `disruptionsAllowed` and note each pod that they take in `disruptedPods`; such a pod
+does not count as healthy until it is gone, or has not gone within two minutes
+(`pkg/controller/disruption/disruption.go`).
+
+Worked example: a deployment of 10, all ready, `maxUnavailable: 25%` (rounded up: 3): 7 must stay
+healthy, so 3 may go. `minAvailable: 25%` of the same rounds up to 3 that must stay, so 7 may go.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from podium.client.resources import POD_DISRUPTION_BUDGETS
+from podium.population.actions import NOTHING, Plan, sooner, status_patch
+from podium.population.clock import Moment
+from podium.population.control import Wake
+from podium.population.controllers.availability import scaled
+from podium.population.controllers.conditions import changed_condition
+from podium.population.controllers.ownership import selector_or_nothing
+from podium.population.objects.meta import JsonObject, Owner
+from podium.population.objects.pods import Pod
+from podium.population.objects.workloads import BudgetStatus, DisruptionBudget
+from podium.population.world import World
+
+_BELIEVED_S: Final = 120.0
+Scale = Callable[[str, Owner], int | None]
+"""How many pods an owner in a namespace is meant to have; None if it is not known."""
+
+
+def decide(budget: DisruptionBudget, selected: Sequence[Pod], scale: Scale, moment: Moment) -> Plan:
+    """`selected` are the pods of the namespace that its selector matches."""
+    if budget.metadata.is_terminating:
+        return NOTHING
+    pods = [pod for pod in selected if not pod.is_ended]
+    disrupted, again_after_s = _disrupted(budget, pods, moment)
+    healthy = sum(
+        pod.is_ready and not pod.metadata.is_terminating and pod.name not in disrupted
+        for pod in pods
+    )
+    expected, desired = _expectation(budget, pods, scale)
+    allowed = max(0, healthy - desired) if expected > 0 else 0
+    status: JsonObject = {
+        "observedGeneration": budget.metadata.generation,
+        "disruptionsAllowed": allowed,
+        "currentHealthy": healthy,
+        "desiredHealthy": desired,
+        "expectedPods": expected,
+        "disruptedPods": _change(budget.status.disrupted_pods or {}, disrupted),
+    }
+    state = ("True", "SufficientPods") if allowed else ("False", "InsufficientPods")
+    condition = changed_condition(
+        budget.status.conditions,
+        moment,
+        "DisruptionAllowed",
+        *state,
+        "",
+        observedGeneration=budget.metadata.generation,
+    )
+    if condition is not None:
+        status["conditions"] = [condition]
+    elif status == _reported(budget.status):
+        return Plan([], again_after_s)
+    return Plan([status_patch(POD_DISRUPTION_BUDGETS, budget, status)], again_after_s)
+
+
+def _expectation(budget: DisruptionBudget, pods: Sequence[Pod], scale: Scale) -> tuple[int, int]:
+    """(pods that there should be, pods of them that must be healthy)"""
+    spec = budget.spec
+    if spec.max_unavailable is None and isinstance(spec.min_available, int):
+        return len(pods), spec.min_available
+    expected = _expected(pods, scale)
+    if spec.max_unavailable is not None:
+        lost = scaled(spec.max_unavailable, expected, rounds_up=True)
+        return expected, max(0, expected - lost)
+    return expected, scaled(spec.min_available, expected, rounds_up=True)
+
+
+def _expected(pods: Iterable[Pod], scale: Scale) -> int:
+    """What the controllers of the pods want together; pods without one count as themselves.
+
+    upstream refuses such pods here; taking them as they are keeps budgets over bare pods usable.
+    """
+    expected = 0
+    seen: set[str] = set()
+    for pod in pods:
+        owner = pod.metadata.controller
+        wanted = scale(pod.namespace, owner) if owner is not None else None
+        if owner is None or wanted is None:
+            expected += 1
+        elif owner.uid not in seen:
+            seen.add(owner.uid)
+            expected += wanted
+    return expected
+
+
+def _disrupted(
+    budget: DisruptionBudget, pods: Sequence[Pod], moment: Moment
+) -> tuple[set[str], float | None]:
+    """Pods whose eviction is believed to be under way, and when the first is doubted."""
+    there = {pod.name for pod in pods if not pod.metadata.is_terminating}
+    kept: set[str] = set()
+    rests: list[float] = []
+    for name, since in (budget.status.disrupted_pods or {}).items():
+        rest_s = _BELIEVED_S - moment.age_s(since)
+        if name in there and rest_s > 0:
+            kept.add(name)
+            rests.append(rest_s)
+    return kept, sooner(*rests)
+
+
+def _change(known: dict[str, str | None], kept: set[str]) -> JsonObject:
+    """The entries to take away."""
+    return {name: None for name in known if name not in kept}
+
+
+def _reported(status: BudgetStatus) -> JsonObject:
+    return {
+        "observedGeneration": status.observed_generation,
+        "disruptionsAllowed": status.disruptions_allowed,
+        "currentHealthy": status.current_healthy,
+        "desiredHealthy": status.desired_healthy,
+        "expectedPods": status.expected_pods,
+        "disruptedPods": {},
+    }
+
+
+class DisruptionBudgets:
+    """Keys are the namespace and name of a budget."""
+
+    name = "disruptionbudgets"
+
+    def __init__(self, world: World) -> None:
+        self._budgets, self._pods = world.budgets, world.pods
+        self._replica_sets, self._deployments = world.replica_sets, world.deployments
+        self._stateful_sets = world.stateful_sets
+        self._controllers = world.replication_controllers
+
+    def watch(self, wake: Wake) -> None:
+        def budget_changed(old: DisruptionBudget | None, new: DisruptionBudget | None) -> None:
+            del old
+            if new is not None:
+                wake(new.metadata.key)
+
+        def pod_changed(old: Pod | None, new: Pod | None) -> None:
+            for budget in self._budgets.in_namespace.of((new or old or _NO_POD).namespace):
+                selector = selector_or_nothing(budget.spec.selector)
+                if any(pod and selector.matches(pod.metadata.labels) for pod in (old, new)):
+                    wake(budget.metadata.key)
+
+        self._budgets.listen(budget_changed)
+        self._pods.listen(pod_changed)
+
+    def plan(self, key: tuple[str, str], moment: Moment) -> Plan:
+        budget = self._budgets.find(key)
+        if budget is None:
+            return NOTHING
+        selector = selector_or_nothing(budget.spec.selector)
+        pods = [
+            pod
+            for pod in self._pods.in_namespace.of(budget.namespace)
+            if selector.matches(pod.metadata.labels)
+        ]
+        return decide(budget, pods, self._scale, moment)
+
+    def _scale(self, namespace: str, owner: Owner) -> int | None:
+        match owner.kind:
+            case "ReplicaSet":
+                found = self._replica_sets.get(namespace, owner.name)
+                if found is None:
+                    return None
+                above = found.metadata.controller
+                deployment = above and self._deployments.get(namespace, above.name)
+                return deployment.wanted if deployment else found.wanted
+            case "StatefulSet":
+                stateful = self._stateful_sets.get(namespace, owner.name)
+                return stateful.wanted if stateful else None
+            case "ReplicationController":
+                controller = self._controllers.get(namespace, owner.name)
+                return controller.as_replica_set().wanted if controller else None
+        return None
+
+
+_NO_POD: Final = Pod()

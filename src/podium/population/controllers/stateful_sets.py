@@ -1,0 +1,282 @@
+"""Stateful sets: pods with names that stay, made in order, with claims of their own.
+
+Unless the set is managed in parallel, a pod is made only when all before it are ready, and removed
+only when all after it are gone. A new template is rolled out from the last pod down to the
+partition, one pod at a time (`pkg/controller/statefulset/stateful_set_control.go`). Claims outlive
+their pods: retention policies that delete them are not carried out.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from podium.client.resources import PERSISTENT_VOLUME_CLAIMS, PODS, STATEFUL_SETS
+from podium.population.actions import NOTHING, Action, Create, Plan, delete, status_patch
+from podium.population.clock import Moment
+from podium.population.control import Wake
+from podium.population.controllers.availability import availability
+from podium.population.controllers.ownership import (
+    Kind,
+    pod_from_template,
+    possible_pods,
+    selector_or_nothing,
+    settle_ownership,
+    wake_owners_of_pods,
+)
+from podium.population.controllers.revisions import (
+    HASH_LABEL,
+    settle_revisions,
+    template_of,
+)
+from podium.population.objects.meta import JsonObject
+from podium.population.objects.pods import Pod
+from podium.population.objects.workloads import (
+    ControllerRevision,
+    PodTemplate,
+    StatefulSet,
+    StatefulSetStatus,
+)
+from podium.population.world import World
+
+KIND: Final = Kind("apps/v1", "StatefulSet")
+_POD_NAME: Final = "statefulset.kubernetes.io/pod-name"
+_POD_INDEX: Final = "apps.kubernetes.io/pod-index"
+
+
+@dataclass(frozen=True, slots=True)
+class _Situation:
+    """A set, its pods by ordinal, and the two revisions that they may have."""
+
+    stateful: StatefulSet
+    pods: dict[int, Pod]
+    current: str
+    update: str
+    template: Callable[[str], PodTemplate]
+
+    @property
+    def ordinals(self) -> range:
+        start = self.stateful.spec.ordinals.start if self.stateful.spec.ordinals else 0
+        return range(start, start + self.stateful.wanted)
+
+    @property
+    def in_order(self) -> bool:
+        return self.stateful.spec.pod_management_policy != "Parallel"
+
+    @property
+    def partition(self) -> int:
+        rolling = self.stateful.spec.update_strategy.rolling_update
+        return (rolling.partition if rolling else None) or 0
+
+    def revision_for(self, ordinal: int) -> str:
+        """upstream: pods below the partition stay with the revision that they had."""
+        rolls = self.stateful.spec.update_strategy.type == "RollingUpdate"
+        return self.current if rolls and ordinal < self.partition else self.update
+
+
+def decide(
+    stateful: StatefulSet,
+    candidates: Sequence[Pod],
+    revisions: Sequence[ControllerRevision],
+    claims: Collection[str],
+    moment: Moment,
+) -> Plan:
+    """`claims` are the names of the volume claims in the set's namespace."""
+    selector = selector_or_nothing(stateful.spec.selector)
+    owned, actions = settle_ownership(KIND, stateful.metadata, selector, PODS, candidates)
+    if stateful.metadata.is_terminating:
+        return Plan(actions)
+    revision = settle_revisions(
+        KIND,
+        stateful.metadata,
+        stateful.spec.template,
+        revisions,
+        labelled_by_name=True,
+        in_use={stateful.status.current_revision, *(p.metadata.label(HASH_LABEL) for p in owned)},
+        limit=stateful.spec.revision_history_limit,
+    )
+    actions += revision.actions
+    known = {each.name: template_of(each) for each in revisions}
+    current = stateful.status.current_revision
+    situation = _Situation(
+        stateful,
+        _by_ordinal(stateful, owned),
+        current if current in known else revision.name,
+        revision.name,
+        lambda name: stateful.spec.template if name == revision.name else known[name],
+    )
+    actions += _pods_in_place(situation, claims)
+    found = availability(owned, stateful.spec.min_ready_seconds, moment)
+    status = _status(situation, found.available)
+    if status != _reported(stateful.status):
+        actions.append(status_patch(STATEFUL_SETS, stateful, status))
+    return Plan(actions, found.again_after_s)
+
+
+def _by_ordinal(stateful: StatefulSet, pods: Sequence[Pod]) -> dict[int, Pod]:
+    found = {}
+    for pod in pods:
+        ordinal = pod.name.removeprefix(f"{stateful.name}-")
+        if ordinal.isdecimal():
+            found[int(ordinal)] = pod
+    return found
+
+
+def _pods_in_place(situation: _Situation, claims: Collection[str]) -> list[Action]:
+    """Make what is missing, remove what is too many, then roll out; in order, if asked for."""
+    actions: list[Action] = []
+    for ordinal in situation.ordinals:
+        pod = situation.pods.get(ordinal)
+        if pod is None:
+            actions += _creation(situation, ordinal, claims)
+        elif pod.is_ended and not pod.metadata.is_terminating:
+            actions.append(delete(PODS, pod))
+        elif not pod.metadata.is_terminating and pod.is_ready:
+            continue
+        if situation.in_order:
+            return actions
+    for ordinal in sorted(situation.pods.keys() - set(situation.ordinals), reverse=True):
+        pod = situation.pods[ordinal]
+        if not pod.metadata.is_terminating:
+            actions.append(delete(PODS, pod))
+        if situation.in_order:
+            return actions
+    return actions or _rolling(situation)
+
+
+def _rolling(situation: _Situation) -> list[Action]:
+    if situation.stateful.spec.update_strategy.type != "RollingUpdate":
+        return []
+    for ordinal in reversed(situation.ordinals):
+        pod = situation.pods.get(ordinal)
+        if ordinal < situation.partition or pod is None or pod.metadata.is_terminating:
+            return []
+        if pod.metadata.label(HASH_LABEL) != situation.update:
+            return [delete(PODS, pod)]
+        if not pod.is_ready:
+            return []
+    return []
+
+
+# --- making a pod -----------------------------------------------------------------------------
+
+
+def _creation(situation: _Situation, ordinal: int, claims: Collection[str]) -> list[Action]:
+    stateful = situation.stateful
+    name = f"{stateful.name}-{ordinal}"
+    revision = situation.revision_for(ordinal)
+    template = situation.template(revision)
+    labels = {_POD_NAME: name, _POD_INDEX: str(ordinal), HASH_LABEL: revision}
+    pod = pod_from_template(
+        KIND,
+        stateful.metadata,
+        template,
+        name=name,
+        labels=labels,
+        spec=_with_claims(stateful, template, name),
+    )
+    missing: list[Action] = [
+        Create(PERSISTENT_VOLUME_CLAIMS, stateful.namespace, claim)
+        for claim in _claims(stateful, name)
+        if claim["metadata"]["name"] not in claims
+    ]
+    return [*missing, Create(PODS, stateful.namespace, pod)]
+
+
+def _claims(stateful: StatefulSet, pod_name: str) -> list[JsonObject]:
+    selected = (stateful.spec.selector.match_labels if stateful.spec.selector else None) or {}
+    made = []
+    for template in stateful.spec.volume_claim_templates or ():
+        metadata = template.get("metadata") or {}
+        made.append(
+            {
+                "apiVersion": "v1",
+                "kind": "PersistentVolumeClaim",
+                "metadata": {
+                    "name": f"{metadata.get('name', '')}-{pod_name}",
+                    "labels": {**(metadata.get("labels") or {}), **selected},
+                    "annotations": metadata.get("annotations") or {},
+                },
+                "spec": template.get("spec") or {},
+            }
+        )
+    return made
+
+
+def _with_claims(stateful: StatefulSet, template: PodTemplate, pod_name: str) -> JsonObject:
+    """The template's spec with its identity, and a volume for each claim."""
+    names = [
+        (each.get("metadata") or {}).get("name", "")
+        for each in stateful.spec.volume_claim_templates or ()
+    ]
+    kept = [each for each in template.spec.get("volumes") or () if each.get("name") not in names]
+    added = [
+        {"name": name, "persistentVolumeClaim": {"claimName": f"{name}-{pod_name}"}}
+        for name in names
+    ]
+    spec = {**template.spec, "hostname": pod_name}
+    if kept or added:
+        spec["volumes"] = [*kept, *added]
+    return spec
+
+
+# --- reporting --------------------------------------------------------------------------------
+
+
+def _status(situation: _Situation, available: int) -> JsonObject:
+    pods = situation.pods.values()
+    ready = sum(pod.is_ready for pod in pods)
+    staying = [pod.metadata.label(HASH_LABEL) for pod in pods if pod.is_active]
+    updated, current = staying.count(situation.update), staying.count(situation.current)
+    revision = situation.current
+    wanted = situation.stateful.wanted
+    if updated == ready == len(pods) == wanted:
+        revision, current = situation.update, updated
+    return {
+        "replicas": len(pods),
+        "readyReplicas": ready,
+        "availableReplicas": available,
+        "currentReplicas": current,
+        "updatedReplicas": updated,
+        "currentRevision": revision,
+        "updateRevision": situation.update,
+        "observedGeneration": situation.stateful.metadata.generation,
+    }
+
+
+def _reported(status: StatefulSetStatus) -> JsonObject:
+    return {
+        "replicas": status.replicas,
+        "readyReplicas": status.ready_replicas,
+        "availableReplicas": status.available_replicas,
+        "currentReplicas": status.current_replicas,
+        "updatedReplicas": status.updated_replicas,
+        "currentRevision": status.current_revision,
+        "updateRevision": status.update_revision,
+        "observedGeneration": status.observed_generation,
+    }
+
+
+class StatefulSets:
+    """Keys are the namespace and name of a stateful set."""
+
+    name = "statefulsets"
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._sets, self._revisions, self._claims = (
+            world.stateful_sets,
+            world.revisions,
+            world.claims,
+        )
+
+    def watch(self, wake: Wake) -> None:
+        wake_owners_of_pods(self._world, self._sets, KIND, wake)
+
+    def plan(self, key: tuple[str, str], moment: Moment) -> Plan:
+        stateful = self._sets.find(key)
+        if stateful is None:
+            return NOTHING
+        revisions = self._revisions.owned_by.of(stateful.metadata.uid)
+        claims = {claim.name for claim in self._claims.in_namespace.of(stateful.namespace)}
+        pods = possible_pods(self._world, stateful.metadata)
+        return decide(stateful, pods, revisions, claims, moment)

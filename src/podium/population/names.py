@@ -1,0 +1,16 @@
+"""Labels and annotations by which people speak to the simulated cluster.
+
+podium.dev/simulated=true      label of a node: Podium plays its kubelet
+podium.dev/failure             annotation of a node: `unreachable` or `not-ready`
+podium.dev/start-seconds       annotation of a pod: how long it takes to start
+podium.dev/run-seconds         annotation of a pod: how long it runs; without it, for ever
+podium.dev/result              annotation of a pod: `Succeeded` or `Failed` when it has run
+podium.dev/exit-code           annotation of a pod: exit code of its containers when it fails
+"""
+
+from typing import Final
+
+SIMULATED: Final = "podium.dev/simulated"
+FAILURE: Final = "podium.dev/failure"
+NOT_READY: Final = "not-ready"
+"""The failure of a node that still speaks; any other one makes it fall silent."""

@@ -1,0 +1,1 @@
+"""Simulated nodes: made from templates, and kept alive by heartbeats."""

@@ -1,0 +1,79 @@
+"""What a mirror tells: always the difference between what was known and what is."""
+
+import json
+from typing import Any
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podium.client.mirror import Mirror
+from podium.client.watching import Key, head_of
+
+
+class Copy:
+    """A handler that builds the collection from what it is told, and checks that it fits."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, Any] = {}
+
+    def added(self, obj: Any) -> None:
+        name = obj["metadata"]["name"]
+        assert name not in self.objects
+        self.objects[name] = obj
+
+    def updated(self, old: Any, new: Any) -> None:
+        name = new["metadata"]["name"]
+        assert self.objects[name] == old
+        assert old["metadata"]["resourceVersion"] != new["metadata"]["resourceVersion"]
+        self.objects[name] = new
+
+    def deleted(self, obj: Any, *, seen: bool) -> None:
+        known = self.objects.pop(obj["metadata"]["name"], None)
+        assert seen or known == obj
+
+
+def _raw(name: str, version: int) -> msgspec.Raw:
+    metadata = {"name": name, "namespace": "", "resourceVersion": str(version)}
+    return msgspec.Raw(json.dumps({"metadata": metadata}).encode())
+
+
+NAMES = st.sampled_from("abcd")
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("put"), NAMES),
+        st.tuples(st.just("remove"), NAMES),
+        st.tuples(st.just("list"), st.sets(NAMES)),
+    ),
+    max_size=30,
+)
+
+
+@given(STEPS)
+def test_whoever_is_told_every_change_has_the_same_collection(
+    steps: list[tuple[str, Any]],
+) -> None:
+    copy = Copy()
+    mirror: Mirror[Any] = Mirror("things", msgspec.json.decode, copy)
+    for version, (step, what) in enumerate(steps, 1):
+        if step == "put":
+            mirror.put(head_of(_raw(what, version)), _raw(what, version))
+        elif step == "remove":
+            mirror.remove(head_of(_raw(what, version)), _raw(what, version))
+        else:
+            kept = {key: obj for key, obj in copy.objects.items() if key < "c"}
+            items = [_raw(name, version) for name in sorted(what) if name not in kept]
+            items += [msgspec.Raw(json.dumps(obj).encode()) for obj in kept.values()]
+            mirror.replace(items)
+        assert len(mirror) == len(copy.objects)
+        assert {obj["metadata"]["name"]: obj for obj in mirror} == copy.objects
+    for name, obj in copy.objects.items():
+        assert mirror.get(Key("", name)) == obj
+
+
+def test_an_item_that_is_no_object_is_passed_over() -> None:
+    copy = Copy()
+    mirror: Mirror[Any] = Mirror("things", msgspec.json.decode, copy)
+    mirror.replace([msgspec.Raw(b"[1]"), msgspec.Raw(b'{"metadata": 5}'), _raw("a", 1)])
+    assert set(copy.objects) == {"a"}
+    assert mirror.undecodable == 2
