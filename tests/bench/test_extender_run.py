@@ -22,7 +22,7 @@ def test_figures_come_as_json(capsys: pytest.CaptureFixture[str], more: tuple[st
 @pytest.mark.slow
 def test_figures_come_as_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "extender", *TINY]) == 0
-    text = capsys.readouterr().out
+    text = " ".join(capsys.readouterr().out.split())
     assert "filter and prioritize, names of 3 nodes, the best of 1 runs" in text
     assert "ms of the scheduler's CPU time" in text
 

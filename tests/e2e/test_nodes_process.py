@@ -1,0 +1,154 @@
+"""`podium apiserver` and `podium nodes` as processes, with a small scheduler and kubectl."""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from apiserver_process import RunningServer, serving
+from simulated_clusters import template, workload
+from small_scheduler import small_scheduler
+
+from podium.client import KubeClient, Selection
+from podium.client.connection import find_settings, transport_for
+from podium.client.resources import DEPLOYMENTS, JOBS, NODES, PODS, ResourceType
+from podium.client.watching import events
+
+pytestmark = pytest.mark.slow
+
+TIME_S = 60
+
+
+@contextmanager
+def nodes(server: RunningServer, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """`podium nodes`, ready; whatever is left of it afterwards is killed."""
+    command = [sys.executable, "-m", "podium", "nodes", *arguments]
+    process = subprocess.Popen(
+        [*command, "--kubeconfig", str(server.kubeconfig)],
+        env={**os.environ, "PYTHONWARNINGS": "default"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert "nodes" in line, process.communicate(timeout=30)
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate(timeout=30)
+
+
+@asynccontextmanager
+async def connected(server: RunningServer) -> AsyncIterator[KubeClient]:
+    settings = find_settings(str(server.kubeconfig))
+    transport = transport_for(settings, user_agent="tests")
+    try:
+        async with asyncio.timeout(TIME_S):
+            yield KubeClient(transport)
+    finally:
+        await transport.close()
+
+
+async def seen(client: KubeClient, resource: ResourceType, holds: Callable[[Any], bool]) -> Any:
+    """Watch until an object is as wanted."""
+    async with client.watch(resource, Selection(), ()) as stream:
+        async for batch in events(stream.pieces):
+            for event in batch:
+                obj = msgspec.json.decode(event.object)
+                if event.type != "DELETED" and holds(obj):
+                    return obj
+    raise AssertionError("the watch ended")
+
+
+def has_condition(name: str) -> Callable[[Any], bool]:
+    def holds(obj: Any) -> bool:
+        conditions = obj.get("status", {}).get("conditions", ())
+        return any(each["type"] == name and each["status"] == "True" for each in conditions)
+
+    return holds
+
+
+def test_a_cluster_of_processes_lives_over_tls_and_stops_cleanly(tmp_path: Path) -> None:
+    async def scenario(server: RunningServer) -> None:
+        async with connected(server) as client, small_scheduler(client):
+            await seen(client, NODES, has_condition("Ready"))
+            await client.create(DEPLOYMENTS, workload("web", 5), "default")
+            run = {"podium.dev/run-seconds": "30"}
+            job = {"template": template("sum", run, restartPolicy="Never"), "completions": 2}
+            await client.create(JOBS, {"metadata": {"name": "sum"}, "spec": job}, "default")
+            up = await seen(
+                client, DEPLOYMENTS, lambda d: d.get("status", {}).get("availableReplicas") == 5
+            )
+            assert up["status"]["readyReplicas"] == 5
+            done = await seen(client, JOBS, has_condition("Complete"))
+            assert done["status"]["succeeded"] == 2
+            placed = (await client.list(PODS)).items
+            names = {json.loads(bytes(each))["spec"]["nodeName"] for each in placed}
+            assert names <= {"worker-0", "worker-1"}
+
+    template_file = tmp_path / "worker.yaml"
+    template_file.write_text(
+        "apiVersion: v1\nkind: Node\nmetadata: {name: worker}\n"
+        'status: {capacity: {cpu: "16", memory: 64Gi, pods: "110"}}\n'
+    )
+    with serving(tmp_path) as server:
+        arguments = ("2", "--template", str(template_file), "--speed", "10", "--cleanup")
+        with nodes(server, *arguments) as process:
+            asyncio.run(scenario(server))
+            process.send_signal(signal.SIGTERM)
+            _, err = process.communicate(timeout=30)
+        assert (process.returncode, err) == (0, "podium: stopped\n")
+        status, left = server.ask("GET", "/api/v1/nodes")
+        assert (status, left["items"]) == (200, [])
+
+
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not here")
+def test_kubectl_sees_a_living_cluster(tmp_path: Path) -> None:
+    def kubectl(*arguments: str) -> str:
+        done = subprocess.run(
+            ["kubectl", "--kubeconfig", str(tmp_path / "kubeconfig"), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=TIME_S,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    async def with_scheduler(server: RunningServer) -> None:
+        async with connected(server) as client, small_scheduler(client):
+            await asyncio.to_thread(commands)
+
+    def commands() -> None:
+        kubectl("wait", "--for=condition=Ready", "node", "--all", "--timeout=30s")
+        kubectl("create", "deployment", "web", "--image=nginx", "--replicas=3")
+        told = kubectl("rollout", "status", "deployment/web", "--timeout=30s")
+        assert "successfully rolled out" in told
+        kubectl("set", "image", "deployment/web", "nginx=nginx:2")
+        kubectl("rollout", "status", "deployment/web", "--timeout=30s")
+        kubectl("rollout", "undo", "deployment/web")
+        kubectl("rollout", "status", "deployment/web", "--timeout=30s")
+        assert "3/3" in kubectl("get", "deployment", "web")
+        kubectl("drain", "node-0", "--timeout=30s", "--ignore-daemonsets")
+        assert "SchedulingDisabled" in kubectl("get", "node", "node-0")
+        pods = kubectl("get", "pods", "-o", "wide", "--field-selector=spec.nodeName=node-0")
+        assert "web-" not in pods
+        kubectl("delete", "deployment", "web", "--cascade=foreground", "--timeout=30s")
+        kubectl("create", "namespace", "shop")
+        kubectl("create", "configmap", "c", "-n", "shop")
+        kubectl("delete", "namespace", "shop", "--timeout=30s")
+
+    with serving(tmp_path) as server, nodes(server, "3", "--speed", "10"):
+        asyncio.run(with_scheduler(server))
