@@ -69,9 +69,10 @@ class RunningServer:
 
 @contextmanager
 def serving(directory: Path, *arguments: str) -> Iterator[RunningServer]:
-    """Run a server on a free port; whatever is left of it afterwards is killed."""
+    """Run a server, on a free port unless told; whatever is left of it afterwards is killed."""
     kubeconfig = directory / "kubeconfig"
-    command = [sys.executable, "-m", "podium", "apiserver", "--port", "0"]
+    port = () if "--port" in arguments else ("--port", "0")
+    command = [sys.executable, "-m", "podium", "apiserver", *port]
     process = subprocess.Popen(
         [*command, "--kubeconfig-out", str(kubeconfig), *arguments],
         cwd=directory,

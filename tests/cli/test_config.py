@@ -74,7 +74,8 @@ def test_check_in_json_has_upstream_s_message(
         'strict decoding error: unknown field "paralelism", '
         'unknown field "profiles[0].plugins.score.enabled[0].nam"'
     )
-    assert len(document["errors"]) == 4
+    assert document["errors"] == [document["message"]]
+    assert [problem["line"] for problem in document["problems"]] == [3, 9, 10, 4]
     assert document["effective"] is None
     assert document["expanded"] is None
 
@@ -162,3 +163,13 @@ def test_a_configuration_comes_from_standard_input(
     monkeypatch.setattr("sys.stdin", stdin)
     assert main(["config", "check", "-"]) == 0
     assert "loads, 2 profiles" in capsys.readouterr().out
+
+
+def test_a_file_whose_name_is_no_text_is_answered_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = Path(str(tmp_path / "x") + "\udcff.yaml")
+    file.write_text(HEADER)
+    assert main(["config", "check", str(file), "-o", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["file"].endswith("x\ufffd.yaml")

@@ -1,11 +1,15 @@
 """From kubeconfigs to the server and user of a context."""
 
+import asyncio
+import json
 from pathlib import Path
 
 import pytest
+from extender_servers import answering, serving
 
 from podium.api.errors import InputError
 from podium.client.connection import find_settings, transport_for
+from podium.client.transport import Request
 
 FIRST = """
 apiVersion: v1
@@ -139,3 +143,49 @@ def test_ways_to_log_in_that_are_gone_are_refused(tmp_path: Path) -> None:
     file.write_text(SECOND.replace('6443"}', '6443", proxy-url: "socks5://127.0.0.1:1"}'))
     with pytest.raises(InputError, match='"socks5" proxies are not supported'):
         transport_for(find_settings(str(file)), user_agent="tests")
+
+
+def test_a_user_may_act_as_another(tmp_path: Path) -> None:
+    acting = """{token: t, as: someone, as-uid: u1, as-groups: [a, b],
+      as-user-extra: {"scopes/x": [one, two]}}"""
+    file = tmp_path / "config"
+
+    async def main() -> None:
+        async with serving(answering(b"{}")) as server:
+            file.write_text(
+                SECOND.replace("https://prod:6443", server.url).replace("{token: shadowed}", acting)
+            )
+            transport = transport_for(find_settings(str(file)), user_agent="tests")
+            await transport.send(Request("GET", "/"), timeout_s=5)
+            await transport.close()
+            headers = server.requests[0].headers
+            assert headers["impersonate-user"] == "someone"
+            assert headers["impersonate-uid"] == "u1"
+            assert headers["impersonate-extra-scopes%2fx"] == "two"
+            assert headers["user-agent"] == "tests"
+
+    asyncio.run(main())
+
+
+def test_an_exec_plugin_beside_the_kubeconfig_is_asked(tmp_path: Path) -> None:
+    login = tmp_path / "bin" / "login"
+    login.parent.mkdir()
+    answer = {
+        "apiVersion": "client.authentication.k8s.io/v1",
+        "kind": "ExecCredential",
+        "status": {"token": "fresh"},
+    }
+    login.write_text(f"#!/bin/sh\necho '{json.dumps(answer)}'\n")
+    login.chmod(0o755)
+    file = tmp_path / "config"
+
+    async def main() -> None:
+        async with serving(answering(b"{}")) as server:
+            file.write_text(SECOND.replace("https://prod:6443", server.url))
+            settings = find_settings(str(file), "plugin")
+            transport = transport_for(settings, user_agent="tests")
+            await transport.send(Request("GET", "/"), timeout_s=30)
+            await transport.close()
+            assert server.requests[0].headers["authorization"] == "bearer fresh"
+
+    asyncio.run(main())

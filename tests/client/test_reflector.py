@@ -309,3 +309,66 @@ def test_a_server_that_forgets_to_end_a_watch_is_left() -> None:
             assert len(server.watches) == 2
 
     virtually(scenario)
+
+
+def test_a_streaming_list_from_a_version_that_is_gone_starts_anew() -> None:
+    async def scenario() -> None:
+        server = ScriptedServer()
+        async with following(server, streams=True) as (reflector, heard):
+            await settle()
+            server.watches[0].send(line("ADDED", make_object("a", 3)), bookmark(9, ends_list=True))
+            await settle()
+            server.watches[0].send(line("ERROR", status_object(410, "Expired")))
+            server.watch_refusals = [
+                refusal(429, "TooManyRequests"),
+                refusal(410, "Expired"),
+            ]
+            await asyncio.sleep(10)
+            assert [dict(r.query).get("resourceVersion") for r in server.requests] == [
+                None,
+                "9",
+                "9",
+                None,
+            ]
+            server.watches[1].send(
+                line("ADDED", make_object("b", 20)), bookmark(30, ends_list=True)
+            )
+            await settle()
+            assert heard.take() == ["+a@3", "?a@3", "+b@20"]
+            assert reflector.version == "30"
+
+    virtually(scenario)
+
+
+def test_objects_that_go_before_a_streaming_list_is_whole_are_not_told() -> None:
+    async def scenario() -> None:
+        server = ScriptedServer()
+        async with following(server, streams=True) as (_, heard):
+            await settle()
+            gone = line("ADDED", make_object("a", 3)) + line("DELETED", make_object("a", 4))
+            server.watches[0].send(gone, bookmark(5), bookmark(6, ends_list=True))
+            await settle()
+            assert heard.take() == []
+
+    virtually(scenario)
+
+
+@pytest.mark.parametrize(
+    "broken", [b"nonsense\n", line("ERROR", {"kind": "Pod"}), b'{"type":"ADDED","object":7}\n']
+)
+def test_a_stream_that_makes_no_sense_makes_a_new_list(broken: bytes) -> None:
+    async def scenario() -> None:
+        server = ScriptedServer(make_list(7), make_list(8))
+        async with following(server) as (reflector, _):
+            await reflector.synced.wait()
+            await settle()
+            server.watches[0].send(broken)
+            await settle()
+            assert reflector.trouble
+            await asyncio.sleep(2)
+            assert server.watches[1].parameters["resourceVersion"] == "8"
+            server.watches[1].send(line("STRANGE", make_object("a", 9)))
+            await settle()
+            assert reflector.version == "9"
+
+    virtually(scenario)

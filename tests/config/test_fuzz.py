@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import msgspec
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -11,6 +12,8 @@ from known_plugins import in_tree
 from podium.cli.config_view import effective_yaml
 from podium.config import ExtensionPoint
 from podium.config.examine import Examination, examine
+from podium.config.legacy_args import LEGACY_ARGS_KINDS
+from podium.config.plugin_args import ARGS_KINDS
 from podium.plugins import IN_TREE
 
 HEADER = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
@@ -98,14 +101,71 @@ def test_values_of_wrong_types_get_an_answer(
     answered(yaml.safe_dump(document).encode())
 
 
+WITH_ARGS = tuple(sorted({*ARGS_KINDS, *LEGACY_ARGS_KINDS}))
+ARG_FIELDS = tuple(
+    sorted(
+        {
+            field.encode_name
+            for kind in (*ARGS_KINDS.values(), *LEGACY_ARGS_KINDS.values())
+            for field in msgspec.structs.fields(kind)
+        }
+    )
+)
+
+
 @quick
 @given(
-    st.sampled_from(("NodeAffinity", "NodeResourcesFit", "PodTopologySpread", "VolumeBinding")),
-    anything,
+    st.sampled_from(VERSIONS),
+    st.sampled_from(WITH_ARGS),
+    anything | st.dictionaries(st.sampled_from(ARG_FIELDS), anything, max_size=3),
 )
-def test_arguments_of_wrong_types_get_an_answer(name: str, args: Any) -> None:
+def test_arguments_of_wrong_types_get_an_answer(version: str, name: str, args: Any) -> None:
+    header = HEADER | {"apiVersion": f"kubescheduler.config.k8s.io/{version}"}
     entry = {"name": name, "args": args}
-    answered(json.dumps(HEADER | {"profiles": [{"pluginConfig": [entry]}]}).encode())
+    answered(json.dumps(header | {"profiles": [{"pluginConfig": [entry]}]}).encode())
+
+
+@quick
+@given(st.dictionaries(st.sampled_from(("policy.cfg", "other")), anything), anything)
+def test_any_config_map_gets_an_answer(data: dict[str, Any], inner: Any) -> None:
+    config_map = {"apiVersion": "v1", "kind": "ConfigMap", "data": data}
+    answered(json.dumps(config_map).encode())
+    policy = {"kind": "Policy", "apiVersion": "v1", "predicates": inner, "extenders": inner}
+    config_map["data"] = {"policy.cfg": json.dumps(policy)}
+    answered(yaml.safe_dump(config_map).encode())
+
+
+WHOLE = yaml.safe_dump(
+    HEADER
+    | {
+        "parallelism": 4,
+        "leaderElection": {"leaseDuration": "20s"},
+        "profiles": [
+            {
+                "schedulerName": "a",
+                "plugins": {"score": {"enabled": [{"name": "ImageLocality", "weight": 3}]}},
+                "pluginConfig": [{"name": "InterPodAffinity", "args": {}}],
+            }
+        ],
+        "extenders": [{"urlPrefix": "http://e", "httpTimeout": "1s"}],
+    }
+).encode()
+
+
+SLIPS = (b"", b" ", b"\n", b"\t", b"- ", b": ", b'"', b"&a *a", b"[")
+
+
+@quick
+@given(st.data())
+def test_a_file_with_slips_of_the_pen_gets_an_answer(data: st.DataObject) -> None:
+    text = json.dumps(yaml.safe_load(WHOLE)).encode() if data.draw(st.booleans()) else WHOLE
+    for _ in range(data.draw(st.integers(1, 3))):
+        at, length = data.draw(st.integers(0, len(text))), data.draw(st.integers(0, 8))
+        slip = data.draw(
+            st.sampled_from((b"", b" ", b"\n", b"\t", b"- ", b": ", b'"', b"&a *a", b"["))
+        )
+        text = text[:at] + slip + text[at + length :]
+    answered(text)
 
 
 def test_deep_nesting_is_refused() -> None:

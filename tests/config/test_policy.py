@@ -74,7 +74,10 @@ def test_every_predicate_and_priority_at_once() -> None:
     ]
     shape = [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]
     ratio = {"requestedToCapacityRatioArguments": {"shape": shape}}
-    left = ("EvenPodsSpreadPriority", "NodeLabel", "RequestedToCapacityRatio", "ServiceAffinity")
+    left = (
+        "EvenPodsSpreadPriority", "NodeLabel", "RequestedToCapacityRatio", "ServiceAffinity",
+        "ResourceLimitsPriority",
+    )  # fmt: skip
     priorities = weighted(*(name for name in PRIORITIES if name not in left))
     priorities.append({"name": "RequestedToCapacityRatioPriority", "weight": 2, "argument": ratio})
     points = lists(predicates=predicates, priorities=priorities)
@@ -263,6 +266,8 @@ def test_extenders_have_their_old_spelling() -> None:
     assert str(found.http_timeout) == "5s"
     assert found.tls_config is not None
     assert found.tls_config.insecure
+    extender["httpTimeout"] = None
+    assert str(load(extenders=[extender]).extenders[0].http_timeout) == "0s"
     extender["httpTimeout"] = "5s"
     assert "of type time.Duration" in refusal(extenders=[extender])
 
@@ -276,8 +281,70 @@ def test_the_effective_configuration_of_a_policy_loads_to_itself() -> None:
     assert again.expanded == first.expanded
 
 
-def test_all_predicates_cannot_be_checked_and_that_is_noted() -> None:
+def test_checking_all_predicates_is_a_matter_of_the_profile_and_noted() -> None:
+    (profile,) = load(alwaysCheckAllPredicates=True).profiles
+    assert profile.always_check_all_predicates
     assert load(alwaysCheckAllPredicates=True).notes != ()
+    assert not load(alwaysCheckAllPredicates=False).profiles[0].always_check_all_predicates
+    assert load().notes == ()
+
+
+def test_the_priority_for_limits_is_known_although_1_22_had_dropped_it() -> None:
+    assert lists(priorities=weighted("ResourceLimitsPriority"))["score"] == [
+        ["NodeResourceLimits", 2]
+    ]
+
+
+def test_a_registered_name_does_not_look_at_its_argument() -> None:
+    argument = {"labelsPresence": {"labels": ["a"]}}
+    points = lists(predicates=[{"name": "HostName", "argument": argument}], priorities=[])
+    assert points["filter"] == ["NodeUnschedulable", "NodeName", "TaintToleration"]
+    preference = {"labelPreference": {"label": "a"}}
+    priority = {"name": "ImageLocalityPriority", "weight": 1, "argument": preference}
+    assert lists(priorities=[priority])["score"] == [["ImageLocality", 1]]
+
+
+def test_the_names_of_custom_plugins_keep_their_arguments() -> None:
+    argument = {"labelsPresence": {"labels": ["a"], "presence": True}}
+    found = load(predicates=[{"name": "CheckNodeLabelPresence", "argument": argument}])
+    assert args(found, "NodeLabel") == NodeLabelArgs(present_labels=("a",))
+
+
+def test_validation_comes_before_predicates_and_is_told_together() -> None:
+    assert refusal(
+        predicates=[{"name": "X"}],
+        priorities=weighted("ImageLocalityPriority", weight=0),
+        extenders=[{"urlPrefix": "x", "prioritizeVerb": "p"}],
+        hardPodAffinitySymmetricWeight=-1,
+    ) == (
+        WRAPPER + "[priority ImageLocalityPriority should have a positive weight applied to it or "
+        "it has overflown, extenders[0].weight: Invalid value: 0: must have a positive weight "
+        "applied to it, hardPodAffinitySymmetricWeight: Invalid value: -1: not in valid range "
+        "[0-100]]"
+    )
+
+
+def test_arguments_that_a_plugin_refuses_are_told_without_a_place() -> None:
+    shape = [{"utilization": 50, "score": 11}, {"utilization": 10, "score": 1}]
+    argument = {"requestedToCapacityRatioArguments": {"shape": shape}}
+    assert refusal(priorities=[{"name": "r", "weight": 1, "argument": argument}]) == (
+        WRAPPER + "initializing profiles: creating profile for scheduler name default-scheduler: "
+        'initializing plugin "RequestedToCapacityRatio": [shape[1].utilization: Invalid value: 10: '
+        "utilization values must be sorted in increasing order, "
+        "shape[0].score: Invalid value: 11: not in valid range [0, 10]]"
+    )
+
+
+def test_a_resource_of_an_extender_s_needs_the_predicate_that_leaves_it_out() -> None:
+    extender = {
+        "urlPrefix": "x",
+        "managedResources": [{"name": "example.com/a", "ignoredByScheduler": True}],
+    }
+    assert refusal(predicates=[], priorities=[], extenders=[extender]) == (
+        WRAPPER + "can't find NodeResourcesFitArgs in plugin config"
+    )
+    found = load(predicates=named("PodFitsResources"), priorities=[], extenders=[extender])
+    assert args(found, "NodeResourcesFit").ignored_resources == ("example.com/a",)
 
 
 def test_both_api_versions_are_taken() -> None:

@@ -4,13 +4,21 @@ The short ones stand here. The texts they were taken from are read as well where
 everything in them that is a configuration or a Policy has an outcome written down below.
 """
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 from known_plugins import in_tree
 
+from podium.config import DEFAULT_GATES
 from podium.config.examine import examine
+from podium.config.policy_names import (
+    COVERED_BY_TAINTS,
+    PREDICATES,
+    PRIORITIES,
+    PRIORITY_ALIASES,
+)
 
 SEEDS = sorted((Path(__file__).resolve().parents[2].parent / "shared" / "seeds").glob("*.txt"))
 _BLOCK = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -142,6 +150,11 @@ def test_a_shape_needs_its_feature_gate() -> None:
     )
 
 
+def test_with_the_gate_that_is_printed_next_to_it_the_shape_is_taken() -> None:
+    gates = DEFAULT_GATES.with_overrides({"StorageCapacityScoring": True})
+    assert examine(CAPACITY.encode(), in_tree(), gates).message is None
+
+
 def test_a_strategy_that_the_plugin_never_had_is_unknown() -> None:
     assert message(WISHFUL_DEVICES) == (
         "strict decoding error: decoding .profiles[0].pluginConfig[0]: strict decoding error: "
@@ -206,3 +219,24 @@ def test_a_printed_file_ends_as_written_down(name: str, text: str) -> None:
     else:
         assert outcome is not None
         assert expected in outcome
+
+
+# Names that the texts explain one by one. Some are those of functions, which a Policy never took.
+_EXPLAINED = re.compile(r"^\*? ?([A-Z][A-Za-z]+)", re.MULTILINE)
+
+
+@pytest.mark.skipif(not SEEDS, reason="the texts are not here")
+def test_what_is_explained_by_its_registered_name_loads() -> None:
+    text = "\n".join(seed.read_text() for seed in SEEDS)
+    names = set(_EXPLAINED.findall(text))
+    predicates = sorted(names & {*PREDICATES, *COVERED_BY_TAINTS})
+    priorities = sorted(names & {*PRIORITIES, *PRIORITY_ALIASES, "EqualPriority"})
+    assert len(predicates) > 8
+    assert len(priorities) > 10
+    policy = {
+        "kind": "Policy",
+        "apiVersion": "v1",
+        "predicates": [{"name": name} for name in predicates],
+        "priorities": [{"name": name, "weight": 1} for name in priorities],
+    }
+    assert message(json.dumps(policy)) is None

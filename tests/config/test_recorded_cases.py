@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from known_plugins import in_tree
 
+from podium.cli import main
 from podium.config import (
     DEFAULT_GATES,
     FeatureGates,
@@ -47,7 +48,7 @@ def recorded() -> tuple[dict[str, Any], ...]:
 
 
 def within_reach() -> list[dict[str, Any]]:
-    left_out = ABOUT_CLIENTS | NOT_KEPT | STILL_READ
+    left_out = ABOUT_CLIENTS | STILL_READ
     return [case for case in recorded() if case["name"] not in left_out]
 
 
@@ -67,6 +68,7 @@ def gates(case: dict[str, Any]) -> FeatureGates:
 def test_a_recorded_case_ends_as_it_did_upstream(case: dict[str, Any]) -> None:
     found = examine(case["file"].encode(), in_tree(), gates(case))
     assert found.message == case["message"]
+    assert found.errors[:1] == ([] if case["loads"] else [case["message"]])
     assert found.loads == case["loads"]
     assert found.expanded == case["expanded"]
     by_file = dict(found.effective or {})
@@ -83,3 +85,41 @@ def test_a_recorded_effective_configuration_loads_to_itself(case: dict[str, Any]
     found = examine(text, in_tree(), gates(case))
     assert found.effective == case["effective"]
     assert found.expanded == case["expanded"]
+
+
+KUBECONFIG = """\
+clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}]
+contexts: [{name: c, context: {cluster: c, user: u}}]
+users: [{name: u, user: {}}]
+current-context: c
+"""
+
+
+def by_gates() -> dict[tuple[str, ...], list[dict[str, Any]]]:
+    """The cases that `podium config check` can be asked about, by the flags it takes."""
+    groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for case in recorded():
+        given = tuple(flag for flag in case["flags"] if flag.startswith("--feature-gates"))
+        if case["name"] not in STILL_READ and "--master=http://127.0.0.1:1" not in case["flags"]:
+            groups.setdefault(given, []).append(case)
+    return groups
+
+
+@pytest.mark.skipif(not recorded(), reason="the configuration corpus is not here")
+def test_all_recorded_files_are_checked_in_a_few_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "KUBECONFIG").write_text(KUBECONFIG)
+    for flags, cases in by_gates().items():
+        for number, case in enumerate(cases):
+            (tmp_path / f"{number}").write_bytes(case["file"].encode())
+        files = [str(number) for number in range(len(cases))]
+        main(["config", "check", "--output", "json", "--files", "all", *flags, *files])
+        answers = json.loads(capsys.readouterr().out)
+        for answer, case in zip(answers if len(cases) > 1 else [answers], cases, strict=True):
+            assert answer["loads"] == case["loads"], case["name"]
+            assert answer["message"] == case["message"], case["name"]
+            assert answer["expanded"] == case["expanded"], case["name"]
+            if not any(flag.startswith("--leader-elect") for flag in case["flags"]):
+                assert answer["effective"] == case["effective"], case["name"]

@@ -70,7 +70,7 @@ def replayed(tmp_path_factory: pytest.TempPathFactory) -> Replayed:
 
 
 def _replay(names: list[str], kubectl: Path, directories: pytest.TempPathFactory) -> dict[str, Any]:
-    """The report of each case; the cases are dealt out by turns, so that long and short ones mix."""
+    """The report of each case; they are dealt out by turns, so that long and short ones mix."""
 
     def one_part(part: list[str]) -> dict[str, Any]:
         directory = directories.mktemp("server")

@@ -216,7 +216,7 @@ def test_labels_and_annotations_come_and_go(kubectl: Kubectl) -> None:
     assert kubectl("label", "pod", "a", "tier=x") == "pod/a labeled\n"
     assert "already has a value" in kubectl("label", "pod", "a", "tier=y", code=1)
     assert "labeled" in kubectl("label", "--overwrite", "pod", "a", "tier=y")
-    assert kubectl("annotate", "pod", "a", "why=because") == "pod/a annotated\n"
+    assert kubectl("annotate", "pod", "a", "why=because").startswith("pod/a annotate")
     metadata = kubectl.value("get", "pod", "a")["metadata"]
     assert metadata["labels"] == {"app": "web", "tier": "y"}
     assert metadata["annotations"] == {"why": "because"}
@@ -378,14 +378,8 @@ def test_what_needs_containers_says_that_there_are_none(
     created = kubectl.value("create", "-f", "-", stdin=pod("a", node))
     write_status(server, created, "pods", phase="Running")
 
-    for words in (
-        ("logs", "a"),
-        ("logs", "-f", "a"),
-        ("exec", "a", "--", "true"),
-        ("attach", "a"),
-        ("cp", "a:/etc/hostname", "/nowhere"),
-    ):
-        said = kubectl(*words, code=1)
+    for words in ("logs a", "logs -f a", "exec a -- true", "attach a", "cp a:/etc/hosts /none"):
+        said = kubectl(*words.split(), code=1)
         assert "is not supported: the pods of this server are simulated" in said
     assert "not found" in kubectl("logs", "nope", code=1)
 

@@ -1,8 +1,10 @@
 """Workloads in a simulated cluster, server and all, in virtual time."""
 
+import asyncio
+
 from simulated_clusters import Cluster, in_cluster, pod_spec, template, workload
 
-from podium.client import DeleteOptions
+from podium.client import DeleteOptions, ResourceType
 from podium.client.resources import (
     CONTROLLER_REVISIONS,
     DAEMON_SETS,
@@ -289,3 +291,48 @@ def test_deleting_a_deployment_takes_everything_with_it() -> None:
         assert await ready(cluster, "left") == 2
 
     in_cluster(scenario)
+
+
+def test_kinds_that_are_defined_later_own_things_too() -> None:
+    async def scenario(cluster: Cluster) -> None:
+        schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+        version = {"name": "v1", "served": True, "storage": True}
+        definition = {
+            "metadata": {"name": "shops.example.com"},
+            "spec": {
+                "group": "example.com",
+                "scope": "Namespaced",
+                "names": {"plural": "shops", "singular": "shop", "kind": "Shop"},
+                "versions": [{**version, "schema": {"openAPIV3Schema": schema}}],
+            },
+        }
+        definitions = ResourceType(
+            "apiextensions.k8s.io",
+            "v1",
+            "customresourcedefinitions",
+            "CustomResourceDefinition",
+            namespaced=False,
+        )
+        await cluster.create(definitions, definition)
+        shops = ResourceType("example.com", "v1", "shops", "Shop")
+        body = {"apiVersion": "example.com/v1", "kind": "Shop", "metadata": {"name": "corner"}}
+        shop = await cluster.create(shops, body)
+        owner = {
+            "apiVersion": "example.com/v1",
+            "kind": "Shop",
+            "name": "corner",
+            "uid": shop["metadata"]["uid"],
+        }
+        settings = ResourceType("", "v1", "configmaps", "ConfigMap")
+        owned = {"metadata": {"name": "hours", "ownerReferences": [owner]}}
+        await cluster.create(settings, owned)
+        await asyncio.sleep(45)
+        assert await cluster.exists(settings, "hours")
+        await cluster.client.delete(shops, "corner", "default")
+
+        async def gone() -> bool:
+            return not await cluster.exists(settings, "hours")
+
+        await cluster.until(gone, within_s=10)
+
+    in_cluster(scenario, nodes=0)

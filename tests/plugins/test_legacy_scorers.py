@@ -21,6 +21,7 @@ from podium.config.plugin_args import ResourceSpec, UtilizationShapePoint
 from podium.framework.points import ScorePlugin
 from podium.plugins.node_label import WRONG_LABELS, NodeLabel
 from podium.plugins.node_prefer_avoid_pods import ANNOTATION, NodePreferAvoidPods
+from podium.plugins.node_resource_limits import NodeResourceLimits
 from podium.plugins.node_resources_least_allocated import NodeResourcesLeastAllocated
 from podium.plugins.node_resources_most_allocated import NodeResourcesMostAllocated
 from podium.plugins.requested_to_capacity_ratio import RequestedToCapacityRatio
@@ -148,3 +149,23 @@ def test_a_service_spreads_over_the_values_of_a_label() -> None:
     plugin = ServiceAffinity(args, make_handle(cluster))
     pod = make_pod("p", labels={"app": "a"})
     assert normalized(plugin, pod, cluster) == {"n1": 25, "n2": 75, "n3": 0}
+
+
+def test_a_node_that_holds_one_of_the_limits_gets_a_point() -> None:
+    def limited(name: str, **limits: str) -> dict[str, Any]:
+        return {"name": name, "image": "i", "resources": {"limits": limits}}
+
+    cluster = make_cluster(
+        [
+            make_node("both", allocatable={"cpu": "4", "memory": "8Gi", "pods": 9}),
+            make_node("cpu", allocatable={"cpu": "4", "memory": "1Gi", "pods": 9}),
+            make_node("none", allocatable={"cpu": "1", "memory": "1Gi", "pods": 9}),
+        ]
+    )
+    plugin = NodeResourceLimits(None, make_handle(cluster))
+    containers = [limited("a", cpu="1", memory="1Gi"), limited("b", cpu="1", memory="1Gi")]
+    pod = make_pod("p", containers=containers)
+    assert normalized(plugin, pod, cluster) == {"both": 1, "cpu": 1, "none": 0}
+    heavy = make_pod("h", containers=containers, initContainers=[limited("i", cpu="8")])
+    assert normalized(plugin, heavy, cluster) == {"both": 1, "cpu": 0, "none": 0}
+    assert normalized(plugin, make_pod("free"), cluster) == {"both": 0, "cpu": 0, "none": 0}

@@ -19,6 +19,7 @@ from podium.bench.function_times import FunctionTime
 from podium.bench.isolation import measure_apart
 from podium.bench.plot import draw_plot
 from podium.bench.results import Recorded, by_name, read_results, recorded, to_document
+from podium.cli.bench_apiserver import apiserver
 from podium.cli.bench_extender import extender
 from podium.cli.bench_progress import Progress, file_progress, runs_progress
 from podium.cli.bench_scaling import scaling
@@ -29,6 +30,7 @@ from podium.cli.tables import print_document
 bench = App(name="bench")
 bench.command(scaling)
 bench.command(extender)
+bench.command(apiserver)
 
 ALL = "all"
 SizeName = Literal["500Nodes", "5000Nodes", "15000Nodes", "100000Nodes"]

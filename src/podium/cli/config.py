@@ -107,7 +107,8 @@ def show(
     assert found.configuration is not None
     assert found.effective is not None
     if diff:
-        defaults = judge.defaults(found.configuration.api_version).effective
+        plain = Surroundings(judge.gates)
+        defaults = plain.defaults(found.configuration.api_version).effective
         assert defaults is not None
         print(effective_diff(defaults, found.effective), end="")
     else:

@@ -15,6 +15,7 @@ from podium.api.errors import InputError
 from podium.cli.machine import Machine
 from podium.cli.options import read_bytes
 from podium.cli.user_plugins import equip
+from podium.config.buildable import certificates_problem
 from podium.config.errors import ConfigurationError, FieldProblem
 from podium.config.examine import Equipment, Examination, KnownPlugins, Mistake, examine
 from podium.config.feature_gates import FeatureGates
@@ -102,6 +103,9 @@ class Surroundings:
             except StartRefused as problem:
                 at = FieldProblem("clientConnection.kubeconfig", str(problem))
                 raise ConfigurationError(str(problem), (at,)) from None
+        refusal = certificates_problem(configuration)
+        if refusal is not None:
+            raise refusal
         if self.files != "none":
             tls_clients(configuration.extenders)
 

@@ -35,7 +35,8 @@ _SHOWN_ORDER = (
 def checked_document(file: str, found: Examination) -> dict[str, Any]:
     """What was found in a file, for programs."""
     return {
-        "file": file,
+        # A name that is no UTF-8 cannot stand in JSON as it is.
+        "file": file.encode(errors="surrogateescape").decode(errors="replace"),
         "loads": found.loads,
         "message": found.message,
         "notes": _notes(found),

@@ -1,6 +1,5 @@
 """`podium nodes`: simulated nodes and controllers for an API server that has none."""
 
-import asyncio
 import logging
 import sys
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Annotated, Final
 from cyclopts import Parameter
 
 from podium.api.errors import InputError
+from podium.cli.event_loop import run
 from podium.cli.exit_codes import OK
 from podium.cli.inhabiting import inhabit
 from podium.cli.options import read_bytes
@@ -35,15 +35,22 @@ def nodes(
             help="Node manifests to make nodes from, in turn. May be repeated.",
         ),
     ] = None,
-    cpu: Annotated[str, Parameter(help="CPUs of a node without a template. [default: 8]")] = "",
+    cpu: Annotated[
+        str,
+        Parameter(show_default=False, help="CPUs of a node without a template. [default: 8]"),
+    ] = "",
     memory: Annotated[
-        str, Parameter(help="Memory of a node without a template. [default: 32Gi]")
+        str,
+        Parameter(show_default=False, help="Memory of a node without a template. [default: 32Gi]"),
     ] = "",
     pods: Annotated[
         int | None, Parameter(help="Most pods on a node without a template. [default: 110]")
     ] = None,
     zones: Annotated[
-        str, Parameter(metavar="A,B,C", help="Zones to give out to the nodes in turn.")
+        str,
+        Parameter(
+            metavar="A,B,C", show_default=False, help="Zones to give out to the nodes in turn."
+        ),
     ] = "",
     stages: Annotated[
         Path | None,
@@ -57,15 +64,20 @@ def nodes(
     kubeconfig: Annotated[
         str,
         Parameter(
-            metavar="FILE", help="Where the server is. [default: $KUBECONFIG or ~/.kube/config]"
+            metavar="FILE",
+            show_default=False,
+            help="Where the server is. [default: $KUBECONFIG or ~/.kube/config]",
         ),
     ] = "",
-    context: Annotated[str, Parameter(help="The kubeconfig's context to use.")] = "",
+    context: Annotated[
+        str, Parameter(show_default=False, help="The kubeconfig's context to use.")
+    ] = "",
     cleanup: Annotated[
-        bool, Parameter(negative="", help="Delete the nodes when stopping.")
+        bool, Parameter(negative="", show_default=False, help="Delete the nodes when stopping.")
     ] = False,
     verbose: Annotated[
-        bool, Parameter(name=("--verbose", "-v"), negative=(), help="Log more.")
+        bool,
+        Parameter(name=("--verbose", "-v"), negative=(), show_default=False, help="Log more."),
     ] = False,
 ) -> int:
     """Simulate nodes, and the controllers of a cluster, until SIGTERM or Ctrl-C.
@@ -99,7 +111,8 @@ def nodes(
         stages=_stages(stages),
         controllers=chosen(part.strip() for part in controllers.split(",")),
     )
-    asyncio.run(inhabit(find_settings(kubeconfig, context), options, speed=speed, cleanup=cleanup))
+    settings = find_settings(kubeconfig, context)
+    run(inhabit(settings, options, speed=speed, cleanup=cleanup))
     return OK
 
 

@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies_environment, proxy_bypass
+from weakref import WeakSet
 
 import aiohttp
 from aiohappyeyeballs import AddrInfoType
@@ -34,6 +35,8 @@ _CONNECT_S: Final = 10.0
 _PROBE_AFTER_S: Final = 20
 _PROBE_EVERY_S: Final = 10
 _PROBES: Final = 4
+_GOODBYE_S: Final = 1.0
+_TICK_S: Final = 0.01
 _UNAUTHORIZED: Final = 401
 
 
@@ -55,6 +58,7 @@ class HttpTransport:
         self._proxy = _proxy(cluster, self._server)
         self._sessions: dict[bool, aiohttp.ClientSession] = {}
         self._certificate: Certificate | None = None
+        self._sockets: WeakSet[socket.socket] = WeakSet()
 
     async def send(self, request: Request, *, timeout_s: float) -> Reply:
         try:
@@ -77,13 +81,21 @@ class HttpTransport:
             yield Stream(response.status, _lower(response.headers), _pieces(response))
         finally:
             # A stream that is left early is cut, so that the server stops sending at once.
+            connection = response.connection
+            if connection is not None and connection.transport is not None:
+                connection.transport.abort()
             response.close()
             await opening.__aexit__(None, None, None)
 
     async def close(self) -> None:
+        """Connections may take a moment to say goodbye; who closes the event loop next waits."""
         sessions, self._sessions = self._sessions, {}
         for session in sessions.values():
             await session.close()
+        for _ in range(round(_GOODBYE_S / _TICK_S)):
+            if all(each.fileno() < 0 for each in self._sockets):
+                return
+            await asyncio.sleep(_TICK_S)
 
     @asynccontextmanager
     async def _response(
@@ -129,8 +141,8 @@ class HttpTransport:
     ) -> aiohttp.ClientSession:
         if certificate != self._certificate:
             # A new client certificate needs new connections.
-            await self.close()
             self._certificate = certificate
+            await self.close()
         session = self._sessions.get(streams)
         if session is None:
             session = self._sessions[streams] = self._new_session(streams=streams)
@@ -144,12 +156,17 @@ class HttpTransport:
             connector=aiohttp.TCPConnector(
                 limit=0 if streams else _CONNECTIONS,
                 keepalive_timeout=_IDLE_S,
-                socket_factory=_probed_socket,
+                socket_factory=self._socket,
                 **secure,
             ),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S),
         )
+
+    def _socket(self, address: AddrInfoType) -> socket.socket:
+        made = _probed_socket(address)
+        self._sockets.add(made)
+        return made
 
 
 def _server(written: str) -> str:

@@ -14,46 +14,54 @@ from msgspec.structs import replace
 from podium.config.decode_values import base64_fault
 from podium.config.errors import ConfigurationError, FieldProblem, joined
 from podium.config.plugin_args import NodeResourcesFitArgs
-from podium.config.types import API_VERSION, Configuration, Extender, ExtenderTLSConfig
-from podium.config.validation import IN_TREE_VOLUME_LIMITS, fit_args_problems
+from podium.config.types import Configuration, Extender, ExtenderTLSConfig
+from podium.config.validation import fit_args_problems
 
 FIT: Final = "NodeResourcesFit"
 NO_FIT_ARGS: Final = "can't find NodeResourcesFitArgs in plugin config"
 _PEM: Final = re.compile(rb"-----BEGIN ([^\n-]+)-----[ \t\r]*\n(.*?)-----END \1-----", re.DOTALL)
 
 
+class UnbuildableProfile(ConfigurationError):
+    """A profile that cannot be built; those `before` it are built first, and may not be either."""
+
+    before: Configuration
+
+
 def build_problem(
     configuration: Configuration, gates: Mapping[str, bool]
 ) -> ConfigurationError | None:
     """The first reason why this cannot be built, or None."""
-    for i, extender in enumerate(configuration.extenders):
-        text = _certificate_problem(extender)
-        if text:
-            problem = FieldProblem(f"extenders[{i}].tlsConfig", text)
-            return ConfigurationError(f"couldn't build extenders: {text}", (problem,))
+    refusal = certificates_problem(configuration)
+    if refusal is not None:
+        return refusal
     ignores = ignored_resources(configuration)
     for i, profile in enumerate(configuration.profiles):
         if ignores and FIT not in profile.plugin_args:
             problem = FieldProblem(f"profiles[{i}]", NO_FIT_ARGS)
             return ConfigurationError(f"couldn't build extenders: {NO_FIT_ARGS}", (problem,))
     configuration = with_ignored_resources(configuration)
-    for profile in configuration.profiles:
+    for i, profile in enumerate(configuration.profiles):
         problems = fit_args_problems(profile, gates)
         if problems:
-            return ConfigurationError(
+            unbuildable = UnbuildableProfile(
                 f"initializing profiles: creating profile for scheduler name "
                 f'{profile.scheduler_name}: initializing plugin "NodeResourcesFit": '
                 f"{joined(problems)}",
                 fit_problems(configuration, gates),
             )
-    for profile in configuration.profiles:
-        gone = [p.name for p in profile.plugins.multi_point.enabled]
-        gone = [name for name in gone if name in IN_TREE_VOLUME_LIMITS]
-        if gone and configuration.api_version == API_VERSION:
-            return ConfigurationError(
-                f"initializing profiles: creating profile for scheduler name "
-                f'{profile.scheduler_name}: PreFilterPlugin "{gone[0]}" does not exist'
-            )
+            unbuildable.before = replace(configuration, profiles=configuration.profiles[:i])
+            return unbuildable
+    return None
+
+
+def certificates_problem(configuration: Configuration) -> ConfigurationError | None:
+    """What is wrong with certificates that stand in the configuration itself."""
+    for i, extender in enumerate(configuration.extenders):
+        text = _certificate_problem(extender)
+        if text:
+            problem = FieldProblem(f"extenders[{i}].tlsConfig", text)
+            return ConfigurationError(f"couldn't build extenders: {text}", (problem,))
     return None
 
 

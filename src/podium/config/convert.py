@@ -38,6 +38,7 @@ from podium.config.plugin_args import (
 )
 from podium.config.types import (
     API_VERSION,
+    KIND,
     Configuration,
     PluginRef,
     Plugins,
@@ -79,7 +80,10 @@ def to_v1(configuration: Configuration) -> Conversion:
     result = Conversion(configuration)
     if configuration.api_version == API_VERSION:
         return result
-    result.changed.append(f"apiVersion: {configuration.api_version} becomes {API_VERSION}")
+    if configuration.from_policy:
+        result.changed.append(f"a Policy becomes a {KIND} of {API_VERSION}")
+    else:
+        result.changed.append(f"apiVersion: {configuration.api_version} becomes {API_VERSION}")
     result.lost.extend(configuration.notes)
     profiles = tuple(
         _profile(profile, f"profiles[{i}]", result)
@@ -92,6 +96,7 @@ def to_v1(configuration: Configuration) -> Conversion:
     result.configuration = replace(
         configuration,
         api_version=API_VERSION,
+        from_policy=False,
         leader_election=election,
         profiles=profiles,
         notes=(),

@@ -8,6 +8,7 @@ configuration collects them and raises a single `ConfigurationError` with all of
 
 import json
 from collections.abc import Iterable, Sequence
+from copy import copy
 from typing import Any
 
 import msgspec
@@ -50,13 +51,10 @@ class ConfigurationError(InputError):
 
     def found_in(self, source: str, remedy: str = "") -> "ConfigurationError":
         """The same error with the file it is about, for whoever reads it."""
-        return ConfigurationError(
-            self.message,
-            self.problems,
-            source=self.source or source,
-            remedy=self.remedy or remedy,
-            line=self.line,
-        )
+        found = copy(self)
+        found.source = self.source or source
+        found.remedy = self.remedy or remedy
+        return found
 
 
 def invalid(path: str, value: Any, detail: str) -> FieldProblem:

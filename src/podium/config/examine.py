@@ -9,12 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from podium.config.buildable import UnbuildableProfile
 from podium.config.config_map import policy_of_config_map
 from podium.config.effective import effective, expanded
 from podium.config.errors import ConfigurationError
 from podium.config.expand import PointLists, expand_profiles
 from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.config.load import Prepare, load_written
+from podium.config.merge import PluginListError
 from podium.config.mistakes import KnownPlugins, Mistake, mistakes_of
 from podium.config.types import Configuration
 from podium.config.written import WrittenFile, read_written
@@ -86,5 +88,16 @@ def examine(
             plugins = equipment.plugins
         lists = dict(expand_profiles(equipment.configuration, plugins.implements, plugins.exists))
     except ConfigurationError as error:
-        return Examination(message=error.message, mistakes=mistakes_of(error, written, plugins))
+        first = _first(error, plugins)
+        return Examination(message=first.message, mistakes=mistakes_of(first, written, plugins))
     return Examination(equipment.configuration, lists, notes=equipment.notes)
+
+
+def _first(error: ConfigurationError, plugins: KnownPlugins) -> ConfigurationError:
+    """The failure that comes first: profiles are built one after another."""
+    if isinstance(error, UnbuildableProfile):
+        try:
+            expand_profiles(error.before, plugins.implements, plugins.exists)
+        except PluginListError as earlier:
+            return earlier
+    return error

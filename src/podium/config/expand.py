@@ -18,7 +18,8 @@ from podium.config.merge import (
     point_weights,
 )
 from podium.config.points import ExtensionPoint
-from podium.config.types import Configuration, PluginRef, ProfileConfiguration
+from podium.config.types import API_VERSION, Configuration, PluginRef, ProfileConfiguration
+from podium.config.validation import IN_TREE_VOLUME_LIMITS
 
 PointLists = Mapping[ExtensionPoint, tuple[PluginRef, ...]]
 
@@ -37,6 +38,8 @@ def expand_profiles(
 
     Raises PluginListError with the text that kube-scheduler exits with.
     """
+    if configuration.api_version == API_VERSION:
+        exists = _without_volume_limits(exists)
     expanded: dict[str, PointLists] = {}
     for profile in configuration.profiles:
         try:
@@ -48,6 +51,11 @@ def expand_profiles(
             ) from None
         _check_same_queue_sort(configuration.profiles[0], profile, expanded)
     return expanded
+
+
+def _without_volume_limits(exists: Exists) -> Exists:
+    """upstream: v1 knows nothing of these, while older versions have them as defaults."""
+    return lambda name: name not in IN_TREE_VOLUME_LIMITS and exists(name)
 
 
 def expand_profile(

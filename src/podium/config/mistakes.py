@@ -19,13 +19,16 @@ from podium.config.validation import IN_TREE_VOLUME_LIMITS
 from podium.config.written import WrittenFile
 
 MOST_TOLD: Final = 100
-_NO_SUCH_PLUGIN: Final = re.compile(r'\b([A-Z]\w*Plugin) "([^"]*)" does not exist$')
+_NO_SUCH_PLUGIN: Final = re.compile(r'\b[A-Z]\w*Plugin "([^"]*)" does not exist$')
 _WRONG_POINT: Final = re.compile(r'\bplugin "([^"]*)" does not extend \w+ plugin$')
 _TWICE: Final = re.compile(r'\bplugin "[^"]*" already registered as "\w+"$')
 _UNSUPPORTED: Final = re.compile(r'Unsupported value: "([^"]*)": supported values: (.*)$')
 _GONE: Final = re.compile(r'Invalid value: "(\w+)": was (?:invalid|removed) in version')
 _YAML_LINE: Final = re.compile(r"^yaml: line \d+: ")
 _REPEATED_KEY: Final = re.compile(r"^line (\d+): (key .* already set in map)$")
+_NO_NAME_LIKE_THAT: Final = (
+    "no plugin has a name like that; one of your own is brought along with --plugin"
+)
 _MULTI_POINT: Final = "multiPoint"
 _NAMELESS: Final = 'Plugin "" does'
 # Advice by the end of a path and the beginning of what is wrong there.
@@ -131,8 +134,7 @@ def _entries(
 def _advice(problem: FieldProblem, plugins: KnownPlugins) -> str:
     text = problem.text
     if missing := _NO_SUCH_PLUGIN.search(text):
-        guess = did_you_mean(closest(missing[2], plugins.names))
-        return guess or _choice(missing[1], problem.path, plugins)
+        return did_you_mean(closest(missing[1], plugins.names)) or _NO_NAME_LIKE_THAT
     if misplaced := _WRONG_POINT.search(text):
         points = [p.value for p in ExtensionPoint if plugins.implements(misplaced[1], p)]
         return f"it runs at {', '.join(points)}"
@@ -151,15 +153,6 @@ def _advice(problem: FieldProblem, plugins: KnownPlugins) -> str:
         ),
         "",
     )
-
-
-def _choice(kind: str, path: str, plugins: KnownPlugins) -> str:
-    """The plugins there are for a point."""
-    point = next(p for p in ExtensionPoint if p.plugin_type == kind)
-    if _MULTI_POINT in path or not path:
-        return f"there are {len(plugins.names)} plugins, and none has a name like that"
-    names = [name for name in plugins.names if plugins.implements(name, point)]
-    return f"at {point.value} there are {', '.join(sorted(names))}"
 
 
 def _map(value: Any, key: str) -> Mapping[str, Any]:

@@ -86,7 +86,9 @@ def load_policy(raw: Mapping[str, Any], strict: StrictErrors, gates: FeatureGate
     if policy.always_check_all_predicates:
         notes.append(_ALL_REASONS)
         configuration = _with_all_reasons(configuration)
-    return replace(configuration, api_version=V1BETA1.api_version, notes=tuple(notes))
+    return replace(
+        configuration, api_version=V1BETA1.api_version, from_policy=True, notes=tuple(notes)
+    )
 
 
 def _decoded(

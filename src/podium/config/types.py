@@ -214,6 +214,8 @@ class Configuration(_ConfigStruct, frozen=True, kw_only=True):
     extenders: tuple[Extender, ...] = ()
     api_version: str = API_VERSION
     """The format it was read from, in which it is also written."""
+    from_policy: bool = False
+    """Whether it was a Policy, which is written in the terms of v1beta1."""
     notes: tuple[str, ...] = ()
     """What is understood, and has no effect here."""
 

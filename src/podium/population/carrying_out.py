@@ -36,7 +36,6 @@ class Writer:
         self.client = client
         self._world = world
         self._room = asyncio.Semaphore(_AT_A_TIME)
-        self.writes = 0
 
     async def carry_out(self, actions: Iterable[Action]) -> None:
         """Raises the first of the problems, ApiError or Unreachable."""
@@ -52,7 +51,6 @@ class Writer:
 
     async def write(self, action: Action) -> None:
         async with self._room:
-            self.writes += 1
             match action:
                 case Create():
                     body = await self.client.create(action.resource, action.body, action.namespace)

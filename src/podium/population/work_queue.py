@@ -34,9 +34,6 @@ class WorkQueue:
         self._failures: dict[Hashable, int] = {}
         self._changed = asyncio.Event()
 
-    def __len__(self) -> int:
-        return len(self._ready) + len(self._working)
-
     def add(self, key: Hashable) -> None:
         if key in self._working:
             self._again.add(key)

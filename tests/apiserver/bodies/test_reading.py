@@ -95,6 +95,16 @@ def test_nesting_is_bounded() -> None:
         read_json(b'{"a":' * 300 + b"1" + b"}" * 300)
 
 
+def test_the_number_of_objects_and_lists_is_bounded() -> None:
+    read_json(b"[" + b"{}," * 99_000 + b"1]")
+    for read, text in (
+        (read_json, b"[" + b"{}," * 101_000 + b"1]"),
+        (read_yaml_body, b"- []\n" * 101_000),
+    ):
+        with pytest.raises(Unreadable, match="exceeded max number of objects and lists"):
+            read(text)
+
+
 def test_yaml_is_read_as_kubectl_reads_it() -> None:
     read = read_yaml_body(b"a: 12:30:45\nb: yes\nc: [1, x]\n")
 

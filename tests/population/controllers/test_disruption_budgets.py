@@ -6,6 +6,7 @@ from population_objects import (
     build,
     condition,
     moment,
+    owned_by,
     pod,
     shown,
     timestamp,
@@ -13,10 +14,17 @@ from population_objects import (
 )
 
 from podium.population.actions import Plan
-from podium.population.controllers.disruption_budgets import decide
+from podium.population.controllers.disruption_budgets import DisruptionBudgets, decide
 from podium.population.objects.meta import Owner
 from podium.population.objects.pods import Pod
-from podium.population.objects.workloads import DisruptionBudget
+from podium.population.objects.workloads import (
+    Deployment,
+    DisruptionBudget,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
+from podium.population.world import World
 
 
 def budget(status: dict[str, Any] | None = None, **spec: Any) -> DisruptionBudget:
@@ -92,3 +100,32 @@ def test_what_was_reported_is_not_reported_again() -> None:
     known = condition("DisruptionAllowed", reason="SufficientPods")
     again = budget({**status, "disruptedPods": {}, "conditions": [known]}, minAvailable=1)
     assert shown(plan(again, members(2))) == []
+
+
+def test_what_controllers_want_is_asked_of_the_one_at_the_top() -> None:
+    world = World()
+    controller = DisruptionBudgets(world)
+    woken: list[tuple[str, str]] = []
+    controller.watch(woken.append)
+    everything: dict[str, Any] = {}
+    world.budgets.put(budget(maxUnavailable="50%", selector=everything))
+    above = {"ownerReferences": owned_by("Deployment", "web")}
+    world.deployments.put(build(Deployment, "web", spec={"replicas": 6}))
+    world.replica_sets.put(build(ReplicaSet, "web-1", metadata=above, spec={"replicas": 4}))
+    world.replica_sets.put(build(ReplicaSet, "alone", spec={"replicas": 3}))
+    world.stateful_sets.put(build(StatefulSet, "db", spec={"replicas": 2}))
+    world.replication_controllers.put(build(ReplicationController, "old", spec={"replicas": 1}))
+    owners = (
+        ("ReplicaSet", "web-1"),
+        ("ReplicaSet", "alone"),
+        ("StatefulSet", "db"),
+        ("ReplicationController", "old"),
+        ("ReplicaSet", "gone"),
+        ("Job", "sum"),
+    )
+    woken.clear()
+    for kind, name in owners:
+        world.pods.put(pod(f"{name}-x", owner=(kind, name)))
+    assert set(woken) == {("ns", "guard")}
+    made = controller.plan(("ns", "guard"), moment())
+    assert counts(made) == (6 + 3 + 2 + 1 + 1 + 1, 7, 6, 0)

@@ -177,6 +177,24 @@ def test_durations_are_numbers_or_what_go_writes(written: str, seconds: float | 
     assert seconds_of(written) == seconds
 
 
+def test_a_delay_since_a_field_that_is_no_time_counts_from_now() -> None:
+    text = b"""
+apiVersion: podium.dev/v1alpha1
+kind: Stage
+metadata: {name: odd}
+spec:
+  delay: {seconds: 9, since: status.phase}
+  next: {phase: Failed, message: odd, reason: Odd, containers: {state: waiting}}
+"""
+    stages = read_stages(text, "x")
+    plan, pending = decide(pod("web"), node(), stages, None, moment(), str)
+    assert plan.again_after_s == 9
+    plan, _ = decide(pod("web"), node(), stages, pending, moment(9), str)
+    status = written_status(plan, "pods")
+    assert (status["reason"], status["message"]) == ("Odd", "odd")
+    assert status["containerStatuses"][0]["state"] == {"waiting": {"reason": "ContainerCreating"}}
+
+
 def test_only_nodes_that_are_simulated_and_alive_have_a_kubelet() -> None:
     world = World()
     kubelets = Kubelets(world, USUAL)

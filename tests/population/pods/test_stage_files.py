@@ -1,8 +1,10 @@
 """Stages as data: what is read, and what is refused."""
 
 import pytest
+from command_line import EXAMPLES
 
 from podium.api.errors import InputError
+from podium.population.nodes.templates import read_templates
 from podium.population.pods.stage_files import default_stages, read_stages
 
 HEAD = "apiVersion: podium.dev/v1alpha1\nkind: Stage\nmetadata: {name: one}\nspec:\n"
@@ -19,6 +21,14 @@ def test_the_usual_stages_are_read_from_yaml() -> None:
     names = [stage.name for stage in default_stages()]
     assert names[0] == "pod-vanish"
     assert {"pod-start", "pod-succeed", "pod-fail", "pod-restart"} <= set(names)
+
+
+def test_the_examples_are_stages_and_templates() -> None:
+    examples = EXAMPLES / "simulated"
+    stages = read_stages((examples / "flaky-pods.yaml").read_bytes(), "flaky-pods.yaml")
+    assert [stage.name for stage in stages] == ["go", "start", "fail"]
+    (template,) = read_templates((examples / "gpu-node.yaml").read_bytes(), "gpu-node.yaml")
+    assert template.name == "gpu-{index}"
 
 
 def test_a_stage_has_conditions_a_delay_and_an_effect() -> None:

@@ -41,11 +41,11 @@ def read_json(body: bytes, *, find_duplicates: bool = False) -> Read:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         value = _read_slowly(body)
     if body.count(b"{") + body.count(b"[") > MAX_DEPTH:
-        _check_size(value)
+        check_size(value)
     return Read(value, _duplicates(body) if find_duplicates else ())
 
 
-def _check_size(value: JsonValue) -> None:
+def check_size(value: JsonValue) -> None:
     """Refuse what is nested too deeply or has too many parts.
 
     Walks level by level, so that depth costs no stack.
@@ -117,7 +117,9 @@ def read_yaml_body(body: bytes) -> Read:
         ]
     except InputError as problem:
         raise Unreadable(f"error converting YAML to JSON: yaml: {problem}") from None
-    return Read(documents[0] if documents else None, ())
+    value = documents[0] if documents else None
+    check_size(value)
+    return Read(value, ())
 
 
 class _Repeated(Exception):

@@ -8,7 +8,14 @@ from typing import Final
 
 from podium.apiserver import protobuf, status_errors
 from podium.apiserver.bodies.go_syntax import json_type
-from podium.apiserver.bodies.reading import JSON, Read, Unreadable, read_json, read_yaml_body
+from podium.apiserver.bodies.reading import (
+    JSON,
+    Read,
+    Unreadable,
+    check_size,
+    read_json,
+    read_yaml_body,
+)
 from podium.apiserver.field_errors import quoted
 from podium.apiserver.json_values import JsonObject, JsonValue
 from podium.apiserver.requests.call import Call
@@ -56,6 +63,7 @@ def _read_protobuf(body: bytes) -> Read:
         kind, api_version, value = protobuf.decode(body)
     except protobuf.WireError as problem:
         raise Unreadable(f"proto: {problem}") from None
+    check_size(value)
     return Read({**value, "kind": kind, "apiVersion": api_version}, ())
 
 

@@ -55,8 +55,15 @@ class Delay:
             read = seconds_of(_text(written)) if written is not None else None
             total = self.seconds if read is None else read
         total += self.jitter_seconds * share(uid, stage)
-        passed = self.since.of(pod) if self.since is not None else None
-        return max(0.0, total - (moment.age_s(passed) if isinstance(passed, str) else 0.0))
+        return max(0.0, total - self._passed_s(pod, moment))
+
+    def _passed_s(self, pod: JsonObject, moment: Moment) -> float:
+        """How much of the delay is over already; a field that is no time says nothing."""
+        began = self.since.of(pod) if self.since is not None else None
+        try:
+            return moment.age_s(began) if isinstance(began, str) else 0.0
+        except ValueError:
+            return 0.0
 
 
 @dataclass(frozen=True, slots=True)

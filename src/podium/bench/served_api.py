@@ -1,0 +1,84 @@
+"""`podium apiserver` in a process of its own, and what it costs the machine.
+
+The bench room does not know the server from the inside: it starts the command that users start, and
+reads processor time and memory from where the kernel tells them.
+"""
+
+import base64
+import os
+import ssl
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import yaml
+
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+class NotServing(RuntimeError):
+    """The server of the measurement did not start."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServedApi:
+    """Where the server listens, how to get in, and which process it is."""
+
+    host: str
+    port: int
+    token: str
+    tls: ssl.SSLContext | None
+    process: int
+
+    def cpu_s(self) -> float:
+        """Processor time that the process has used so far, in all of its threads."""
+        fields = Path(f"/proc/{self.process}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
+
+    def rss_mb(self) -> float:
+        """Memory that the process holds now."""
+        for line in Path(f"/proc/{self.process}/status").read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                return round(int(line.split()[1]) / 1024, 1)
+        return 0.0
+
+
+@contextmanager
+def served_api(*, durable: bool = False, tls: bool = False) -> Iterator[ServedApi]:
+    """Run a server on a free port of the loopback; its data goes with it."""
+    with tempfile.TemporaryDirectory(prefix="podium-bench-") as directory:
+        kubeconfig = Path(directory, "kubeconfig")
+        command = [sys.executable, "-m", "podium", "apiserver", "--port", "0"]
+        command += ["--kubeconfig-out", str(kubeconfig)]
+        command += ["--data", str(Path(directory, "data"))] if durable else []
+        command += [] if tls else ["--plain"]
+        complaints = Path(directory, "stderr")
+        with (
+            complaints.open("w") as stderr,
+            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True) as process,
+        ):
+            try:
+                assert process.stdout is not None
+                if "serving" not in process.stdout.readline():
+                    raise NotServing(f"podium apiserver did not start: {complaints.read_text()}")
+                yield _found(kubeconfig, process.pid)
+            finally:
+                process.terminate()
+
+
+def _found(kubeconfig: Path, process: int) -> ServedApi:
+    config = yaml.safe_load(kubeconfig.read_text())
+    cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
+    address = urlsplit(cluster["server"])
+    tls = None
+    if "certificate-authority-data" in cluster:
+        authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
+        tls = ssl.create_default_context(cadata=authority)
+    assert address.hostname is not None
+    assert address.port is not None
+    return ServedApi(address.hostname, address.port, user.get("token", ""), tls, process)

@@ -1,0 +1,23 @@
+"""The conversations in `cases/`: the outline of what clients rely on, from end to end.
+
+They say in a few pages what a recording of a real server says in many, and need nothing besides.
+"""
+
+from pathlib import Path
+
+import pytest
+from conversations import Conversation, Talk, conversations
+
+CASES = list(conversations(Path(__file__).with_name("cases")))
+
+
+@pytest.mark.parametrize("case", [pytest.param(each, id=each.name) for each in CASES])
+def test_the_conversation_goes_as_written(case: Conversation) -> None:
+    talk = Talk()
+    for step in case.steps:
+        assert talk.step(step) == [], f"{case.title}: {step['ask']}"
+
+
+def test_every_part_of_the_server_has_a_case() -> None:
+    assert len(CASES) >= 10
+    assert sum(len(each.steps) for each in CASES) >= 100
