@@ -4,7 +4,7 @@ The bounds are 2 seconds of processor time beyond what a small file takes, and 2
 """
 
 import json
-import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -61,6 +61,17 @@ HOSTILE = {
 }
 
 
+# What a process has needed is in its own status; what its parent sees includes the parent's size.
+PROGRAM = """
+import json, re, sys, time
+from podium.cli import main
+code = main(sys.argv[1:])
+peak = re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())
+cost = {"cpu_s": time.process_time(), "memory_mb": int(peak[1]) / 1024, "code": code}
+print(json.dumps(cost), file=sys.stderr)
+"""
+
+
 class Cost(NamedTuple):
     cpu_s: float
     memory_mb: float
@@ -69,19 +80,12 @@ class Cost(NamedTuple):
 
 def checked(file: Path) -> Cost:
     """Run a check and see what it took."""
-    out = file.with_suffix(".out")
-    program = [sys.executable, "-m", "podium", "config", "check", str(file), "-o", "json"]
-    with out.open("wb") as stdout, file.with_suffix(".err").open("wb") as stderr:
-        actions = [
-            (os.POSIX_SPAWN_DUP2, stdout.fileno(), 1),
-            (os.POSIX_SPAWN_DUP2, stderr.fileno(), 2),
-        ]
-        pid = os.posix_spawn(sys.executable, program, os.environ, file_actions=actions)
-        _, status, usage = os.wait4(pid, 0)
-    assert json.loads(out.read_bytes())["loads"] in (True, False)
-    assert file.with_suffix(".err").read_bytes() == b""
-    memory_mb = usage.ru_maxrss / (1024 * 1024 if sys.platform == "darwin" else 1024)
-    return Cost(usage.ru_utime + usage.ru_stime, memory_mb, os.waitstatus_to_exitcode(status))
+    arguments = ["config", "check", str(file), "-o", "json"]
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments], capture_output=True, check=True
+    )
+    assert json.loads(done.stdout)["loads"] in (True, False)
+    return Cost(**json.loads(done.stderr))
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +96,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Cost:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is not told here")
 @pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_file_gets_its_answer_at_once(data: bytes, tmp_path: Path, small: Cost) -> None:
     file = tmp_path / "hostile.yaml"

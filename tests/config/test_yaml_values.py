@@ -62,6 +62,13 @@ def test_keys_are_equal_only_if_they_are_of_one_type() -> None:
     )
 
 
+def test_what_another_key_replaces_has_no_say_in_what_comes_later() -> None:
+    text = b"".join(b"a:\n- b: 1\na:\n- b: 2\n" for _ in range(20))
+    found = read_written(text).repeated_keys
+    assert len(found) == 39
+    assert all('key "a" already set' in line for line in found)
+
+
 def test_what_an_alias_repeats_is_repeated_with_its_equal_keys() -> None:
     text = b"a: &a\n  b: 1\n  b: 2\nc: *a\n"
     assert read_written(text).repeated_keys == ('line 3: key "b" already set in map',) * 2

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from cyclopts import App, Parameter
 
 from podium.cli.config_diff import effective_diff
-from podium.cli.config_files import NamedFiles, Surroundings
+from podium.cli.config_files import FileJudge, NamedFiles
 from podium.cli.config_view import (
     checked_document,
     effective_yaml,
@@ -65,7 +65,7 @@ def check(
 
     **Exit code** 0 if all load, 1 if some do not, 2 if a file cannot be read.
     """
-    judge = Surroundings(read_gates(feature_gates), tuple(plugin or ()), files)
+    judge = FileJudge(read_gates(feature_gates), tuple(plugin or ()), files)
     results = [judge.check(path) for path in (file, *more)]
     if output == "json":
         documents = [checked_document(result.file, result.found) for result in results]
@@ -102,12 +102,12 @@ def show(
 
     **Exit code** 0, or 2 if the file does not load.
     """
-    judge = Surroundings(read_gates(feature_gates), tuple(plugin or ()))
+    judge = FileJudge(read_gates(feature_gates), tuple(plugin or ()))
     found = judge.load(file)
     assert found.configuration is not None
     assert found.effective is not None
     if diff:
-        plain = Surroundings(judge.gates)
+        plain = FileJudge(judge.gates)
         defaults = plain.defaults(found.configuration.api_version).effective
         assert defaults is not None
         print(effective_diff(defaults, found.effective), end="")
@@ -137,7 +137,7 @@ def points(
 
     **Exit code** 0, or 2 if the file does not load.
     """
-    found = Surroundings(read_gates(feature_gates), tuple(plugin or ())).load(file)
+    found = FileJudge(read_gates(feature_gates), tuple(plugin or ())).load(file)
     assert found.lists is not None
     if output == "json":
         print_document(found.expanded, "json")
@@ -166,7 +166,7 @@ def convert(
 
     **Exit code** 0, 1 if something is lost, 2 if the file does not load.
     """
-    found = Surroundings(read_gates(feature_gates), tuple(plugin or ())).load(file)
+    found = FileJudge(read_gates(feature_gates), tuple(plugin or ())).load(file)
     assert found.configuration is not None
     conversion = to_v1(found.configuration)
     for text in conversion.changed:

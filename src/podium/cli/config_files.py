@@ -50,8 +50,8 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What files are judged by."""
+class FileJudge:
+    """Who looks at files, and by what."""
 
     gates: FeatureGates
     plugins: tuple[str, ...] = ()

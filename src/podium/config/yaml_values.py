@@ -51,6 +51,7 @@ class ValueBuilder(Builder):
         self.lines: dict[tuple[int, str], int] = {}
         self._refusals: dict[int, ConfigurationError] = {}
         self._keys_of: dict[int, set[tuple[type, Any]]] = {}
+        self._maps: list[dict[str, Any]] = []
         self._repeated_before: list[int] = []
         self._repeated_inside: dict[str, list[str]] = {}
         super().__init__("", depth, MOST_VALUES)
@@ -98,6 +99,9 @@ class ValueBuilder(Builder):
             kind, shown = ("%!s(<nil>)", "<nil>") if raw is None else ("uint64", hex(raw))
             text = f"unsupported map key of type: {kind}, key: {shown}, value: {go_syntax(value)}"
             self._refuse(_KEYS, text, _line)
+        if id(target) not in self._keys_of:
+            # Kept alive, also if a later key takes its place: ids of the dead are given away again.
+            self._maps.append(target)
         keys = self._keys_of.setdefault(id(target), set())
         if (type(raw), raw) in keys:
             self.repeated.append(f"line {_line}: key {go_syntax(raw)} already set in map")
