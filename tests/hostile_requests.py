@@ -293,3 +293,25 @@ def _payloads(
 def sequences(most: int) -> st.SearchStrategy[Sequence[Hostile]]:
     """Several requests in a row: what one leaves behind is what the next finds."""
     return st.lists(hostile_requests(), min_size=1, max_size=most)
+
+
+FORMS = (
+    "application/json",
+    "application/yaml",
+    "application/vnd.kubernetes.protobuf",
+    "application/json;as=Table;v=v1;g=meta.k8s.io",
+    "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
+)
+
+
+@st.composite
+def creations(draw: st.DrawFn) -> Hostile:
+    """The creation of an object `b` with any of the fields of its kind, more or less right."""
+    resource = draw(st.sampled_from((*BUILTIN, CUSTOM)))
+    value = draw(bodies(resource))
+    if isinstance(value, dict):
+        metadata = value.get("metadata")
+        value["metadata"] = {**(metadata if isinstance(metadata, dict) else {}), "name": "b"}
+    path = _path(resource, "ns" if resource.namespaced else None, "", "")
+    headers = (("accept", "application/json"), ("content-type", "application/json"))
+    return Hostile("POST", path, "", headers, encoded(value, ""))

@@ -15,6 +15,7 @@ import signal
 import tracemalloc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -22,7 +23,7 @@ import msgspec
 import pytest
 import yaml
 from api_calls import TOKEN, Api, good
-from hostile_requests import Hostile, sequences
+from hostile_requests import FORMS, Hostile, creations, sequences
 from hostile_values import BOMB, CUSTOM, DEFINITION, QUEUE
 from hypothesis import HealthCheck, given, settings
 from smallest_objects import KINDS, smallest
@@ -176,6 +177,30 @@ def test_every_request_is_answered(requests: Sequence[Hostile]) -> None:
     async def run() -> None:
         application = Application(populated().service, Random(1))
         for request in requests:
+            check(request, *await send(application, request))
+
+    asyncio.run(run())
+
+
+@settings(
+    max_examples=int(EXAMPLES or 300),
+    derandomize=EXAMPLES is None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(creations())
+def test_whatever_was_taken_can_be_shown_in_every_form(creation: Hostile) -> None:
+    one = f"{creation.path}/b"
+    written = replace(creation, method="PUT", path=f"{one}/status")
+    shown = [
+        Hostile("GET", path, "", (("accept", form),), b"")
+        for path in (creation.path, one)
+        for form in FORMS
+    ]
+
+    async def run() -> None:
+        application = Application(populated().service, Random(1))
+        for request in (creation, *shown, written, *shown):
             check(request, *await send(application, request))
 
     asyncio.run(run())

@@ -119,6 +119,24 @@ def of_type(field: str, go_type: str, kind: str = "number") -> str:
             ),
         ),
         (
+            "PodTopologySpread",
+            {"defaultConstraints": [{"labelSelector": {"matchLabels": [1]}}]},
+            DECODING
+            + "PodTopologySpread: "
+            + of_type(
+                "LabelSelector.defaultConstraints.labelSelector.matchLabels",
+                "map[string]string",
+                "array",
+            ),
+        ),
+        (
+            "PodTopologySpread",
+            {"defaultConstraints": [{"labelSelector": {"matchLabels": {"a": 1}}}]},
+            DECODING
+            + "PodTopologySpread: "
+            + of_type("LabelSelector.defaultConstraints.labelSelector.matchLabels", "string"),
+        ),
+        (
             "DynamicResources",
             {"filterTimeout": "-1ns", "bindingTimeout": "999ms"},
             f'[{AT_ARGS}.filterTimeout: Invalid value: "-1ns": must be zero or positive, '
@@ -203,3 +221,25 @@ def test_a_gate_that_is_off_leaves_an_empty_timeout() -> None:
     assert plugin_config(found)["DynamicResources"]["filterTimeout"] is None
     again = examine(json.dumps(found.effective).encode(), in_tree(), gates)
     assert again.effective == found.effective
+
+
+def test_everything_that_can_be_set_is_written() -> None:
+    extender = {"urlPrefix": "x", "tlsConfig": {"certData": "YQ=="}}
+    profile = {"percentageOfNodesToScore": 0}
+    head = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+    found = examined(
+        json.dumps(
+            {
+                **head,
+                "delayCacheUntilActive": True,
+                "clientConnection": {"qps": 3.4028235e38},
+                "profiles": [profile],
+                "extenders": [extender],
+            }
+        )
+    )
+    assert found.effective is not None
+    assert found.effective["delayCacheUntilActive"] is True
+    assert found.effective["profiles"][0]["percentageOfNodesToScore"] == 0
+    assert found.effective["extenders"] == [{**extender, "httpTimeout": "5s"}]
+    assert found.effective["clientConnection"]["qps"] == 3.4028235e38

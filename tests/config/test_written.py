@@ -82,3 +82,27 @@ def test_the_line_of_a_field_is_known_or_that_of_what_is_above_it() -> None:
 
 def test_half_a_surrogate_pair_becomes_the_replacement_character() -> None:
     assert read_written(b'{"a": "x\\ud800y"}').value == {"a": "x\ufffdy"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"a": [' + "1," * 20_001 + "1]}", "holds more than 20000 values"),
+        ("a:\n" + "- 1\n" * 20_001, "holds more than 20000 values"),
+        ('{"a": ' + "[" * 150 + "]" * 150 + "}", "nested more than 100 levels deep"),
+        ('{"a": ' + "[" * 5000 + "]" * 5000 + "}", "nested more than 100 levels deep"),
+        ("#" * (2 * 1024 * 1024 + 1), "larger than 2 MiB"),
+    ],
+    ids=["json list", "yaml list", "deep", "very deep", "large"],
+)
+def test_there_are_bounds(text: str, message: str) -> None:
+    assert refusal(text) == message
+
+
+def test_bytes_that_are_no_text_are_replaced_in_strings_and_shown_elsewhere() -> None:
+    assert read_written(b'{"a": "\xff", "a": ["\xff"]}').value == {"a": ["\ufffd"]}
+    with pytest.raises(ConfigurationError) as caught:
+        read_written(b'{"a": 1}\xff')
+    assert caught.value.message == (
+        HEADER_JSON_ERROR + "invalid character '\xff' after top-level value"
+    )

@@ -119,6 +119,14 @@ def test_answers_over_http_are_those_of_the_recorded_server(replayed: Replayed) 
     assert len(replayed.differing) <= 0.05 * total
 
 
+# A kubectl from before policy/v1 fails in steps that prepare others; those then differ over HTTP too.
+like_the_recorded_one = pytest.mark.skipif(
+    max(installed(), default=(0, 0)) < (1, 25),
+    reason="kubectl is too old to take the recorded steps",
+)
+
+
+@like_the_recorded_one
 def test_what_differs_is_listed_with_its_reason(replayed: Replayed) -> None:
     assert replayed.differing <= listed_differences()
 
@@ -127,6 +135,7 @@ def test_nothing_is_listed_that_does_not_differ(replayed: Replayed) -> None:
     assert listed_differences() <= replayed.differing
 
 
+@like_the_recorded_one
 def test_kubectl_ends_as_recorded(replayed: Replayed) -> None:
     """A kubectl other than the recorded one may take other ways in a few steps."""
     assert replayed.wrong_outcomes <= 0.01 * replayed.steps["kubectl"]

@@ -71,7 +71,7 @@ def _scalar(number: int, form: Form, value: JsonValue) -> bytes:
         case Form.FLOAT:
             return fixed64_field(number, struct.pack("<d", value))
         case Form.BYTES:
-            return bytes_field(number, base64.b64decode(value))
+            return bytes_field(number, base64.b64decode(value or ""))
         case Form.QUANTITY:
             return bytes_field(number, bytes_field(1, str(value).encode()))
         case Form.TIME | Form.MICRO_TIME:

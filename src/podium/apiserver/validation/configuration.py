@@ -46,7 +46,7 @@ def config_map_create_errors(config_map: JsonObject) -> Errors:
         size += len(value.encode())
     for key, value in sorted(binary.items()):
         check_each(errors, config_key_problems(key), key, f"binaryData[{key}]")
-        size += len(value) * 3 // 4
+        size += len(value or "") * 3 // 4
     if size > _MAX_SECRET:
         errors.append(too_long("[]", _MAX_SECRET))
     return errors
@@ -65,7 +65,7 @@ def secret_create_errors(secret: JsonObject) -> Errors:
     for key, value in sorted((secret.get("data") or {}).items()):
         check_each(errors, config_key_problems(key), key, f"data[{key}]")
         try:
-            size += len(base64.b64decode(value, validate=True))
+            size += len(base64.b64decode(value or "", validate=True))
         except binascii.Error:
             size += len(value)
     if size > _MAX_SECRET:
