@@ -119,7 +119,7 @@ def test_answers_over_http_are_those_of_the_recorded_server(replayed: Replayed) 
     assert len(replayed.differing) <= 0.05 * total
 
 
-# A kubectl from before policy/v1 fails in steps that prepare others; those then differ over HTTP too.
+# A kubectl from before policy/v1 fails in steps that prepare others, which then differ as well.
 like_the_recorded_one = pytest.mark.skipif(
     max(installed(), default=(0, 0)) < (1, 25),
     reason="kubectl is too old to take the recorded steps",
