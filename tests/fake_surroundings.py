@@ -27,7 +27,7 @@ class FakeSurroundings:
         self._look("open", path)
 
     def absolute(self, path: str, below: str) -> str:
-        return path if path.startswith("/") else f"/home/me/{below.rpartition('/')[0]}{path}"
+        return path if path.startswith("/") else f"/home/{below.rpartition('/')[0]}{path}"
 
     def variable(self, name: str) -> str:
         return self._variables.get(name, "")

@@ -37,7 +37,7 @@ def kubeconfig(cluster: Any = None, user: Any = None, **changes: Any) -> str:
 
 
 def settings(text: str, master: str = "", **files: str) -> ClientSettings:
-    surroundings = FakeSurroundings({"K": text, **{f"/home/me/{n}": t for n, t in files.items()}})
+    surroundings = FakeSurroundings({"K": text, **{f"/home/{n}": t for n, t in files.items()}})
     return kubeconfig_settings("K", master, surroundings)
 
 
@@ -87,8 +87,8 @@ def test_a_kubeconfig_that_names_no_server_is_like_none(text: str) -> None:
         (
             kubeconfig(user={"client-certificate": "c.crt"}),
             "invalid configuration: [client-key-data or client-key must be specified for u to use "
-            "the clientCert authentication method., unable to read client-cert /home/me/c.crt for u "
-            "due to open /home/me/c.crt: no such file or directory]",
+            "the clientCert authentication method., unable to read client-cert /home/c.crt for u "
+            "due to open /home/c.crt: no such file or directory]",
         ),
         (
             kubeconfig(cluster={"server": SERVER, "certificate-authority": "/ca.crt"}),
