@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from schema_values import json_values
 
+from podium.api.go_quoting import quoted
 from podium.apiserver import field_errors
-from podium.apiserver.field_errors import OMITTED, FieldError, go_json, quoted
+from podium.apiserver.field_errors import OMITTED, FieldError, go_json
 from podium.apiserver.status_errors import invalid as refusal
 
 

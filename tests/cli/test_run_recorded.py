@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from scheduler_process import Ended, Scheduler
 
-from podium.config.flags.quoting import quoted
+from podium.api.go_quoting import quoted
 
 CORPUS = Path(__file__).resolve().parents[2].parent / "shared" / "config-cases"
 FREE_PORT = "18259"

@@ -6,6 +6,7 @@ from builders import make_node, make_pod
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from podium.cluster.change_log import MOST_LOGGED
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.shadow import Shadow
 from podium.cluster.state import Cluster
@@ -63,15 +64,23 @@ def test_a_node_where_only_the_pod_itself_is_nominated_is_not_crowded() -> None:
     assert cluster.crowds.met_by(pending(cluster, "other"))
 
 
-def test_a_shadow_follows_its_original_and_forgets_what_a_trial_did() -> None:
+def test_a_shadow_follows_its_original() -> None:
     cluster = cluster_of("a", "b")
     shadow = Shadow(cluster.usage)
-    trial = shadow.usage()
-    guest = pending(cluster, "guest", 5, requests={"cpu": "1"}, **PORT)
-    trial.add(cluster.nodes.row("a"), guest)
-    shadow.touch([cluster.nodes.row("a")])
-    cluster.add_pod(make_pod("p", node="b", requests={"cpu": "2"}))
-    assert view(cluster, shadow.usage()) == view(cluster, cluster.usage)
+    cluster.add_pod(make_pod("p", node="b", requests={"cpu": "2"}, **PORT))
+    assert shadow.follow() == {cluster.nodes.row("b")}
+    assert view(cluster, shadow.usage) == view(cluster, cluster.usage)
+    assert shadow.follow() == set()
+
+
+def test_a_shadow_that_was_left_behind_too_long_is_made_anew() -> None:
+    cluster = cluster_of("a")
+    shadow = Shadow(cluster.usage)
+    for _ in range(2 * MOST_LOGGED + 1):
+        cluster.usage.log.note(0)
+    cluster.add_pod(make_pod("p", node="a", requests={"cpu": "2"}))
+    assert shadow.follow() is None
+    assert view(cluster, shadow.usage) == view(cluster, cluster.usage)
 
 
 steps = st.lists(

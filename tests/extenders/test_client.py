@@ -303,7 +303,7 @@ def test_a_proxy_of_the_environment_is_used() -> None:
         ("http://[::1", 'parse "http://[::1/filter": missing \']\' in host'),
         ("http://h:port", 'parse "http://h:port/filter": invalid port ":port" after host'),
         ("http://h/%zz", 'parse "http://h/%zz/filter": invalid URL escape "%zz"'),
-        ("http://h\n", 'parse "http://h\\x0a/filter": net/url: invalid control character in URL'),
+        ("http://h\n", 'parse "http://h\\n/filter": net/url: invalid control character in URL'),
         ("ftp://h", 'Post "ftp://h/filter": unsupported protocol scheme "ftp"'),
     ],
 )  # fmt: skip

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.extenders.urls import AddressProblem, checked, quoted, shown, verb_url, wire_form
+from podium.api.go_quoting import quoted
+from podium.extenders.urls import AddressProblem, checked, shown, verb_url, wire_form
 
 
 @given(st.text(alphabet="abc/", max_size=8), st.text(max_size=10))

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from podium.api.go_quoting import quoted
 from podium.apiserver.json_values import JsonValue
 
 REQUIRED: Final = "FieldValueRequired"
@@ -149,26 +150,3 @@ def go_json(value: JsonValue) -> str:
 _GO_JSON_ESCAPES: Final = str.maketrans(
     {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 )
-_NAMED_ESCAPES: Final = {
-    "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v",
-    '"': '\\"', "\\": "\\\\",
-}  # fmt: skip
-
-
-def quoted(text: str) -> str:
-    """The text in double quotes as Go writes it: printable characters stay, others are escaped."""
-    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
-        return f'"{text}"'
-    return f'"{"".join(map(_quoted_character, text))}"'
-
-
-def _quoted_character(character: str) -> str:
-    named = _NAMED_ESCAPES.get(character)
-    if named is not None:
-        return named
-    if character.isprintable():
-        return character
-    code = ord(character)
-    if code < 0x80:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

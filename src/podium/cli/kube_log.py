@@ -13,9 +13,9 @@ import sys
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from podium.api.go_quoting import quoted
 from podium.config.flags.logging_checks import JSON
 from podium.config.flags.options import Logs
-from podium.config.flags.quoting import quoted
 
 _LETTERS: Final = {logging.INFO: "I", logging.WARNING: "W", logging.ERROR: "E"}
 

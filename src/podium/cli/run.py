@@ -12,6 +12,7 @@ from typing import Annotated, Final
 
 from cyclopts import Parameter
 
+from podium.api.go_quoting import quoted, quoted_list
 from podium.cli.exit_codes import NO, OK
 from podium.cli.kube_log import KubeLog
 from podium.config.errors import ConfigurationError, joined
@@ -22,7 +23,6 @@ from podium.config.flags.logging_checks import logging_problems
 from podium.config.flags.notices import idle_notes, legacy_warnings
 from podium.config.flags.options import Options, options_of
 from podium.config.flags.parser import ALL_FLAGS, FlagError, ParsedFlags, parse_flags
-from podium.config.flags.quoting import quoted, quoted_list
 from podium.config.flags.release_text import KUBERNETES_VERSION
 from podium.config.flags.surroundings import StartRefused
 from podium.config.flags.usage import help_text, usage_text

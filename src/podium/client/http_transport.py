@@ -16,7 +16,6 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies_environment, proxy_bypass
-from weakref import WeakSet
 
 import aiohttp
 from aiohappyeyeballs import AddrInfoType
@@ -25,6 +24,7 @@ from yarl import URL
 
 from podium.api.errors import InputError
 from podium.client.credentials import Credential, Credentials
+from podium.client.open_sockets import OpenSockets, plain_socket
 from podium.client.tls import Certificate, tls_context
 from podium.client.transport import JSON, MOST_BYTES, Reply, Request, Stream, Unreachable
 from podium.config.kubeconfig import ClusterEntry
@@ -35,8 +35,6 @@ _CONNECT_S: Final = 10.0
 _PROBE_AFTER_S: Final = 20
 _PROBE_EVERY_S: Final = 10
 _PROBES: Final = 4
-_GOODBYE_S: Final = 1.0
-_TICK_S: Final = 0.01
 _UNAUTHORIZED: Final = 401
 
 
@@ -58,7 +56,7 @@ class HttpTransport:
         self._proxy = _proxy(cluster, self._server)
         self._sessions: dict[bool, aiohttp.ClientSession] = {}
         self._certificate: Certificate | None = None
-        self._sockets: WeakSet[socket.socket] = WeakSet()
+        self._sockets = OpenSockets(_probed_socket)
 
     async def send(self, request: Request, *, timeout_s: float) -> Reply:
         try:
@@ -92,10 +90,7 @@ class HttpTransport:
         sessions, self._sessions = self._sessions, {}
         for session in sessions.values():
             await session.close()
-        for _ in range(round(_GOODBYE_S / _TICK_S)):
-            if all(each.fileno() < 0 for each in self._sockets):
-                return
-            await asyncio.sleep(_TICK_S)
+        await self._sockets.gone()
 
     @asynccontextmanager
     async def _response(
@@ -156,17 +151,12 @@ class HttpTransport:
             connector=aiohttp.TCPConnector(
                 limit=0 if streams else _CONNECTIONS,
                 keepalive_timeout=_IDLE_S,
-                socket_factory=self._socket,
+                socket_factory=self._sockets.made,
                 **secure,
             ),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S),
         )
-
-    def _socket(self, address: AddrInfoType) -> socket.socket:
-        made = _probed_socket(address)
-        self._sockets.add(made)
-        return made
 
 
 def _server(written: str) -> str:
@@ -204,8 +194,7 @@ def _proxy(cluster: ClusterEntry, server: str) -> str | None:
 
 def _probed_socket(address: AddrInfoType) -> socket.socket:
     """A socket that notices when the other side is gone without a word."""
-    family, kind, protocol, *_ = address
-    made = socket.socket(family, kind, protocol)
+    made = plain_socket(address)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for option, value in (
         ("TCP_KEEPIDLE", _PROBE_AFTER_S),

@@ -8,9 +8,9 @@ be named. What cannot be used is an `InputError` that names the field and, if it
 import ssl
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from podium.api.errors import InputError
+from podium.client.client_certificates import present
 from podium.config.kubeconfig import ClusterEntry, UserEntry
 
 
@@ -79,21 +79,14 @@ def _trust(context: ssl.SSLContext, authority: bytes) -> None:
 
 
 def _present(context: ssl.SSLContext, certificate: Certificate) -> None:
-    with TemporaryDirectory(prefix="podium-") as directory:
-        # The standard library takes certificates from files only; the directory is private.
-        chain, key = Path(directory, "tls.crt"), Path(directory, "tls.key")
-        chain.write_bytes(certificate.chain)
-        key.touch(mode=0o600)
-        key.write_bytes(certificate.key)
-        try:
-            # A password would be asked for on the terminal; keys in kubeconfigs have none.
-            context.load_cert_chain(chain, key, password=lambda: "")
-        except (ssl.SSLError, OSError, ValueError) as problem:
-            if getattr(problem, "reason", "") == "KEY_VALUES_MISMATCH":
-                why = "does not belong to the client certificate"
-            else:
-                why = "cannot be used: it and client-certificate must be PEM without a password"
-            raise InputError(why, path="user.client-key") from None
+    try:
+        present(context, certificate.chain, certificate.key)
+    except (ssl.SSLError, OSError, ValueError) as problem:
+        if getattr(problem, "reason", "") == "KEY_VALUES_MISMATCH":
+            why = "does not belong to the client certificate"
+        else:
+            why = "cannot be used: it and client-certificate must be PEM without a password"
+        raise InputError(why, path="user.client-key") from None
 
 
 def _data(given: bytes, file: str, field: str) -> bytes:

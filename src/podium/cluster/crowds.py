@@ -92,7 +92,7 @@ class Crowds:
         else:
             for row in wrong:
                 held.imagined.pop(row, None)
-        usage = held.shadow.usage()
+        usage = held.shadow.usage
         differing = [r for r, pods in held.imagined.items() if crowd.rivals.get(r) != pods]
         if differing:
             usage.reset_rows(differing, self._usage)

@@ -18,6 +18,7 @@ import msgspec
 from msgspec.structs import FieldInfo, fields
 
 from podium.api.errors import closest, did_you_mean
+from podium.api.go_quoting import quoted
 from podium.config.decode_values import (
     PLAIN_FLOAT,
     PLAIN_INT,
@@ -36,7 +37,6 @@ from podium.config.decode_values import (
 )
 from podium.config.duration import Duration
 from podium.config.errors import FieldProblem
-from podium.config.flags.quoting import quoted
 from podium.config.json_text import members
 
 __all__ = [

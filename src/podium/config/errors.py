@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from podium.api.errors import InputError
-from podium.config.flags.quoting import quoted
+from podium.api.go_quoting import quoted
 
 _ESCAPED_IN_JSON = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 

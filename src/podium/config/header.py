@@ -8,8 +8,8 @@ that says `Kind:` is therefore recognised, and refused for an unknown field.
 from collections.abc import Mapping
 from typing import Final
 
+from podium.api.go_quoting import quoted
 from podium.config.decode import DecodeError, json_kind
-from podium.config.flags.quoting import quoted
 from podium.config.json_text import members
 
 SCHEME: Final = 'in scheme "pkg/scheduler/apis/config/scheme/scheme.go:29"'

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from podium.api.errors import closest, did_you_mean
+from podium.api.go_quoting import quoted
 from podium.config.errors import ConfigurationError, FieldProblem
-from podium.config.flags.quoting import quoted
 from podium.config.merge import Exists, Implements, PluginListError
 from podium.config.points import ExtensionPoint
 from podium.config.validation import IN_TREE_VOLUME_LIMITS

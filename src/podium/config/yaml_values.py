@@ -14,11 +14,11 @@ from typing import Any, Final
 import yaml
 
 from podium.api.go_json import WrittenFloat
+from podium.api.go_quoting import quoted
 from podium.api.yaml_reader import Anchored, Builder, Open
 from podium.api.yaml_scalars import ScalarError, key_text, plain
 from podium.config.decode_values import base64_fault, go_number
 from podium.config.errors import ConfigurationError
-from podium.config.flags.quoting import quoted
 from podium.config.json_text import MOST_VALUES, too_many
 
 _TAG: Final = "tag:yaml.org,2002:"

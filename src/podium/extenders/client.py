@@ -12,6 +12,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from podium.api.go_quoting import quoted
 from podium.config.types import Extender
 from podium.extenders.answers import read_answer
 from podium.extenders.exchange import Exchange, ExchangeFailed, HttpExchange
@@ -20,7 +21,7 @@ from podium.extenders.objects import ObjectSource
 from podium.extenders.proxies import Proxies
 from podium.extenders.requests import NodeIsGone, body_of, verb_of
 from podium.extenders.tls import tls_clients
-from podium.extenders.urls import AddressProblem, quoted, shown, verb_url
+from podium.extenders.urls import AddressProblem, shown, verb_url
 from podium.framework.extender_calls import CallFailed, ExtenderAnswer, ExtenderCall
 
 _log = logging.getLogger(__name__)

@@ -19,6 +19,7 @@ from urllib.parse import SplitResult, urljoin
 import aiohttp
 from yarl import URL
 
+from podium.client.open_sockets import OpenSockets
 from podium.extenders.bodies import Body
 from podium.extenders.exchange_problems import cause_of
 from podium.extenders.proxies import Proxies
@@ -76,6 +77,7 @@ class HttpExchange:
     tls: TLSClient
     proxies: Proxies
     _open_session: aiohttp.ClientSession | None = field(default=None, init=False)
+    _sockets: OpenSockets = field(default_factory=OpenSockets, init=False)
 
     async def post(self, url: str, body: bytes, *, timeout_s: float | None, limit: int) -> Reply:
         progress = _Progress(url)
@@ -93,6 +95,7 @@ class HttpExchange:
         if self._open_session is not None:
             await self._open_session.close()
             self._open_session = None
+            await self._sockets.gone()
 
     async def _follow(self, progress: _Progress, body: bytes, limit: int) -> Reply:
         content: bytes | None = body
@@ -175,7 +178,10 @@ class HttpExchange:
             traces.on_connection_reuseconn.append(_note_reuse)
             self._open_session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(
-                    limit=0, keepalive_timeout=_IDLE_S, use_dns_cache=False
+                    limit=0,
+                    keepalive_timeout=_IDLE_S,
+                    use_dns_cache=False,
+                    socket_factory=self._sockets.made,
                 ),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 skip_auto_headers=("Accept",),

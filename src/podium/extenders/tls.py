@@ -10,9 +10,9 @@ import ssl
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
+from podium.client.client_certificates import present
 from podium.config.errors import ConfigurationError, FieldProblem
 from podium.config.types import Extender, ExtenderTLSConfig
 
@@ -129,20 +129,14 @@ def _trust(context: ssl.SSLContext, ca: bytes) -> None:
 def _present(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
     """Show a client certificate when asked for one."""
     _refuse_unfit(certificate, key)
-    with TemporaryDirectory(prefix="podium-") as directory:
-        # The standard library takes certificates from files only; the directory is private.
-        cert_path, key_path = Path(directory, "tls.crt"), Path(directory, "tls.key")
-        cert_path.write_bytes(certificate)
-        key_path.touch(mode=0o600)
-        key_path.write_bytes(key)
-        try:
-            context.load_cert_chain(cert_path, key_path, password=lambda: "")
-        except ssl.SSLError as problem:
-            if problem.reason == "KEY_VALUES_MISMATCH":
-                raise _Unbuildable("tls: private key does not match public key") from None
-            raise _Unbuildable("tls: failed to parse certificate or private key") from None
-        except (OSError, ValueError):
-            raise _Unbuildable("tls: failed to parse private key") from None
+    try:
+        present(context, certificate, key)
+    except ssl.SSLError as problem:
+        if problem.reason == "KEY_VALUES_MISMATCH":
+            raise _Unbuildable("tls: private key does not match public key") from None
+        raise _Unbuildable("tls: failed to parse certificate or private key") from None
+    except (OSError, ValueError):
+        raise _Unbuildable("tls: failed to parse private key") from None
 
 
 def _refuse_unfit(certificate: bytes, key: bytes) -> None:

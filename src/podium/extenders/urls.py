@@ -9,6 +9,8 @@ import re
 from typing import Final
 from urllib.parse import SplitResult, quote, urlsplit
 
+from podium.api.go_quoting import quoted
+
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2}).{0,2}", re.DOTALL)
@@ -63,11 +65,6 @@ def shown(url: str) -> str:
     if not separator or not at or ":" not in user:
         return url
     return f"{scheme}://{user.partition(':')[0]}:***@{host}{slash}{path}"
-
-
-def quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", escaped) + '"'
 
 
 def _parse_problem(url: str) -> str:

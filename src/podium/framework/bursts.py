@@ -109,25 +109,31 @@ def filters(
 ) -> FilterResult:
     if not isinstance(rows, slice):
         return run_filters(plugins, cycle, rows, memory)
-    head: list[Rejection] = []
-    rest: Sequence[FilterPlugin] = ()
-    if not standing.filters:
-        standing.filters = tuple(p for p in plugins if _may_reject(p, cycle, memory))
     try:
-        for position, plugin in enumerate(standing.filters):
-            if plugin.name in cycle.skip_filter:
-                continue
-            dependence = plugin.filter_depends(cycle)
-            if dependence is None:
-                rest = standing.filters[position:]
-                break
-            verdict = memory.filter(plugin, dependence, cycle)
-            if verdict is not None:
-                head.append((plugin.name, verdict))
+        if standing.filters is None:
+            standing.filters = tuple(p for p in plugins if _may_reject(p, cycle, memory))
+        head, rest = _head(standing.filters, cycle, memory)
     except Exception:  # the plain form says so in its place
         return run_filters(plugins, cycle, rows, memory)
     result = standings.filtered(rows, head).continued()
     return run_filters(rest, cycle, rows, None, result) if rest else result
+
+
+def _head(
+    plugins: Sequence[FilterPlugin], cycle: Cycle, memory: Memory
+) -> tuple[list[Rejection], Sequence[FilterPlugin]]:
+    """What the remembered filters at the head of the chain say, and the filters behind them."""
+    head: list[Rejection] = []
+    for position, plugin in enumerate(plugins):
+        if plugin.name in cycle.skip_filter:
+            continue
+        dependence = plugin.filter_depends(cycle)
+        if dependence is None:
+            return head, plugins[position:]
+        verdict = memory.filter(plugin, dependence, cycle)
+        if verdict is not None:
+            head.append((plugin.name, verdict))
+    return head, ()
 
 
 def _may_reject(plugin: FilterPlugin, cycle: Cycle, memory: Memory) -> bool:

@@ -118,7 +118,7 @@ class Standing:
     def __init__(self) -> None:
         self.pre_filter: Prepared[PreFilterPlugin] | None = None
         self.pre_score: Prepared[PreScorePlugin] | None = None
-        self.filters: tuple[FilterPlugin, ...] = ()
+        self.filters: tuple[FilterPlugin, ...] | None = None
         """All that may reject a row, in order."""
         self.constants: Constants | None = None
         self.scorers: tuple[Scorer, ...] = ()

@@ -74,14 +74,19 @@ class DryRun:
     def on_rows(self, rows: Sequence[int]) -> dict[int, Candidate | Status]:
         """Row -> the victims that would open it, or why none would."""
         if self._usage is None:
-            shadow = self._shadow
-            self._usage = self._cycle.usage.fork() if shadow is None else shadow.usage()
+            self._usage = self._copied_usage()
         if self._profile.rows_are_independent(self._cycle):
             return self._together(rows, self._usage)
         found: dict[int, Candidate | Status] = {}
         for row in rows:
             found.update(self._together([row], self._usage))
         return found
+
+    def _copied_usage(self) -> Usage:
+        if self._shadow is None:
+            return self._cycle.usage.fork()
+        self._shadow.follow()
+        return self._shadow.usage
 
     def _together(self, rows: Sequence[int], usage: Usage) -> dict[int, Candidate | Status]:
         answers: dict[int, Candidate | Status] = {}

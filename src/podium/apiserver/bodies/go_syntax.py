@@ -6,7 +6,7 @@ decoder; only when that one gives up is the text walked through here, once and w
 
 from typing import Final, Protocol
 
-from podium.apiserver.field_errors import quoted
+from podium.api.go_quoting import quoted
 
 UNEXPECTED_END: Final = "unexpected end of JSON input"
 _SPACE: Final = b" \t\r\n"

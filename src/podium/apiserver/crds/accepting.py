@@ -6,7 +6,7 @@ resource is there when the answer is.
 
 from collections.abc import Iterable
 
-from podium.apiserver.field_errors import quoted
+from podium.api.go_quoting import quoted
 from podium.apiserver.json_values import JsonObject
 
 _ACCEPTED = "NamesAccepted"

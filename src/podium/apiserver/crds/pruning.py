@@ -4,8 +4,8 @@ A null in a field that may not be null counts as absent; if the field has a defa
 until defaults are set. Metadata is no matter of the schema: it is read like that of every object.
 """
 
+from podium.api.go_quoting import quoted
 from podium.apiserver.crds.structural import EMBEDDED_FIELDS, Node
-from podium.apiserver.field_errors import quoted
 from podium.apiserver.json_values import JsonObject, JsonValue, copied
 from podium.apiserver.schema.catalogue import notation
 from podium.apiserver.schema.decoding import reader_of

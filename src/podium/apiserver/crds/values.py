@@ -8,6 +8,7 @@ checked again, so that a schema may become stricter than what is stored.
 import math
 from typing import Final
 
+from podium.api.go_quoting import quoted
 from podium.apiserver.crds.formats import fits, is_known
 from podium.apiserver.crds.patterns import matches
 from podium.apiserver.crds.structural import Node, read_schema
@@ -16,7 +17,6 @@ from podium.apiserver.field_errors import (
     go_json,
     invalid,
     not_supported,
-    quoted,
     required,
     too_long,
     too_many,

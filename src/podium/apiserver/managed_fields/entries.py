@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from podium.apiserver.field_errors import quoted
+from podium.api.go_quoting import quoted
 from podium.apiserver.json_values import JsonObject, JsonValue
 from podium.apiserver.managed_fields.field_sets import FieldSet, union
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from podium.apiserver.field_errors import quoted
+from podium.api.go_quoting import quoted
 from podium.apiserver.json_values import JsonObject, JsonValue, copied
 from podium.apiserver.patching.refusals import (
     PatchError,

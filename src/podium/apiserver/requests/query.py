@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from podium.api.go_quoting import quoted
 from podium.apiserver import field_errors, status_errors
 from podium.apiserver.field_errors import FieldError
 
@@ -168,7 +169,7 @@ def manager_problems(manager: str) -> list[FieldError]:
                 field_errors.invalid(
                     "fieldManager",
                     manager,
-                    f"invalid character {field_errors.quoted(character)} (at position {place})",
+                    f"invalid character {quoted(character)} (at position {place})",
                 )
             ]
     return []
@@ -202,11 +203,11 @@ def integer(parameters: Parameters, name: str) -> int | None:
     value = _go_integer(found)
     if value is None:
         raise status_errors.bad_request(
-            f"strconv.ParseInt: parsing {field_errors.quoted(found)}: invalid syntax"
+            f"strconv.ParseInt: parsing {quoted(found)}: invalid syntax"
         )
     if not -_INT64 <= value < _INT64:
         raise status_errors.bad_request(
-            f"strconv.ParseInt: parsing {field_errors.quoted(found)}: value out of range"
+            f"strconv.ParseInt: parsing {quoted(found)}: value out of range"
         )
     return value
 
@@ -228,5 +229,5 @@ def revision(found: str) -> int:
         problem = "value out of range"
     else:
         return int(found)
-    detail = f"strconv.ParseUint: parsing {field_errors.quoted(found)}: {problem}"
+    detail = f"strconv.ParseUint: parsing {quoted(found)}: {problem}"
     raise ValueError(str(field_errors.invalid("resourceVersion", found, detail)))

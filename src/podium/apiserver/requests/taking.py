@@ -6,6 +6,7 @@ asks (`fieldValidation`): it refuses, it warns, or it drops them silently.
 
 from typing import Final
 
+from podium.api.go_quoting import quoted
 from podium.apiserver import protobuf, status_errors
 from podium.apiserver.bodies.go_syntax import json_type
 from podium.apiserver.bodies.reading import (
@@ -16,7 +17,6 @@ from podium.apiserver.bodies.reading import (
     read_json,
     read_yaml_body,
 )
-from podium.apiserver.field_errors import quoted
 from podium.apiserver.json_values import JsonObject, JsonValue
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.query import IGNORE, STRICT

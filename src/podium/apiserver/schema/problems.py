@@ -8,7 +8,7 @@ merge into the type and words the same mistake as `cannot restore slice from str
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from podium.apiserver.field_errors import quoted
+from podium.api.go_quoting import quoted
 from podium.apiserver.json_values import JsonObject, JsonValue
 from podium.apiserver.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 from podium.apiserver.schema.shapes import go_name as go_name_of

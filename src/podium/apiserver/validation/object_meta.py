@@ -10,12 +10,12 @@ from functools import lru_cache
 from typing import Final
 
 from podium.api import label_syntax
+from podium.api.go_quoting import quoted
 from podium.apiserver.field_errors import (
     FieldError,
     forbidden,
     immutable,
     invalid,
-    quoted,
     required,
     too_long,
 )

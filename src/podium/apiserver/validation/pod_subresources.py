@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from podium.apiserver.field_errors import forbidden, invalid, quoted
+from podium.api.go_quoting import quoted
+from podium.apiserver.field_errors import forbidden, invalid
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.strategy.quality_of_service import qos_class
 from podium.apiserver.validation.go_forms import difference

@@ -9,6 +9,7 @@ authorization}.go`.
 
 from collections.abc import Callable
 
+from podium.api.go_quoting import quoted
 from podium.config.flags.client_settings import (
     NOT_IN_CLUSTER,
     ClientSettings,
@@ -18,7 +19,6 @@ from podium.config.flags.client_settings import (
 )
 from podium.config.flags.options import Authentication, Authorization
 from podium.config.flags.pem_text import CERTIFICATE, block_types
-from podium.config.flags.quoting import quoted
 from podium.config.flags.surroundings import FileProblem, StartRefused, Surroundings
 
 

@@ -9,7 +9,7 @@ import re
 import struct
 from typing import Final
 
-from podium.config.flags.quoting import quoted
+from podium.api.go_quoting import quoted
 
 TRUE: Final = ("1", "t", "T", "TRUE", "true", "True")
 FALSE: Final = ("0", "f", "F", "FALSE", "false", "False")

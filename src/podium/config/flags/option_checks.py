@@ -13,10 +13,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from podium.api.go_quoting import quoted
 from podium.config.errors import ConfigurationError, FieldProblem, invalid, required
 from podium.config.feature_gates import CURRENT_RELEASE
 from podium.config.flags.options import Authentication, Legacy, Metrics, Options
-from podium.config.flags.quoting import quoted
 from podium.config.flags.surroundings import FileProblem, Surroundings
 from podium.config.yaml_text import read_yaml_text
 

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from podium.api.go_quoting import quoted, quoted_character
 from podium.config.flags.definitions import CURRENT
 from podium.config.flags.flag import Flag, by_name
 from podium.config.flags.legacy_definitions import LEGACY
-from podium.config.flags.quoting import quoted, quoted_character
 
 ALL_FLAGS: Final = by_name((*CURRENT, LEGACY))
 _SHORTHANDS: Final = {flag.shorthand: flag for flag in ALL_FLAGS.values() if flag.shorthand}

@@ -11,8 +11,8 @@ import math
 import re
 from typing import Final
 
+from podium.api.go_quoting import quoted
 from podium.config.flags.client_settings import ClientSettings
-from podium.config.flags.quoting import quoted
 from podium.config.types import ClientConnectionConfiguration, LeaderElectionConfiguration
 
 _URL: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://([^/?#]*)([^?#]*)")

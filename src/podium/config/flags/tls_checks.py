@@ -9,9 +9,9 @@ Sources: `staging/src/k8s.io/apiserver/pkg/server/options/serving.go` (`ApplyTo`
 
 from typing import Final
 
+from podium.api.go_quoting import quoted
 from podium.config.flags.options import SecureServing
 from podium.config.flags.pem_text import CERTIFICATE, block_types
-from podium.config.flags.quoting import quoted
 from podium.config.flags.surroundings import FileProblem, StartRefused, Surroundings
 
 PAIR_NAME: Final = "kube-scheduler"

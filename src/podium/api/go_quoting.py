@@ -26,6 +26,8 @@ def quoted(text: str) -> str:
     >>> quoted("tab\\there")
     '"tab\\\\there"'
     """
+    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
     return '"' + "".join('\\"' if c == '"' else _escaped(c) for c in text) + '"'
 
 

@@ -1,0 +1,16 @@
+"""A plugin of a user's own, as the text of a file."""
+
+from collections.abc import Callable
+
+SAYS_NO = """
+    from podium.framework import NodeFilterPlugin
+
+    class SaysNo(NodeFilterPlugin):
+        name = "SaysNo"
+
+        def filter_node(self, pod, node):
+            return "said no" if pod.metadata.name.startswith("bad") else None
+"""
+
+Source = Callable[..., str]
+"""Writes a file of Python and gives its path."""
