@@ -4,8 +4,13 @@ Those of `tests/bench` do not: where the time goes is what they look at.
 """
 
 import pytest
+from hypothesis import settings
 
 from podium.engine import Engine
+
+# How long an example takes says nothing on a machine that others use as well.
+settings.register_profile("podium", deadline=None)
+settings.load_profile("podium")
 
 
 @pytest.fixture(autouse=True)

@@ -59,15 +59,15 @@ def at_most(seconds: float) -> Iterator[None]:
     """Interrupt what hangs: a bare loop would not let an event loop's timeout through."""
 
     def interrupt(*_: object) -> None:
-        raise AssertionError(f"no answer within {seconds} s")
+        raise AssertionError(f"no answer within {seconds} s of work")
 
-    before = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, interrupt)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def populated() -> Api:

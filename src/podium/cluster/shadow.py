@@ -30,4 +30,6 @@ class Shadow:
         rows = set(changed)
         if rows:
             self._copy.reset_rows(sorted(rows), self._original)
+        else:
+            self._copy.grow()
         return rows

@@ -145,7 +145,7 @@ def _duplicates(body: bytes) -> tuple[str, ...]:
     try:
         _find_repeated(text)
     except _Repeated:
-        found: list[str] = []
+        found: dict[str, None] = {}
         _collect(_keep_repeated(text), "", found)
         return tuple(map(_without_halves, found))
     except (ValueError, RecursionError):
@@ -153,15 +153,14 @@ def _duplicates(body: bytes) -> tuple[str, ...]:
     return ()
 
 
-def _collect(value: object, path: str, found: list[str]) -> None:
+def _collect(value: object, path: str, found: dict[str, None]) -> None:
+    """Each repeated field once, in the order of the text."""
     if isinstance(value, _Pairs):
         known: set[str] = set()
         for name, item in value:
             below = f"{path}.{name}" if path else name
             if name in known:
-                text = f'duplicate field "{below}"'
-                if text not in found:
-                    found.append(text)
+                found[f'duplicate field "{below}"'] = None
             known.add(name)
             _collect(item, below, found)
     elif isinstance(value, list):
