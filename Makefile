@@ -12,7 +12,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-# What `make run` shows.
+# What `make run` starts: make run NODES=10 UP="--config scheduler.yaml --plugin mine.py --port 0"
+NODES ?= 3
+UP ?=
+
+# What `make demo` shows.
 CLUSTER ?= examples/cluster.yaml
 PODS ?= examples/pods.yaml
 PLACED_POD ?= web-0
@@ -36,7 +40,11 @@ help: ## list the targets
 setup: $(READY) ## make .venv with everything in it
 
 .PHONY: run
-run: $(READY) ## place the example pods, then explain one that fits and one that does not
+run: $(READY) ## run a whole cluster with a few pods in it, for kubectl; Ctrl-C stops it
+	$(BIN)/podium up $(NODES) --apply examples/first-steps.yaml $(UP)
+
+.PHONY: demo
+demo: $(READY) ## place the example pods, then explain one that fits and one that does not
 	@# Exit code 1 says "some pods did not fit", which the example means to show.
 	$(BIN)/podium simulate $(INPUT) || [ $$? -eq 1 ]
 	$(BIN)/podium explain $(PLACED_POD) $(INPUT)

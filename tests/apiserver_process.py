@@ -85,14 +85,15 @@ def serving(directory: Path, *arguments: str) -> Iterator[RunningServer]:
         assert process.stdout is not None
         line = process.stdout.readline()
         assert "serving" in line, process.communicate(timeout=30)
-        yield _described(process, kubeconfig)
+        yield described(process, kubeconfig)
     finally:
         if process.poll() is None:
             process.kill()
         process.communicate(timeout=30)
 
 
-def _described(process: subprocess.Popen[str], kubeconfig: Path) -> RunningServer:
+def described(process: subprocess.Popen[str], kubeconfig: Path) -> RunningServer:
+    """A server as the kubeconfig that it has written leads to it."""
     config = yaml.safe_load(kubeconfig.read_text())
     cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
     context = None

@@ -1,4 +1,4 @@
-"""Whole clusters in virtual time: server, population and a small scheduler in one process."""
+"""Whole clusters in virtual time: server, population and scheduler in one process."""
 
 import asyncio
 import contextlib
@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import msgspec
-from small_scheduler import small_scheduler
+from scheduler_at_work import BEGIN_S, scheduling
 from virtual_loop import run_virtually
 
 from podium.cli.embedded_cluster import embedded_cluster
@@ -15,8 +15,6 @@ from podium.client.api_errors import NotFound
 from podium.population import PopulationOptions
 from podium.population.catalogue import ALL
 from podium.population.nodes.templates import default_template, nodes_from
-
-BEGIN_S = 1_800_000_000
 
 
 class Cluster:
@@ -91,7 +89,7 @@ async def _cluster(
         embedded_cluster(
             options, speed=speed, wall=lambda: BEGIN_S + loop.time(), seed=1
         ) as embedded,
-        small_scheduler(embedded.client),
+        scheduling(embedded.client),
     ):
         yield Cluster(embedded.client)
 

@@ -10,6 +10,7 @@ import pytest
 from builders import make_node, make_pod
 
 from podium.cli import main
+from podium.cli.app import build_app
 from podium.cluster.state import Cluster
 
 ROOT = Path(__file__).parents[2]
@@ -49,6 +50,39 @@ def test_a_documented_command_runs(
     captured = capsys.readouterr()
     assert captured.out
     assert captured.err == ""
+
+
+# --- commands that go on until they are stopped -------------------------------------------------
+
+SERVING = ("up", "nodes", "apiserver")
+
+
+def documented_servers() -> list[str]:
+    """What is shown after a prompt on the pages about clusters."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    shown = re.findall(r"^\$ podium (.+?)(?: &)?$", "\n".join(map(Path.read_text, pages)), re.M)
+    return [each for each in shown if each.split()[0] in SERVING]
+
+
+@pytest.mark.parametrize("command", sorted({*documented_servers()}))
+def test_a_documented_server_is_started_with_options_that_exist(command: str) -> None:
+    build_app().parse_args(shlex.split(command), exit_on_error=False, print_error=False)
+
+
+def test_every_kind_of_server_is_documented() -> None:
+    assert {each.split()[0] for each in documented_servers()} == {*SERVING}
+
+
+def test_files_that_pages_name_are_there() -> None:
+    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+        for name in re.findall(r"examples/[\w./-]*\w", page.read_text()):
+            assert (ROOT / name).exists(), f"{page.name}: {name}"
+
+
+def test_make_run_starts_what_the_pages_show() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    assert "$(BIN)/podium up $(NODES) --apply examples/first-steps.yaml $(UP)\n" in makefile
+    assert re.search(r"^NODES \?= 3$", makefile, re.MULTILINE)
 
 
 def test_the_makefile_names_pods_of_the_examples() -> None:

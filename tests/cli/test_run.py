@@ -8,11 +8,6 @@ from pathlib import Path
 import pytest
 from scheduler_process import FILE, Scheduler
 
-NOT_LIVE = (
-    "podium run cannot schedule in a live cluster yet; what works: podium run --write-config-to "
-    "writes the effective configuration, podium config checks one, podium simulate schedules "
-    "offline"
-)
 WRITE = ("--write-config-to", "OUT", "--secure-port=0")
 QUIET = (*WRITE, "--kubeconfig", "KUBECONFIG")
 POLICY = {"apiVersion": "v1", "kind": "Policy", "predicates": [], "priorities": []}
@@ -79,12 +74,6 @@ def test_what_the_log_cannot_do_is_told_bare(scheduler: Scheduler) -> None:
     )
 
 
-def test_without_a_file_to_write_to_it_says_what_is_missing(scheduler: Scheduler) -> None:
-    ended = scheduler.run("--secure-port=0", "--kubeconfig", "KUBECONFIG")
-    assert ended.code == 1
-    assert ended.lines("E") == failed(NOT_LIVE)
-
-
 def test_times_of_an_election_are_looked_at_when_it_would_begin(scheduler: Scheduler) -> None:
     flags = ("--secure-port=0", "--kubeconfig=KUBECONFIG", "--leader-elect-renew-deadline=2s")
     problem = (
@@ -92,8 +81,16 @@ def test_times_of_an_election_are_looked_at_when_it_would_begin(scheduler: Sched
         "retryPeriod*JitterFactor"
     )
     assert scheduler.run(*flags).lines("E") == failed(problem)
-    assert scheduler.run(*flags, "--leader-elect=false").lines("E") == failed(NOT_LIVE)
     assert scheduler.run(*flags, "--write-config-to=OUT").code == 0
+
+
+def test_a_plugin_that_cannot_be_loaded_is_told_before_anything_starts(
+    scheduler: Scheduler,
+) -> None:
+    ended = scheduler.run(*QUIET, "--plugin", "nowhere.py")
+    assert ended.code == 1
+    (told,) = ended.lines("E")
+    assert "nowhere.py" in told
 
 
 @pytest.mark.parametrize(

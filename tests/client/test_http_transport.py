@@ -20,7 +20,9 @@ from podium.client.transport import Request
 from podium.config.kubeconfig import ClusterEntry
 
 GET = Request("GET", "/api/v1/pods", (("limit", "500"),))
+PUT = Request("PUT", "/api/v1/pods/a", (), b"{}")
 NOBODY = FixedCredentials(Credential())
+read_or_written = pytest.mark.parametrize("asked", [GET, PUT], ids=["read", "written"])
 
 
 def run(main: Callable[[], Any]) -> None:
@@ -40,15 +42,20 @@ def test_a_request_carries_headers_and_credentials_and_keeps_its_connection() ->
                 answer = await transport.send(GET, timeout_s=5)
             assert (answer.status, answer.body) == (200, b'{"ok":true}')
             assert answer.headers["x-one"] == "1"
-            posted = Request("POST", "/x", (), b"{}", "application/merge-patch+json")
-            await transport.send(posted, timeout_s=5)
+            patch = Request("PATCH", "/x", (), b"{}", "application/merge-patch+json")
+            for _ in range(3):
+                answer = await transport.send(patch, timeout_s=5)
+            assert (answer.status, answer.body) == (200, b'{"ok":true}')
+            assert answer.headers["x-one"] == "1"
             await transport.close()
-            assert server.connections == 1
-            seen = server.requests[0]
-            assert seen.path == "/base/api/v1/pods?limit=500"
-            assert seen.headers["authorization"] == "bearer secret"
-            assert seen.headers["user-agent"] == "podium/1"
-            assert seen.headers["accept"] == "application/json"
+            # One for reads and one for writes.
+            assert server.connections == 2
+            assert server.requests[0].path == "/base/api/v1/pods?limit=500"
+            for seen in server.requests:
+                assert seen.headers["authorization"] == "bearer secret"
+                assert seen.headers["user-agent"] == "podium/1"
+                assert seen.headers["accept"] == "application/json"
+            assert server.requests[3].path == "/base/x"
             assert server.requests[3].headers["content-type"] == "application/merge-patch+json"
             assert server.requests[3].body == b"{}"
 
@@ -96,7 +103,8 @@ def test_a_stream_comes_in_pieces_and_is_cut_when_it_is_left() -> None:
     run(main)
 
 
-def test_an_answer_that_breaks_off_is_no_answer() -> None:
+@read_or_written
+def test_an_answer_that_breaks_off_is_no_answer(asked: Request) -> None:
     async def breaks(_: Seen, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc")
         await writer.drain()
@@ -106,19 +114,20 @@ def test_an_answer_that_breaks_off_is_no_answer() -> None:
         async with serving(breaks) as server:
             transport = HttpTransport(ClusterEntry(server=server.url), NOBODY)
             with pytest.raises(Unreachable, match="broke off"):
-                await transport.send(GET, timeout_s=5)
+                await transport.send(asked, timeout_s=5)
             await transport.close()
 
     run(main)
 
 
-def test_nobody_there_is_told_apart_from_other_trouble() -> None:
+@read_or_written
+def test_nobody_there_is_told_apart_from_other_trouble(asked: Request) -> None:
     async def main() -> None:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             port = listener.getsockname()[1]
         transport = HttpTransport(ClusterEntry(server=f"http://127.0.0.1:{port}"), NOBODY)
         with pytest.raises(Unreachable) as caught:
-            await transport.send(GET, timeout_s=5)
+            await transport.send(asked, timeout_s=5)
         assert caught.value.refused
         with pytest.raises(Unreachable):
             async with transport.stream(GET, timeout_s=5):
@@ -128,12 +137,13 @@ def test_nobody_there_is_told_apart_from_other_trouble() -> None:
     run(main)
 
 
-def test_a_server_that_hangs_is_given_up() -> None:
+@read_or_written
+def test_a_server_that_hangs_is_given_up(asked: Request) -> None:
     async def main() -> None:
         async with serving(never) as server:
             transport = HttpTransport(ClusterEntry(server=server.url), NOBODY)
             with pytest.raises(Unreachable, match=r"within 0\.05 s") as caught:
-                await transport.send(GET, timeout_s=0.05)
+                await transport.send(asked, timeout_s=0.05)
             assert not caught.value.in_time
             with pytest.raises(Unreachable, match=r"within 0\.05 s"):
                 async with transport.stream(GET, timeout_s=0.05):
@@ -157,7 +167,8 @@ class Renewing:
         return True
 
 
-def test_refused_credentials_are_renewed_once() -> None:
+@read_or_written
+def test_refused_credentials_are_renewed_once(asked: Request) -> None:
     async def takes(seen: Seen, writer: asyncio.StreamWriter) -> None:
         accepted = seen.headers["authorization"] == "bearer 1"
         reply(writer, b"{}", "200 OK" if accepted else "401 Unauthorized")
@@ -165,23 +176,24 @@ def test_refused_credentials_are_renewed_once() -> None:
     async def main() -> None:
         async with serving(takes) as server:
             transport = HttpTransport(ClusterEntry(server=server.url), Renewing())
-            assert (await transport.send(GET, timeout_s=5)).status == 200
+            assert (await transport.send(asked, timeout_s=5)).status == 200
             await transport.close()
         async with serving(answering(b"{}", "401 Unauthorized")) as server:
             transport = HttpTransport(ClusterEntry(server=server.url), Renewing())
-            assert (await transport.send(GET, timeout_s=5)).status == 401
+            assert (await transport.send(asked, timeout_s=5)).status == 401
             assert len(server.requests) == 2
             await transport.close()
 
     run(main)
 
 
-def test_redirects_are_not_followed() -> None:
+@read_or_written
+def test_redirects_are_not_followed(asked: Request) -> None:
     async def main() -> None:
         away = answering(b"", "302 Found", ["Location: http://127.0.0.1:1/"])
         async with serving(away) as server:
             transport = HttpTransport(ClusterEntry(server=server.url), NOBODY)
-            assert (await transport.send(GET, timeout_s=5)).status == 302
+            assert (await transport.send(asked, timeout_s=5)).status == 302
             await transport.close()
 
     run(main)
@@ -199,7 +211,10 @@ def _server_tls(authority: trustme.CA, *, clients: trustme.CA | None = None) -> 
     return context
 
 
-def test_a_server_is_known_by_its_authority_and_clients_by_theirs(tmp_path: Path) -> None:
+@read_or_written
+def test_a_server_is_known_by_its_authority_and_clients_by_theirs(
+    asked: Request, tmp_path: Path
+) -> None:
     authority, clients = trustme.CA(), trustme.CA()
     issued = clients.issue_cert("someone")
     chain = b"".join(blob.bytes() for blob in issued.cert_chain_pems)
@@ -221,13 +236,14 @@ def test_a_server_is_known_by_its_authority_and_clients_by_theirs(tmp_path: Path
                 ClusterEntry(server=server.url, insecure_skip_tls_verify=True),
             ):
                 transport = HttpTransport(cluster, known)
-                assert (await transport.send(GET, timeout_s=5)).status == 200
+                assert (await transport.send(asked, timeout_s=5)).status == 200
                 await transport.close()
 
     run(main)
 
 
-def test_a_server_of_another_authority_or_name_is_not_spoken_to() -> None:
+@read_or_written
+def test_a_server_of_another_authority_or_name_is_not_spoken_to(asked: Request) -> None:
     authority = trustme.CA()
 
     async def main() -> None:
@@ -245,14 +261,15 @@ def test_a_server_of_another_authority_or_name_is_not_spoken_to() -> None:
             ):
                 transport = HttpTransport(cluster, NOBODY)
                 with pytest.raises(Unreachable, match=r"(?i)certificate"):
-                    await transport.send(GET, timeout_s=5)
+                    await transport.send(asked, timeout_s=5)
                 await transport.close()
             assert server.requests == []
 
     run(main)
 
 
-def test_a_new_client_certificate_makes_new_connections() -> None:
+@read_or_written
+def test_a_new_client_certificate_makes_new_connections(asked: Request) -> None:
     authority = trustme.CA()
 
     class Changing:
@@ -271,12 +288,12 @@ def test_a_new_client_certificate_makes_new_connections() -> None:
                 server=server.url, certificate_authority_data=authority.cert_pem.bytes()
             )
             transport = HttpTransport(cluster, credentials)
-            await transport.send(GET, timeout_s=5)
+            await transport.send(asked, timeout_s=5)
             issued = authority.issue_cert("someone")
             chain = issued.cert_chain_pems[0].bytes()
             credentials.certificate = Certificate(chain, issued.private_key_pem.bytes())
-            await transport.send(GET, timeout_s=5)
-            await transport.send(GET, timeout_s=5)
+            await transport.send(asked, timeout_s=5)
+            await transport.send(asked, timeout_s=5)
             await transport.close()
             assert server.connections == 2
 

@@ -1,6 +1,7 @@
 """What a mirror tells: always the difference between what was known and what is."""
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -77,3 +78,11 @@ def test_an_item_that_is_no_object_is_passed_over() -> None:
     mirror.replace([msgspec.Raw(b"[1]"), msgspec.Raw(b'{"metadata": 5}'), _raw("a", 1)])
     assert set(copy.objects) == {"a"}
     assert mirror.undecodable == 2
+
+
+def test_a_long_list_is_taken_in_by_steps_so_that_others_have_a_turn() -> None:
+    copy = Copy()
+    mirror: Mirror[Any] = Mirror("things", msgspec.json.decode, copy)
+    sizes = [len(mirror) for _ in mirror.replacing(_raw(f"n{n}", 1) for n in range(1000))]
+    assert len(mirror) == 1000
+    assert max(later - earlier for earlier, later in pairwise(sizes)) <= 100

@@ -1,4 +1,4 @@
-"""`podium apiserver` and `podium nodes` as processes, with a small scheduler and kubectl."""
+"""`podium apiserver` and `podium nodes` as processes, with a scheduler and kubectl."""
 
 import asyncio
 import json
@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 import pytest
 from apiserver_process import RunningServer, serving
+from scheduler_at_work import scheduling
 from simulated_clusters import template, workload
-from small_scheduler import small_scheduler
 
 from podium.client import KubeClient, Selection
 from podium.client.connection import find_settings, transport_for
@@ -82,7 +82,7 @@ def has_condition(name: str) -> Callable[[Any], bool]:
 
 def test_a_cluster_of_processes_lives_over_tls_and_stops_cleanly(tmp_path: Path) -> None:
     async def scenario(server: RunningServer) -> None:
-        async with connected(server) as client, small_scheduler(client):
+        async with connected(server) as client, scheduling(client):
             await seen(client, NODES, has_condition("Ready"))
             await client.create(DEPLOYMENTS, workload("web", 5), "default")
             run = {"podium.dev/run-seconds": "30"}
@@ -128,7 +128,7 @@ def test_kubectl_sees_a_living_cluster(tmp_path: Path) -> None:
         return done.stdout
 
     async def with_scheduler(server: RunningServer) -> None:
-        async with connected(server) as client, small_scheduler(client):
+        async with connected(server) as client, scheduling(client):
             await asyncio.to_thread(commands)
 
     def commands() -> None:

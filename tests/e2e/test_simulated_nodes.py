@@ -8,6 +8,7 @@ from simulated_clusters import Cluster, in_cluster, pod_spec, template, workload
 from podium.client.api_errors import Forbidden, TooManyRequests
 from podium.client.resources import (
     DEPLOYMENTS,
+    DEVICE_CLASSES,
     EVENTS,
     JOBS,
     LEASES,
@@ -18,6 +19,7 @@ from podium.client.resources import (
     PODS,
     RESOURCE_CLAIM_TEMPLATES,
     RESOURCE_CLAIMS,
+    RESOURCE_SLICES,
     STORAGE_CLASSES,
     ResourceType,
 )
@@ -225,6 +227,14 @@ def test_claims_are_made_for_pods_and_go_with_them() -> None:
     async def scenario(cluster: Cluster) -> None:
         storage = {"metadata": {"name": "fast"}, "provisioner": "csi.example.com"}
         await cluster.create(STORAGE_CLASSES, storage)
+        await cluster.create(DEVICE_CLASSES, {"metadata": {"name": "gpu"}, "spec": {}})
+        offer = {
+            "driver": "gpu.example.com",
+            "nodeName": "node-1",
+            "pool": {"name": "node-1", "generation": 1, "resourceSliceCount": 1},
+            "devices": [{"name": "gpu-0"}],
+        }
+        await cluster.create(RESOURCE_SLICES, {"metadata": {"name": "gpus"}, "spec": offer})
         exactly = {"deviceClassName": "gpu"}
         devices = {"spec": {"devices": {"requests": [{"name": "r", "exactly": exactly}]}}}
         await cluster.create(

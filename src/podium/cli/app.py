@@ -44,6 +44,7 @@ _COMMANDS = (
     ("bench", "podium.cli.bench:bench", _CHECK, "Measure the engine."),
     ("decide", "podium.cli.decide:decide", _CHECK, "Decide recorded cases."),
     ("parity", "podium.cli.parity:parity", _CHECK, "Compare decisions with recorded ones."),
+    ("up", "podium.cli.up:up", _SERVE, "Run a whole cluster, scheduler included."),
     ("run", "podium.cli.run:run", _SERVE, "Take kube-scheduler's command line."),
     ("apiserver", "podium.cli.apiserver:apiserver", _SERVE, "Serve the Kubernetes API."),
     ("nodes", "podium.cli.nodes:nodes", _SERVE, "Simulate nodes and controllers."),

@@ -110,10 +110,9 @@ class FileJudge:
             tls_clients(configuration.extenders)
 
 
-@cache
-def known_plugins() -> KnownPlugins:
-    """What the in-tree registry can tell."""
-    registry = _in_tree_registry()
+def known_plugins(registry: Registry | None = None) -> KnownPlugins:
+    """What a registry can tell, without one that of the in-tree plugins."""
+    registry = registry or _in_tree_registry()
     return KnownPlugins(tuple(registry), _implements(registry))
 
 

@@ -10,6 +10,8 @@ import json
 import logging
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -18,6 +20,8 @@ from podium.config.flags.logging_checks import JSON
 from podium.config.flags.options import Logs
 
 _LETTERS: Final = {logging.INFO: "I", logging.WARNING: "W", logging.ERROR: "E"}
+_DEBUG_FROM: Final = 4
+"""The verbosity at which what only helps to find bugs is told."""
 
 
 class KubeLog:
@@ -42,6 +46,26 @@ class KubeLog:
             self._add(rest, formatter)
         else:
             self._add(logging.StreamHandler(sys.stderr), formatter)
+
+    @contextmanager
+    def taking_over(self, name: str) -> Iterator[None]:
+        """Lines of another logger come out here for as long as the context."""
+        other = logging.getLogger(name)
+        before = (other.level, other.propagate)
+        other.setLevel(logging.DEBUG if self.verbosity >= _DEBUG_FROM else logging.INFO)
+        other.propagate = False
+        for handler in self._logger.handlers:
+            other.addHandler(handler)
+        try:
+            yield
+        finally:
+            for handler in self._logger.handlers:
+                other.removeHandler(handler)
+            other.level, other.propagate = before
+
+    def set_verbosity(self, verbosity: int) -> None:
+        """Tell more or less from now on."""
+        self.verbosity = verbosity
 
     def info(self, message: str, *, v: int = 0, **fields: Any) -> None:
         """A message with keys and values, if the verbosity is at least `v`."""
@@ -72,11 +96,14 @@ class _TextLine(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         time = datetime.fromtimestamp(record.created, UTC).astimezone()
         where = f"{record.filename}:{record.lineno}"
-        header = f"{_LETTERS[record.levelno]}{time:%m%d %H:%M:%S.%f} {os.getpid():7d} {where}] "
+        header = (
+            f"{_LETTERS.get(record.levelno, 'I')}{time:%m%d %H:%M:%S.%f} {os.getpid():7d} {where}] "
+        )
         fields: dict[str, Any] | None = getattr(record, "fields", None)
         text = record.getMessage()
         if fields is None:
-            return header + text
+            told = f"\n{self.formatException(record.exc_info)}" if record.exc_info else ""
+            return header + text + told
         pairs = (f" {key}={_value(value)}" for key, value in fields.items())
         return header + quoted(text) + "".join(pairs)
 
@@ -91,6 +118,8 @@ class _JsonLine(logging.Formatter):
         if record.levelno < logging.ERROR:
             line["v"] = getattr(record, "v", 0)
         line.update(getattr(record, "fields", None) or {})
+        if record.exc_info:
+            line["stacktrace"] = self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=False, separators=(",", ":"))
 
 

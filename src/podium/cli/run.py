@@ -8,7 +8,8 @@ cannot be understood gets the usage text and `Error: ...`, everything later is a
 import platform
 import shutil
 import sys
-from typing import Annotated, Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -28,26 +29,26 @@ from podium.config.flags.surroundings import StartRefused
 from podium.config.flags.usage import help_text, usage_text
 from podium.config.flags.version_gates import SettledGates, settled_gates
 
-_NOT_LIVE: Final = (
-    "podium run cannot schedule in a live cluster yet; what works: podium run --write-config-to "
-    "writes the effective configuration, podium config checks one, podium simulate schedules "
-    "offline"
-)
+if TYPE_CHECKING:
+    from podium.cli.startup import Prepared
 
 
 def run(*arguments: Annotated[str, Parameter(allow_leading_hyphen=True)]) -> int:
     """Schedule in a cluster, with the command line of kube-scheduler.
 
-    Today it checks flags and configuration, and writes the effective configuration.
+    Takes every flag that kube-scheduler takes or ever took, and `--plugin` for plugins of your
+    own. Runs until SIGTERM or Ctrl-C.
 
     **Examples**
 
     ```
     podium run --help
+    podium run --kubeconfig ~/.kube/config --leader-elect=false
+    podium run --config scheduler.yaml --plugin mine.py
     podium run --config scheduler.yaml --write-config-to effective.yaml --secure-port=0
     ```
 
-    **Exit code** 0, or 1 if the scheduler cannot start.
+    **Exit code** 0 after a signal, or 1 if the scheduler cannot start or loses its lease.
     """
     try:
         parsed = parse_flags(arguments)
@@ -77,21 +78,22 @@ def run(*arguments: Annotated[str, Parameter(allow_leading_hyphen=True)]) -> int
         return NO
     log = KubeLog(options.logs)
     try:
-        _start(parsed, options, settled, log)
+        return _start(parsed, options, settled, log)
     except (StartRefused, ConfigurationError) as problem:
         text = problem.message if isinstance(problem, ConfigurationError) else str(problem)
         log.error("command failed", err=text)
         return NO
-    return OK
 
 
-def _start(parsed: ParsedFlags, options: Options, settled: SettledGates, log: KubeLog) -> None:
+def _start(parsed: ParsedFlags, options: Options, settled: SettledGates, log: KubeLog) -> int:
     """Raises StartRefused or ConfigurationError."""
     # Here and not above, because it brings all plugins with it: help and usage are quick.
     from podium.cli.startup import check_election, prepare, write_configuration
 
-    for name in sorted(by_name(CURRENT)):
-        shown = ALL_FLAGS[name].kind.shown(parsed.values[name])
+    flags = {
+        name: ALL_FLAGS[name].kind.shown(parsed.values[name]) for name in sorted(by_name(CURRENT))
+    }
+    for name, shown in flags.items():
         log.note(f"FLAG: --{name}={quoted(shown)}", v=1)
     for text in legacy_warnings(parsed.given, options):
         log.warn(text)
@@ -101,9 +103,31 @@ def _start(parsed: ParsedFlags, options: Options, settled: SettledGates, log: Ku
         log.info(text, featureGate=gate, value=value)
     prepared = prepare(options, settled, log)
     write_configuration(prepared.configuration, options.write_config_to, log)
-    if not options.write_config_to:
-        check_election(prepared.configuration)
-        raise StartRefused(_NOT_LIVE)
+    if options.write_config_to:
+        return OK
+    check_election(prepared.configuration)
+    return _schedule(prepared, options, settled, log, flags)
+
+
+def _schedule(
+    prepared: "Prepared",
+    options: Options,
+    settled: SettledGates,
+    log: KubeLog,
+    flags: Mapping[str, str],
+) -> int:
+    from podium.cli import event_loop
+    from podium.cli.running import LeadershipLost, Scheduler
+
+    async def scheduling() -> None:
+        await Scheduler(prepared, options, settled.gates, log, flags).run()
+
+    try:
+        event_loop.run(scheduling())
+    except LeadershipLost as problem:
+        log.error("Leaderelection lost", err=str(problem))
+        return NO
+    return OK
 
 
 def _version_struct() -> str:

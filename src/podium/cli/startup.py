@@ -9,13 +9,17 @@ Source: `cmd/kube-scheduler/app/server.go` (`Setup`).
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from podium.api.errors import InputError
 from podium.cli.config_files import known_plugins
+from podium.cli.config_map_reading import config_map_reader
 from podium.cli.config_view import effective_yaml
 from podium.cli.kube_log import KubeLog
 from podium.cli.machine import Machine, check_port
+from podium.cli.user_plugins import Equipped, equip
 from podium.config.effective import effective
 from podium.config.errors import FieldProblem, joined
 from podium.config.expand import PointLists, expand_profiles
@@ -31,14 +35,20 @@ from podium.config.flags.tls_checks import check_own_certificate, check_tls
 from podium.config.flags.version_gates import SettledGates, alpha_warning
 from podium.config.points import ExtensionPoint
 from podium.config.types import Configuration, Plugins
+from podium.framework.registry import Registry
+from podium.plugins import in_tree_registry
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Everything a scheduler is told, and the API server it is for."""
+    """Everything a scheduler is told, the API server it is for, and those that are asked about
+    whoever reads its endpoints."""
 
     configuration: Configuration
+    registry: Registry
     client: ClientSettings
+    authentication: ClientSettings | None = None
+    authorization: ClientSettings | None = None
 
 
 def prepare(options: Options, settled: SettledGates, log: KubeLog) -> Prepared:
@@ -53,19 +63,24 @@ def prepare(options: Options, settled: SettledGates, log: KubeLog) -> Prepared:
         log.warn(text)
     kubeconfig = configuration.client_connection.kubeconfig
     client = client_settings(kubeconfig, options.master, machine, log.warn)
+    authentication = authorization = None
     if serves:
         check_port(options.secure_serving)
         check_tls(options.secure_serving, machine)
-        check_authentication(options.authentication, machine, log.warn)
-        check_authorization(options.authorization, machine, log.warn)
+        authentication = check_authentication(options.authentication, machine, log.warn)
+        authorization = check_authorization(options.authorization, machine, log.warn)
     _refuse_for(client_problem(configuration.client_connection, client))
     _refuse_for(lock_problem(configuration.leader_election))
-    configuration = completed(configuration, options, settled.gates, machine)
-    plugins = known_plugins()
+    read_map = config_map_reader(client, kubeconfig)
+    configuration = completed(configuration, options, settled.gates, machine, read_map)
+    configuration, registry, notes = _equipped(configuration, options.plugin)
+    for text in notes:
+        log.note(text)
+    plugins = known_plugins(registry)
     for lists in expand_profiles(configuration, plugins.implements, plugins.exists).values():
         message = "the scheduler starts to work with those plugins"
         log.info(message, v=2, Plugins=_as_go(lists))
-    return Prepared(configuration, client)
+    return Prepared(configuration, registry, client, authentication, authorization)
 
 
 def write_configuration(configuration: Configuration, path: str, log: KubeLog) -> None:
@@ -96,6 +111,13 @@ def _check_options(options: Options, settled: SettledGates, machine: Machine, lo
     problems = [*settled.problems, *option_problems(options, settled.gates, machine)]
     if problems:
         raise StartRefused(joined(FieldProblem("", text) for text in problems))
+
+
+def _equipped(configuration: Configuration, plugins: Sequence[str]) -> Equipped:
+    try:
+        return equip(configuration, in_tree_registry(), plugins)
+    except InputError as problem:
+        raise StartRefused(str(problem)) from None
 
 
 def _refuse_for(problem: str) -> None:

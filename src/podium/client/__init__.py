@@ -15,6 +15,7 @@ from podium.client.clock import Clock, LoopClock
 from podium.client.http_transport import HttpTransport
 from podium.client.kube_client import DeleteOptions, KubeClient, PatchType, Selection
 from podium.client.mirror import Handler, Mirror
+from podium.client.rate_limit import LimitedTransport, TokenBucket
 from podium.client.reflector import Reflector
 from podium.client.resources import ResourceType
 from podium.client.transport import Transport, Unreachable
@@ -28,12 +29,14 @@ __all__ = [
     "HttpTransport",
     "Key",
     "KubeClient",
+    "LimitedTransport",
     "LoopClock",
     "Mirror",
     "PatchType",
     "Reflector",
     "ResourceType",
     "Selection",
+    "TokenBucket",
     "Transport",
     "Unreachable",
 ]

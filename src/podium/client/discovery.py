@@ -49,20 +49,25 @@ async def discover(client: KubeClient) -> list[Served]:
     Raises ApiError and Unreachable.
     """
     groups = msgspec.json.decode(await client.request("GET", "/apis"), type=_GroupList)
-    found = await _served(client, "/api/v1", "", "v1")
+    found = await served_in(client, "v1")
     for group in groups.groups or ():
         preferred = group.preferred_version or (group.versions[0] if group.versions else None)
         if preferred is None:
             continue
-        version = preferred.group_version.rpartition("/")[2]
         try:
-            found += await _served(client, f"/apis/{group.name}/{version}", group.name, version)
+            found += await served_in(client, preferred.group_version)
         except ApiError:
             continue
     return found
 
 
-async def _served(client: KubeClient, path: str, group: str, version: str) -> list[Served]:
+async def served_in(client: KubeClient, api_version: str) -> list[Served]:
+    """The kinds of one version, such as `v1` or `apps/v1`.
+
+    Raises ApiError (NotFound if there is no such version) and Unreachable.
+    """
+    group, _, version = api_version.rpartition("/")
+    path = f"/{'apis' if group else 'api'}/{api_version}"
     listed = msgspec.json.decode(await client.request("GET", path), type=_ResourceList)
     return [
         Served(

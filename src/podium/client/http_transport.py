@@ -1,9 +1,10 @@
 """Requests to an API server over HTTP: kept connections, TLS, credentials, proxies.
 
-aiohttp is used because it takes client certificates, a TLS server name apart from the address, and
-long streams that can be left at any moment. At most 64 connections are open at a time, watches
-apart, so that a burst of writes neither queues behind watches nor floods the server. Connections
-are probed while they are silent: a peer that vanished is noticed within a minute.
+aiohttp is used because it takes proxies, compressed answers, and long streams that can be left at
+any moment. Writes, of which there are thousands, go over connections of their own without it
+(`direct_requests`), unless there is a proxy. At most 64 connections of each sort are open at a
+time, watches apart, so that a burst of writes neither queues behind watches nor floods the server.
+Connections are probed while they are silent: a peer that vanished is noticed within a minute.
 
 Contract: that of `Transport`. A server that refuses the credentials (401) is asked once more if
 there may be new ones. Redirects are not followed: nobody else is given the token.
@@ -24,6 +25,8 @@ from yarl import URL
 
 from podium.api.errors import InputError
 from podium.client.credentials import Credential, Credentials
+from podium.client.direct_requests import DirectRequests
+from podium.client.http_exchange import HttpExchange, open_exchange
 from podium.client.open_sockets import OpenSockets, plain_socket
 from podium.client.tls import Certificate, tls_context
 from podium.client.transport import JSON, MOST_BYTES, Reply, Request, Stream, Unreachable
@@ -52,15 +55,21 @@ class HttpTransport:
         self._server = _server(cluster.server)
         self._credentials = credentials
         encoding = "identity" if cluster.disable_compression else "gzip"
-        self._headers = (("Accept", JSON), ("Accept-Encoding", encoding), *headers)
+        self._given = tuple(headers)
+        self._headers = (("Accept", JSON), ("Accept-Encoding", encoding), *self._given)
         self._proxy = _proxy(cluster, self._server)
+        # An address with a name and password in it, or of other letters, is left to aiohttp.
+        self._is_direct = not self._proxy and self._server.isascii() and "@" not in self._server
         self._sessions: dict[bool, aiohttp.ClientSession] = {}
+        self._writes: DirectRequests | None = None
         self._certificate: Certificate | None = None
         self._sockets = OpenSockets(_probed_socket)
 
     async def send(self, request: Request, *, timeout_s: float) -> Reply:
         try:
             async with asyncio.timeout(timeout_s):
+                if request.body and self._is_direct:
+                    return await self._write(request)
                 async with self._response(request, streams=False) as response:
                     body = await _whole(response)
                     return Reply(response.status, _lower(response.headers), body)
@@ -87,10 +96,54 @@ class HttpTransport:
 
     async def close(self) -> None:
         """Connections may take a moment to say goodbye; who closes the event loop next waits."""
+        if self._writes is not None:
+            self._writes.close()
+            self._writes = None
         sessions, self._sessions = self._sessions, {}
         for session in sessions.values():
             await session.close()
         await self._sockets.gone()
+
+    # --- writes -------------------------------------------------------------------------------
+
+    async def _write(self, request: Request) -> Reply:
+        for may_try_again in (True, False):
+            credential = await self._credentials.current()
+            await self._notice(credential.certificate)
+            if self._writes is None:
+                self._writes = self._new_writes()
+            try:
+                reply = await self._writes.send(request, credential)
+            except (OSError, ValueError) as problem:
+                raise _unreachable(self._cluster.server, problem) from None
+            if not (
+                reply.status == _UNAUTHORIZED and may_try_again and self._credentials.refused()
+            ):
+                break
+        return reply
+
+    def _new_writes(self) -> DirectRequests:
+        parts = urlsplit(self._server)
+        host, is_secure = parts.hostname or "", parts.scheme == "https"
+        port = parts.port or (443 if is_secure else 80)
+        tls = tls_context(self._cluster, self._certificate) if is_secure else None
+        name = (self._cluster.tls_server_name or host.rstrip(".")) if is_secure else None
+
+        async def opened() -> HttpExchange:
+            return await open_exchange(
+                host, port, tls=tls, server_name=name, make=self._sockets.made, within_s=_CONNECT_S
+            )
+
+        return DirectRequests(
+            opened,
+            host=parts.netloc,
+            prefix=parts.path,
+            headers=(("Accept", JSON), *self._given),
+            most=_CONNECTIONS,
+            idle_s=_IDLE_S,
+        )
+
+    # --- everything else ----------------------------------------------------------------------
 
     @asynccontextmanager
     async def _response(
@@ -134,14 +187,17 @@ class HttpTransport:
     async def _session(
         self, certificate: Certificate | None, *, streams: bool
     ) -> aiohttp.ClientSession:
-        if certificate != self._certificate:
-            # A new client certificate needs new connections.
-            self._certificate = certificate
-            await self.close()
+        await self._notice(certificate)
         session = self._sessions.get(streams)
         if session is None:
             session = self._sessions[streams] = self._new_session(streams=streams)
         return session
+
+    async def _notice(self, certificate: Certificate | None) -> None:
+        """A new client certificate needs new connections."""
+        if certificate != self._certificate:
+            self._certificate = certificate
+            await self.close()
 
     def _new_session(self, *, streams: bool) -> aiohttp.ClientSession:
         secure: dict[str, Any] = {}

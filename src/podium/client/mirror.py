@@ -20,6 +20,8 @@ SeenT_contra = TypeVar("SeenT_contra", contravariant=True)
 Decoder = Callable[[msgspec.Raw], T]
 
 _LOG: Final = logging.getLogger("podium.client")
+_STEP: Final = 100
+"""How many objects of a list are taken in at a time."""
 _UNDECODABLE: Final = (msgspec.MsgspecError, UnicodeDecodeError, ObjectError, ValueError)
 
 
@@ -60,8 +62,15 @@ class Mirror(Generic[T]):
 
     def replace(self, items: Iterable[msgspec.Raw]) -> None:
         """Become a list: deletions are told first, then the rest in the list's order."""
+        for _ in self.replacing(items):
+            pass
+
+    def replacing(self, items: Iterable[msgspec.Raw]) -> Iterator[None]:
+        """`replace` in steps, for lists so long that others want a turn in between."""
         heads: dict[Key, tuple[Head, msgspec.Raw]] = {}
-        for item in items:
+        for number, item in enumerate(items):
+            if number % _STEP == _STEP - 1:
+                yield
             try:
                 head = head_of(item)
             except BrokenStream as problem:
@@ -70,7 +79,9 @@ class Mirror(Generic[T]):
             heads[head.key] = (head, item)
         for key in [key for key in self._held if key not in heads]:
             self._handler.deleted(self._held.pop(key).obj, seen=False)
-        for head, item in heads.values():
+        for number, (head, item) in enumerate(heads.values()):
+            if number % _STEP == _STEP - 1:
+                yield
             self.put(head, item)
 
     def put(self, head: Head, item: msgspec.Raw) -> None:

@@ -147,10 +147,11 @@ class Reflector(Generic[T]):
             )
         except (Gone, ResourceVersionTooLarge):
             found = await self._client.list(self._resource, self._selection, page=self._page)
-        self._become(found.items, found.resource_version)
+        await self._become(found.items, found.resource_version)
 
-    def _become(self, items: Iterable[msgspec.Raw], version: str) -> None:
-        self.mirror.replace(items)
+    async def _become(self, items: Iterable[msgspec.Raw], version: str) -> None:
+        for _ in self.mirror.replacing(items):
+            await asyncio.sleep(0)
         self.version = version
         self._is_listed = True
         self.trouble = ""
@@ -203,7 +204,7 @@ class Reflector(Generic[T]):
                     if self._is_listed:
                         self._take(event, head)
                     elif head.ends_initial_events and event.type == BOOKMARK:
-                        self._become(collected.values(), head.metadata.resource_version)
+                        await self._become(collected.values(), head.metadata.resource_version)
                         collected = {}
                     elif event.type == DELETED:
                         collected.pop(head.key, None)

@@ -71,6 +71,7 @@ REPLICA_SETS: Final = ResourceType("apps", "v1", "replicasets", "ReplicaSet")
 STATEFUL_SETS: Final = ResourceType("apps", "v1", "statefulsets", "StatefulSet")
 JOBS: Final = ResourceType("batch", "v1", "jobs", "Job")
 LEASES: Final = ResourceType("coordination.k8s.io", "v1", "leases", "Lease")
+EVENTS_K8S_IO: Final = ResourceType("events.k8s.io", "v1", "events", "Event")
 POD_DISRUPTION_BUDGETS: Final = ResourceType(
     "policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"
 )
@@ -79,3 +80,11 @@ CSI_NODES: Final = _storage("csinodes", "CSINode")
 STORAGE_CLASSES: Final = _storage("storageclasses", "StorageClass")
 RESOURCE_CLAIMS: Final = _devices("resourceclaims", "ResourceClaim")
 RESOURCE_CLAIM_TEMPLATES: Final = _devices("resourceclaimtemplates", "ResourceClaimTemplate")
+CSI_DRIVERS: Final = _storage("csidrivers", "CSIDriver")
+CSI_STORAGE_CAPACITIES: Final = _storage(
+    "csistoragecapacities", "CSIStorageCapacity", namespaced=True
+)
+VOLUME_ATTACHMENTS: Final = _storage("volumeattachments", "VolumeAttachment")
+DEVICE_CLASSES: Final = _devices("deviceclasses", "DeviceClass", namespaced=False)
+RESOURCE_SLICES: Final = _devices("resourceslices", "ResourceSlice", namespaced=False)
+POD_GROUPS: Final = ResourceType("scheduling.k8s.io", "v1alpha2", "podgroups", "PodGroup")

@@ -54,6 +54,7 @@ class Bindings:
             if outcome is None:
                 continue
             state.waiting.remove(waiting.info.uid)
+            state.onlooker.wait_ended(outcome.code, state.clock() - waiting.since)
             flight = state.flights[waiting.info.uid]
             if outcome.code is Code.SUCCESS:
                 self._bind(flight)
@@ -81,6 +82,7 @@ class Bindings:
             self._fail(flight, problem)
             return
         del state.flights[info.uid]
+        state.onlooker.pod_bound(flight.queued)
         note = f"Successfully assigned {info.key} to {binding.node_name}"
         state.tell(info, "Normal", "Scheduled", "Binding", note)
         state.note(info.key, "bound", about=binding.node_name)

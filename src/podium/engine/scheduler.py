@@ -26,6 +26,7 @@ from podium.engine.intake import Intake
 from podium.engine.interests import interests_of
 from podium.engine.journal import Journal
 from podium.engine.latecomers import Latecomers
+from podium.engine.onlooker import Onlooker
 from podium.engine.pod_groups import PodGroups
 from podium.engine.preempting import Preemptions
 from podium.engine.queue import SchedulingQueue
@@ -209,6 +210,10 @@ class Engine:
         for queued in self.queue.flush_unschedulable():
             self.state.note(queued.info.key, "woken", "UnschedulableTimeout")
         self.bindings.look_at_waiting()
+
+    def show(self, onlooker: Onlooker) -> None:
+        """Let somebody look on from now on."""
+        self.state.onlooker = self.queue.onlooker = onlooker
 
     def take_requests(self) -> list[Request]:
         """Requests since the last call, oldest first."""

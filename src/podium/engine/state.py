@@ -19,6 +19,7 @@ from podium.config.feature_gates import FeatureGates
 from podium.engine.binding import Binding
 from podium.engine.decision import Decision
 from podium.engine.journal import Journal
+from podium.engine.onlooker import Onlooker
 from podium.engine.queue import SchedulingQueue
 from podium.engine.queue.worth import FORCE_ACTIVATE
 from podium.engine.requests import Event, PluginWrite, Request
@@ -56,6 +57,7 @@ class EngineState:
     clock: Callable[[], float]
     journal: Journal
     extenders: Extenders = ()
+    onlooker: Onlooker = field(default_factory=Onlooker)
     pods: dict[str, Pod] = field(default_factory=dict)
     flights: dict[str, Flight] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)

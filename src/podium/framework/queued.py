@@ -8,9 +8,9 @@ from podium.cluster.pod_info import PodInfo
 @dataclass(slots=True)
 class QueuedPod:
     """`timestamp` is the engine's clock when the pod entered the queue, refreshed each time a
-    failed attempt puts it back; it is not the creation time. `flushed` says that nothing but a long
-    wait brought the pod back, `flushed_at` when that last happened. `helped_by` is the plugin that
-    took the last event for a reason to try again."""
+    failed attempt puts it back; it is not the creation time. `popped_at` is when its last attempt
+    began. `flushed` says that nothing but a long wait brought the pod back, `flushed_at` when that
+    last happened. `helped_by` is the plugin that took the last event for a reason to try again."""
 
     info: PodInfo
     timestamp: float
@@ -26,3 +26,4 @@ class QueuedPod:
     flushed: bool = False
     flushed_at: float | None = None
     helped_by: str = ""
+    popped_at: float = 0.0

@@ -20,6 +20,7 @@ class WaitingPod:
     ) -> None:
         self.info = info
         self.node_name = node_name
+        self.since = now
         self._deadlines = {
             plugin: (now + min(timeout, MOST_WAIT_S), min(timeout, MOST_WAIT_S))
             for plugin, timeout in timeouts.items()

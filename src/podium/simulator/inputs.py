@@ -78,6 +78,22 @@ def read_inputs(
     return inputs
 
 
+def documents_in(paths: Iterable[str]) -> list[Document]:
+    """Every object of some files and directories, of whatever kind, lists taken apart.
+
+    Raises InputError, with everything that is wrong in it.
+    """
+    problems = Problems()
+    found: list[Document] = []
+    for path in _files(paths, problems):
+        try:
+            found.extend(expand_lists(read_documents(_read(path), _shown(path))))
+        except InputError as problem:
+            problems.add(problem)
+    problems.raise_if_any()
+    return found
+
+
 def _take(document: Document, inputs: Inputs, validation: Validation) -> None:
     raw = document.value
     if not isinstance(raw, dict):

@@ -36,6 +36,11 @@ FILES = {
     "dir/": "",
 }
 FAKE = FakeSurroundings(FILES)
+MAPS = {
+    ("kube-system", "affine"): {"policy.cfg": FILES["affine.json"]},
+    ("mine", "strict"): {"policy.cfg": FILES["strict.json"]},
+    ("mine", "empty"): {},
+}
 
 
 def options(*arguments: str) -> Options:
@@ -44,7 +49,14 @@ def options(*arguments: str) -> Options:
 
 def configuration(*arguments: str) -> Configuration:
     given = options(*arguments)
-    return completed(configured(given, DEFAULT_GATES, FAKE), given, DEFAULT_GATES, FAKE)
+    found = configured(given, DEFAULT_GATES, FAKE)
+    return completed(found, given, DEFAULT_GATES, FAKE, config_map)
+
+
+def config_map(namespace: str, name: str) -> dict[str, str]:
+    if (namespace, name) not in MAPS:
+        raise StartRefused(f'configmaps "{name}" not found')
+    return MAPS[namespace, name]
 
 
 def refusal(*arguments: str) -> str:
@@ -216,6 +228,18 @@ def test_a_policy_file_gives_way_to_a_config_map_unless_told_otherwise() -> None
     assert scores(configuration(*both, "--use-legacy-policy-config")) == []
     namespace = "--policy-configmap-namespace=ns"
     assert "config map ns/p: " in refusal("--policy-configmap=p", namespace)
+
+
+def test_a_policy_is_read_from_a_config_map() -> None:
+    assert scores(configuration("--policy-configmap=affine")) == ["InterPodAffinity"]
+    mine = "--policy-configmap-namespace=mine"
+    assert refusal("--policy-configmap=empty", mine) == (
+        'missing policy config map value at key "policy.cfg"'
+    )
+    assert refusal("--policy-configmap=strict", mine).startswith("invalid policy: strict decoding")
+    assert refusal("--policy-configmap=gone") == (
+        'couldn\'t get policy config map kube-system/gone: configmaps "gone" not found'
+    )
 
 
 def test_a_policy_goes_before_a_provider() -> None:

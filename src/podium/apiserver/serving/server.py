@@ -6,6 +6,7 @@ is made, so that the port is known before anything is served; `serve` runs until
 
 import asyncio
 import contextlib
+import errno
 import secrets
 import signal
 import socket
@@ -21,6 +22,7 @@ import uvicorn
 
 from podium.api.errors import InputError
 from podium.apiserver.access.tokens import Tokens
+from podium.apiserver.admission import AdmissionSettings
 from podium.apiserver.http.app import Application
 from podium.apiserver.http.commits import Commits
 from podium.apiserver.http.service import Service
@@ -35,6 +37,7 @@ from podium.apiserver.store.store import Store
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 _BACKLOG: Final = 1024
 _GRACE_S: Final = 3
+_GOODBYE_S: Final = 0.3
 _KEEP_ALIVE_S: Final = 90
 
 
@@ -51,6 +54,8 @@ class ServerOptions:
     """HTTP without TLS; only on loopback, and whoever connects may do everything."""
     token: str = ""
     """Empty: the one in the data directory, or a new one."""
+    taint_new_nodes: bool = False
+    """Whether new nodes take no pods until somebody has seen that they are ready."""
 
 
 @dataclass
@@ -67,6 +72,7 @@ class ApiServer:
                 remedy="leave out --plain, or listen on 127.0.0.1",
             )
         self._closing = contextlib.ExitStack()
+        self._application: asyncio.Future[Application] | None = None
         try:
             self._socket = _listen(options.host, options.port)
             self._closing.callback(self._socket.close)
@@ -90,7 +96,10 @@ class ApiServer:
         store = Store(self._journal.load() if self._journal else None)
         table = ResourceTable()
         randomness: Random = SystemRandom()
-        self.registry = Registry(store, table, clock=time.time, randomness=randomness)
+        settings = AdmissionSettings(taint_new_nodes=self.options.taint_new_nodes)
+        self.registry = Registry(
+            store, table, clock=time.time, randomness=randomness, settings=settings
+        )
         bootstrap(self.registry)
         tokens = Tokens(self.token, anonymous_is_admin=self.options.plain)
         openapi = OpenApi(table, self.registry.definitions.schema_of)
@@ -109,9 +118,9 @@ class ApiServer:
         if self._journal is not None:
             commits = Commits(self.registry.store, self._journal, self._journal_failed)
             commits.start()
-        self._application = Application(self._service, Random(), commits)
-        config = self._uvicorn_config(self._application)
-        self._server = _Server(config, self._application)
+        application = Application(self._service, Random(), commits)
+        self._server = _Server(self._uvicorn_config(application), application)
+        self._told().set_result(application)
         try:
             await self._server.serve(sockets=[self._socket])
         finally:
@@ -121,6 +130,15 @@ class ApiServer:
             self.close()
         if self._failure is not None:
             raise InputError(f"cannot be written: {self._failure}", source=str(self.options.data))
+
+    async def application(self) -> Application:
+        """What is served, for callers in the same process; there once `serve` has begun."""
+        return await asyncio.shield(self._told())
+
+    def _told(self) -> asyncio.Future[Application]:
+        if self._application is None:
+            self._application = asyncio.get_running_loop().create_future()
+        return self._application
 
     def stop(self) -> None:
         """End `serve`; may be called from the event loop."""
@@ -160,7 +178,8 @@ class ApiServer:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, which ends watches before it waits for requests to end."""
+    """uvicorn, which ends watches before it waits for requests to end, and waits for requests only:
+    a client that has none and does not answer to a goodbye holds nobody up."""
 
     def __init__(self, config: uvicorn.Config, application: Application) -> None:
         super().__init__(config)
@@ -173,7 +192,24 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._application.stop()
-        await super().shutdown(sockets)
+        leaving = asyncio.ensure_future(self._leave())
+        try:
+            await super().shutdown(sockets)
+        finally:
+            leaving.cancel()
+            self._hang_up()
+
+    async def _leave(self) -> None:
+        while True:
+            await asyncio.sleep(_GOODBYE_S)
+            if not self.server_state.tasks:
+                self._hang_up(lambda transport: transport.get_write_buffer_size() == 0)
+
+    def _hang_up(self, on_whom: Callable[[asyncio.WriteTransport], bool] = lambda _: True) -> None:
+        for connection in list(self.server_state.connections):
+            transport = getattr(connection, "transport", None)
+            if transport is not None and on_whom(transport):
+                transport.abort()
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -181,9 +217,16 @@ def _listen(host: str, port: int) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         listening = socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except (OSError, OverflowError) as problem:
-        raise InputError(f"cannot listen on {host}:{port}: {problem}") from problem
+        # Some errors of the socket library explain themselves at length in brackets.
+        reason = (getattr(problem, "strerror", None) or str(problem)).partition(" (")[0]
+        remedy = "--port 0 takes any free one" if _is_taken(problem) else ""
+        raise InputError(f"cannot listen on {host}:{port}: {reason}", remedy=remedy) from problem
     listening.setblocking(False)
     return listening
+
+
+def _is_taken(problem: Exception) -> bool:
+    return isinstance(problem, OSError) and problem.errno == errno.EADDRINUSE
 
 
 def _kept_token(data: Path | None) -> str:

@@ -206,6 +206,19 @@ GLOBAL: Final = Section(
         ),
     ),
 )
+OWN: Final = Section(
+    "podium",
+    (
+        Flag(
+            "plugin",
+            STRINGS,
+            (),
+            "A plugin of your own, as FILE.py[:Class] or package.module:Class; may be repeated. "
+            "Runs at all its points, with weight 1, unless the configuration names it.",
+        ),
+    ),
+)
+"""What kube-scheduler does not have."""
 CURRENT: Final = (
     MISC,
     SECURE_SERVING,
@@ -217,4 +230,5 @@ CURRENT: Final = (
     METRICS,
     LOGS,
     GLOBAL,
+    OWN,
 )

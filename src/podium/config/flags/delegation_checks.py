@@ -24,8 +24,8 @@ from podium.config.flags.surroundings import FileProblem, StartRefused, Surround
 
 def check_authentication(
     authentication: Authentication, surroundings: Surroundings, warn: Warn
-) -> None:
-    """Raises StartRefused."""
+) -> ClientSettings | None:
+    """The API server that knows who asks, if there is one. Raises StartRefused."""
     try:
         client = _delegate(
             "authentication", authentication.authentication_kubeconfig, surroundings, warn
@@ -62,12 +62,13 @@ def check_authentication(
             f"requestheader-client-ca-file {in_map}, so request-header client certificate "
             "authentication won't work."
         )
+    return client
 
 
 def check_authorization(
     authorization: Authorization, surroundings: Surroundings, warn: Warn
-) -> None:
-    """Raises StartRefused."""
+) -> ClientSettings | None:
+    """The API server that knows who may do what, if there is one. Raises StartRefused."""
     client = _delegate("authorization", authorization.authorization_kubeconfig, surroundings, warn)
     for path in authorization.authorization_always_allow_paths:
         bare = path.removeprefix("/")
@@ -78,6 +79,7 @@ def check_authorization(
             "No authorization-kubeconfig provided, so SubjectAccessReview of authorization tokens "
             "won't work."
         )
+    return client
 
 
 def _delegate(

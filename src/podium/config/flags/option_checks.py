@@ -161,7 +161,7 @@ def _mapping_problems(mapping: Mapping[str, str] | None, at: str) -> Iterator[Fi
 def _manifest_problems(path: str, surroundings: Surroundings) -> Iterator[FieldProblem]:
     at = "metrics.allowListMappingManifest"
     try:
-        mapping = _manifest(surroundings.read(path))
+        mapping = label_manifest(surroundings.read(path))
     except FileProblem as problem:
         yield invalid(at, path, f"failed to read allow list manifest: {problem}")
         return
@@ -173,7 +173,7 @@ def _manifest_problems(path: str, surroundings: Surroundings) -> Iterator[FieldP
         yield invalid(at, path, f"invalid allow list mapping in manifest: [{wrong[0]}]")
 
 
-def _manifest(data: bytes) -> Mapping[str, str]:
+def label_manifest(data: bytes) -> Mapping[str, str]:
     """The map in a manifest. Raises ConfigurationError."""
     text = read_yaml_text(data)
     value = text.value

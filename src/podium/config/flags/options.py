@@ -139,6 +139,7 @@ class Options:
     metrics: Metrics
     logs: Logs
     legacy: Legacy
+    plugin: tuple[str, ...]
     given: frozenset[str]
     positional: tuple[str, ...]
 
@@ -160,6 +161,7 @@ def options_of(parsed: ParsedFlags) -> Options:
         metrics=_section(Metrics, values),
         logs=_section(Logs, values),
         legacy=_section(Legacy, values),
+        plugin=tuple(values["plugin"]),
         given=frozenset(parsed.given),
         positional=parsed.positional,
     )

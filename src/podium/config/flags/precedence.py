@@ -14,10 +14,12 @@ Sources: `cmd/kube-scheduler/app/options` at v1.36.4, v1.22 and v1.21.
 """
 
 import dataclasses
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from msgspec.structs import replace
 
+from podium.config.config_map import KEY as POLICY_KEY
 from podium.config.errors import ConfigurationError
 from podium.config.feature_gates import FeatureGates
 from podium.config.flags.options import Options
@@ -62,7 +64,11 @@ _DEBUGGING: Final = {
     "contention-profiling": "enable_contention_profiling",
 }
 _AFFINITY: Final = "InterPodAffinity"
+_SYSTEM: Final = "kube-system"
 _WEIGHT: Final = "hard-pod-affinity-symmetric-weight"
+
+ReadConfigMap = Callable[[str, str], Mapping[str, str]]
+"""The data of the ConfigMap of a namespace and name; raises StartRefused."""
 
 
 def configured(options: Options, gates: FeatureGates, surroundings: Surroundings) -> Configuration:
@@ -85,20 +91,23 @@ def configured(options: Options, gates: FeatureGates, surroundings: Surroundings
 
 
 def completed(
-    configuration: Configuration, options: Options, gates: FeatureGates, surroundings: Surroundings
+    configuration: Configuration,
+    options: Options,
+    gates: FeatureGates,
+    surroundings: Surroundings,
+    config_map: ReadConfigMap,
 ) -> Configuration:
     """The configuration with everything built. Raises StartRefused or ConfigurationError."""
     legacy = options.legacy
     if legacy.use_legacy_policy_config or (
         legacy.policy_config_file and not legacy.policy_configmap
     ):
-        configuration = _with_policy_file(configuration, options, gates, surroundings)
+        written = _policy_in_file(legacy.policy_config_file, surroundings)
+        configuration = _with_policy(configuration, options, gates, written)
     elif legacy.policy_configmap:
-        namespace = legacy.policy_configmap_namespace or "kube-system"
-        raise StartRefused(
-            f"couldn't get policy config map {namespace}/{legacy.policy_configmap}: Podium does "
-            "not talk to an API server yet; write the policy to a file for --policy-config-file"
-        )
+        namespace = legacy.policy_configmap_namespace or _SYSTEM
+        written = _policy_in_config_map(namespace, legacy.policy_configmap, config_map)
+        configuration = _with_policy(configuration, options, gates, written)
     elif not is_provider(legacy.algorithm_provider):
         name = f'"{legacy.algorithm_provider}"'
         raise StartRefused(
@@ -144,10 +153,9 @@ def _with_legacy(profile: ProfileConfiguration, options: Options) -> ProfileConf
     return profile
 
 
-def _with_policy_file(
-    configuration: Configuration, options: Options, gates: FeatureGates, surroundings: Surroundings
+def _with_policy(
+    configuration: Configuration, options: Options, gates: FeatureGates, written: WrittenFile
 ) -> Configuration:
-    written = _read_policy(options.legacy.policy_config_file, surroundings)
     policy = decode_written(written, gates)
     profile = policy.profiles[0]
     if not options.config:
@@ -163,15 +171,32 @@ def _with_policy_file(
     )
 
 
-def _read_policy(path: str, surroundings: Surroundings) -> WrittenFile:
+def _policy_in_config_map(namespace: str, name: str, read: ReadConfigMap) -> WrittenFile:
+    try:
+        data = read(namespace, name)
+    except StartRefused as problem:
+        raise StartRefused(
+            f"couldn't get policy config map {namespace}/{name}: {problem}"
+        ) from None
+    if POLICY_KEY not in data:
+        raise StartRefused(f'missing policy config map value at key "{POLICY_KEY}"')
+    return _policy(data[POLICY_KEY].encode())
+
+
+def _policy_in_file(path: str, surroundings: Surroundings) -> WrittenFile:
     try:
         surroundings.find(path)
     except FileProblem:
         raise StartRefused(f"missing policy config file {path}") from None
     try:
-        written = read_written(surroundings.read(path))
+        return _policy(surroundings.read(path))
     except FileProblem as problem:
         raise StartRefused(f"couldn't read policy config: {problem}") from None
+
+
+def _policy(content: bytes) -> WrittenFile:
+    try:
+        written = read_written(content)
     except ConfigurationError as problem:
         raise StartRefused(f"invalid policy: {problem.message}") from None
     if not is_policy(written.value):

@@ -84,9 +84,15 @@ class PodGroups:
             return []
         profile = self._state.profiles[members[0].info.pod.spec.scheduler_name]
         cycle = PodGroupCycle(key, self._state.cluster)
+        clock, started = self._state.clock, popped.popped_at
+        deciding = clock()
         result = yield from self._decide_or_break(profile, cycle, members)
+        decided = clock()
         submitted = self._submission.submit(profile, members, result)
         self._tell_group(cycle, result)
+        self._state.onlooker.group_tried(
+            profile.name, result.label, clock() - started, decided - deciding
+        )
         return submitted
 
     def _without_skipped(self, members: list[QueuedPod]) -> list[QueuedPod]:

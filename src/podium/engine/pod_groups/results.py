@@ -46,5 +46,14 @@ class GroupResult:
     waiting_on_preemption: bool = False
 
     @property
+    def label(self) -> str:
+        """The result as metrics name it."""
+        if self.status is None:
+            return "scheduled"
+        if self.broken:
+            return "error"
+        return "waiting_on_preemption" if self.waiting_on_preemption else "unschedulable"
+
+    @property
     def broken(self) -> bool:
         return is_error(self.status)

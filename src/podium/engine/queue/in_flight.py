@@ -4,12 +4,14 @@ An attempt takes time, and an event that arrives meanwhile may be just what the 
 events share one ordered list: a failed pod looks at the events after its own marker.
 """
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from itertools import takewhile
 from typing import Any, NamedTuple
 
 from podium.framework.events import ClusterEvent
+
+POD_POPPED = "PodPopped"
 
 
 class Happened(NamedTuple):
@@ -66,6 +68,15 @@ class InFlight:
     @property
     def event_count(self) -> int:
         return len(self._entries) - len(self._marker_of)
+
+    def counts(self) -> dict[str, int]:
+        """How many events of each name there are, and how many pods."""
+        entries = self._entries.values()
+        events = Counter(entry.event for entry in entries if isinstance(entry, Happened))
+        found = Counter({POD_POPPED: len(self._marker_of)})
+        for event, count in events.items():
+            found[str(event)] += count
+        return dict(found)
 
     def _append(self, entry: str | Happened) -> int:
         self._next += 1

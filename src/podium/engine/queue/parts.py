@@ -1,6 +1,7 @@
 """What is where in the queue, for looking at."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from podium.framework.queued import QueuedPod
 
@@ -19,3 +20,12 @@ class QueueParts:
         backoff = len(self.backoff) + len(self.error_backoff)
         waiting = len(self.unschedulable) + len(self.gated)
         return f"activeQ:{len(self.active)}; backoffQ:{backoff}; unschedulablePods:{waiting}"
+
+
+class QueueSizes(NamedTuple):
+    """How many pods are in each part; both kinds of backoff count as one."""
+
+    active: int
+    backoff: int
+    unschedulable: int
+    gated: int

@@ -9,10 +9,19 @@ from typing import Any
 
 from podium.cluster.nominator import Nominator
 from podium.cluster.pod_info import PodInfo
+from podium.engine.onlooker import (
+    ATTEMPT_FAILED,
+    BACKOFF_COMPLETE,
+    POD_ADDED,
+    POD_UPDATED,
+    POPPED_EARLY,
+    Onlooker,
+)
 from podium.engine.queue.backoff import Backoff
 from podium.engine.queue.heap import KeyedHeap
 from podium.engine.queue.in_flight import Happened, InFlight
-from podium.engine.queue.parts import QueueParts
+from podium.engine.queue.parts import QueueParts, QueueSizes
+from podium.engine.queue.patience import LONGEST_UNSCHEDULABLE_S, Patience
 from podium.engine.queue.pool import Pool
 from podium.engine.queue.worth import (
     FORCE_ACTIVATE,
@@ -24,9 +33,6 @@ from podium.engine.queue.worth import (
 from podium.framework.events import ClusterEvent
 from podium.framework.queued import QueuedPod
 from podium.framework.status import Status
-
-LONGEST_UNSCHEDULABLE_S = 300.0
-FLUSH_EVERY_S = 30.0
 
 Gate = Callable[[QueuedPod], Status | None]
 """Runs PreEnqueue plugins, the one that gates the pod first; None lets the pod in."""
@@ -54,26 +60,28 @@ class SchedulingQueue:
         self._backoff = backoff
         self._pop_from_backoff = pop_from_backoff
         self._pod_groups = pod_groups
-        self._longest_s = longest_unschedulable_s
+        self._patience = Patience(clock, longest_unschedulable_s)
         self._active: KeyedHeap[QueuedPod] = KeyedHeap(sort_key)
         self._backing_off: KeyedHeap[QueuedPod] = KeyedHeap(
             self._backoff_order if pop_from_backoff else backoff.expiry
         )
         self._error_backoff: KeyedHeap[QueuedPod] = KeyedHeap(backoff.expiry)
         self._unschedulable = Pool()
+        self._backoffs = (self._backing_off, self._error_backoff)
+        self._heaps = (self._active, *self._backoffs)
         self._in_flight = InFlight()
-        self._next_flush = clock()
         self.cycle = 0
+        self.onlooker = Onlooker()
 
     def _backoff_order(self, queued: QueuedPod) -> tuple[float, Any]:
         return (self._backoff.expiry(queued), self._sort_key(queued))
 
     # pods come, change and go
 
-    def add(self, info: PodInfo) -> None:
+    def add(self, info: PodInfo, event: ClusterEvent = POD_ADDED) -> None:
         """A new pending pod."""
         # upstream: a pod that is held back does not reserve its nominated node until it changes
-        if self._enter_active(QueuedPod(info, self._clock())):
+        if self._enter_active(QueuedPod(info, self._clock()), event):
             self._follow_nomination(None, info)
 
     def update(
@@ -95,13 +103,13 @@ class SchedulingQueue:
             return None
         queued = self._unschedulable.get(new.key)
         if queued is None:
-            self.add(new)
+            self.add(new, POD_UPDATED)
             return None
         queued.info = new
         self._follow_nomination(old, new)
         for event in changes:
             strategy = self._interests.worth(queued, event, old.pod, new.pod)
-            if self._requeue(queued, strategy):
+            if self._requeue(queued, strategy, event):
                 return event
         return None
 
@@ -122,6 +130,8 @@ class SchedulingQueue:
             queued = self._active.pop()
             if queued is None and self._pop_from_backoff:
                 queued = self._pop_early()
+                if queued is not None:
+                    self.onlooker.entered_queue("active", POPPED_EARLY)
             if queued is None:
                 return None
             if self._take_off(queued):
@@ -154,6 +164,7 @@ class SchedulingQueue:
         if not self._in_flight.start(queued.info.uid):
             return False
         queued.attempts += 1
+        queued.popped_at = self._clock()
         self.cycle += 1
         return True
 
@@ -176,7 +187,7 @@ class SchedulingQueue:
             strategy = Strategy.AFTER_BACKOFF
         else:
             strategy = in_flight_strategy(queued, self._in_flight.since(uid), self._interests)
-        self._requeue(queued, strategy)
+        self._requeue(queued, strategy, ATTEMPT_FAILED)
         self._in_flight.done(uid)
         return strategy
 
@@ -215,31 +226,21 @@ class SchedulingQueue:
             profile = queued.info.pod.spec.scheduler_name
             if not self._interests.concerns_plugin(profile, queued.gating_plugin, event):
                 return False
-        return self._requeue(queued, self._interests.worth(queued, event, old, new))
+        return self._requeue(queued, self._interests.worth(queued, event, old, new), event)
 
     def flush_backoff(self) -> list[QueuedPod]:
         """Let pods whose wait is over into the active part."""
         now, moved = self._clock(), []
-        for heap in (self._backing_off, self._error_backoff):
+        for heap in self._backoffs:
             while (head := heap.peek()) is not None and not self._backoff.backing_off(head, now):
                 heap.pop()
-                if self._leave_backoff(head):
+                if self._leave_backoff(head, BACKOFF_COMPLETE):
                     moved.append(head)
         return moved
 
     def flush_unschedulable(self) -> list[QueuedPod]:
-        """Retry pods that no event has helped for a long time.
-
-        They are looked for every 30 s; a late call does what the last look would have done.
-        """
-        late_s = self._clock() - self._next_flush
-        if late_s < 0:
-            return []
-        at = self._next_flush + late_s // FLUSH_EVERY_S * FLUSH_EVERY_S
-        self._next_flush = at + FLUSH_EVERY_S
-        due = [q for q in self._unschedulable if at - self._since(q) > self._longest_s]
-        for queued in due:
-            queued.flushed, queued.flushed_at = True, at
+        """Retry pods that no event has helped for a long time."""
+        due = self._patience.lost_with(self._unschedulable)
         moved = [q for q in due if self._wake(q, UNSCHEDULABLE_TIMEOUT, None, None)]
         if due:
             # upstream: whoever is being tried meanwhile and fails takes it for its own timeout
@@ -248,11 +249,7 @@ class SchedulingQueue:
 
     def next_flush(self) -> float | None:
         """When the next pod will have waited too long, if none is helped before."""
-        since = min(map(self._since, self._unschedulable), default=None)
-        if since is None:
-            return None
-        left = max(since + self._longest_s - self._next_flush, -FLUSH_EVERY_S)
-        return self._next_flush + FLUSH_EVERY_S * (left // FLUSH_EVERY_S + 1)
+        return self._patience.ends(self._unschedulable)
 
     def activate(self, pods: Iterable[PodInfo]) -> list[PodInfo]:
         """Bring pods forward because a plugin asked for it. Returns those that were waiting."""
@@ -268,60 +265,67 @@ class SchedulingQueue:
         """Make a waiting pod active, unless plugins hold it back; false if it does not wait."""
         queued = self._unschedulable.get(key)
         if queued is not None:
-            self._enter_active(queued)
+            self._enter_active(queued, FORCE_ACTIVATE)
             return True
-        for heap in (self._backing_off, self._error_backoff):
+        for heap in self._backoffs:
             queued = heap.remove(key)
             if queued is not None:
-                self._leave_backoff(queued)
+                self._leave_backoff(queued, FORCE_ACTIVATE)
                 return True
         return False
 
     def next_wake(self) -> float | None:
         """When the next backoff ends, for a driver that jumps through time."""
-        heads = (heap.peek() for heap in (self._backing_off, self._error_backoff))
+        heads = (heap.peek() for heap in self._backoffs)
         return min((self._backoff.expiry(h) + 1 for h in heads if h is not None), default=None)
 
     # moving
 
-    def _requeue(self, queued: QueuedPod, strategy: Strategy) -> bool:
+    def _requeue(self, queued: QueuedPod, strategy: Strategy, event: ClusterEvent) -> bool:
         """Put a pod where a strategy sends it; true if it left (or passed by) the pool."""
         if strategy is Strategy.SKIP:
-            self._unschedulable.put(queued)
+            self._keep(queued, event)
             return False
         if strategy is Strategy.AFTER_BACKOFF and self._backoff.backing_off(queued, self._clock()):
-            return self._enter_backoff(queued)
-        return self._enter_active(queued)
+            return self._enter_backoff(queued, event)
+        return self._enter_active(queued, event)
 
-    def _enter_active(self, queued: QueuedPod) -> bool:
-        if not self._may_enter(queued):
+    def _enter_active(self, queued: QueuedPod, event: ClusterEvent) -> bool:
+        if not self._may_enter(queued, event):
             return False
-        self._activate_now(queued)
+        self._activate_now(queued, event)
         return True
 
-    def _enter_backoff(self, queued: QueuedPod) -> bool:
-        if self._pop_from_backoff and not self._may_enter(queued):
+    def _enter_backoff(self, queued: QueuedPod, event: ClusterEvent) -> bool:
+        if self._pop_from_backoff and not self._may_enter(queued, event):
             return False
         self._unschedulable.pop(queued.info.key)
         errors = not (queued.rejectors or queued.pending)
         heap = self._error_backoff if errors else self._backing_off
         heap.push(queued.info.key, queued)
+        self.onlooker.entered_queue("backoff", event)
         return True
 
-    def _leave_backoff(self, queued: QueuedPod) -> bool:
+    def _leave_backoff(self, queued: QueuedPod, event: ClusterEvent) -> bool:
         """From backoff to active; plugins were asked on the way in, if they are asked there."""
         if not self._pop_from_backoff:
-            return self._enter_active(queued)
-        self._activate_now(queued)
+            return self._enter_active(queued, event)
+        self._activate_now(queued, event)
         return True
 
-    def _activate_now(self, queued: QueuedPod) -> None:
+    def _activate_now(self, queued: QueuedPod, event: ClusterEvent) -> None:
         self._unschedulable.pop(queued.info.key)
         if queued.initial_attempt_timestamp is None:
             queued.initial_attempt_timestamp = self._clock()
         self._active.push(queued.info.key, queued)
+        self.onlooker.entered_queue("active", event)
 
-    def _may_enter(self, queued: QueuedPod) -> bool:
+    def _keep(self, queued: QueuedPod, event: ClusterEvent) -> None:
+        if queued.info.key not in self._unschedulable:
+            self.onlooker.entered_queue("unschedulable", event)
+        self._unschedulable.put(queued)
+
+    def _may_enter(self, queued: QueuedPod, event: ClusterEvent) -> bool:
         refusal = self._gate(queued)
         if refusal is None:
             queued.gating_plugin = ""
@@ -330,7 +334,7 @@ class SchedulingQueue:
         queued.gating_plugin = refusal.plugin
         queued.flushed = False
         if self._heap_of(queued.info.key) is None:
-            self._unschedulable.put(queued)
+            self._keep(queued, event)
         return False
 
     def _follow_nomination(self, old: PodInfo | None, new: PodInfo) -> None:
@@ -345,13 +349,8 @@ class SchedulingQueue:
 
     # looking
 
-    def _since(self, queued: QueuedPod) -> float:
-        """Since when a pod of the pool has waited."""
-        return max(queued.timestamp, queued.flushed_at or queued.timestamp)
-
     def _heap_of(self, key: str) -> KeyedHeap[QueuedPod] | None:
-        heaps = (self._active, self._backing_off, self._error_backoff)
-        return next((heap for heap in heaps if key in heap), None)
+        return next((heap for heap in self._heaps if key in heap), None)
 
     def get(self, key: str) -> QueuedPod | None:
         heap = self._heap_of(key)
@@ -369,6 +368,15 @@ class SchedulingQueue:
         """How many events are remembered for pods in flight."""
         return self._in_flight.event_count
 
+    def entries_in_flight(self) -> dict[str, int]:
+        """The same by event, with the pods themselves as `PodPopped`."""
+        return self._in_flight.counts()
+
+    def sizes(self) -> QueueSizes:
+        active, *backoffs = map(len, self._heaps)
+        gated = sum(1 for queued in self._unschedulable if queued.gating_plugin)
+        return QueueSizes(active, sum(backoffs), len(self._unschedulable) - gated, gated)
+
     def parts(self) -> QueueParts:
         waiting = list(self._unschedulable)
         return QueueParts(
@@ -383,9 +391,8 @@ class SchedulingQueue:
         return self.get(key) is not None
 
     def __iter__(self) -> Iterator[QueuedPod]:
-        yield from (*self._active, *self._backing_off, *self._error_backoff)
-        yield from self._unschedulable
+        for part in (*self._heaps, self._unschedulable):
+            yield from tuple(part)
 
     def __len__(self) -> int:
-        heaps = (self._active, self._backing_off, self._error_backoff)
-        return sum(map(len, heaps)) + len(self._unschedulable)
+        return sum(map(len, self._heaps)) + len(self._unschedulable)

@@ -32,7 +32,7 @@ def provision(
         },
         "persistentVolumeReclaimPolicy": storage_class.reclaim_policy or _DEFAULT_POLICY,
         "storageClassName": storage_class.name,
-        "csi": {"driver": driver, "volumeHandle": name},
+        **_source(driver, name),
     }
     if claim.spec.volume_mode:
         spec["volumeMode"] = claim.spec.volume_mode
@@ -44,6 +44,14 @@ def provision(
     metadata = {"name": name, "annotations": {PROVISIONED_BY: driver}}
     body = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": metadata, "spec": spec}
     return Create(PERSISTENT_VOLUMES, "", body)
+
+
+def _source(driver: str, name: str) -> JsonObject:
+    """A volume of a CSI driver; provisioners of other kinds (`rancher.io/local-path`) have names
+    that no driver can have."""
+    if "/" in driver:
+        return {"hostPath": {"path": f"/var/lib/podium/volumes/{name}"}}
+    return {"csi": {"driver": driver, "volumeHandle": name}}
 
 
 def _reach(driver: str, node: Node | None, csi_node: CSINode | None) -> list[JsonObject]:

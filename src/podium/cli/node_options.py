@@ -1,0 +1,74 @@
+"""Options that say which simulated nodes there are, and how they become nodes."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from podium.api.errors import InputError
+from podium.cli.options import read_bytes
+from podium.population.nodes.templates import default_template, nodes_from, read_templates
+from podium.population.objects.meta import JsonObject
+from podium.population.pods.stage_files import default_stages, read_stages
+from podium.population.pods.stages import Stage
+
+Count = Annotated[int, Parameter(name="COUNT", help="How many nodes to simulate.")]
+Template = Annotated[
+    list[Path] | None,
+    Parameter(
+        negative="",
+        metavar="FILE",
+        help="Node manifests to make nodes from, in turn. May be repeated.",
+    ),
+]
+Cpu = Annotated[
+    str, Parameter(show_default=False, help="CPUs of a node without a template. [default: 8]")
+]
+Memory = Annotated[
+    str, Parameter(show_default=False, help="Memory of a node without a template. [default: 32Gi]")
+]
+MostPods = Annotated[
+    int | None, Parameter(help="Most pods on a node without a template. [default: 110]")
+]
+Zones = Annotated[
+    str,
+    Parameter(metavar="A,B,C", show_default=False, help="Zones to give out to the nodes in turn."),
+]
+Stages = Annotated[
+    Path | None,
+    Parameter(metavar="FILE", help="Stages that pods go through, in place of the usual ones."),
+]
+Speed = Annotated[float, Parameter(help="How many times faster everything goes.")]
+
+
+def read_nodes(
+    count: int,
+    templates: list[Path] | None,
+    cpu: str,
+    memory: str,
+    pods: int | None,
+    zones: str,
+) -> tuple[JsonObject, ...]:
+    """Raises InputError."""
+    if templates and (cpu or memory or pods is not None):
+        raise InputError("--cpu, --memory and --pods are for nodes without a template")
+    found = [
+        each
+        for path in templates or ()
+        for each in read_templates(read_bytes(str(path)), str(path))
+    ]
+    names = [name.strip() for name in zones.split(",") if name.strip()]
+    usual = [] if found else [default_template(cpu=cpu, memory=memory, pods=pods)]
+    return tuple(nodes_from(found or usual, count, names))
+
+
+def read_stage_file(path: Path | None) -> tuple[Stage, ...]:
+    if path is None:
+        return default_stages()
+    return read_stages(read_bytes(str(path)), str(path))
+
+
+def checked_speed(speed: float) -> float:
+    if not 0.01 <= speed <= 1000:
+        raise InputError(f"--speed {speed:g} is too much or too little", remedy="0.01 to 1000 work")
+    return speed

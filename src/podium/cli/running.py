@@ -1,0 +1,195 @@
+"""The scheduler that `podium run` has prepared, from its first request to its last.
+
+The order is kube-scheduler's (configuration spec 6.5): the endpoints are served before anything
+else, so that a standby answers; then the cluster is watched; then the lease is waited for; then
+pods are scheduled. A scheduler that loses the lease stops at once and ends with code 1; one that
+is told to stop gives the lease back and ends with code 0. A second signal ends it on the spot.
+"""
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from random import SystemRandom
+from typing import Any, Final
+from uuid import uuid4
+
+from podium import __version__
+from podium.api.errors import InputError
+from podium.cli import collecting
+from podium.cli.kube_log import KubeLog
+from podium.cli.machine import Machine
+from podium.cli.management import Inside, management_server
+from podium.cli.startup import Prepared
+from podium.cli.steady_time import steady_wall
+from podium.client import KubeClient, LimitedTransport, LoopClock, TokenBucket, Transport
+from podium.client.connection import transport_for
+from podium.config.feature_gates import FeatureGates
+from podium.config.flags.client_settings import ClientSettings
+from podium.config.flags.options import Options
+from podium.config.flags.surroundings import StartRefused
+from podium.live.assembly import Assembly, live_engine
+from podium.live.exposition import rules_of
+from podium.live.leader_election import LeaderElection, LeadershipLost, new_identity
+from podium.live.metered_transport import MeteredTransport, RequestMetrics
+from podium.live.metrics import SchedulerMetrics
+from podium.live.serving import Reviewers
+
+_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+_LOGGERS: Final = ("podium.live", "podium.client", "podium.extenders")
+
+
+class Scheduler:
+    """One process of `podium run`; `flags` are all flags as they would be written."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        options: Options,
+        gates: FeatureGates,
+        log: KubeLog,
+        flags: Mapping[str, str],
+    ) -> None:
+        self._prepared = prepared
+        self._options = options
+        self._gates = gates
+        self._log = log
+        self._flags = flags
+        self._host = socket.gethostname()
+        self._wall = steady_wall()
+        self._randomness = SystemRandom()
+        self._stopping = asyncio.Event()
+
+    async def run(self) -> None:
+        """Until a signal. Raises StartRefused and LeadershipLost."""
+        loop = asyncio.get_running_loop()
+        for number in _SIGNALS:
+            loop.add_signal_handler(number, self._stop)
+        async with AsyncExitStack() as stack:
+            for name in _LOGGERS:
+                stack.enter_context(self._log.taking_over(name))
+            await self._run(stack)
+        self._log.info("Requested to terminate, exiting")
+
+    def _stop(self) -> None:
+        if self._stopping.is_set():
+            os._exit(1)
+        self._stopping.set()
+
+    async def _run(self, stack: AsyncExitStack) -> None:
+        prepared = self._prepared
+        engine = live_engine(
+            prepared.configuration,
+            prepared.registry,
+            wall=self._wall,
+            randomness=self._randomness,
+            gates=self._gates,
+        )
+        metrics = SchedulerMetrics(engine, rules_of(self._options.metrics, Machine()))
+        self._requests = RequestMetrics(metrics.exposition)
+        # A transport for each of them: neither the lease nor events wait behind bindings.
+        election = self._election(self._transport(stack, prepared.client), metrics)
+        assembly = Assembly(
+            engine,
+            self._client(self._transport(stack, prepared.client)),
+            self._client(self._transport(stack, prepared.client)),
+            host=self._host,
+            randomness=self._randomness,
+            listeners=(metrics,),
+            leads=lambda: election is None or election.is_leader,
+        )
+        await self._serve(
+            stack,
+            Inside(
+                engine,
+                metrics,
+                election,
+                assembly.scheduler.synced.is_set,
+                self._stopping.is_set,
+                self._log.set_verbosity,
+            ),
+        )
+        scheduler = await stack.enter_async_context(
+            assembly.following(begin=not self._delays(election))
+        )
+
+        async def schedule() -> None:
+            scheduler.begin()
+            await scheduler.ready()
+            collecting.settle()
+            await scheduler.schedule()
+
+        await self._until_stopped(schedule() if election is None else election.lead(schedule))
+
+    async def _serve(self, stack: AsyncExitStack, inside: Inside) -> None:
+        prepared = self._prepared
+        reviewers = Reviewers(
+            *(
+                KubeClient(self._transport(stack, settings)) if settings is not None else None
+                for settings in (prepared.authentication, prepared.authorization)
+            )
+        )
+        server = management_server(
+            self._options, self._flags, prepared.configuration, self._gates, inside, reviewers
+        )
+        if server is not None:
+            await stack.enter_async_context(server)
+            self._log.info("Serving securely on", address=server.url)
+
+    def _delays(self, election: LeaderElection | None) -> bool:
+        """Whether the cluster is watched by the leader only."""
+        return election is not None and self._prepared.configuration.delay_cache_until_active
+
+    async def _until_stopped(self, work: Any) -> None:
+        """Work until told to stop; what it ends with before that is raised."""
+        working = asyncio.ensure_future(work)
+        stopping = asyncio.ensure_future(self._stopping.wait())
+        try:
+            await asyncio.wait((working, stopping), return_when=asyncio.FIRST_COMPLETED)
+            if working.done():
+                await working
+        finally:
+            stopping.cancel()
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
+
+    # --- connections --------------------------------------------------------------------------
+
+    def _transport(self, stack: AsyncExitStack, settings: ClientSettings) -> Transport:
+        kubeconfig = self._prepared.configuration.client_connection.kubeconfig
+        try:
+            transport = transport_for(
+                settings, user_agent=f"podium/{__version__}", kubeconfig=kubeconfig
+            )
+        except InputError as problem:
+            raise StartRefused(str(problem)) from None
+        stack.push_async_callback(transport.close)
+        return MeteredTransport(transport, self._requests, settings.cluster.server)
+
+    def _client(self, transport: Transport) -> KubeClient:
+        """A client with limits of its own."""
+        limits = self._prepared.configuration.client_connection
+        bucket = TokenBucket(limits.qps, limits.burst)
+        return KubeClient(LimitedTransport(transport, bucket), field_manager="podium")
+
+    def _election(self, transport: Transport, metrics: SchedulerMetrics) -> LeaderElection | None:
+        configuration = self._prepared.configuration
+        settings = configuration.leader_election
+        if not settings.leader_elect:
+            return None
+        return LeaderElection(
+            self._client(transport),
+            settings,
+            new_identity(self._host, uuid4()),
+            clock=LoopClock(),
+            wall=self._wall,
+            randomness=self._randomness,
+            log=self._log,
+            component=configuration.profiles[0].scheduler_name,
+            on_leading=lambda: metrics.led(settings.resource_name, leading=True),
+        )
+
+
+__all__ = ["LeadershipLost", "Scheduler"]

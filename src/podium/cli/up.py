@@ -1,0 +1,164 @@
+"""`podium up`: a whole cluster, scheduler included, with one command."""
+
+import logging
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated, Final
+
+from cyclopts import Parameter
+from rich.console import Console
+
+from podium.api.errors import InputError
+from podium.cli.decision_lines import DecisionLines
+from podium.cli.event_loop import run
+from podium.cli.exit_codes import OK
+from podium.cli.feature_gate_flags import read_gates
+from podium.cli.node_options import (
+    Count,
+    Cpu,
+    Memory,
+    MostPods,
+    Speed,
+    Stages,
+    Template,
+    checked_speed,
+    read_nodes,
+    read_stage_file,
+)
+from podium.cli.options import Config, Gates, PluginFiles, read_configuration
+from podium.cli.steady_time import steady_wall
+from podium.cli.tables import count as counted
+from podium.cli.user_plugins import equip
+from podium.plugins import in_tree_registry
+from podium.population import PopulationOptions
+from podium.population.catalogue import ALL
+from podium.simulator.inputs import documents_in
+
+_FORMAT: Final = "%(asctime)s %(levelname)s %(message)s"
+_KUBECONFIG: Final = "podium.kubeconfig"
+_ZONES: Final = "a,b,c"
+
+
+def up(
+    count: Count = 3,
+    /,
+    *,
+    apply: Annotated[
+        list[str] | None,
+        Parameter(
+            name=["--apply", "-f"],
+            negative="",
+            allow_leading_hyphen=True,
+            metavar="FILE",
+            help="Manifests to apply once the cluster is up: files, directories, or - for standard"
+            " input. May be repeated.",
+        ),
+    ] = None,
+    config: Config = None,
+    plugin: PluginFiles = None,
+    feature_gates: Gates = None,
+    template: Template = None,
+    cpu: Cpu = "",
+    memory: Memory = "",
+    pods: MostPods = None,
+    zones: Annotated[
+        str | None,
+        Parameter(
+            metavar="A,B,C",
+            show_default=False,
+            help="Zones to give out to the nodes in turn. [default: a,b,c, or what templates say]",
+        ),
+    ] = None,
+    stages: Stages = None,
+    speed: Speed = 1.0,
+    host: Annotated[str, Parameter(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, Parameter(help="The port to listen on; 0 for any free one.")] = 6443,
+    data: Annotated[
+        Path | None,
+        Parameter(
+            metavar="DIR",
+            show_default=False,
+            help="Keep objects, certificates and token here. [default: in memory only]",
+        ),
+    ] = None,
+    kubeconfig_out: Annotated[
+        Path | None,
+        Parameter(
+            metavar="FILE",
+            show_default=False,
+            help=f"Where to write the kubeconfig. [default: {_KUBECONFIG}, or kubeconfig in DIR]",
+        ),
+    ] = None,
+    quiet: Annotated[
+        bool,
+        Parameter(
+            name=["--quiet", "-q"], negative="", show_default=False, help="Print no decisions."
+        ),
+    ] = False,
+) -> int:
+    """Run a whole cluster in this process: API server, nodes, controllers and the scheduler.
+
+    Nothing else has to be installed, and nothing is really run: nodes are simulated and pods are
+    status updates. The API is Kubernetes', so kubectl and client libraries work with it. Every
+    decision of the scheduler is printed: where a pod goes, or why it cannot.
+
+    The server listens on loopback with a certificate and a token of its own; both are in the
+    kubeconfig that it writes.
+
+    **Examples**
+
+    ```
+    podium up
+    podium up 100 --cpu 64 --memory 256Gi --speed 10
+    podium up --apply examples/first-steps.yaml --config scheduler.yaml
+    podium up 5 --template gpu-node.yaml --plugin mine.py --data ./cluster
+    KUBECONFIG=podium.kubeconfig kubectl get pods -o wide --watch
+    ```
+
+    **Exit code** 0 after SIGTERM or Ctrl-C, 2 if the input is wrong or the port is taken.
+    """
+    from podium.apiserver.serving.kubeconfig import write_kubeconfig
+    from podium.apiserver.serving.server import ApiServer, ServerOptions
+    from podium.cli.whole_cluster import ClusterPlan, RunningCluster, run_cluster
+
+    logging.basicConfig(level=logging.WARNING, format=_FORMAT, stream=sys.stderr)
+    gates = read_gates(feature_gates)
+    if zones is None:
+        zones = "" if template else _ZONES
+    console = Console(highlight=False)
+    lines = DecisionLines(console, steady_wall())
+    plan = ClusterPlan(
+        PopulationOptions(
+            nodes=read_nodes(count, template, cpu, memory, pods, zones),
+            stages=read_stage_file(stages),
+            controllers=ALL,
+        ),
+        equip(read_configuration(config, gates), in_tree_registry(), plugin or ()),
+        gates,
+        checked_speed(speed),
+        documents_in(apply or ()),
+        lambda _: () if quiet else (lines,),
+    )
+    server = ApiServer(ServerOptions(host=host, port=port, data=data, taint_new_nodes=True))
+    target = kubeconfig_out or (data / "kubeconfig" if data else Path(_KUBECONFIG))
+    authority = server.certificates.authority if server.certificates else None
+    try:
+        write_kubeconfig(target, server.url, server.token, authority)
+    except OSError as problem:
+        server.close()
+        raise InputError(f"cannot be written: {problem.strerror}", source=str(target)) from problem
+
+    def started(cluster: RunningCluster) -> None:
+        kept = f"objects in {data}" if data else "objects in memory"
+        size = counted(len(cluster.nodes), "node")
+        where = shlex.quote(str(target))
+        for note in plan.scheduler.notes:
+            print(f"podium: {note}")
+        print(f"podium: a cluster of {size} at {server.url}, {kept}")
+        print(f"podium: look at it with  KUBECONFIG={where} kubectl get pods -o wide")
+        print("podium: Ctrl-C stops it", flush=True)
+
+    run(run_cluster(server, plan, started))
+    print("podium: stopped", file=sys.stderr)
+    return OK

@@ -1,0 +1,183 @@
+"""A whole cluster in one process: API server, simulated nodes, controllers and the scheduler.
+
+Nodes, controllers and scheduler reach the server without sockets, by the same client that they
+would use over HTTP; everybody else connects to its port. The parts are started in the order in
+which they need each other and stopped in the opposite one, each once the one before it is through.
+"""
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
+from random import SystemRandom
+from typing import Any, Final, TypeVar
+
+from podium.api.documents import Document
+from podium.api.errors import InputError
+from podium.api.node import Node
+from podium.apiserver.serving.server import ApiServer
+from podium.cli.applying import apply
+from podium.cli.steady_time import steady_wall
+from podium.cli.user_plugins import Equipped
+from podium.client import AsgiTransport, KubeClient, Unreachable
+from podium.client.api_errors import ApiError
+from podium.config.feature_gates import FeatureGates
+from podium.engine import Engine
+from podium.live.assembly import Assembly, live_engine
+from podium.live.listening import Listener
+from podium.population import ClusterClock, Population, PopulationOptions
+from podium.population.controllers.node_lifecycle import NOT_READY
+
+_SCHEDULER: Final = "podium"
+_SETTLING_S: Final = 3.0
+_LOOK_S: Final = 0.05
+_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+
+Part = asyncio.Future[Any]
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterPlan:
+    """What a cluster is made of; `documents` are objects to begin with."""
+
+    population: PopulationOptions
+    scheduler: Equipped
+    gates: FeatureGates
+    speed: float = 1.0
+    documents: Sequence[Document] = ()
+    listeners: Callable[[Engine], tuple[Listener, ...]] = field(default=lambda _: ())
+
+
+@dataclass(frozen=True, slots=True)
+class RunningCluster:
+    """A cluster that is up; a part of it that ends has broken."""
+
+    client: KubeClient
+    engine: Engine
+    parts: tuple[Part, ...]
+
+    @property
+    def nodes(self) -> list[Node]:
+        """As the scheduler sees them."""
+        cluster = self.engine.cluster
+        return [cluster.nodes.node(row) for row in cluster.node_order().tolist()]
+
+
+async def run_cluster(
+    server: ApiServer,
+    plan: ClusterPlan,
+    started: Callable[[RunningCluster], None] = lambda _: None,
+) -> None:
+    """Until SIGTERM or SIGINT, however far it has come; `started` is called when all is up, before
+    the first decision. Raises InputError."""
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, stopping.set)
+    stopped = asyncio.ensure_future(stopping.wait())
+    living = asyncio.ensure_future(_live(server, plan, started))
+    try:
+        await asyncio.wait((stopped, living), return_when=asyncio.FIRST_COMPLETED)
+        living.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await living
+    except ApiError as problem:
+        raise InputError(f"the API server says no: {problem}") from None
+    except Unreachable as problem:
+        raise InputError(f"the API server does not answer: {problem}") from None
+    finally:
+        await _ended(stopped)
+
+
+async def _live(
+    server: ApiServer, plan: ClusterPlan, started: Callable[[RunningCluster], None]
+) -> None:
+    async with whole_cluster(server, plan) as cluster:
+        started(cluster)
+        if plan.documents:
+            await _while_running(_nodes_settled(cluster), *cluster.parts)
+            await _while_running(apply(cluster.client, plan.documents), *cluster.parts)
+        await _while_running(asyncio.Event().wait(), *cluster.parts)
+
+
+@contextlib.asynccontextmanager
+async def whole_cluster(server: ApiServer, plan: ClusterPlan) -> AsyncIterator[RunningCluster]:
+    """A cluster for as long as the context, without the objects to begin with."""
+    async with contextlib.AsyncExitStack() as stack:
+        serving = asyncio.ensure_future(server.serve())
+        stack.push_async_callback(_stop_serving, server, serving)
+        application = await _while_running(server.application(), serving)
+        headers = {"Authorization": f"Bearer {server.token}", "User-Agent": _SCHEDULER}
+        client = KubeClient(AsgiTransport(application, headers), field_manager=_SCHEDULER)
+        population = Population(client, plan.population, clock=ClusterClock(plan.speed))
+        living = await stack.enter_async_context(_until_left(population.run()))
+        await _while_running(population.started.wait(), serving, living)
+        randomness = SystemRandom()
+        engine = live_engine(
+            plan.scheduler.configuration,
+            plan.scheduler.registry,
+            wall=steady_wall(),
+            randomness=randomness,
+            gates=plan.gates,
+        )
+        assembly = Assembly(
+            engine,
+            client,
+            client,
+            host="podium",
+            randomness=randomness,
+            listeners=plan.listeners(engine),
+        )
+        scheduler = await stack.enter_async_context(assembly.following())
+        await _while_running(scheduler.ready(), serving, living)
+        work = await stack.enter_async_context(_until_left(scheduler.schedule()))
+        yield RunningCluster(client, assembly.engine, (serving, living, work))
+
+
+async def _nodes_settled(cluster: RunningCluster) -> None:
+    """New nodes take no pods until they are seen to be ready; to begin sooner would only make
+    pods wait that need not. Nodes that are never ready are not waited for."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_SETTLING_S):
+            while any(
+                taint.key == NOT_READY for n in cluster.nodes for taint in n.spec.taints or ()
+            ):
+                await asyncio.sleep(_LOOK_S)
+
+
+@contextlib.asynccontextmanager
+async def _until_left(work: Coroutine[Any, Any, None]) -> AsyncIterator[Part]:
+    task = asyncio.ensure_future(work)
+    try:
+        yield task
+    finally:
+        await _ended(task)
+
+
+async def _ended(part: Part) -> None:
+    """Bring something to its end; what it ended with is for those who watched it."""
+    part.cancel()
+    await asyncio.gather(part, return_exceptions=True)
+
+
+async def _stop_serving(server: ApiServer, serving: Part) -> None:
+    """Raises what goes wrong on the way out: a last write that does not reach the disk."""
+    if not serving.done():
+        server.stop()
+        await serving
+
+
+async def _while_running(work: Awaitable[_Result], *parts: Part) -> _Result:
+    """What the work comes to. Raises what one of the parts ended with, if that is before it."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait((task, *parts), return_when=asyncio.FIRST_COMPLETED)
+        for part in parts:
+            if part.done():
+                part.result()
+                raise RuntimeError("a part of the cluster has ended")
+        return await task
+    finally:
+        await _ended(task)

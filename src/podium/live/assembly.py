@@ -1,0 +1,133 @@
+"""A scheduler with everything that belongs to it, put together from its configuration.
+
+`podium run` and `podium up` differ in how they reach the API server and in what they show; what
+schedules is this.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from random import Random
+from typing import Final
+
+from podium.api.node import Node
+from podium.client import Clock, KubeClient, LoopClock
+from podium.config.feature_gates import FeatureGates
+from podium.config.types import Configuration
+from podium.engine import Attempt, Engine
+from podium.engine.binding import Binding
+from podium.engine.choice import Seeded
+from podium.engine.requests import Event
+from podium.extenders.client import ExtenderClient
+from podium.extenders.objects import TypedObjects
+from podium.framework.registry import Registry
+from podium.framework.status import Status
+from podium.live.event_recorder import EventRecorder
+from podium.live.listening import Audience, Listener
+from podium.live.raw_objects import RawObjects
+from podium.live.scheduler import LiveScheduler
+
+_LAST_WORDS_S: Final = 2.0
+
+
+def live_engine(
+    configuration: Configuration,
+    registry: Registry,
+    *,
+    wall: Callable[[], float],
+    randomness: Random,
+    gates: FeatureGates | None = None,
+    validate: bool = False,
+) -> Engine:
+    """An engine whose choices among equals nobody can foresee. Raises ConfigurationError.
+
+    `wall` gives seconds since 1970 and never goes back.
+    """
+    return Engine(
+        configuration,
+        registry,
+        gates=gates,
+        choice=Seeded(randomness.getrandbits(64)),
+        clock=wall,
+        validate=validate,
+    )
+
+
+class Assembly:
+    """`client` reads and writes; `events_client` writes events and has limits of its own."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        client: KubeClient,
+        events_client: KubeClient,
+        *,
+        host: str,
+        randomness: Random,
+        clock: Clock | None = None,
+        listeners: Sequence[Listener] = (),
+        leads: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """`leads` says whether decisions may be made at this moment.
+
+        Raises ConfigurationError if certificates of extenders cannot be used.
+        """
+        clock, wall = clock or LoopClock(), engine.clock
+        self.engine = engine
+        self.recorder = EventRecorder(
+            events_client, host=host, clock=clock, wall=wall, randomness=randomness
+        )
+        extenders = engine.configuration.extenders
+        raw = RawObjects(TypedObjects(self._node)) if extenders else None
+        self._extenders = ExtenderClient(extenders, raw) if raw is not None else None
+        self.scheduler = LiveScheduler(
+            engine,
+            client,
+            Audience(_Events(self.recorder), *listeners),
+            self.recorder.tell,
+            wall=wall,
+            randomness=randomness,
+            clock=clock,
+            extenders=self._extenders,
+            raw=raw,
+            leads=leads,
+        )
+
+    @asynccontextmanager
+    async def following(self, *, begin: bool = True) -> AsyncIterator[LiveScheduler]:
+        """The cluster is watched and events are written for as long as the context; `begin` False
+        leaves it to the scheduler's `begin` when watching starts."""
+        if begin:
+            self.scheduler.begin()
+        telling = asyncio.ensure_future(self.recorder.run())
+        try:
+            yield self.scheduler
+        finally:
+            await self.scheduler.end()
+            await self.recorder.flush(_LAST_WORDS_S)
+            telling.cancel()
+            await asyncio.gather(telling, return_exceptions=True)
+            if self._extenders is not None:
+                await self._extenders.close()
+
+    def _node(self, name: str) -> Node:
+        nodes = self.engine.cluster.nodes
+        if not nodes.is_present(name):
+            raise KeyError(name)
+        return nodes.node(nodes.row(name))
+
+
+class _Events:
+    """Hands events on to those who write them down."""
+
+    def __init__(self, recorder: EventRecorder) -> None:
+        self._recorder = recorder
+
+    def attempted(self, attempt: Attempt, seconds: float) -> None:
+        """What there is to say about an attempt comes as an event."""
+
+    def happened(self, event: Event) -> None:
+        self._recorder.record(event)
+
+    def bound(self, binding: Binding, problem: Status | None) -> None:
+        """The same."""

@@ -1,0 +1,196 @@
+"""What the engine asks for, done on the API server, each request as a task of its own.
+
+Nobody waits for a write but the pods it is about: the next attempt begins while bindings, evictions
+and status patches are on their way, and what comes of them is told to the engine when it is known.
+Contract: every binding and preemption that was begun is reported to the engine exactly once, unless
+the whole driver stops; a write that fails or a plugin that breaks is that pod's trouble alone.
+"""
+
+import asyncio
+import logging
+import traceback
+from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import msgspec
+
+from podium.client import KubeClient, PatchType, Unreachable
+from podium.client.api_errors import ApiError
+from podium.client.resources import POD_GROUPS
+from podium.cluster.pod_info import PodInfo
+from podium.engine import Engine
+from podium.engine.binding import Binding
+from podium.engine.requests import (
+    Bind,
+    Event,
+    Evict,
+    Nominate,
+    PatchPodGroupStatus,
+    PatchStatus,
+    PluginWrite,
+    Preempt,
+    PreemptForGroup,
+    Request,
+)
+from podium.engine.scheduler import CRASHED
+from podium.framework.faults import describe
+from podium.framework.status import error
+from podium.live.api_handle import LiveApi
+from podium.live.listening import Listener
+from podium.live.pod_writes import PodWrites
+from podium.plugins.dynamic_resources.claim_writing import ClaimWrite
+
+_LOG: Final = logging.getLogger("podium.live")
+
+
+class Carrier:
+    def __init__(
+        self,
+        engine: Engine,
+        client: KubeClient,
+        pods: PodWrites,
+        api: LiveApi,
+        listener: Listener,
+        *,
+        wall: Callable[[], float],
+        stir: Callable[[], None],
+    ) -> None:
+        """`stir` is called when the engine has heard something."""
+        self._engine = engine
+        self._client = client
+        self._pods = pods
+        self._api = api
+        self._listener = listener
+        self._wall = wall
+        self._stir = stir
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def __len__(self) -> int:
+        """How many requests are under way."""
+        return len(self._tasks)
+
+    def carry_out_all(self) -> None:
+        """Begin everything that the engine has asked for since the last call."""
+        for request in self._engine.take_requests():
+            if isinstance(request, Event):
+                self._listener.happened(request)
+            else:
+                self._begin(self._carry_out(request))
+
+    async def drained(self) -> None:
+        """Wait until nothing is under way."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    async def stop(self) -> None:
+        """Drop what is under way; the API server keeps what has reached it."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            _LOG.error("a request broke", exc_info=task.exception())
+        self._stir()
+
+    async def _carry_out(self, request: Request) -> None:
+        match request:
+            case Bind():
+                await self._bind(request.binding)
+            case PatchStatus():
+                await self._pods.tell_failure(request)
+            case Nominate():
+                await self._pods.nominate(request.pod, request.node_name)
+            case Preempt() | PreemptForGroup():
+                await self._preempt(request)
+            case PluginWrite():
+                await self._write(request)
+            case PatchPodGroupStatus():
+                await self._patch_group(request)
+
+    # bindings
+
+    async def _bind(self, binding: Binding) -> None:
+        try:
+            problem = await binding.run(self._api)
+        except Exception as crash:
+            _LOG.error("binding %s broke\n%s", binding.cycle.pod.key, traceback.format_exc())
+            problem = error(CRASHED + describe(crash))
+        self._engine.bindings.finished(binding, problem)
+        self._listener.bound(binding, problem)
+
+    # making room
+
+    async def _preempt(self, request: Preempt | PreemptForGroup) -> None:
+        problem: Exception | None = None
+        try:
+            await asyncio.gather(*(self._pods.nominate(weaker, "") for weaker in request.clear))
+            problem = await self._evict_all(request)
+        except Exception as crash:
+            problem = crash
+        if problem is not None:
+            _LOG.warning("preemption for %s: %s", request.preemptor.key, problem)
+        told = str(problem) if problem is not None else None
+        self._engine.preemptions.finished(request.preemptor, told)
+
+    async def _evict_all(self, request: Preempt | PreemptForGroup) -> Exception | None:
+        """All but the last victim together, then the last, unless something went wrong."""
+        *others, last = request.evict or (None,)
+        work = (self._evict(request, each) for each in others if each is not None)
+        outcomes = await asyncio.gather(*work, return_exceptions=True)
+        problems = [each for each in outcomes if isinstance(each, Exception)]
+        if problems:
+            return problems[0]
+        if last is not None:
+            await self._evict(request, last)
+        return None
+
+    async def _evict(self, request: Preempt | PreemptForGroup, eviction: Evict) -> None:
+        was_there = await self._pods.evict(eviction)
+        self._engine.preemptions.evicted(
+            request.preemptor, eviction.victim, request.node_name, was_gone=not was_there
+        )
+
+    # the rest
+
+    async def _write(self, request: PluginWrite) -> None:
+        write = request.write
+        if not isinstance(write, ClaimWrite):
+            kind = type(write).__name__
+            _LOG.error("nobody knows how to write a %s for pod %s", kind, request.pod.key)
+            return
+        try:
+            await self._api.claims.carry_out(write)
+        except (ApiError, Unreachable) as problem:
+            self._could_not("a resource claim", request.pod, problem)
+
+    async def _patch_group(self, request: PatchPodGroupStatus) -> None:
+        metadata = request.group.metadata
+        now = datetime.fromtimestamp(self._wall(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        condition = msgspec.structs.replace(request.condition, last_transition_time=now)
+        patch = {
+            "metadata": {"uid": metadata.uid},
+            "status": {"conditions": [msgspec.to_builtins(condition)]},
+        }
+        try:
+            await self._client.patch(
+                POD_GROUPS,
+                metadata.name,
+                patch,
+                metadata.namespace,
+                kind=PatchType.STRATEGIC,
+                subresource="status",
+            )
+        except (ApiError, Unreachable) as problem:
+            _LOG.warning("the status of pod group %s: %s", request.group.key, problem)
+
+    def _could_not(self, what: str, pod: PodInfo, problem: Exception) -> None:
+        _LOG.warning("%s of pod %s could not be written: %s", what, pod.key, problem)

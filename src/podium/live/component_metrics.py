@@ -1,0 +1,40 @@
+"""What every component of Kubernetes says of itself: its release and its feature gates."""
+
+import platform
+
+from podium.config.feature_gates import CURRENT_RELEASE, FeatureGates, gates_at
+from podium.config.flags.release_text import KUBERNETES_VERSION
+from podium.live import metric_definitions as known
+from podium.live.exposition import Exposition, Reading
+
+_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+
+
+def show_component(shown: Exposition, gates: FeatureGates) -> None:
+    shown.read(known.FEATURE_ENABLED, lambda: _features(gates))
+    shown.read(known.BUILD_INFO, lambda: [(_build(), 1)])
+
+
+def runtime() -> str:
+    """What stands where other components name their version of Go: `CPython 3.11.9`."""
+    return f"{platform.python_implementation()} {platform.python_version()}"
+
+
+def _features(gates: FeatureGates) -> Reading:
+    stages = gates_at(gates.emulated)
+    return [((name, stages[name].stage.value), int(on)) for name, on in gates.items()]
+
+
+def _build() -> tuple[str, ...]:
+    machine = _ARCHITECTURES.get(platform.machine(), platform.machine())
+    return (
+        str(CURRENT_RELEASE.major),
+        str(CURRENT_RELEASE.minor),
+        KUBERNETES_VERSION,
+        "",
+        "",
+        "",
+        "",
+        runtime(),
+        f"{platform.system().lower()}/{machine}",
+    )

@@ -1,0 +1,180 @@
+"""Carrying events to the API server: what is tried again, what is not, and in which order.
+
+An event is worth some patience and no more. While the server cannot be reached it is tried up to
+twelve times, some ten seconds apart; what the server refuses is given up at once. A patch of an
+event that the server has let expire becomes a new event (configuration spec 7.4).
+
+Several writes are under way at a time, but only one about the same object: the second of a series
+must not overtake the first.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import Enum, auto
+from random import Random
+from typing import Final
+
+from podium.client import Clock, KubeClient, PatchType, ResourceType, Unreachable
+from podium.client.api_errors import AlreadyExists, ApiError, NotFound
+from podium.live.event_objects import CoreEventBody, CorePatch, EventBody, SeriesPatch
+
+MOST_TRIES: Final = 12
+RETRY_S: Final = 10.0
+JITTER: Final = 0.25
+_LOG: Final = logging.getLogger("podium.live")
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A new event; or, with a patch, a change to one, and what it is as a whole then."""
+
+    resource: ResourceType
+    body: EventBody | CoreEventBody
+    patch: SeriesPatch | CorePatch | None = None
+
+    @property
+    def about(self) -> str:
+        return self.body.about
+
+    def __str__(self) -> str:
+        return f"{self.body.reason} of {self.about} ({self.body.metadata.name})"
+
+
+class Outcome(Enum):
+    WRITTEN = auto()
+    REFUSED = auto()
+    UNREACHED = auto()
+    """Worth another try."""
+
+
+@dataclass(slots=True)
+class EventCounts:
+    """What became of events so far."""
+
+    recorded: int = 0
+    """Accepted."""
+    dropped: int = 0
+    """Refused because too many were waiting."""
+    counted: int = 0
+    """Not written: a series, a count or a limit has taken them in."""
+    written: int = 0
+    """Requests that the server has granted."""
+    failed: int = 0
+    """Writes that were given up."""
+
+
+class EventWriter:
+    def __init__(
+        self, client: KubeClient, counts: EventCounts, *, clock: Clock, randomness: Random
+    ) -> None:
+        self._client = client
+        self._counts = counts
+        self._clock = clock
+        self._randomness = randomness
+
+    async def write(self, write: Write) -> None:
+        """Try until it is written, refused or has been tried often enough. Raises nothing."""
+        for tries_left in range(MOST_TRIES - 1, -1, -1):
+            if await self.once(write) is not Outcome.UNREACHED:
+                return
+            if tries_left:
+                jitter = 1 + JITTER * self._randomness.random()
+                await self._clock.sleep(RETRY_S * jitter)
+        _LOG.error("Unable to write event (retry limit exceeded!): %s", write)
+        self._counts.failed += 1
+
+    async def once(self, write: Write) -> Outcome:
+        """One try. Raises nothing."""
+        try:
+            await self._send(write)
+        except Unreachable as problem:
+            _LOG.warning("Unable to write event (may retry after sleeping): %s: %s", write, problem)
+            return Outcome.UNREACHED
+        except AlreadyExists as problem:
+            if write.patch is not None:
+                # It was not there to be patched and is now.
+                return Outcome.UNREACHED
+            # Names are not used twice: an earlier try got there, only its answer did not come.
+            _LOG.debug("event %s is there already: %s", write, problem)
+        except ApiError as problem:
+            _LOG.error("Server rejected event (will not retry!): %s: %s", write, problem)
+            self._counts.failed += 1
+            return Outcome.REFUSED
+        except Exception:
+            _LOG.exception("event %s could not be written", write)
+            self._counts.failed += 1
+            return Outcome.REFUSED
+        self._counts.written += 1
+        return Outcome.WRITTEN
+
+    async def _send(self, write: Write) -> None:
+        metadata = write.body.metadata
+        if write.patch is not None:
+            try:
+                await self._client.patch(
+                    write.resource,
+                    metadata.name,
+                    write.patch,
+                    metadata.namespace,
+                    kind=PatchType.STRATEGIC,
+                )
+                return
+            except NotFound:
+                pass
+        await self._client.create(write.resource, write.body, metadata.namespace)
+
+
+class Lanes:
+    """Writes in order: about one object one after the other, about several side by side.
+
+    As many go on at once as there are workers. A write leaves its lane when it has ended; one
+    whose worker is cancelled stays where it was, for the next.
+    """
+
+    def __init__(self, carry: Callable[[Write], Awaitable[None]]) -> None:
+        self.unfinished = 0
+        """Writes that wait or are under way."""
+        self._carry = carry
+        self._lanes: dict[str, deque[Write]] = {}
+        self._ready: asyncio.Queue[str] = asyncio.Queue()
+        self._empty = asyncio.Event()
+        self._empty.set()
+
+    def put(self, write: Write) -> None:
+        self.unfinished += 1
+        self._empty.clear()
+        about = write.about
+        lane = self._lanes.get(about)
+        if lane is not None:
+            lane.append(write)
+            return
+        self._lanes[about] = deque((write,))
+        self._ready.put_nowait(about)
+
+    def is_busy(self, about: str) -> bool:
+        return about in self._lanes
+
+    async def until_empty(self) -> None:
+        await self._empty.wait()
+
+    async def work(self) -> None:
+        """Carry one write after the other, until cancelled."""
+        while True:
+            about = await self._ready.get()
+            lane = self._lanes[about]
+            try:
+                await self._carry(lane[0])
+            except asyncio.CancelledError:
+                self._ready.put_nowait(about)
+                raise
+            lane.popleft()
+            if lane:
+                self._ready.put_nowait(about)
+            else:
+                del self._lanes[about]
+            self.unfinished -= 1
+            if not self.unfinished:
+                self._empty.set()

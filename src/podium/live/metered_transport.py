@@ -1,0 +1,80 @@
+"""Requests to an API server, counted: by answer, and by how long it took.
+
+Laid around a transport, so that every way to the server is counted and none of the callers knows.
+A request that got no answer counts as `<error>`, as it does in client-go.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from time import perf_counter
+from typing import Final
+from urllib.parse import urlsplit
+
+from podium.client.transport import Reply, Request, Stream, Transport
+from podium.live import metric_definitions as known
+from podium.live.exposition import Exposition
+
+_NO_ANSWER: Final = "<error>"
+
+
+class RequestMetrics:
+    """What is counted of the requests to one server or several."""
+
+    def __init__(self, shown: Exposition) -> None:
+        self._requests = shown.counter(known.REST_REQUESTS)
+        self._durations = shown.histogram(known.REST_DURATION)
+        self._waits = shown.histogram(known.RATE_LIMITER_DURATION)
+
+    def answered(self, host: str, method: str, code: str, seconds: float) -> None:
+        self._requests.of(code, method, host).add()
+        self._durations.of(method, host).observe(seconds)
+
+    def limited(self, host: str, method: str, seconds: float) -> None:
+        """A request has waited for the client's own rate limiter."""
+        self._waits.of(method, host).observe(seconds)
+
+
+class MeteredTransport:
+    def __init__(
+        self,
+        transport: Transport,
+        metrics: RequestMetrics,
+        server: str,
+        clock: Callable[[], float] = perf_counter,
+    ) -> None:
+        """`server` is the URL that requests go to; its host is what metrics name."""
+        self._transport = transport
+        self._metrics = metrics
+        self._host = urlsplit(server).netloc or server
+        self._clock = clock
+
+    async def send(self, request: Request, *, timeout_s: float) -> Reply:
+        started, code = self._clock(), _NO_ANSWER
+        try:
+            reply = await self._transport.send(request, timeout_s=timeout_s)
+            code = str(reply.status)
+            return reply
+        finally:
+            self._note(request, code, started)
+
+    def stream(self, request: Request, *, timeout_s: float) -> AbstractAsyncContextManager[Stream]:
+        """Only the way to the head of the answer is counted: a watch lasts as long as it may."""
+        return self._streamed(request, timeout_s)
+
+    @asynccontextmanager
+    async def _streamed(self, request: Request, timeout_s: float) -> AsyncIterator[Stream]:
+        started, begun = self._clock(), False
+        try:
+            async with self._transport.stream(request, timeout_s=timeout_s) as stream:
+                begun = True
+                self._note(request, str(stream.status), started)
+                yield stream
+        finally:
+            if not begun:
+                self._note(request, _NO_ANSWER, started)
+
+    async def close(self) -> None:
+        await self._transport.close()
+
+    def _note(self, request: Request, code: str, started: float) -> None:
+        self._metrics.answered(self._host, request.method, code, self._clock() - started)

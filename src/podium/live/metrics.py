@@ -1,0 +1,255 @@
+"""What the scheduler counts, by kube-scheduler's names.
+
+    engine ── looks on ──▶ SchedulerMetrics ◀── tells ── driver
+                                 │
+                              text()                      /metrics
+
+The engine says what happens to pods and in its queue (`Onlooker`); the driver tells of attempts, as
+it does any `Listener`, and of what it does itself. What can be read off the engine (pending pods,
+sizes) is read when somebody asks. Counting one attempt costs a few microseconds: series are looked
+up once per profile.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from podium.engine import Attempt, Decision, Engine
+from podium.engine.attempt import POST_FILTER_SKIPPED
+from podium.engine.binding import Binding
+from podium.engine.onlooker import Onlooker
+from podium.engine.preempting import PLUGIN as PREEMPTION
+from podium.engine.requests import Event
+from podium.framework.events import ClusterEvent
+from podium.framework.queued import QueuedPod
+from podium.framework.status import Code, Status
+from podium.live import metric_definitions as known
+from podium.live.component_metrics import show_component
+from podium.live.engine_readings import show_engine
+from podium.live.exposition import EVERYTHING, Exposition, MetricRules, Reading
+from podium.live.series import CounterSeries, HistogramSeries
+
+_MOST_ATTEMPTS: Final = 15
+_SUCCESS: Final = Code.SUCCESS.label
+_ERROR: Final = Code.ERROR.label
+
+
+class _ProfileSeries:
+    """The series of one profile that every attempt adds to."""
+
+    def __init__(self, metrics: "SchedulerMetrics", name: str) -> None:
+        points = metrics.point_duration
+        self.pre_filter = points.of("PreFilter", _SUCCESS, name)
+        self.filter = points.of("Filter", _SUCCESS, name)
+        self.score = points.of("Score", _SUCCESS, name)
+        results = ("scheduled", "unschedulable", "error")
+        self.attempts = {result: metrics.attempts.of(result, name) for result in results}
+        self.durations = {result: metrics.attempt_duration.of(result, name) for result in results}
+
+
+class SchedulerMetrics(Onlooker):
+    def __init__(self, engine: Engine, rules: MetricRules = EVERYTHING) -> None:
+        """Looks on from now on."""
+        self._engine = engine
+        shown = self.exposition = Exposition(rules)
+        self.attempts = shown.counter(known.SCHEDULE_ATTEMPTS)
+        self.attempt_duration = shown.histogram(known.ATTEMPT_DURATION)
+        self.point_duration = shown.histogram(known.POINT_DURATION)
+        self._algorithm = shown.histogram(known.ALGORITHM_DURATION).of()
+        self._permit_wait = shown.histogram(known.PERMIT_WAIT)
+        self._sli = shown.histogram(known.POD_SLI_DURATION)
+        self._pod_attempts = shown.histogram(known.POD_ATTEMPTS).of()
+        self._after_flush = shown.counter(known.SCHEDULED_AFTER_FLUSH).of()
+        self._incoming = shown.counter(known.QUEUE_INCOMING)
+        self._handling = shown.histogram(known.EVENT_HANDLING)
+        self._preemption_attempts = shown.counter(known.PREEMPTION_ATTEMPTS).of()
+        self._victims = shown.histogram(known.PREEMPTION_VICTIMS).of()
+        self._preemptions = shown.counter(known.PREEMPTION_EXECUTIONS)
+        self._preemption_duration = shown.histogram(known.PREEMPTION_DURATION)
+        self._api_calls = shown.counter(known.API_CALLS)
+        self._api_call_duration = shown.histogram(known.API_CALL_DURATION)
+        self._claims = shown.counter(known.CLAIM_CREATES)
+        if engine.gates["GenericWorkload"]:
+            self._group_attempts = shown.counter(known.GROUP_ATTEMPTS)
+            self._group_duration = shown.histogram(known.GROUP_ATTEMPT_DURATION)
+            self._group_algorithm = shown.histogram(known.GROUP_ALGORITHM_DURATION).of()
+        self._leader = shown.gauge(known.LEADER)
+        self._slow_paths = shown.counter(known.LEADER_SLOW_PATH)
+        self._evaluated: Counter[tuple[str, str, bool, tuple[str, ...]]] = Counter()
+        shown.read(known.PLUGIN_EVALUATIONS, self._evaluations)
+        show_engine(shown, engine)
+        show_component(shown, engine.gates)
+        self._profiles = {name: _ProfileSeries(self, name) for name in engine.profiles}
+        self._incoming_of: dict[tuple[str, ClusterEvent], CounterSeries] = {}
+        self._handling_of: dict[ClusterEvent, HistogramSeries] = {}
+        self._preempting = {
+            name
+            for name, profile in engine.profiles.items()
+            if any(plugin.name == PREEMPTION for plugin in profile.post_filter)
+        }
+        engine.show(self)
+
+    def text(self) -> bytes:
+        return self.exposition.text()
+
+    def reset(self) -> None:
+        """Count from zero again."""
+        self.exposition.reset()
+        self._evaluated.clear()
+
+    # --- what the engine says -----------------------------------------------------------------
+
+    def entered_queue(self, part: str, event: ClusterEvent) -> None:
+        key = (part, event)
+        series = self._incoming_of.get(key)
+        if series is None:
+            series = self._incoming_of[key] = self._incoming.of(part, str(event))
+        series.value += 1
+
+    def pod_failed(self, queued: QueuedPod, *, rejected: bool) -> None:
+        self._ended(queued, "unschedulable" if rejected else "error")
+
+    def pod_bound(self, queued: QueuedPod) -> None:
+        self._ended(queued, "scheduled")
+        count = queued.attempts
+        self._pod_attempts.observe(count)
+        if queued.initial_attempt_timestamp is not None:
+            shown = str(count) if count < _MOST_ATTEMPTS else f"{_MOST_ATTEMPTS}+"
+            waited_s = self._engine.clock() - queued.initial_attempt_timestamp
+            self._sli.of(shown).observe(waited_s)
+        if queued.flushed:
+            self._after_flush.add()
+
+    def wait_ended(self, code: Code, seconds: float) -> None:
+        self._permit_wait.of(code.label).observe(seconds)
+
+    def group_tried(self, profile: str, result: str, seconds: float, deciding_s: float) -> None:
+        self._group_attempts.of(result, profile).add()
+        self._group_duration.of(result, profile).observe(seconds)
+        self._group_algorithm.observe(deciding_s)
+
+    def _ended(self, queued: QueuedPod, result: str) -> None:
+        series = self._series_of(queued.info.pod.spec.scheduler_name)
+        series.attempts[result].value += 1
+        series.durations[result].observe(self._engine.clock() - queued.popped_at)
+
+    # --- what the driver tells ----------------------------------------------------------------
+
+    def attempted(self, attempt: Attempt, seconds: float = 0.0) -> None:  # noqa: ARG002
+        """An attempt has ended, in whichever way; its decision knows what took how long."""
+        self._decided(attempt.decision)
+        for other in attempt.others:
+            self._decided(other.decision)
+
+    def happened(self, event: Event) -> None:
+        """Events are for people."""
+
+    def bound(self, binding: Binding, problem: Status | None) -> None:
+        """The engine has said so already, and of pods that never came to be bound as well."""
+
+    def ran(self, point: str, code: Code, profile: str, seconds: float) -> None:
+        """All plugins of an extension point have run that the engine does not run itself: PreBind,
+        Bind, PostBind."""
+        self.point_duration.of(point, code.label, profile).observe(seconds)
+
+    def handled(self, event: ClusterEvent, seconds: float) -> None:
+        """The engine has been told of a change."""
+        series = self._handling_of.get(event)
+        if series is None:
+            series = self._handling_of[event] = self._handling.of(str(event))
+        series.observe(seconds)
+
+    def preempted(self, *, ok: bool, seconds: float) -> None:
+        """All victims of a preemption are evicted, or that failed."""
+        result = "success" if ok else "error"
+        self._preemptions.of(result).add()
+        self._preemption_duration.of(result).observe(seconds)
+
+    def called_api(self, call_type: str, *, ok: bool, seconds: float) -> None:
+        """A write has ended that nobody waited for: `pod_binding`, `pod_status_patch`."""
+        result = "success" if ok else "error"
+        self._api_calls.of(call_type, result).add()
+        self._api_call_duration.of(call_type, result).observe(seconds)
+
+    def created_claim(self, *, ok: bool) -> None:
+        """A resource claim was created for a pod, or could not be."""
+        self._claims.of("success" if ok else "failure").add()
+
+    def led(self, lease: str, *, leading: bool) -> None:
+        """This scheduler holds the lease from now on, or does not."""
+        self._leader.of(lease).set(1 if leading else 0)
+
+    def renewed_slowly(self, lease: str) -> None:
+        """A lease could not be renewed without looking at it first."""
+        self._slow_paths.of(lease).add()
+
+    def _decided(self, decision: Decision) -> None:
+        durations = decision.durations_s
+        outcome = decision.pre_filter
+        if outcome is None or "pre_filter" not in durations:
+            return
+        name = decision.profile
+        series = self._series_of(name)
+        searched = outcome.status is None
+        pre_filter_s = durations["pre_filter"]
+        filter_s = durations.get("filter", 0.0)
+        if outcome.status is not None:
+            code = outcome.status.code.label
+            self.point_duration.of("PreFilter", code, name).observe(pre_filter_s)
+        else:
+            series.pre_filter.observe(pre_filter_s)
+            if "filter" in durations:
+                series.filter.observe(filter_s)
+            else:  # filtering broke
+                lost_s = durations.get("total", pre_filter_s) - pre_filter_s
+                self.point_duration.of("Filter", _ERROR, name).observe(lost_s)
+        self._evaluated["Filter", name, searched, tuple(outcome.skipped)] += 1
+        rest_s = self._scored(decision, series)
+        self._algorithm.observe(pre_filter_s + filter_s + rest_s)
+
+    def _scored(self, decision: Decision, series: _ProfileSeries) -> float:
+        """The second half of an attempt, scoring or PostFilter; how long it took."""
+        durations, name = decision.durations_s, decision.profile
+        score_s = durations.get("score")
+        if score_s is not None:
+            if decision.total is not None:
+                series.score.observe(score_s)
+                self._evaluated["Score", name, True, tuple(decision.pre_score_skipped)] += 1
+            return score_s
+        answer = decision.post_filter
+        post_filter_s = durations.get("post_filter", 0.0)
+        if answer is None or answer is POST_FILTER_SKIPPED:
+            return post_filter_s
+        self.ran("PostFilter", answer.code, name, post_filter_s)
+        if name in self._preempting:
+            self._preemption_attempts.add()
+            if answer.code is Code.SUCCESS:
+                self._victims.observe(len(answer.victims))
+        return post_filter_s
+
+    def _series_of(self, profile: str) -> _ProfileSeries:
+        found = self._profiles.get(profile)
+        if found is None:  # the pod changed its scheduler's name on the way
+            found = self._profiles[profile] = _ProfileSeries(self, profile)
+        return found
+
+    def _evaluations(self) -> Reading:
+        """Plugins that were asked: one evaluation is for all nodes of an attempt."""
+        return [
+            ((plugin, point, name), float(count))
+            for (half, name, whole, skipped), count in self._evaluated.items()
+            for plugin, point in self._asked(half, name, whole=whole)
+            if plugin not in skipped
+        ]
+
+    def _asked(self, half: str, name: str, *, whole: bool) -> Iterator[tuple[str, str]]:
+        profile = self._engine.profiles.get(name)
+        if profile is None:
+            return
+        if half == "Score":
+            yield from ((plugin.name, "PreScore") for plugin in profile.pre_score)
+            yield from ((plugin.name, "Score") for plugin, _ in profile.score)
+            return
+        yield from ((plugin.name, "PreFilter") for plugin in profile.pre_filter)
+        if whole:
+            yield from ((plugin.name, "Filter") for plugin in profile.filter)

@@ -1,0 +1,272 @@
+"""The live scheduler: watches in, attempts one after the other, writes out.
+
+Everything happens in one event loop. `follow` keeps the engine's picture of the cluster true;
+`schedule`, which only a leader runs, tries pods for as long as there are any and sleeps otherwise.
+An attempt takes a fraction of a millisecond, so attempts are made in short bursts, between which
+watches, bindings and health checks have their turn.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from random import Random
+from typing import Any, Final
+
+from podium.api.devices import ResourceClaim
+from podium.api.kinds import KubeObject
+from podium.client import (
+    Clock,
+    KubeClient,
+    LoopClock,
+    Mirror,
+    Reflector,
+    ResourceType,
+    Selection,
+)
+from podium.client.api_errors import NotFound
+from podium.engine import Attempt, Engine
+from podium.engine.validation import InvariantBroken
+from podium.extenders.client import ExtenderClient
+from podium.framework.asking import Answers, Calls
+from podium.live.api_handle import LiveApi, Tell
+from podium.live.carrying_out import Carrier
+from podium.live.feed import Feed
+from podium.live.listening import Listener
+from podium.live.pod_writes import PodWrites
+from podium.live.raw_objects import RawObjects
+from podium.live.watched_kinds import PODS, UNFINISHED, Watched, kinds_before_pods
+
+_LOG: Final = logging.getLogger("podium.live")
+_BURST_S: Final = 0.005
+_TICK_S: Final = 1.0
+_PAUSE_AFTER_CRASH_S: Final = 1.0
+_LOOK_S: Final = 0.5
+
+
+class LiveScheduler:
+    def __init__(
+        self,
+        engine: Engine,
+        client: KubeClient,
+        listener: Listener,
+        tell: Tell,
+        *,
+        wall: Callable[[], float],
+        randomness: Random,
+        clock: Clock | None = None,
+        extenders: ExtenderClient | None = None,
+        raw: RawObjects | None = None,
+        leads: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """`tell` records a plugin's own event: pod, reason, action, note; `raw` is where extenders
+        look for objects; `leads` says whether decisions may be made at this moment."""
+        self._engine = engine
+        self._client = client
+        self._listener = listener
+        self._clock = clock or LoopClock()
+        self._randomness = randomness
+        self._leads = leads
+        self._extenders = extenders
+        self._stirred = asyncio.Event()
+        self._feed = Feed(engine, self._stirred.set, raw)
+        self._reflectors: dict[ResourceType, Reflector[Any]] = {}
+        self._next_tick = 0.0
+        self._watching: asyncio.Task[None] | None = None
+        self.synced = asyncio.Event()
+        pods = PodWrites(
+            client, engine.state.pods.get, clock=self._clock, wall=wall, randomness=randomness
+        )
+        api = LiveApi(client, pods, self._claim, tell, clock=self._clock, extenders=extenders)
+        self.carrier = Carrier(
+            engine, client, pods, api, listener, wall=wall, stir=self._stirred.set
+        )
+
+    @property
+    def trouble(self) -> dict[str, str]:
+        """Kinds that cannot be followed right now, and why."""
+        return {
+            resource.plural: reflector.trouble
+            for resource, reflector in self._reflectors.items()
+            if reflector.trouble
+        }
+
+    def seen(self, resource: ResourceType) -> Mirror[Any]:
+        """The objects of a kind as watches have shown them. Raises KeyError if none does."""
+        return self._reflectors[resource].mirror
+
+    # --- watching -----------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Start to watch, if that has not been done yet."""
+        if self._watching is None:
+            self._watching = asyncio.get_running_loop().create_task(self.follow())
+
+    async def end(self) -> None:
+        """Stop to watch."""
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.gather(self._watching, return_exceptions=True)
+
+    async def ready(self) -> None:
+        """Return once everything has been seen. Raises what watching broke with."""
+        while not self.synced.is_set():
+            self._check_watching()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LOOK_S):
+                    await self.synced.wait()
+
+    def _check_watching(self) -> None:
+        """Whoever cannot see must not decide."""
+        if self._watching is not None and self._watching.done():
+            self._watching.result()
+
+    async def follow(self) -> None:
+        """Watch until cancelled; `synced` is set once everything has been seen.
+
+        Kinds that the server does not serve are left out, with a word in the log.
+        """
+        gates = self._engine.gates
+        kinds = kinds_before_pods(
+            devices=gates["DynamicResourceAllocation"], pod_groups=gates["GenericWorkload"]
+        )
+        async with asyncio.TaskGroup() as group:
+            reflectors = [self._start(group, kind, Selection()) for kind in kinds]
+            for (resource, _), reflector in zip(kinds, reflectors, strict=True):
+                await self._until_synced(resource, reflector)
+            pods = self._start(group, PODS, UNFINISHED)
+            await self._until_synced(PODS[0], pods)
+            self.synced.set()
+
+    def _start(
+        self, group: asyncio.TaskGroup, watched: Watched, selection: Selection
+    ) -> Reflector[KubeObject]:
+        resource, struct = watched
+        reflector = Reflector(
+            self._client,
+            resource,
+            self._feed.decoder_of(struct),
+            self._feed.handler_of(struct),
+            clock=self._clock,
+            randomness=self._randomness,
+            selection=selection,
+        )
+        self._reflectors[resource] = reflector
+        group.create_task(reflector.run(), name=f"watching {resource.plural}")
+        return reflector
+
+    async def _until_synced(self, resource: ResourceType, reflector: Reflector[Any]) -> None:
+        while not reflector.synced.is_set():
+            try:
+                async with asyncio.timeout(_LOOK_S):
+                    await reflector.synced.wait()
+            except TimeoutError:
+                if reflector.trouble and not await self._is_served(resource):
+                    _LOG.warning("%s are not served and left out", _named(resource))
+                    return
+
+    async def _is_served(self, resource: ResourceType) -> bool:
+        """Whether the server knows a kind; in doubt it does."""
+        path = f"/apis/{resource.api_version}" if resource.group else f"/api/{resource.version}"
+        try:
+            found = await self._client.request("GET", path)
+        except NotFound:
+            return False
+        except Exception:
+            return True
+        return f'"{resource.plural}"'.encode() in found
+
+    # --- scheduling ---------------------------------------------------------------------------
+
+    async def schedule(self) -> None:
+        """Try pods until cancelled; what is under way then is dropped."""
+        try:
+            while True:
+                try:
+                    await self._work()
+                except InvariantBroken:
+                    raise
+                except Exception:
+                    self._check_watching()
+                    # Whatever broke here may be over the next time; pods wait, nobody is lost.
+                    _LOG.exception("the scheduling loop broke and goes on")
+                    await self._clock.sleep(_PAUSE_AFTER_CRASH_S)
+        finally:
+            await self.carrier.stop()
+
+    async def _work(self) -> None:
+        begun = self._clock.now()
+        while True:
+            self._stirred.clear()
+            if not self._leads():
+                # Held up for so long that the lease may be another's: who knows it will say so.
+                await self._clock.sleep(_TICK_S)
+                continue
+            self._tick()
+            started = self._clock.now()
+            attempt = await self._attempt()
+            now = self._clock.now()
+            if attempt is not None:
+                self._listener.attempted(attempt, now - started)
+            self.carrier.carry_out_all()
+            if attempt is None:
+                await self._sleep()
+                begun = self._clock.now()
+            elif now - begun >= _BURST_S:
+                await asyncio.sleep(0)
+                begun = self._clock.now()
+
+    def _tick(self) -> None:
+        """Let time have its effect when a backoff ends, and once a second."""
+        now = self._engine.clock()
+        wake = self._engine.queue.next_wake()
+        if now >= self._next_tick or (wake is not None and wake <= now):
+            self._next_tick = now + _TICK_S
+            self._engine.tick()
+
+    async def _attempt(self) -> Attempt | None:
+        if self._extenders is None:
+            return self._engine.schedule_next()
+        cycle = self._engine.scheduling()
+        try:
+            calls = next(cycle)
+            while True:
+                answers = await self._answers(self._extenders, calls)
+                if isinstance(answers, Exception):
+                    calls = cycle.throw(answers)
+                else:
+                    calls = cycle.send(answers)
+        except StopIteration as end:
+            attempt: Attempt | None = end.value
+            return attempt
+        finally:
+            cycle.close()
+
+    async def _answers(self, extenders: ExtenderClient, calls: Calls) -> Answers | Exception:
+        try:
+            return await extenders.ask(calls)
+        except Exception as problem:
+            return problem
+
+    async def _sleep(self) -> None:
+        """Until something is heard, or time has an effect of its own."""
+        self._check_watching()
+        engine = self._engine
+        now = engine.clock()
+        wakes = [now + _TICK_S]
+        wakes.extend(waiting.deadline for waiting in engine.state.waiting)
+        wake = engine.queue.next_wake()
+        if wake is not None:
+            wakes.append(wake)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(max(0.0, min(wakes) - now)):
+                await self._stirred.wait()
+
+    # --- what the engine knows ----------------------------------------------------------------
+
+    def _claim(self, namespace: str, name: str) -> ResourceClaim | None:
+        return self._engine.cluster.catalog.get(ResourceClaim, name, namespace)
+
+
+def _named(resource: ResourceType) -> str:
+    return f"{resource.plural} ({resource.api_version})"

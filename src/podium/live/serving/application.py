@@ -1,0 +1,130 @@
+"""One request on its way: who sends it, whether he may, which page answers.
+
+An ASGI application. Every answer says that it must not be cached, refusals too; a page that breaks
+is that request's trouble alone.
+
+Source: `buildHandlerChain` in `cmd/kube-scheduler/app/server.go` (configuration spec 6.2).
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Final
+
+from podium.api.go_quoting import quoted
+from podium.live.serving.authentication import Authenticator
+from podium.live.serving.authorization import Authorizer
+from podium.live.serving.exchange import Answer, Request, plain_error, refusal
+from podium.live.serving.pages import Pages
+from podium.live.serving.reviews import ReviewFailed, User
+
+_LOG: Final = logging.getLogger("podium.live")
+_LARGEST_BODY: Final = 64 * 1024
+_NO_CACHING: Final = (b"cache-control", b"no-cache, private")
+_BROKEN: Final = "This request broke the scheduler's page. Its log says more."
+
+Message = dict[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+
+class Application:
+    def __init__(self, pages: Pages, authenticator: Authenticator, authorizer: Authorizer) -> None:
+        self._pages = pages
+        self._authenticator = authenticator
+        self._authorizer = authorizer
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            return
+        try:
+            answer = await self._answer(_request(scope), receive)
+        except Exception:
+            _LOG.exception("%s %s broke", scope["method"], scope["path"])
+            answer = plain_error(500, _BROKEN)
+        await _send(answer, send)
+
+    async def _answer(self, request: Request, receive: Receive) -> Answer:
+        user = await self._authenticator.user_of(request)
+        if user is None:
+            return refusal(request, 401, "Unauthorized", "Unauthorized")
+        try:
+            verdict = await self._authorizer.verdict(user, request)
+        except ReviewFailed as problem:
+            _LOG.error("%s could not be authorized: %s", request.path, problem)
+            words = f"Internal Server Error: {quoted(request.target)}: {problem}"
+            return plain_error(500, _harmless(words))
+        if not verdict.allowed:
+            return _forbidden(user, request, verdict.reason)
+        if request.method == "PUT":
+            body = await _body(receive)
+            if body is None:
+                return plain_error(413, "http: request body too large")
+            request = Request(
+                request.method,
+                request.path,
+                request.query,
+                request.headers,
+                body,
+                request.certificates,
+            )
+        return self._pages.answer(request)
+
+
+def _forbidden(user: User, request: Request, reason: str) -> Answer:
+    who, what = quoted(user.name), quoted(request.path)
+    words = _harmless(f"User {who} cannot {request.verb} path {what}")
+    because = f": {reason}" if reason else ""
+    return refusal(request, 403, "Forbidden", f"forbidden: {words}{because}", details={})
+
+
+def _harmless(words: str) -> str:
+    """Nothing that a browser could take for HTML."""
+    return words.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _request(scope: Any) -> Request:
+    headers: dict[str, tuple[str, ...]] = {}
+    for name, value in scope["headers"]:
+        key = name.decode("latin-1").lower()
+        headers[key] = (*headers.get(key, ()), value.decode("latin-1"))
+    tls = (scope.get("extensions") or {}).get("tls", {})
+    return Request(
+        scope["method"],
+        scope["path"],
+        scope["query_string"].decode("latin-1"),
+        headers,
+        certificates=tuple(tls.get("client_cert_chain", ())),
+    )
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """What was sent, None if it is too much."""
+    body, more = b"", True
+    while more:
+        message = await receive()
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+        if len(body) > _LARGEST_BODY:
+            return None
+    return body
+
+
+async def _send(answer: Answer, send: Send) -> None:
+    body = answer.body
+    headers = [(b"content-type", answer.content_type.encode()), _NO_CACHING]
+    headers.extend((name.lower().encode(), value.encode()) for name, value in answer.headers)
+    if isinstance(body, bytes):
+        headers.append((b"content-length", str(len(body)).encode()))
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    if isinstance(body, bytes):
+        await send({"type": "http.response.body", "body": body})
+        return
+    await _send_pieces(body, send)
+
+
+async def _send_pieces(pieces: Iterable[bytes], send: Send) -> None:
+    for piece in pieces:
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await asyncio.sleep(0)
+    await send({"type": "http.response.body", "body": b""})

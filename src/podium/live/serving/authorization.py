@@ -1,0 +1,58 @@
+"""What somebody may look at.
+
+The first that says yes decides: the group of cluster administrators, the list of paths that are
+open to everybody, the API server. A path on the list is meant exactly; `*` at its end opens what
+begins like it.
+
+Source: `DelegatingAuthorizationOptions` in `staging/src/k8s.io/apiserver/pkg/server/options`
+(configuration spec 6.2).
+"""
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from podium.config.flags.options import Authorization
+from podium.live.serving.exchange import Request
+from podium.live.serving.reviews import AccessReviews, User
+from podium.live.serving.settings import Reviewers
+
+_ADMINISTRATORS: Final = "system:masters"
+
+
+class Verdict(NamedTuple):
+    allowed: bool
+    reason: str = ""
+
+
+YES: Final = Verdict(allowed=True)
+NO: Final = Verdict(allowed=False)
+
+
+class Authorizer:
+    def __init__(
+        self, flags: Authorization, reviewers: Reviewers, clock: Callable[[], float]
+    ) -> None:
+        paths = [path.removeprefix("/") for path in flags.authorization_always_allow_paths]
+        self._prefixes = tuple(path[:-1] for path in paths if path.endswith("*"))
+        self._paths = frozenset(path for path in paths if not path.endswith("*"))
+        self._reviews: AccessReviews | None = None
+        if reviewers.authorization is not None:
+            self._reviews = AccessReviews(
+                reviewers.authorization,
+                flags.authorization_webhook_cache_authorized_ttl.seconds,
+                flags.authorization_webhook_cache_unauthorized_ttl.seconds,
+                clock,
+            )
+
+    async def verdict(self, user: User, request: Request) -> Verdict:
+        """Raises ReviewFailed."""
+        if _ADMINISTRATORS in user.groups or self._is_open(request.path):
+            return YES
+        if self._reviews is None:
+            return NO
+        status = await self._reviews.status_of(user, request.verb, request.path)
+        return Verdict(status.allowed and not status.denied, status.reason)
+
+    def _is_open(self, path: str) -> bool:
+        bare = path.removeprefix("/")
+        return bare in self._paths or bare.startswith(self._prefixes)

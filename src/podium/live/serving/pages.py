@@ -1,0 +1,139 @@
+"""Which path leads to which page.
+
+A path is taken literally: nothing is found one slash further. What is listed on the status page is
+what operators are meant to find; debug pages are not.
+
+Source: `cmd/kube-scheduler/app/server.go` (`newEndpointsHandler`).
+"""
+
+import gzip
+from collections.abc import Callable
+from typing import Final
+
+from podium.api.go_quoting import quoted
+from podium.live.exposition import CONTENT_TYPE
+from podium.live.resource_metrics import resource_pieces
+from podium.live.serving.exchange import (
+    JSON,
+    Answer,
+    Request,
+    as_json,
+    plain_error,
+    text,
+)
+from podium.live.serving.health import PING, HealthMetrics, HealthPage
+from podium.live.serving.surface import Shown, Surface
+from podium.live.serving.zpages import FlagPage, StatusPage
+
+VERBOSITY: Final = "/debug/flags/v"
+_DEBUG_FLAGS: Final = "/debug/flags"
+_NO_SNIFFING: Final = (("X-Content-Type-Options", "nosniff"),)
+_MOST_VERBOSE: Final = 2**31 - 1
+_FLAG_INDEX: Final = (
+    "<html>\n<head>\n<title>/debug/flags/</title>\n</head>\n<body>\n/debug/flags/<br>\n<br>\n"
+    "flags:<br>\n<table>\n<tr>v<br>\n</table>\n<br>\nfull flags configurable<br>\n"
+    "</body>\n</html>\n"
+)
+
+Page = Callable[[Request], Answer]
+
+
+class Pages:
+    def __init__(self, surface: Surface) -> None:
+        self._surface = surface
+        started = surface.standing.started_at
+        self._start_header = (("Process-Start-Time-Unix", str(int(started))),)
+        health = HealthMetrics(started)
+        self._health = {
+            "/healthz": HealthPage("/healthz", surface.healthz, health),
+            "/livez": HealthPage("/livez", (PING,), health),
+            "/readyz": HealthPage("/readyz", surface.readyz, health),
+        }
+        self._pages: dict[str, Page] = {
+            **{path: page.summary for path, page in self._health.items()},
+            "/configz": self._configuration,
+            "/metrics": lambda request: self._metrics(request, surface.metrics),
+            "/metrics/resources": self._resources,
+            "/metrics/slis": lambda request: self._metrics(request, health),
+        }
+        if surface.gates.get("ComponentFlagz", True):
+            self._pages["/flagz"] = FlagPage(surface.flags, surface.randomness).answer
+        if surface.gates.get("ComponentStatusz", True):
+            listed = tuple(self._pages)
+            status = StatusPage(surface.standing, listed, surface.wall, surface.randomness)
+            self._pages["/statusz"] = status.answer
+
+    def answer(self, request: Request) -> Answer:
+        page = self._pages.get(request.path)
+        if page is not None:
+            return page(request)
+        found = self._debug(request) or self._single_check(request.path)
+        return found or plain_error(404, "404 page not found")
+
+    def _single_check(self, path: str) -> Answer | None:
+        for start, page in self._health.items():
+            if path.startswith(f"{start}/"):
+                return page.single(path.removeprefix(f"{start}/"))
+        return None
+
+    def _configuration(self, _: Request) -> Answer:
+        body = as_json({"componentconfig": self._surface.configuration()})
+        return Answer(200, body.rstrip(), JSON, _NO_SNIFFING)
+
+    # --- metrics ------------------------------------------------------------------------------
+
+    def _metrics(self, request: Request, shown: Shown) -> Answer:
+        if request.method == "DELETE":
+            shown.reset()
+            return text("metrics reset\n")
+        body = shown.text()
+        headers: tuple[tuple[str, str], ...] = self._start_header
+        if "gzip" in request.header("accept-encoding"):
+            body = gzip.compress(body, compresslevel=1)
+            headers = (*headers, ("Content-Encoding", "gzip"))
+        return Answer(200, body, CONTENT_TYPE, headers)
+
+    def _resources(self, request: Request) -> Answer:
+        if not self._surface.leading():
+            return text("")
+        if request.method == "DELETE":
+            return text("metrics reset\n")
+        pieces = resource_pieces(self._surface.pods())
+        return Answer(200, pieces, CONTENT_TYPE, self._start_header)
+
+    # --- debugging ----------------------------------------------------------------------------
+
+    def _debug(self, request: Request) -> Answer | None:
+        setter = self._surface.set_verbosity
+        if setter is None:
+            return None
+        if request.path == VERBOSITY:
+            return _set_verbosity(request, setter)
+        if request.path == _DEBUG_FLAGS or request.path.startswith(f"{_DEBUG_FLAGS}/"):
+            return Answer(200, _FLAG_INDEX.encode(), "text/html; charset=utf-8")
+        return None
+
+
+def _set_verbosity(request: Request, setter: Callable[[int], None]) -> Answer:
+    if request.method != "PUT":
+        return _line(406, "unsupported http method")
+    written = request.body.decode(errors="replace")
+    problem = ""
+    try:
+        level = int(written)
+    except ValueError:
+        problem = "invalid syntax"
+    else:
+        if not -_MOST_VERBOSE <= level <= _MOST_VERBOSE:
+            problem = "value out of range"
+        elif written.strip() != written or "_" in written:
+            problem = "invalid syntax"  # Python reads more than Go does
+    if problem:
+        cause = f"strconv.ParseInt: parsing {quoted(written)}: {problem}"
+        return _line(400, f"failed set klog.logging.verbosity {written}: {cause}")
+    setter(level)
+    return _line(200, f"successfully set klog.logging.verbosity to {written}")
+
+
+def _line(status: int, words: str) -> Answer:
+    return Answer(status, f"{words}\n".encode(), "text/plain", _NO_SNIFFING)

@@ -1,0 +1,61 @@
+"""The patches that a scheduler writes into the status of pods, as values.
+
+All are strategic merge patches that carry the pod's UID, so that a pod of the same name that has
+taken its place is not written to. A condition's time of transition moves only with its status
+(engine spec 6.4).
+"""
+
+from typing import Any, Final
+
+import msgspec
+
+from podium.api.pod import Pod, PodExtendedResourceClaimStatus
+
+SCHEDULED: Final = "PodScheduled"
+DISRUPTION_TARGET: Final = "DisruptionTarget"
+PREEMPTED: Final = "PreemptionByScheduler"
+
+Patch = dict[str, Any]
+
+
+def failure_patch(
+    pod: Pod, reason: str, message: str, nominated_node: str | None, now: str
+) -> Patch:
+    """Why a pod is not scheduled; `nominated_node` None says nothing of a nomination."""
+    status: Patch = {"conditions": [_condition(pod, SCHEDULED, "False", reason, message, now)]}
+    if nominated_node is not None and nominated_node != pod.status.nominated_node_name:
+        status["nominatedNodeName"] = nominated_node or None
+    return _patch(pod, status)
+
+
+def nomination_patch(pod: Pod, node_name: str) -> Patch:
+    return _patch(pod, {"nominatedNodeName": node_name or None})
+
+
+def disruption_patch(victim: Pod, message: str, now: str) -> Patch:
+    condition = _condition(victim, DISRUPTION_TARGET, "True", PREEMPTED, message, now)
+    return _patch(victim, {"conditions": [condition]})
+
+
+def extended_claim_patch(pod: Pod, told: PodExtendedResourceClaimStatus) -> Patch:
+    return _patch(pod, {"extendedResourceClaimStatus": msgspec.to_builtins(told)})
+
+
+def _patch(pod: Pod, status: Patch) -> Patch:
+    return {"metadata": {"uid": pod.metadata.uid}, "status": status}
+
+
+def _condition(pod: Pod, kind: str, status: str, reason: str, message: str, now: str) -> Patch:
+    held = next((each for each in pod.status.conditions or () if each.type == kind), None)
+    kept = held is not None and held.status == status and held.last_transition_time
+    condition: Patch = {
+        "type": kind,
+        "status": status,
+        "reason": reason,
+        "message": message,
+        "lastProbeTime": None,
+        "lastTransitionTime": kept or now,
+    }
+    if pod.metadata.generation:
+        condition["observedGeneration"] = pod.metadata.generation
+    return condition

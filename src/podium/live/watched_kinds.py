@@ -1,0 +1,75 @@
+"""What a scheduler watches: the kinds that decisions depend on (engine spec 13.1).
+
+Pods come last. Whatever else there is, they are looked at in the light of it: a pod that arrives
+before its claims and nodes would be judged twice.
+"""
+
+from typing import Final
+
+import msgspec
+
+from podium.api.devices import DeviceClass, ResourceClaim, ResourceSlice
+from podium.api.kinds import KubeObject, decode_as
+from podium.api.node import Node
+from podium.api.pod import Pod
+from podium.api.pod_groups import PodGroup
+from podium.api.storage import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeAttachment,
+)
+from podium.api.workloads import (
+    Namespace,
+    PodDisruptionBudget,
+    ReplicaSet,
+    ReplicationController,
+    Service,
+    StatefulSet,
+)
+from podium.client import ResourceType, Selection, resources
+from podium.client.mirror import Decoder
+
+Watched = tuple[ResourceType, type[KubeObject]]
+
+UNFINISHED: Final = Selection(fields="status.phase!=Succeeded,status.phase!=Failed")
+"""The pods that matter: one that ends leaves the watch as if it were deleted."""
+
+PODS: Final[Watched] = (resources.PODS, Pod)
+_CORE: Final[tuple[Watched, ...]] = (
+    (resources.NAMESPACES, Namespace),
+    (resources.NODES, Node),
+    (resources.SERVICES, Service),
+    (resources.REPLICATION_CONTROLLERS, ReplicationController),
+    (resources.REPLICA_SETS, ReplicaSet),
+    (resources.STATEFUL_SETS, StatefulSet),
+    (resources.POD_DISRUPTION_BUDGETS, PodDisruptionBudget),
+    (resources.STORAGE_CLASSES, StorageClass),
+    (resources.CSI_NODES, CSINode),
+    (resources.CSI_DRIVERS, CSIDriver),
+    (resources.CSI_STORAGE_CAPACITIES, CSIStorageCapacity),
+    (resources.VOLUME_ATTACHMENTS, VolumeAttachment),
+    (resources.PERSISTENT_VOLUMES, PersistentVolume),
+    (resources.PERSISTENT_VOLUME_CLAIMS, PersistentVolumeClaim),
+)
+_DEVICES: Final[tuple[Watched, ...]] = (
+    (resources.DEVICE_CLASSES, DeviceClass),
+    (resources.RESOURCE_SLICES, ResourceSlice),
+    (resources.RESOURCE_CLAIMS, ResourceClaim),
+)
+_GROUPS: Final[tuple[Watched, ...]] = ((resources.POD_GROUPS, PodGroup),)
+
+
+def kinds_before_pods(*, devices: bool, pod_groups: bool) -> tuple[Watched, ...]:
+    """Everything but pods; `devices` and `pod_groups` say which gates are open."""
+    return (*_CORE, *(_DEVICES if devices else ()), *(_GROUPS if pod_groups else ()))
+
+
+def decoder_of(struct: type[KubeObject]) -> Decoder[KubeObject]:
+    def decode(written: msgspec.Raw) -> KubeObject:
+        return decode_as(written, struct)
+
+    return decode

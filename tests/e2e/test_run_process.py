@@ -1,0 +1,268 @@
+"""`podium run` as a process of its own, against a real server over TLS."""
+
+import json
+import os
+import re
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+
+import pytest
+import yaml
+from apiserver_process import RunningServer, serving
+
+pytestmark = pytest.mark.slow
+
+WITHIN_S = 60.0
+COMMAND = (sys.executable, "-m", "podium", "run")
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
+PODS = "/api/v1/namespaces/default/pods"
+NODE = {
+    "metadata": {"name": "n1"},
+    "status": {
+        "allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"},
+        "conditions": [{"type": "Ready", "status": "True"}],
+    },
+}
+PLUGIN = """
+from podium.framework import NodeFilterPlugin
+
+class NeverHere(NodeFilterPlugin):
+    name = "NeverHere"
+
+    def filter_node(self, pod, node):
+        return "not on my watch" if pod.metadata.name.startswith("unwanted") else None
+"""
+
+
+class Process:
+    """A scheduler that runs, and what it has logged."""
+
+    def __init__(self, server: RunningServer, directory: Path, *arguments: str) -> None:
+        self.log = directory / f"scheduler-{time.monotonic_ns()}.log"
+        with self.log.open("w") as out:
+            self.running = subprocess.Popen(
+                [*COMMAND, *arguments, "--kubeconfig", str(server.kubeconfig)],
+                cwd=directory,
+                env={**os.environ, "PYTHONWARNINGS": "default"},
+                stderr=out,
+                stdout=out,
+            )
+
+    @property
+    def said(self) -> str:
+        return self.log.read_text()
+
+    def stopped(self, number: int = signal.SIGTERM) -> int:
+        self.running.send_signal(number)
+        return self.running.wait(30)
+
+
+@contextmanager
+def scheduler(server: RunningServer, directory: Path, *arguments: str) -> Iterator[Process]:
+    process = Process(server, directory, *arguments)
+    try:
+        yield process
+    finally:
+        if process.running.poll() is None:
+            process.running.kill()
+            process.running.wait()
+    assert "Traceback" not in process.said
+    assert "ResourceWarning" not in process.said
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    with serving(tmp_path_factory.mktemp("server")) as running:
+        status, _ = running.ask("POST", "/api/v1/nodes", NODE)
+        assert status == 201
+        yield running
+
+
+def until(holds: Callable[[], Any]) -> Any:
+    deadline = time.monotonic() + WITHIN_S
+    while not (found := holds()):
+        assert time.monotonic() < deadline, "it did not come to that"
+        time.sleep(0.05)
+    return found
+
+
+def create(server: RunningServer, name: str, cpu: str = "100m") -> None:
+    container = {"name": "c", "image": "nginx", "resources": {"requests": {"cpu": cpu}}}
+    body = {"metadata": {"name": name}, "spec": {"containers": [container]}}
+    status, told = server.ask("POST", PODS, body)
+    assert status == 201, told
+
+
+def node_of(server: RunningServer, name: str) -> str:
+    return str(server.ask("GET", f"{PODS}/{name}")[1]["spec"].get("nodeName", ""))
+
+
+def why_pending(server: RunningServer, name: str) -> str:
+    conditions = server.ask("GET", f"{PODS}/{name}")[1]["status"].get("conditions", [])
+    return "".join(each.get("message", "") for each in conditions)
+
+
+def holder(server: RunningServer) -> str:
+    status, lease = server.ask("GET", LEASE)
+    return str(lease["spec"]["holderIdentity"]) if status == 200 else ""
+
+
+def test_pods_are_bound_and_the_lease_is_given_back(server: RunningServer, tmp_path: Path) -> None:
+    with scheduler(server, tmp_path, "--secure-port=0") as process:
+        create(server, "a")
+        assert until(lambda: node_of(server, "a")) == "n1"
+        assert re.fullmatch(r".+_[0-9a-f-]{36}", holder(server))
+        create(server, "large", "64")
+        assert until(lambda: why_pending(server, "large")).startswith("0/1 nodes are available")
+        assert process.stopped() == 0
+    assert holder(server) == ""
+    assert '"Successfully acquired lease" lock="kube-system/kube-scheduler"' in process.said
+    assert '"Requested to terminate, exiting"' in process.said
+    events = server.ask("GET", "/api/v1/namespaces/default/events")[1]["items"]
+    told = {(each["involvedObject"]["name"], each["reason"]) for each in events}
+    assert {("a", "Scheduled"), ("large", "FailedScheduling")} <= told
+
+
+def test_a_standby_takes_over_from_one_that_ends(server: RunningServer, tmp_path: Path) -> None:
+    quick = ("--secure-port=0", "--leader-elect-retry-period=100ms")
+    with scheduler(server, tmp_path, *quick) as first:
+        before = until(lambda: holder(server))
+        with scheduler(server, tmp_path, *quick) as second:
+            until(lambda: "Attempting to acquire" in second.said)
+            assert first.stopped(signal.SIGINT) == 0
+            until(lambda: holder(server) not in ("", before))
+            create(server, "later")
+            assert until(lambda: node_of(server, "later")) == "n1"
+            assert second.stopped() == 0
+
+
+def test_whoever_loses_the_lease_stops_and_says_so(server: RunningServer, tmp_path: Path) -> None:
+    quick = ("--leader-elect-renew-deadline=1s", "--leader-elect-retry-period=200ms")
+    with scheduler(server, tmp_path, "--secure-port=0", *quick) as process:
+        mine = until(lambda: holder(server))
+        until(lambda: "Successfully acquired lease" in process.said)
+        _, lease = server.ask("GET", LEASE)
+        lease["spec"] |= {"holderIdentity": "somebody-else", "leaseDurationSeconds": 3600}
+        until(lambda: _put(server, lease))
+        assert process.running.wait(30) == 1
+        assert '"Leaderelection lost"' in process.said
+        assert holder(server) == "somebody-else"
+        assert mine != "somebody-else"
+    assert server.ask("DELETE", LEASE)[0] == 200
+
+
+def _put(server: RunningServer, lease: dict[str, Any]) -> bool:
+    """Whether an update went through; who holds the lease writes to it as well."""
+    _, latest = server.ask("GET", LEASE)
+    lease["metadata"]["resourceVersion"] = latest["metadata"]["resourceVersion"]
+    return server.ask("PUT", LEASE, lease)[0] == 200
+
+
+def test_a_plugin_of_ones_own_has_its_say(server: RunningServer, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(PLUGIN)
+    flags = ("--secure-port=0", "--leader-elect=false", "--plugin", "mine.py")
+    with scheduler(server, tmp_path, *flags) as process:
+        create(server, "unwanted")
+        create(server, "wanted")
+        assert until(lambda: node_of(server, "wanted")) == "n1"
+        assert "1 not on my watch" in until(lambda: why_pending(server, "unwanted"))
+        assert process.stopped() == 0
+
+
+class Endpoints:
+    """The pages of a scheduler, over TLS; its certificate is its own."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._context = ssl.create_default_context()
+        self._context.check_hostname = False
+        self._context.verify_mode = ssl.CERT_NONE
+
+    def get(self, path: str, token: str = "") -> tuple[int, str]:
+        request = Request(f"https://127.0.0.1:{self._port}{path}")
+        if token:
+            request.add_header("Authorization", f"Bearer {token}")
+        try:
+            with urlopen(request, timeout=10, context=self._context) as answer:
+                return answer.status, answer.read().decode()
+        except HTTPError as refused:
+            with refused:
+                return refused.code, refused.read().decode()
+        except URLError:
+            return 0, ""
+
+
+def test_health_metrics_and_configuration_are_served_to_who_may_see_them(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    kubeconfig = str(server.kubeconfig)
+    flags = (
+        f"--secure-port={port}",
+        "--bind-address=127.0.0.1",
+        "--leader-elect=false",
+        f"--authentication-kubeconfig={kubeconfig}",
+        f"--authorization-kubeconfig={kubeconfig}",
+    )
+    pages = Endpoints(port)
+    with scheduler(server, tmp_path, *flags) as process:
+        assert until(lambda: pages.get("/livez") == (200, "ok"))
+        assert until(lambda: pages.get("/readyz") == (200, "ok"))
+        assert pages.get("/metrics")[0] == 403
+        assert pages.get("/metrics", "not-a-token")[0] == 401
+        create(server, "counted")
+        until(lambda: node_of(server, "counted"))
+
+        scheduled = re.compile(
+            r'^scheduler_schedule_attempts_total\{.*result="scheduled"\} [1-9]', re.MULTILINE
+        )
+        until(lambda: scheduled.search(pages.get("/metrics", server.token)[1]))
+        _, text = pages.get("/metrics", server.token)
+        assert 'rest_client_requests_total{code="201"' in text
+        _, text = pages.get("/configz", server.token)
+        configuration = json.loads(text)["componentconfig"]
+        assert configuration["kind"] == "KubeSchedulerConfiguration"
+        assert "kube_pod_resource_request" in pages.get("/metrics/resources", server.token)[1]
+        assert process.stopped() == 0
+    assert "Serving securely on" in process.said
+
+
+def test_a_policy_in_a_config_map_is_fetched(server: RunningServer, tmp_path: Path) -> None:
+    policy = {"apiVersion": "v1", "kind": "Policy", "priorities": [], "predicates": []}
+    body = {"metadata": {"name": "old"}, "data": {"policy.cfg": json.dumps(policy)}}
+    assert server.ask("POST", "/api/v1/namespaces/kube-system/configmaps", body)[0] == 201
+    flags = ("--secure-port=0", "--policy-configmap=old", "--write-config-to=effective.yaml")
+    with scheduler(server, tmp_path, *flags) as process:
+        assert process.running.wait(30) == 0, process.said
+    effective = yaml.safe_load((tmp_path / "effective.yaml").read_text())
+    (profile,) = effective["profiles"]
+    assert not profile["plugins"]["score"].get("enabled")
+    with scheduler(server, tmp_path, "--secure-port=0", "--policy-configmap=none") as refused:
+        assert refused.running.wait(30) == 1
+    assert "couldn't get policy config map kube-system/none" in refused.said
+
+
+def test_a_server_that_is_away_is_waited_for(tmp_path: Path) -> None:
+    with serving(tmp_path, "--data", str(tmp_path / "data")) as first:
+        assert first.ask("POST", "/api/v1/nodes", NODE)[0] == 201
+        port = first.url.rpartition(":")[2]
+        flags = ("--secure-port=0", "--leader-elect=false")
+        with scheduler(first, tmp_path, *flags) as process:
+            create(first, "early")
+            until(lambda: node_of(first, "early"))
+            first.stop()
+            with serving(tmp_path, "--data", str(tmp_path / "data"), "--port", port) as second:
+                create(second, "late")
+                assert until(lambda: node_of(second, "late")) == "n1"
+                assert process.stopped() == 0

@@ -1,0 +1,267 @@
+"""`podium up` as a process: a whole cluster that schedules, seen from outside by HTTPS.
+
+One cluster, ten times as fast as time, serves most tests; each has a namespace to itself and leaves
+the nodes as it found them.
+"""
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import EXAMPLES
+from kubectl_process import Kubectl, releases, required
+from simulated_clusters import pod_spec, workload
+from up_process import Objects, UpProcess, up
+
+pytestmark = pytest.mark.slow
+
+FIRST_STEPS = str(EXAMPLES / "first-steps.yaml")
+DEFAULT_PODS = "/api/v1/namespaces/default/pods"
+numbers = count(1)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UpProcess]:
+    directory = tmp_path_factory.mktemp("up")
+    with up(directory, "--apply", FIRST_STEPS, "--speed", "10") as running:
+        yield running
+        assert running.end() == (0, "podium: stopped\n")
+
+
+class Namespace:
+    """A test's own corner of the cluster."""
+
+    def __init__(self, cluster: UpProcess) -> None:
+        self.cluster = cluster
+        self.name = f"team-{next(numbers)}"
+        cluster.ask("POST", "/api/v1/namespaces", {"metadata": {"name": self.name}})
+        self.pods = f"/api/v1/namespaces/{self.name}/pods"
+        self.deployments = f"/apis/apps/v1/namespaces/{self.name}/deployments"
+
+    def pod(self, name: str, cpu: str = "100m", **spec: Any) -> None:
+        requests = {"resources": {"requests": {"cpu": cpu}}}
+        spec = {**spec, "terminationGracePeriodSeconds": 0}
+        spec["containers"] = [{"name": "c", "image": "nginx", **requests}]
+        self.cluster.ask("POST", self.pods, {"metadata": {"name": name}, "spec": spec})
+
+    def deployment(self, name: str, replicas: int, **spec: Any) -> None:
+        body = workload(name, replicas)
+        body["spec"]["template"]["spec"] |= pod_spec(terminationGracePeriodSeconds=0, **spec)
+        self.cluster.ask("POST", self.deployments, body)
+
+    def until(self, holds: Callable[[Objects], bool]) -> Objects:
+        return self.cluster.until(self.pods, holds)
+
+    def events(self, reason: str) -> Objects:
+        """Those with a reason, once there are some."""
+        path = f"/api/v1/namespaces/{self.name}/events?fieldSelector=reason={reason}"
+        return self.cluster.until(path, bool)
+
+
+@pytest.fixture
+def namespace(cluster: UpProcess) -> Iterator[Namespace]:
+    made = Namespace(cluster)
+    yield made
+    cluster.ask("DELETE", f"/api/v1/namespaces/{made.name}")
+
+
+def running(number: int) -> Callable[[Objects], bool]:
+    return lambda pods: [each["status"]["phase"] for each in pods] == ["Running"] * number
+
+
+def node_of(pod: Any) -> str:
+    return str(pod["spec"].get("nodeName", ""))
+
+
+def on(node: str) -> dict[str, str]:
+    return {"kubernetes.io/hostname": node}
+
+
+def condition(obj: Any, kind: str) -> Any:
+    return next((c for c in obj["status"].get("conditions", ()) if c["type"] == kind), {})
+
+
+def is_pending_because(reason: str) -> Callable[[Objects], bool]:
+    return lambda pods: any(reason in condition(p, "PodScheduled").get("message", "") for p in pods)
+
+
+# --- the first steps -----------------------------------------------------------------------------
+
+
+def test_the_pods_of_the_example_run_where_they_should(cluster: UpProcess) -> None:
+    def by_app(pods: Objects, app: str) -> list[Any]:
+        found = [each for each in pods if each["metadata"].get("labels", {}).get("app") == app]
+        return [each for each in found if each["status"]["phase"] == "Running"]
+
+    pods = cluster.until(
+        DEFAULT_PODS, lambda pods: len(by_app(pods, "web")) == 6 and len(by_app(pods, "cache")) == 3
+    )
+    nodes = ["node-0", "node-1", "node-2"]
+    assert sorted(map(node_of, by_app(pods, "web"))) == sorted(nodes * 2)
+    assert sorted(map(node_of, by_app(pods, "cache"))) == nodes
+    name, node = by_app(pods, "web")[0]["metadata"]["name"], node_of(by_app(pods, "web")[0])
+    assert cluster.output.until(lambda line: line.endswith(f"→ default/{name} {node}"))
+    jobs = cluster.until(
+        "/apis/batch/v1/namespaces/default/jobs",
+        lambda jobs: condition(jobs[0], "Complete").get("status") == "True",
+    )
+    assert jobs[0]["status"]["succeeded"] == 2
+
+
+def test_a_pod_that_fits_nowhere_says_why_in_its_status_in_an_event_and_on_the_screen(
+    cluster: UpProcess,
+) -> None:
+    reason = "0/3 nodes are available: 3 Insufficient cpu."
+    pods = cluster.until(DEFAULT_PODS, is_pending_because(reason))
+    (giant,) = [each for each in pods if each["metadata"]["name"] == "giant"]
+    assert giant["status"]["phase"] == "Pending"
+    assert condition(giant, "PodScheduled")["reason"] == "Unschedulable"
+    about = "involvedObject.name=giant,reason=FailedScheduling"
+    (event, *_) = cluster.until(
+        f"/api/v1/namespaces/default/events?fieldSelector={about}",
+        lambda events: any(reason in each["message"] for each in events),
+    )
+    assert event["type"] == "Warning"
+    assert cluster.output.until(lambda line: "default/giant" in line and reason in line)
+
+
+# --- an ordinary day -----------------------------------------------------------------------------
+
+
+def test_a_deployment_grows_shrinks_and_goes(namespace: Namespace) -> None:
+    namespace.deployment("web", 2)
+    namespace.until(running(2))
+    scale = f"{namespace.deployments}/web/scale"
+    namespace.cluster.change(scale, lambda found: found["spec"].update(replicas=5))
+    namespace.until(running(5))
+    namespace.cluster.change(scale, lambda found: found["spec"].update(replicas=1))
+    namespace.until(running(1))
+    namespace.cluster.ask("DELETE", f"{namespace.deployments}/web")
+    namespace.until(lambda pods: not pods)
+
+
+def test_a_cordoned_node_takes_no_pods_until_it_is_uncordoned(namespace: Namespace) -> None:
+    cluster, path = namespace.cluster, "/api/v1/nodes/node-0"
+    cluster.change(path, lambda node: node["spec"].update(unschedulable=True))
+    try:
+        namespace.pod("waits", nodeSelector=on("node-0"))
+        namespace.until(is_pending_because("1 node(s) were unschedulable"))
+    finally:
+        cluster.change(path, lambda node: node["spec"].update(unschedulable=False))
+    (pod,) = namespace.until(running(1))
+    assert node_of(pod) == "node-0"
+
+
+def test_pods_leave_a_node_that_fails(namespace: Namespace) -> None:
+    cluster, path = namespace.cluster, "/api/v1/nodes/node-1"
+    soon = {"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 1}
+    spread = {
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    namespace.deployment("web", 3, tolerations=[soon], topologySpreadConstraints=[spread])
+    before = namespace.until(running(3))
+    assert "node-1" in map(node_of, before)
+
+    def fail(node: Any) -> None:
+        node["metadata"].setdefault("annotations", {})["podium.dev/failure"] = "not-ready"
+
+    cluster.change(path, fail)
+    try:
+        namespace.until(
+            lambda pods: running(3)(pods) and "node-1" not in [node_of(each) for each in pods]
+        )
+    finally:
+        cluster.change(path, lambda n: n["metadata"]["annotations"].pop("podium.dev/failure"))
+    cluster.until("/api/v1/nodes", lambda nodes: not any(n["spec"].get("taints") for n in nodes))
+
+
+def test_an_important_pod_takes_the_place_of_another(namespace: Namespace) -> None:
+    cluster, name = namespace.cluster, f"{namespace.name}-first"
+    priority = {"metadata": {"name": name}, "value": 1000}
+    cluster.ask("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", priority)
+    namespace.pod("filler", "4", nodeSelector=on("node-2"))
+    namespace.until(running(1))
+    namespace.pod("vip", "5", nodeSelector=on("node-2"), priorityClassName=name)
+    namespace.until(lambda pods: running(1)(pods) and pods[0]["metadata"]["name"] == "vip")
+    (event,) = namespace.events("Preempted")
+    assert event["involvedObject"]["name"] == "filler"
+    line = f"x {namespace.name}/filler has to leave node-2 for {namespace.name}/vip"
+    assert cluster.output.until(lambda said: said.endswith(line))
+
+
+# --- kubectl -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=releases())
+def kubectl(
+    request: pytest.FixtureRequest, cluster: UpProcess, tmp_path_factory: pytest.TempPathFactory
+) -> Kubectl:
+    path = required(request.param)
+    home = tmp_path_factory.mktemp("home")
+    return Kubectl(path, request.param, cluster.server.kubeconfig, home)
+
+
+def test_kubectl_shows_why_a_pod_is_pending(cluster: UpProcess, kubectl: Kubectl) -> None:
+    reason = "0/3 nodes are available: 3 Insufficient cpu."
+    cluster.until("/api/v1/namespaces/default/events", lambda events: reason in str(events))
+    told = kubectl("describe", "pod", "giant")
+    assert "FailedScheduling" in told
+    assert reason in told
+    assert kubectl("get", "pod", "giant", "--no-headers").split()[:3] == ["giant", "0/1", "Pending"]
+
+
+def test_kubectl_runs_a_deployment_through_its_day(namespace: Namespace, kubectl: Kubectl) -> None:
+    here = kubectl.within(namespace.name)
+    here("create", "deployment", "web", "--image=nginx")
+    here("scale", "deployment", "web", "--replicas=3")
+    assert "successfully rolled out" in here("rollout", "status", "deployment/web", "--timeout=30s")
+    here("set", "image", "deployment/web", "nginx=nginx:2")
+    here("rollout", "status", "deployment/web", "--timeout=30s")
+    node = here("get", "pods", "-o", "jsonpath={.items[0].spec.nodeName}")
+    assert f"node/{node} cordoned" in here("cordon", node)
+    here("run", "late", "--image=nginx")
+    here("wait", "--for=condition=Ready", "pod/late", "--timeout=30s")
+    assert here("get", "pod", "late", "-o", "jsonpath={.spec.nodeName}") != node
+    assert f"node/{node} uncordoned" in here("uncordon", node)
+    here("delete", "deployment", "web", "--cascade=foreground", "--timeout=30s")
+    assert here("get", "pods", "-o", "name") == "pod/late\n"
+
+
+# --- the end, and going on -----------------------------------------------------------------------
+
+
+def test_a_cluster_that_is_kept_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    arguments = ("2", "--data", str(tmp_path / "kept"), "--speed", "10", "--quiet")
+
+    with up(tmp_path, *arguments) as first:
+        mine = Namespace(first)
+        mine.deployment("web", 3)
+        mine.pod("huge", "100")
+        mine.until(lambda pods: running(3)([p for p in pods if node_of(p)]))
+        pods = mine.until(is_pending_because("Insufficient cpu"))
+        placed = {each["metadata"]["name"]: node_of(each) for each in pods}
+        with closing(first.server.connect()) as watching:
+            watching.request("GET", f"{mine.pods}?watch=1", headers=_credentials(first))
+            assert watching.getresponse().status == 200
+            assert first.end(signal.SIGINT) == (0, "podium: stopped\n")
+        assert not any("web" in line for line in first.output.lines)
+
+    with up(tmp_path, *arguments) as second:
+        found = second.ask("GET", mine.pods)["items"]
+        assert {each["metadata"]["name"]: node_of(each) for each in found} == placed
+        mine.cluster = second
+        scale = f"{mine.deployments}/web/scale"
+        second.change(scale, lambda found: found["spec"].update(replicas=6))
+        mine.until(lambda pods: running(6)([p for p in pods if node_of(p)]))
+        assert second.end() == (0, "podium: stopped\n")
+
+
+def _credentials(cluster: UpProcess) -> dict[str, str]:
+    return {"Authorization": f"Bearer {cluster.server.token}"}

@@ -1,0 +1,469 @@
+"""What is counted on a pod's way, and how it reads."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import make_node, make_pod
+from fake_plugins import filter_by, permit, pre_filter
+from fake_surroundings import FakeSurroundings
+from group_driver import GANGS, make_group, member, node
+from live_clusters import in_live_cluster, is_bound
+from live_clusters import pod as live_pod
+from prometheus_client.parser import text_string_to_metric_families
+from simulated_clusters import Cluster
+from small_driver import OURS, SmallDriver, pending
+
+from podium.client.resources import PODS
+from podium.config.flags.options import options_of
+from podium.config.flags.parser import parse_flags
+from podium.engine.scheduler import Attempt, Engine
+from podium.framework.events import Action, ClusterEvent, Resource
+from podium.framework.points import PermitResult, Plugin
+from podium.framework.status import Code, Status, error, unresolvable
+from podium.live import metric_definitions as known
+from podium.live.assembly import Assembly
+from podium.live.exposition import Exposition, MetricRules, rules_of
+from podium.live.listening import Listener
+from podium.live.metrics import SchedulerMetrics
+from podium.live.series import go_number
+
+
+class Watched(SmallDriver):
+    """A driver that tells metrics of its attempts, as the live one does."""
+
+    def __init__(self, *objects: Any, rules: MetricRules | None = None, **configured: Any) -> None:
+        super().__init__(**configured)
+        self.metrics = SchedulerMetrics(self.engine, rules or MetricRules())
+        self.put(*objects)
+
+    def attempt(self) -> Attempt | None:
+        found = super().attempt()
+        if found is not None:
+            self.metrics.attempted(found)
+        return found
+
+    def text(self) -> str:
+        return self.metrics.text().decode()
+
+    def samples(self, name: str) -> dict[tuple[str, ...], float]:
+        """Label values, in the order of the labels' names, to numbers."""
+        return {
+            tuple(value for label, value in sorted(sample.labels.items()) if label != "le"): (
+                sample.value
+            )
+            for family in text_string_to_metric_families(self.text())
+            for sample in family.samples
+            if sample.name == name
+        }
+
+
+def full(name: str = "small") -> Any:
+    return make_node(name, allocatable={"cpu": "1", "memory": "1Gi", "pods": 10})
+
+
+# --- attempts ---------------------------------------------------------------------------------
+
+
+def test_a_pod_that_is_bound_is_counted_once() -> None:
+    driver = Watched(make_node("a"), pending("p"))
+    driver.run()
+    assert driver.samples("scheduler_schedule_attempts_total") == {}
+    driver.clock.advance(0.25)
+    driver.bound("p")
+    assert driver.samples("scheduler_schedule_attempts_total") == {(OURS, "scheduled"): 1}
+    duration = "scheduler_scheduling_attempt_duration_seconds"
+    assert driver.samples(f"{duration}_sum") == {(OURS, "scheduled"): 0.25}
+    assert driver.samples("scheduler_pod_scheduling_attempts_sum") == {(): 1}
+    assert driver.samples("scheduler_pod_scheduling_sli_duration_seconds_sum") == {("1",): 0.25}
+
+
+def test_a_pod_that_fits_nowhere_is_unschedulable() -> None:
+    driver = Watched(full(), pending("p", requests={"cpu": "2"}))
+    driver.run()
+    assert driver.samples("scheduler_schedule_attempts_total") == {(OURS, "unschedulable"): 1}
+    assert driver.samples("scheduler_unschedulable_pods") == {("NodeResourcesFit", OURS): 1}
+
+
+def test_an_attempt_that_breaks_is_an_error() -> None:
+    broken = filter_by("Broken", {"a": error("no idea")})
+    driver = Watched(make_node("a"), pending("p"), plugins=[broken])
+    driver.attempt()
+    assert driver.samples("scheduler_schedule_attempts_total") == {(OURS, "error"): 1}
+
+
+def test_a_binding_that_fails_is_counted_with_its_attempt() -> None:
+    driver = Watched(make_node("a"), pending("p"))
+    driver.run()
+    driver.clock.advance(2)
+    driver.finish("p", error("the server is gone"))
+    assert driver.samples("scheduler_schedule_attempts_total") == {(OURS, "error"): 1}
+    duration = "scheduler_scheduling_attempt_duration_seconds_sum"
+    assert driver.samples(duration) == {(OURS, "error"): 2}
+
+
+def test_many_attempts_share_a_label() -> None:
+    driver = Watched(make_node("a"), pending("p"), podInitialBackoffSeconds=1)
+    for _ in range(16):
+        driver.run()
+        driver.finish("p", error("again"))
+        driver.wait(20)
+    driver.run()
+    driver.bound("p")
+    assert driver.samples("scheduler_pod_scheduling_attempts_sum") == {(): 17}
+    assert set(driver.samples("scheduler_pod_scheduling_sli_duration_seconds_sum")) == {("15+",)}
+
+
+def test_a_pod_that_a_long_wait_brought_back_is_counted() -> None:
+    driver = Watched(full(), pending("p", requests={"cpu": "2"}), validate=False)
+    driver.run()
+    driver.engine.cluster.put_node(make_node("large"))  # nobody hears of it
+    driver.wait(331)
+    driver.run()
+    driver.bound("p")
+    assert driver.samples("scheduler_pod_scheduled_after_flush_total") == {(): 1}
+
+
+def test_extension_points_are_timed_with_their_outcome() -> None:
+    driver = Watched(
+        make_node("a"), make_node("b"), pending("fits"), pending("big", requests={"cpu": "64"})
+    )
+    driver.run()
+    counts = driver.samples("scheduler_framework_extension_point_duration_seconds_count")
+    assert counts == {
+        ("Filter", OURS, "Success"): 2,
+        ("PostFilter", OURS, "Unschedulable"): 1,
+        ("PreFilter", OURS, "Success"): 2,
+        ("Score", OURS, "Success"): 1,
+    }
+    assert driver.samples("scheduler_scheduling_algorithm_duration_seconds_count") == {(): 2}
+
+
+@pytest.mark.parametrize(
+    ("plugin", "outcomes"),
+    [
+        (filter_by("Odd", {"a": error("no")}), {"PreFilter": "Success", "Filter": "Error"}),
+        (pre_filter("Odd", error("no")), {"PreFilter": "Error"}),
+        (
+            pre_filter("Odd", unresolvable("no")),
+            {"PreFilter": "UnschedulableAndUnresolvable", "PostFilter": "Unschedulable"},
+        ),
+    ],
+    ids=["filter breaks", "pre-filter breaks", "pre-filter rejects"],
+)
+def test_a_point_that_ends_an_attempt_says_how(
+    plugin: type[Plugin], outcomes: dict[str, str]
+) -> None:
+    driver = Watched(make_node("a"), pending("p"), plugins=[plugin])
+    driver.attempt()
+    counts = driver.samples("scheduler_framework_extension_point_duration_seconds_count")
+    assert counts == {(point, OURS, status): 1 for point, status in outcomes.items()}
+    asked = driver.samples("scheduler_plugin_evaluation_total")
+    assert (("Filter", "NodeName", OURS) in asked) is ("Filter" in outcomes)
+
+
+def test_a_driver_adds_the_points_that_it_runs_itself() -> None:
+    driver = Watched()
+    driver.metrics.ran("Bind", Code.SUCCESS, OURS, 0.003)
+    counts = driver.samples("scheduler_framework_extension_point_duration_seconds_sum")
+    assert counts == {("Bind", OURS, "Success"): 0.003}
+
+
+def test_plugins_are_counted_unless_they_stand_aside() -> None:
+    driver = Watched(make_node("a"), make_node("b"), pending("p"))
+    driver.run()
+    counts = driver.samples("scheduler_plugin_evaluation_total")
+    assert counts["PreFilter", "NodeResourcesFit", OURS] == 1
+    assert counts["Filter", "TaintToleration", OURS] == 1
+    assert counts["Score", "NodeResourcesFit", OURS] == 1
+    assert ("PreFilter", "NodePorts", OURS) not in counts
+    assert ("Filter", "NodePorts", OURS) not in counts
+
+
+def test_waits_for_permission_are_timed() -> None:
+    waits = permit("Waits", PermitResult(Status(Code.WAIT), 10.0))
+    driver = Watched(make_node("a"), pending("p"), plugins=[waits])
+    driver.run()
+    driver.wait(10)
+    assert driver.samples("scheduler_permit_wait_duration_seconds_sum") == {("Unschedulable",): 10}
+
+
+# --- the queue --------------------------------------------------------------------------------
+
+
+def test_ways_into_the_queue_are_counted_by_their_cause() -> None:
+    driver = Watched(full(), pending("p", requests={"cpu": "2"}))
+    driver.run()
+    assert driver.samples("scheduler_queue_incoming_pods_total") == {
+        ("UnschedulablePodAdd", "active"): 1,
+        ("ScheduleAttemptFailure", "unschedulable"): 1,
+    }
+    driver.put(make_node("large"))
+    assert driver.samples("scheduler_queue_incoming_pods_total")["NodeAdd", "backoff"] == 1
+    driver.wait(5)
+    assert driver.samples("scheduler_queue_incoming_pods_total")["BackoffComplete", "active"] == 1
+
+
+def test_a_pod_may_come_from_backoff_before_its_time() -> None:
+    driver = Watched(full(), pending("p", requests={"cpu": "2"}))
+    driver.run()
+    driver.put(make_node("large"))
+    driver.run()
+    assert driver.samples("scheduler_queue_incoming_pods_total")["PopFromBackoffQ", "active"] == 1
+
+
+def test_gated_pods_count_as_unschedulable_on_their_way_in() -> None:
+    driver = Watched(pending("p", schedulingGates=[{"name": "later"}]))
+    assert driver.samples("scheduler_queue_incoming_pods_total") == {
+        ("UnschedulablePodAdd", "unschedulable"): 1
+    }
+    assert driver.samples("scheduler_pending_pods") == {
+        ("active",): 0,
+        ("backoff",): 0,
+        ("unschedulable",): 0,
+        ("gated",): 1,
+    }
+    assert driver.samples("scheduler_unschedulable_pods") == {("SchedulingGates", OURS): 1}
+
+
+def test_pending_pods_are_counted_when_somebody_asks() -> None:
+    driver = Watched(full(), *(pending(f"p{i}", requests={"cpu": "2"}) for i in range(3)))
+    assert driver.samples("scheduler_pending_pods")["active",] == 3
+    driver.attempt()
+    pods = driver.samples("scheduler_pending_pods")
+    assert (pods["active",], pods["unschedulable",]) == (2, 1)
+
+
+def test_events_during_attempts_are_counted() -> None:
+    driver = Watched(full(), pending("p"), validate=False)
+    driver.engine.queue.pop()
+    driver.put(make_node("b"))
+    assert driver.samples("scheduler_inflight_events") == {("PodPopped",): 1, ("NodeAdd",): 1}
+
+
+def test_the_cache_is_measured() -> None:
+    driver = Watched(make_node("a"), make_node("b"), make_pod("old", node="a"), pending("p"))
+    driver.run()
+    assert driver.samples("scheduler_cache_size") == {
+        ("nodes",): 2,
+        ("pods",): 2,
+        ("assumed_pods",): 1,
+    }
+    assert driver.samples("scheduler_goroutines") == {("binding",): 1}
+
+
+# --- preemption -------------------------------------------------------------------------------
+
+
+def test_preemptions_are_counted_with_their_victims() -> None:
+    weak = [make_pod(f"weak{i}", node="small", requests={"cpu": "500m"}) for i in range(2)]
+    driver = Watched(full(), *weak, pending("strong", requests={"cpu": "1"}, priority=10))
+    driver.run()
+    assert driver.samples("scheduler_preemption_attempts_total") == {(): 1}
+    assert driver.samples("scheduler_preemption_victims_sum") == {(): 2}
+    driver.metrics.preempted(ok=True, seconds=0.5)
+    assert driver.samples("scheduler_preemption_goroutines_execution_total") == {("success",): 1}
+    duration = "scheduler_preemption_goroutines_duration_seconds_sum"
+    assert driver.samples(duration) == {("success",): 0.5}
+
+
+def test_a_preemption_that_finds_nobody_is_an_attempt_without_victims() -> None:
+    driver = Watched(full(), pending("p", requests={"cpu": "2"}))
+    driver.run()
+    assert driver.samples("scheduler_preemption_attempts_total") == {(): 1}
+    assert driver.samples("scheduler_preemption_victims_count") == {(): 0}
+
+
+def test_without_the_plugin_nothing_is_a_preemption() -> None:
+    driver = Watched(full(), pending("p", requests={"cpu": "2"}), disabled=["DefaultPreemption"])
+    driver.run()
+    assert driver.samples("scheduler_preemption_attempts_total") == {(): 0}
+
+
+# --- what drivers tell ------------------------------------------------------------------------
+
+
+def test_drivers_tell_of_their_own_work() -> None:
+    driver = Watched()
+    metrics = driver.metrics
+    metrics.handled(ClusterEvent(Resource.NODE, Action.UPDATE_NODE_TAINT), 0.0004)
+    metrics.called_api("pod_binding", ok=False, seconds=0.002)
+    metrics.created_claim(ok=True)
+    metrics.led("kube-scheduler", leading=True)
+    metrics.renewed_slowly("kube-scheduler")
+    handling = "scheduler_event_handling_duration_seconds_sum"
+    assert driver.samples(handling) == {("NodeUpdateNodeTaint",): 0.0004}
+    assert driver.samples("scheduler_async_api_call_execution_total") == {
+        ("pod_binding", "error"): 1
+    }
+    assert driver.samples("scheduler_resourceclaim_creates_total") == {("success",): 1}
+    assert driver.samples("leader_election_master_status") == {("kube-scheduler",): 1}
+    assert driver.samples("leader_election_slowpath_total") == {("kube-scheduler",): 1}
+    metrics.led("kube-scheduler", leading=False)
+    assert driver.samples("leader_election_master_status") == {("kube-scheduler",): 0}
+
+
+def test_release_and_gates_are_shown() -> None:
+    driver = Watched(gates={"GenericWorkload": True})
+    gates = driver.samples("kubernetes_feature_enabled")
+    assert gates["GenericWorkload", "ALPHA"] == 1
+    assert gates["SchedulerQueueingHints", ""] == 1
+    assert "kubernetes_build_info" in driver.text()
+    assert 'git_version="v1.36.4"' in driver.text()
+
+
+def test_the_process_is_shown() -> None:
+    assert "process_cpu_seconds_total" in Watched().text()
+
+
+# --- how it reads -----------------------------------------------------------------------------
+
+
+def test_what_was_never_counted_is_not_shown_unless_it_has_no_labels() -> None:
+    text = Watched().text()
+    assert "scheduler_preemption_attempts_total 0.0\n" in text
+    assert 'scheduler_preemption_victims_bucket{le="1"} 0.0\n' in text
+    assert "scheduler_schedule_attempts_total" not in text
+    assert "scheduler_podgroup" not in text
+
+
+def test_help_begins_with_the_stability() -> None:
+    text = Watched().text()
+    assert "# HELP scheduler_pending_pods [STABLE] Number of pending pods" in text
+    assert "# TYPE scheduler_pending_pods gauge\n" in text
+    assert "# TYPE scheduler_preemption_attempts_total counter\n" in text
+
+
+def test_a_reset_starts_all_counts_anew() -> None:
+    driver = Watched(make_node("a"), pending("p"))
+    driver.run()
+    driver.bound("p")
+    driver.metrics.reset()
+    assert driver.samples("scheduler_schedule_attempts_total") == {}
+    assert driver.samples("scheduler_plugin_evaluation_total") == {}
+    assert driver.samples("scheduler_cache_size")["pods",] == 1
+    driver.put(pending("q"))
+    driver.run()
+    driver.bound("q")
+    assert driver.samples("scheduler_schedule_attempts_total") == {(OURS, "scheduled"): 1}
+
+
+def test_metrics_can_be_disabled() -> None:
+    rules = MetricRules(frozenset({"scheduler_cache_size", "scheduler_preemption_victims"}))
+    text = Watched(rules=rules).text()
+    assert "scheduler_cache_size" not in text
+    assert "scheduler_preemption_victims" not in text
+    assert "scheduler_pending_pods" in text
+
+
+def test_label_values_can_be_limited() -> None:
+    flag = "--allow-metric-labels=scheduler_pending_pods,queue=active,backoff"
+    options = options_of(parse_flags([flag])).metrics
+    assert options.allow_metric_labels == {"scheduler_pending_pods,queue": "active,backoff"}
+    driver = Watched(pending("p"), rules=rules_of(options, FakeSurroundings()))
+    assert driver.samples("scheduler_pending_pods") == {
+        ("active",): 1,
+        ("backoff",): 0,
+        ("unexpected",): 0,
+    }
+
+
+def test_a_manifest_limits_labels_too() -> None:
+    options = options_of(parse_flags(["--allow-metric-labels-manifest=labels.yaml"])).metrics
+    written = "leader_election_master_status,name: ours"
+    surroundings = FakeSurroundings(files={"labels.yaml": written})
+    shown = Exposition(rules_of(options, surroundings), process=False)
+    gauge = shown.gauge(known.LEADER)
+    gauge.of("ours").set(1)
+    gauge.of("theirs").set(1)
+    assert 'name="unexpected"' in shown.text().decode()
+    assert "theirs" not in shown.text().decode()
+
+
+def test_buckets_are_counted_up_to_their_bound() -> None:
+    shown = Exposition(process=False)
+    series = shown.histogram(known.POD_ATTEMPTS).of()
+    for value in (1, 2, 2, 3, 100):
+        series.observe(value)
+    lines = [line for line in shown.text().decode().splitlines() if "bucket" in line]
+    assert [line.partition("{")[2] for line in lines] == [
+        'le="1"} 1.0',
+        'le="2"} 3.0',
+        'le="4"} 4.0',
+        'le="8"} 4.0',
+        'le="16"} 4.0',
+        'le="+Inf"} 5.0',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        (0.001, "0.001"),
+        (1, "1"),
+        (1e-05, "1e-05"),
+        (123456.5, "123456.5"),
+        (1_000_000, "1e+06"),
+        (16_777_216, "1.6777216e+07"),
+        (-2_097_152, "-2.097152e+06"),
+        (0, "0"),
+    ],
+)
+def test_numbers_read_as_go_writes_them(number: float, shown: str) -> None:
+    assert go_number(number) == shown
+
+
+def test_bounds_grow_by_their_factor() -> None:
+    assert known.ATTEMPT_DURATION.bounds[:3] == (0.001, 0.002, 0.004)
+    assert len(known.ATTEMPT_DURATION.bounds) == 15
+    assert known.POD_SLI_DURATION.bounds[-1] == pytest.approx(5242.88)
+    assert known.PREEMPTION_VICTIMS.bounds == (1, 2, 4, 8, 16, 32, 64)
+
+
+def test_every_name_is_there_once() -> None:
+    definitions = [each for each in vars(known).values() if isinstance(each, known.Definition)]
+    names = [definition.name for definition in definitions]
+    assert len(names) == len(set(names)) > 30
+
+
+def test_pod_groups_are_counted_as_such() -> None:
+    driver = Watched(node("a", 2), make_group(min_count=2), gates=GANGS)
+    driver.put(member("one"), member("two"))
+    driver.run()
+    driver.put(make_group("large", min_count=2), member("x", "large", cpu=2))
+    driver.put(member("y", "large", cpu=2))
+    driver.run()
+    attempts = driver.samples("scheduler_podgroup_schedule_attempts_total")
+    assert attempts[OURS, "scheduled"] == 1
+    assert attempts[OURS, "unschedulable"] >= 1
+    count = "scheduler_podgroup_scheduling_algorithm_duration_seconds_count"
+    assert driver.samples(count)[()] == sum(attempts.values())
+
+
+def test_a_live_scheduler_counts_what_it_does() -> None:
+    heard: list[SchedulerMetrics] = []
+
+    def listeners(engine: Engine) -> tuple[Listener, ...]:
+        heard.append(SchedulerMetrics(engine))
+        return (heard[0],)
+
+    async def scenario(cluster: Cluster, assembly: Assembly) -> None:
+        await cluster.create(PODS, live_pod("web"))
+        await cluster.until(lambda: is_bound(cluster, "web"))
+        await assembly.scheduler.carrier.drained()
+
+    in_live_cluster(scenario, listeners=listeners)
+    (metrics,) = heard
+    attempts = 'scheduler_schedule_attempts_total{profile="default-scheduler",result="scheduled"}'
+    assert f"{attempts} 1.0" in metrics.text().decode()
+
+
+def test_every_metric_is_on_its_page() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text()
+    definitions = [each for each in vars(known).values() if isinstance(each, known.Definition)]
+    lines = {line.split("|")[1].strip(): line for line in page.splitlines() if line.count("|") > 3}
+    for definition in definitions:
+        line = lines[f"`{definition.name}`"]
+        shown = line.split("|")[2].strip()
+        if definition.labels and shown and shown != "the same":
+            assert shown == ", ".join(definition.labels)

@@ -1,0 +1,79 @@
+"""Whole clusters in virtual time with Podium's own scheduler in them."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from scheduler_at_work import BEGIN_S, scheduling
+from simulated_clusters import Cluster
+from virtual_loop import run_virtually
+
+from podium.cli.embedded_cluster import embedded_cluster
+from podium.client import KubeClient
+from podium.client.resources import EVENTS, NODES, PODS
+from podium.config.types import Configuration
+from podium.engine import Engine
+from podium.live.assembly import Assembly
+from podium.live.listening import Listener
+from podium.population import PopulationOptions
+from podium.population.catalogue import ALL
+from podium.population.nodes.templates import default_template, nodes_from
+
+Scenario = Callable[[Cluster, Assembly], Awaitable[None]]
+
+
+def in_live_cluster(
+    scenario: Scenario,
+    *,
+    nodes: int = 3,
+    cpu: str = "4",
+    configuration: Configuration | None = None,
+    between: Callable[[KubeClient], KubeClient] = lambda client: client,
+    listeners: Callable[[Engine], tuple[Listener, ...]] = lambda _: (),
+    controllers: tuple[str, ...] = ALL,
+) -> None:
+    """Run a scenario in a fresh cluster; `between` may stand between scheduler and server."""
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        made = nodes_from([default_template(cpu=cpu)], nodes, ["a", "b"])
+        options = PopulationOptions(nodes=tuple(made), controllers=controllers)
+        async with embedded_cluster(
+            options, wall=lambda: BEGIN_S + loop.time(), seed=1
+        ) as embedded:
+            cluster = Cluster(embedded.client)
+            await cluster.until(lambda: _nodes_take_pods(cluster))
+            async with scheduling(between(embedded.client), configuration, listeners) as assembly:
+                await scenario(cluster, assembly)
+
+    run_virtually(main())
+
+
+async def _nodes_take_pods(cluster: Cluster) -> bool:
+    return not any(each["spec"].get("taints") for each in await cluster.all(NODES))
+
+
+def pod(name: str, cpu: str = "100m", **spec: Any) -> dict[str, Any]:
+    container = {"name": "c", "image": "nginx", "resources": {"requests": {"cpu": cpu}}}
+    return {"metadata": {"name": name}, "spec": {"containers": [container], **spec}}
+
+
+async def is_bound(cluster: Cluster, name: str) -> bool:
+    return bool((await cluster.get(PODS, name))["spec"].get("nodeName"))
+
+
+async def is_running(cluster: Cluster, name: str) -> bool:
+    return bool((await cluster.get(PODS, name))["status"]["phase"] == "Running")
+
+
+async def condition_of(cluster: Cluster, name: str, kind: str) -> dict[str, Any] | None:
+    conditions = (await cluster.get(PODS, name))["status"].get("conditions") or []
+    return next((each for each in conditions if each["type"] == kind), None)
+
+
+async def events_about(cluster: Cluster, name: str) -> list[tuple[str, str]]:
+    """(reason, message) of the events of a pod, oldest first."""
+    found = await cluster.all(EVENTS)
+    about = [each for each in found if each["involvedObject"]["name"] == name]
+    about.sort(key=lambda each: each.get("eventTime") or each.get("firstTimestamp") or "")
+    return [(each["reason"], each["message"]) for each in about]

@@ -1,0 +1,46 @@
+"""Podium's scheduler at work in a cluster that a test has, in whatever time that has."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from random import Random
+
+from podium.client import KubeClient
+from podium.config.load import load_configuration
+from podium.config.types import Configuration
+from podium.engine import Engine
+from podium.live.assembly import Assembly, live_engine
+from podium.live.listening import Listener
+from podium.plugins import in_tree_registry
+
+BEGIN_S = 1_800_000_000
+"""When virtual clusters begin, in seconds since 1970."""
+
+
+@contextlib.asynccontextmanager
+async def scheduling(
+    client: KubeClient,
+    configuration: Configuration | None = None,
+    listeners: Callable[[Engine], tuple[Listener, ...]] = lambda _: (),
+) -> AsyncIterator[Assembly]:
+    """A scheduler that has seen everything and is at work."""
+    loop = asyncio.get_running_loop()
+    randomness = Random(1)
+    engine = live_engine(
+        configuration or load_configuration(None),
+        in_tree_registry(),
+        wall=lambda: BEGIN_S + loop.time(),
+        randomness=randomness,
+        validate=True,
+    )
+    assembly = Assembly(
+        engine, client, client, host="test", randomness=randomness, listeners=listeners(engine)
+    )
+    async with assembly.following() as scheduler:
+        await scheduler.ready()
+        work = asyncio.ensure_future(scheduler.schedule())
+        try:
+            yield assembly
+        finally:
+            work.cancel()
+            await asyncio.gather(work, return_exceptions=True)
