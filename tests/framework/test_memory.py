@@ -15,7 +15,7 @@ from podium.api.meta import ObjectMeta
 from podium.api.pod import Pod
 from podium.api.workloads import Service
 from podium.cluster.change_log import MOST_LOGGED, ChangeLog
-from podium.cluster.growth import count_of
+from podium.cluster.growth import count_of, indices
 from podium.config.load import load_configuration
 from podium.engine import Engine
 from podium.framework.cycle import Cycle
@@ -110,7 +110,7 @@ def attempt(engine: Engine, profile: Profile, pod: Pod) -> list[Any]:
         skipped = profile.run_pre_scores(cycle, scored)
         scores, total = profile.score_rows(cycle, scored)
         values = [(s.plugin, s.raw.tolist(), s.normalized.tolist()) for s in scores]
-        found.append([skipped, values, total.tolist()])
+        found.append([skipped, values, total.read().tolist(), total.best(indices(scored)).tolist()])
     return found
 
 

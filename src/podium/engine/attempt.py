@@ -28,6 +28,7 @@ from podium.framework.points import PermitResult, PostFilterResult
 from podium.framework.profile import Profile
 from podium.framework.scoring import ScoringError
 from podium.framework.status import Code, Status, error, unresolvable
+from podium.framework.totals import BestRows
 
 POST_FILTER_SKIPPED = PostFilterResult(Code.UNSCHEDULABLE, ("All PostFilter plugins are skipped",))
 NOBODY_REJECTED = "one or more plugins asked to wait and no plugin rejected pod"
@@ -94,7 +95,6 @@ class Attempts:
         decision.message = str(problem)
         decision.is_error = True
         decision.nominated_node = ""
-        decision.best_rows = np.zeros(0, dtype=np.intp)
 
     # finding a node
 
@@ -248,14 +248,13 @@ class Attempts:
 
     def _choose(self, decision: Decision, cycle: Cycle, profile: Profile, rows: Rows) -> None:
         feasible = decision.feasible = self._numbers(rows)
-        if len(feasible) == 1 or not profile.score:
-            decision.best_rows = feasible
-        else:
+        best: BestRows = feasible
+        if len(feasible) > 1 and profile.score:
             decision.pre_score_skipped = profile.run_pre_scores(cycle, rows)
-            decision.scores, total = profile.score_rows(cycle, rows)
-            decision.total = total
-            decision.best_rows = feasible[(total == total.max()).nonzero()[0]]
-        row = self._choice.pick(decision.best_rows, decision.node_names)
+            decision.scores, totals = profile.score_rows(cycle, rows)
+            decision.totals = totals.column
+            best = totals.best(feasible)
+        row = self._choice.pick(best, decision.node_names)
         decision.chosen = decision.node_names[row]
 
     # holding the node

@@ -7,14 +7,11 @@ follow from a seed.
 from collections.abc import Sequence
 from typing import Protocol
 
-import numpy as np
-import numpy.typing as npt
-
-RowNumbers = npt.NDArray[np.intp]
+from podium.framework.totals import BestRows
 
 
 class Choice(Protocol):
-    def pick(self, rows: RowNumbers, names: Sequence[str]) -> int:
+    def pick(self, rows: BestRows, names: Sequence[str]) -> int:
         """One of the rows, all equally good. `names` is indexed by row."""
         ...
 
@@ -22,7 +19,7 @@ class Choice(Protocol):
 class FirstByName:
     """The first in alphabetical order, as recorded decisions expect."""
 
-    def pick(self, rows: RowNumbers, names: Sequence[str]) -> int:
+    def pick(self, rows: BestRows, names: Sequence[str]) -> int:
         numbers: list[int] = rows.tolist()
         return min(numbers, key=names.__getitem__)
 
@@ -36,7 +33,7 @@ class Seeded:
     def __init__(self, seed: int = 0) -> None:
         self._state = seed & _MASK
 
-    def pick(self, rows: RowNumbers, names: Sequence[str]) -> int:  # noqa: ARG002
+    def pick(self, rows: BestRows, names: Sequence[str]) -> int:  # noqa: ARG002
         return int(rows[0] if len(rows) == 1 else rows[self._next() % len(rows)])
 
     def _next(self) -> int:

@@ -20,6 +20,8 @@ from podium.framework.filtering import PreFilterOutcome
 from podium.framework.points import PostFilterResult
 from podium.framework.scoring import PluginScores
 from podium.framework.status import Code, Status
+from podium.framework.totals import best_rows
+from podium.framework.versions import Column, read
 
 
 def _no_rows() -> npt.NDArray[np.intp]:
@@ -55,8 +57,7 @@ class Decision:
     feasible: npt.NDArray[np.intp] = field(default_factory=_no_rows)
     pre_score_skipped: list[str] = field(default_factory=list)
     scores: list[PluginScores] = field(default_factory=list)
-    total: Ints | None = None
-    best_rows: npt.NDArray[np.intp] = field(default_factory=_no_rows)
+    totals: Column | None = None
     chosen: str | None = None
     bound: str | None = None
     message: str | None = None
@@ -68,6 +69,22 @@ class Decision:
     durations_s: dict[str, float] = field(default_factory=dict)
     consulted: list[Consulted] = field(default_factory=list)
     dropped: dict[str, Status] = field(default_factory=dict)
+
+    @property
+    def total(self) -> Ints | None:
+        """Weighted totals of the feasible rows; None where nothing was scored."""
+        if self.totals is None:
+            return None
+        self.totals = read(self.totals)
+        return self.totals
+
+    @property
+    def best_rows(self) -> npt.NDArray[np.intp]:
+        """The feasible rows among which one was chosen; none if that never happened."""
+        if self.chosen is None:
+            return _no_rows()
+        total = self.total
+        return self.feasible if total is None else best_rows(total, self.feasible)
 
     @property
     def best(self) -> list[str]:
@@ -104,7 +121,7 @@ class Decision:
     @property
     def nbytes(self) -> int:
         """About how much memory the arrays take."""
-        columns = 1 + (self.total is not None) + 2 * len(self.scores)
+        columns = 1 + (self.totals is not None) + 2 * len(self.scores)
         return 1024 + columns * 8 * len(self.feasible) + sum(r.nbytes for r in self.results)
 
     @property

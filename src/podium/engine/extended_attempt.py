@@ -34,6 +34,7 @@ from podium.framework.fit_message import NO_NODES, fit_error
 from podium.framework.pod_group_cycle import PodGroupCycle
 from podium.framework.profile import Profile
 from podium.framework.scoring import ScoringError
+from podium.framework.totals import best_rows
 
 
 class ExtendedAttempts(Attempts):
@@ -198,20 +199,20 @@ class ExtendedAttempts(Attempts):
         candidates: Candidates,
     ) -> Asking[None]:
         feasible = decision.feasible = self._rows_of(candidates, decision)
-        if len(feasible) == 1:
-            decision.best_rows = feasible
-        else:
+        best = feasible
+        if len(feasible) > 1:
             if candidates.returned is not None:
                 scored = score_guests(profile, cycle, candidates.returned)
             else:
                 skipped = profile.run_pre_scores(cycle, feasible)
-                scored = (skipped, *profile.score_rows(cycle, feasible))
+                scores, totals = profile.score_rows(cycle, feasible)
+                scored = skipped, scores, totals.read()
             decision.pre_score_skipped, decision.scores, total = scored
             added, points = yield from extenders.prioritize(candidates)
             decision.scores = [*decision.scores, *added]
-            decision.total = total = total + points
-            decision.best_rows = feasible[np.flatnonzero(total == total.max())]
-        row = self._choice.pick(decision.best_rows, decision.node_names)
+            decision.totals = total = total + points
+            best = best_rows(total, feasible)
+        row = self._choice.pick(best, decision.node_names)
         decision.chosen = decision.node_names[row]
 
     # names and rows

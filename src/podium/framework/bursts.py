@@ -5,7 +5,7 @@ is held by property tests, and is quicker by what `standing.py` knows. `Profile`
 two forms.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -14,7 +14,7 @@ from podium.cluster.growth import Ints, Rows
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import FilterResult
 from podium.framework.filtering import PreFilterOutcome, run_filters, run_pre_filters
-from podium.framework.memory import Memory, Scores, usable
+from podium.framework.memory import Memory, Scores, scores_as_they_are, usable
 from podium.framework.points import (
     FilterPlugin,
     Plugin,
@@ -30,15 +30,19 @@ from podium.framework.scoring import (
     raw_scores,
     run_pre_scores,
     run_scores,
+    scoring_failed,
 )
 from podium.framework.standing import (
     Constants,
     Prepared,
     Rejection,
+    Rejector,
     Scorer,
     Standing,
     Standings,
 )
+from podium.framework.tallies import Tallies
+from podium.framework.totals import Totals
 
 P = TypeVar("P", bound=Plugin)
 
@@ -111,7 +115,7 @@ def filters(
         return run_filters(plugins, cycle, rows, memory)
     try:
         if standing.filters is None:
-            standing.filters = tuple(p for p in plugins if _may_reject(p, cycle, memory))
+            standing.filters = tuple(_rejectors(plugins, cycle, memory))
         head, rest = _head(standing.filters, cycle, memory)
     except Exception:  # the plain form says so in its place
         return run_filters(plugins, cycle, rows, memory)
@@ -120,30 +124,38 @@ def filters(
 
 
 def _head(
-    plugins: Sequence[FilterPlugin], cycle: Cycle, memory: Memory
+    rejectors: Sequence[Rejector], cycle: Cycle, memory: Memory
 ) -> tuple[list[Rejection], Sequence[FilterPlugin]]:
     """What the remembered filters at the head of the chain say, and the filters behind them."""
     head: list[Rejection] = []
-    for position, plugin in enumerate(plugins):
+    for position, rejector in enumerate(rejectors):
+        plugin = rejector.plugin
         if plugin.name in cycle.skip_filter:
             continue
-        dependence = plugin.filter_depends(cycle)
+        dependence = rejector.dependence or plugin.filter_depends(cycle)
         if dependence is None:
-            return head, plugins[position:]
-        verdict = memory.filter(plugin, dependence, cycle)
+            return head, [behind.plugin for behind in rejectors[position:]]
+        entry = rejector.entry
+        if entry is None or not entry.kept:
+            entry = memory.filter_entry(plugin, dependence)
+            rejector.entry = entry if dependence.of_shape else None
+        verdict = memory.verdict(entry, plugin, dependence, cycle)
         if verdict is not None:
             head.append((plugin.name, verdict))
     return head, ()
 
 
-def _may_reject(plugin: FilterPlugin, cycle: Cycle, memory: Memory) -> bool:
-    """Whether a filter has to be asked at all: not if it lets every row pass and that stands."""
-    if plugin.name in cycle.skip_filter:
-        return True
-    dependence = plugin.filter_depends(cycle)
-    if dependence is None or not dependence.stands:
-        return True
-    return memory.filter(plugin, dependence, cycle) is not None
+def _rejectors(plugins: Sequence[FilterPlugin], cycle: Cycle, memory: Memory) -> Iterator[Rejector]:
+    """The filters that have to be asked: not those that let every row pass if that stands."""
+    for plugin in plugins:
+        rejector = Rejector(plugin)
+        if plugin.name not in cycle.skip_filter:
+            dependence = plugin.filter_depends(cycle)
+            if dependence is not None:
+                if dependence.stands and memory.filter(plugin, dependence, cycle) is None:
+                    continue
+                rejector.dependence = dependence if dependence.of_shape else None
+        yield rejector
 
 
 # scoring
@@ -156,18 +168,25 @@ def scores(
     memory: Memory,
     standings: Standings,
     standing: Standing,
-) -> tuple[list[PluginScores], Ints]:
+) -> tuple[list[PluginScores], Totals]:
     if not usable(cycle, rows) or not cycle.nodes.dense():
-        return run_scores(plugins, cycle, rows, memory)
+        return _plain(plugins, cycle, rows, memory)
     constants = standing.constants
     if constants is None:
         try:
             constants = _learn_constants(plugins, cycle, memory, standings, standing)
         except Exception:  # the plain form says so in its place
-            return run_scores(plugins, cycle, rows, memory)
+            return _plain(plugins, cycle, rows, memory)
     if not (isinstance(rows, slice) or constants.fit(rows)):
-        return run_scores(plugins, cycle, rows, memory)
-    return _scores(standing.scorers, constants, cycle, rows, memory)
+        return _plain(plugins, cycle, rows, memory)
+    return _scores(standing.scorers, constants, cycle, rows, memory, standings.tallies)
+
+
+def _plain(
+    plugins: Sequence[Weighted], cycle: Cycle, rows: Rows, memory: Memory
+) -> tuple[list[PluginScores], Totals]:
+    found, total = run_scores(plugins, cycle, rows, memory)
+    return found, Totals(total)
 
 
 def _scores(
@@ -176,9 +195,11 @@ def _scores(
     cycle: Cycle,
     rows: Rows,
     memory: Memory,
-) -> tuple[list[PluginScores], Ints]:
-    """Add up: what stands, then what is remembered of all rows, then what is made for these."""
+    tallies: Tallies,
+) -> tuple[list[PluginScores], Totals]:
+    """Add up: what stands or is remembered of all rows, then what is made for these."""
     found: list[PluginScores] = []
+    key: list[Hashable] = [constants]
     remembered: list[Ints] = []
     own: list[tuple[int, Scorer, Ints]] = []
     for scorer in scorers:
@@ -191,18 +212,36 @@ def _scores(
                 known = PluginScores(plugin.name, weight, raw.raw, raw.normalized)
                 found.append(known.among(rows))
                 remembered.append(raw.weighted)
+                key.append(scorer.entry)
             else:
                 own.append((len(found), scorer, raw))
                 found.append(PluginScores(plugin.name, weight, raw, raw))
-    total = constants.total
-    if remembered:
-        total = total + remembered[0]
-        for weighted in remembered[1:]:
-            total += weighted
-    if not isinstance(rows, slice):
-        total = total[rows]
-    elif not remembered:
-        total = total.copy()
+    if None in key:
+        return found, _with_own(_added(constants.total, remembered, rows), own, found, cycle, rows)
+    tally = tallies.of(tuple(key), constants.total, remembered, cycle, memory.changes)
+    if not own and isinstance(rows, slice):
+        return found, Totals(tally.total, tally.leaders)
+    return found, _with_own(_added(tally.total.live, (), rows), own, found, cycle, rows)
+
+
+def _added(constants: Ints, remembered: Sequence[Ints], rows: Rows) -> Ints:
+    """A sum of vectors of the whole table, at some rows."""
+    if not remembered:
+        return constants.copy() if isinstance(rows, slice) else constants[rows]
+    total = constants + remembered[0]
+    for weighted in remembered[1:]:
+        total += weighted
+    return total if isinstance(rows, slice) else total[rows]
+
+
+def _with_own(
+    total: Ints,
+    own: Sequence[tuple[int, Scorer, Ints]],
+    found: list[PluginScores],
+    cycle: Cycle,
+    rows: Rows,
+) -> Totals:
+    """Add what was made for these rows alone."""
     unchecked: list[PluginScores] = []
     for position, scorer, raw in own:
         normalized = normal_scores(scorer.plugin, cycle, rows, raw)
@@ -211,15 +250,24 @@ def _scores(
         if not scorer.plugin.in_range:
             unchecked.append(made)
     check_range(unchecked)
-    return found, total
+    return Totals(total)
 
 
 def _raw(scorer: Scorer, cycle: Cycle, rows: Rows, memory: Memory) -> Ints | Scores:
     """Finished scores of the whole table where some rows' are nothing else, or raw ones of the
     rows."""
-    if scorer.as_it_is:
-        return raw_scores(scorer.plugin, scorer.weight, cycle, rows, memory, whole=True)
-    return raw_scores(scorer.plugin, scorer.weight, cycle, rows, None)
+    plugin, weight, dependence = scorer.plugin, scorer.weight, scorer.dependence
+    if not scorer.as_it_is:
+        return raw_scores(plugin, weight, cycle, rows, None)
+    if dependence is None:
+        return raw_scores(plugin, weight, cycle, rows, memory, whole=True)
+    entry = scorer.entry
+    try:
+        if entry is None or not entry.kept:
+            entry = scorer.entry = memory.score_entry(plugin, dependence)
+        return memory.scores(entry, plugin, weight, dependence, cycle)
+    except Exception as problem:
+        raise scoring_failed(plugin, problem) from problem
 
 
 def _learn_constants(
@@ -239,17 +287,18 @@ def _learn_constants(
         asked = plugin.name in asked_again
         if plugin.name in cycle.skip_score and not asked:
             continue
-        as_it_is = type(plugin).normalize is ScorePlugin.normalize
-        scorer = Scorer(plugin, weight, None, as_it_is and plugin.in_range)
-        by_range = as_it_is or plugin.normalizes_by_range
+        scorer = Scorer(plugin, weight)
+        by_range = scores_as_they_are(plugin) or plugin.normalizes_by_range
         dependence = plugin.score_depends(cycle) if plugin.in_range and not asked else None
+        if dependence is not None and dependence.of_shape:
+            scorer.dependence = dependence
         if by_range and dependence is not None and dependence.stands:
             known = memory.score(plugin, weight, dependence, cycle, whole)
             if isinstance(known, Scores):
                 scores = PluginScores(plugin.name, weight, known.raw, known.normalized)
                 constants.append((plugin, scores, known.weighted))
                 key.append((plugin.name, dependence.fragment))
-                scorer = scorer._replace(constant=scores)
+                scorer.constant = scores
         scorers.append(scorer)
     standing.scorers = tuple(scorers)
     standing.constants = standings.constants(tuple(key), lambda: _sum(constants, cycle.nodes.size))

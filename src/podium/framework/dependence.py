@@ -18,6 +18,10 @@ class Dependence(NamedTuple):
     """Set where `version` moves only when a node or another object of the cluster changes, never
     because of pods or of what the cluster does not know."""
 
+    of_shape: bool = False
+    """Set where every pod of one template gives this same dependence until a node or another object
+    of the cluster changes: it is then not asked for again."""
+
     @property
     def stands(self) -> bool:
         """Whether the vector stays as it is while only pods come and go."""

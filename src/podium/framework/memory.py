@@ -4,8 +4,7 @@ Most of a plugin's answer for the next pod is its answer for the last one: the s
 same tolerations, and only a row or two changed since. A plugin that wants this says what its vector
 depends on (`Dependence`): the part of the pod it reads, whether pods on the node matter, and a
 version of anything else. An answer for a row must then depend on nothing but these and the row's
-node. Arrays handed out are never changed afterwards: an update makes a new one, so decisions can
-keep what they were given.
+node. What was handed out can be read as it was for ever (`versions.py`), so decisions can keep it.
 """
 
 from collections import OrderedDict
@@ -17,64 +16,43 @@ import numpy.typing as npt
 
 from podium.cluster.growth import Ints, Rows
 from podium.cluster.nodes import NodeTable
-from podium.cluster.usage import Usage
 from podium.framework.cycle import Cycle
 from podium.framework.dependence import Dependence
 from podium.framework.faults import WrongAnswer
 from podium.framework.points import FilterPlugin, ScorePlugin
+from podium.framework.stale import FEW, Changes, Stale
 from podium.framework.status import Status
 from podium.framework.verdict import Values, Verdict, checked
+from podium.framework.versions import Column, Version
 
 MOST_BYTES = 192 * 1024 * 1024
-_RECOMPUTE_SHARE = 4
-"""A vector with more than one in so many rows out of date is made anew."""
-
-
-_FEW = 4
-"""Up to so many rows plain Python is quicker than vectors."""
-
-
-class Stale:
-    """Rows to look at again."""
-
-    __slots__ = ("_array", "rows")
-
-    def __init__(self, rows: list[int]) -> None:
-        self.rows = rows
-        self._array: npt.NDArray[np.intp] | None = None
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @property
-    def array(self) -> npt.NDArray[np.intp]:
-        if self._array is None:
-            self._array = np.array(self.rows, dtype=np.intp)
-        return self._array
 
 
 class Scores(NamedTuple):
-    """A remembered scorer's vectors over the whole table."""
+    """A remembered scorer's vectors over the whole table. `weighted` is for adding up at once: it
+    may change later on."""
 
-    raw: Ints
-    normalized: Ints
+    raw: Version
+    normalized: Column
     weighted: Ints
 
 
 class _Entry:
     """`moment` is the membership of the table and the version of anything else that a vector was
-    made for; the other two are the changes that it has seen."""
+    made for; the next two are the changes that it has seen. Who holds an entry uses it as long as
+    it is `kept`."""
 
-    __slots__ = ("moment", "nbytes", "nodes_seen", "usage_seen")
+    __slots__ = ("kept", "moment", "nbytes", "nodes_seen", "usage_seen")
 
     def __init__(self) -> None:
+        self.kept = True
         self.moment: tuple[int, Hashable] | None = None
         self.nodes_seen = 0
         self.usage_seen = 0
         self.nbytes = 0
 
 
-class _FilterEntry(_Entry):
+class FilterEntry(_Entry):
     """`values` None means that every row passes. `statuses` only ever grows."""
 
     __slots__ = ("numbers", "statuses", "values", "verdict")
@@ -94,12 +72,12 @@ class _FilterEntry(_Entry):
         return found
 
 
-class _ScoreEntry(_Entry):
+class ScoreEntry(_Entry):
     __slots__ = ("raw", "scores")
 
     def __init__(self) -> None:
         super().__init__()
-        self.raw: Ints | None = None
+        self.raw: Version | None = None
         self.scores: Scores | None = None
 
 
@@ -114,18 +92,24 @@ class Memory:
         self._entries: OrderedDict[tuple[str, str, Hashable], _Entry] = OrderedDict()
         self._most_bytes = most_bytes
         self.nbytes = 0
-        # Several vectors of one pod are usually equally old.
-        self._span = (-1, -1, -1, -1)
-        self._changed: Stale | None = None
+        self.changes = Changes()
 
     def filter(self, plugin: FilterPlugin, dependence: Dependence, cycle: Cycle) -> Verdict | None:
         """A plugin's verdict for the whole table."""
-        entry = self._entry(("filter", plugin.name, dependence.fragment), _FilterEntry)
+        return self.verdict(self.filter_entry(plugin, dependence), plugin, dependence, cycle)
+
+    def filter_entry(self, plugin: FilterPlugin, dependence: Dependence) -> FilterEntry:
+        return self._entry(("filter", plugin.name, dependence.fragment), FilterEntry)
+
+    def verdict(
+        self, entry: FilterEntry, plugin: FilterPlugin, dependence: Dependence, cycle: Cycle
+    ) -> Verdict | None:
+        """`filter` for those who hold the entry."""
         stale = self._stale(entry, dependence, cycle)
         try:
             if stale is None:
                 self._refilter(entry, plugin, cycle)
-            elif len(stale):
+            elif stale.rows:
                 self._patch_verdict(entry, plugin, cycle, stale)
         except Exception:
             entry.moment = None
@@ -136,41 +120,53 @@ class Memory:
         self, plugin: ScorePlugin, weight: int, dependence: Dependence, cycle: Cycle, rows: Rows
     ) -> Ints | Scores:
         """A plugin's raw scores; for the whole table the finished ones with them."""
-        entry = self._entry(("score", plugin.name, dependence.fragment), _ScoreEntry)
-        stale = self._stale(entry, dependence, cycle)
-        try:
-            raw = self._rescore(entry, plugin, cycle, stale)
-            if not isinstance(rows, slice):
-                return raw[rows]
-            if entry.scores is None:
+        entry = self.score_entry(plugin, dependence)
+        if isinstance(rows, slice):
+            return self.scores(entry, plugin, weight, dependence, cycle)
+        return self._raw(entry, plugin, dependence, cycle).live[rows]
+
+    def score_entry(self, plugin: ScorePlugin, dependence: Dependence) -> ScoreEntry:
+        return self._entry(("score", plugin.name, dependence.fragment), ScoreEntry)
+
+    def scores(
+        self,
+        entry: ScoreEntry,
+        plugin: ScorePlugin,
+        weight: int,
+        dependence: Dependence,
+        cycle: Cycle,
+    ) -> Scores:
+        """`score` of the whole table for those who hold the entry."""
+        raw = self._raw(entry, plugin, dependence, cycle)
+        if entry.scores is None:
+            try:
                 entry.scores = _finish(plugin, weight, cycle, raw)
+            except Exception:
+                entry.moment = None
+                raise
+        return entry.scores
+
+    def _raw(
+        self, entry: ScoreEntry, plugin: ScorePlugin, dependence: Dependence, cycle: Cycle
+    ) -> Version:
+        stale = self._stale(entry, dependence, cycle)
+        raw = entry.raw
+        try:
+            if stale is None or raw is None:
+                entry.raw = raw = self._rescore(entry, plugin, cycle)
+                entry.scores = None
+            elif stale.rows:
+                entry.raw = raw = _patch_scores(raw, plugin, cycle, stale)
+                entry.scores = None
         except Exception:
             entry.moment = None
             raise
-        return entry.scores
-
-    def _rescore(
-        self,
-        entry: _ScoreEntry,
-        plugin: ScorePlugin,
-        cycle: Cycle,
-        stale: Stale | None,
-    ) -> Ints:
-        raw = entry.raw
-        if stale is None or raw is None:
-            raw = _spread_out(whole_numbers(plugin.score(cycle, _table(cycle))), cycle)
-            self._account(entry, raw.nbytes * 2)
-        elif len(stale):
-            raw = raw.copy()
-            if plugin.has_score_row and len(stale) <= _FEW:
-                for row in stale.rows:
-                    raw[row] = plugin.score_row(cycle, row)
-            else:
-                raw[stale.array] = plugin.score(cycle, stale.array)
-        if raw is not entry.raw:
-            entry.raw = raw
-            entry.scores = None
         return raw
+
+    def _rescore(self, entry: ScoreEntry, plugin: ScorePlugin, cycle: Cycle) -> Version:
+        raw = _spread_out(whole_numbers(plugin.score(cycle, _table(cycle))), cycle)
+        self._account(entry, raw.nbytes * 2)
+        return Version.of_another(raw)
 
     def _entry(self, key: tuple[str, str, Hashable], kind: type[E]) -> E:
         entry = self._entries.get(key)
@@ -185,7 +181,7 @@ class Memory:
         """Rows to look at again; None for all of them. Notes that the entry is right now."""
         nodes, usage = cycle.nodes, cycle.usage
         was, seen_nodes, seen_usage = entry.moment, entry.nodes_seen, entry.usage_seen
-        entry.nodes_seen = now_nodes = nodes.log.generation
+        entry.nodes_seen = nodes.log.generation
         entry.usage_seen = now_usage = usage.log.generation
         moment = (nodes.membership, dependence.version)
         if was != moment:
@@ -193,15 +189,9 @@ class Memory:
             return None
         if not dependence.usage:
             seen_usage = now_usage
-        if seen_nodes == now_nodes and seen_usage == now_usage:
-            return _NOTHING
-        span = (seen_nodes, now_nodes, seen_usage, now_usage)
-        if span != self._span:
-            self._span = span
-            self._changed = _changed(nodes, usage, seen_nodes, seen_usage)
-        return self._changed
+        return self.changes.since(seen_nodes, seen_usage, nodes, usage)
 
-    def _refilter(self, entry: _FilterEntry, plugin: FilterPlugin, cycle: Cycle) -> None:
+    def _refilter(self, entry: FilterEntry, plugin: FilterPlugin, cycle: Cycle) -> None:
         verdict = checked(plugin.filter(cycle, _table(cycle)))
         entry.statuses = []
         entry.numbers = {}
@@ -216,13 +206,13 @@ class Memory:
 
     def _patch_verdict(
         self,
-        entry: _FilterEntry,
+        entry: FilterEntry,
         plugin: FilterPlugin,
         cycle: Cycle,
         stale: Stale,
     ) -> None:
         rows = stale.rows
-        if plugin.has_filter_row and len(rows) <= _FEW:
+        if plugin.has_filter_row and len(rows) <= FEW:
             statuses = [plugin.filter_row(cycle, row) for row in rows]
         else:
             fresh = checked(plugin.filter(cycle, stale.array))
@@ -242,7 +232,7 @@ class Memory:
         entry.verdict = Verdict(values, lambda value: known[value - 1]) if values.any() else None
         self._account(entry, values.nbytes)
 
-    def _renumbered(self, entry: _FilterEntry, cycle: Cycle) -> Values:
+    def _renumbered(self, entry: FilterEntry, cycle: Cycle) -> Values:
         """A copy of the verdict in which numbers stand for the entry's own statuses."""
         verdict = entry.verdict
         if entry.values is None or verdict is None:
@@ -259,29 +249,23 @@ class Memory:
         while self.nbytes > self._most_bytes and len(self._entries) > 1:
             _, gone = self._entries.popitem(last=False)
             self.nbytes -= gone.nbytes
+            gone.kept = False
 
 
-def _changed(nodes: NodeTable, usage: Usage, seen_nodes: int, seen_usage: int) -> Stale | None:
-    """Rows that changed since two moments; None if these are too many to look at one by one."""
-    changed, taken = nodes.log.since(seen_nodes), usage.log.since(seen_usage)
-    if changed is None or taken is None:
-        return None
-    rows = set(changed)
-    rows.update(taken)
-    if len(rows) * _RECOMPUTE_SHARE > nodes.size:
-        return None
-    if nodes.dense():
-        return Stale(sorted(rows))
-    return Stale([row for row in sorted(rows) if nodes.present[row]])
+def _patch_scores(raw: Version, plugin: ScorePlugin, cycle: Cycle, stale: Stale) -> Version:
+    rows = stale.rows
+    if not scores_as_they_are(plugin):
+        # What normalising makes of an array may be that very array.
+        raw = Version.of_another(raw.live)
+    if plugin.has_score_row and len(rows) <= FEW:
+        return raw.changed(rows, [plugin.score_row(cycle, row) for row in rows])
+    return raw.changed(stale.array, plugin.score(cycle, stale.array))
 
 
 def _statuses(verdict: Verdict | None, count: int) -> list[Status | None]:
     if verdict is None:
         return [None] * count
     return [verdict.describe(value) if value else None for value in verdict.values.tolist()]
-
-
-_NOTHING = Stale([])
 
 
 def _table(cycle: Cycle) -> Rows:
@@ -317,6 +301,13 @@ def whole_numbers(scores: object) -> Ints:
     return scores
 
 
-def _finish(plugin: ScorePlugin, weight: int, cycle: Cycle, raw: Ints) -> Scores:
-    normalized = whole_numbers(plugin.normalize(cycle, _table(cycle), raw))
+def scores_as_they_are(plugin: ScorePlugin) -> bool:
+    """Whether raw scores are the normalised ones, whatever rows they are for."""
+    return type(plugin).normalize is ScorePlugin.normalize
+
+
+def _finish(plugin: ScorePlugin, weight: int, cycle: Cycle, raw: Version) -> Scores:
+    if scores_as_they_are(plugin):
+        return Scores(raw, raw, raw.live * weight if weight != 1 else raw.live)
+    normalized = whole_numbers(plugin.normalize(cycle, _table(cycle), raw.live))
     return Scores(raw, normalized, normalized * weight if weight != 1 else normalized)

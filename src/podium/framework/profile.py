@@ -8,7 +8,7 @@ attempt as one call.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from podium.cluster.growth import Ints, Rows
+from podium.cluster.growth import Rows
 from podium.cluster.state import Cluster
 from podium.config.errors import ConfigurationError, FieldProblem
 from podium.config.expand import PointLists, expand_profiles
@@ -51,6 +51,7 @@ from podium.framework.points import (
 from podium.framework.registry import Registry
 from podium.framework.scoring import PluginScores, run_pre_scores, run_scores
 from podium.framework.standing import Standings
+from podium.framework.totals import Totals
 from podium.framework.waiting import WaitingPods
 
 P = TypeVar("P", bound=Plugin)
@@ -113,10 +114,11 @@ class Profile:
             return run_pre_scores(self.pre_score, cycle, rows)
         return bursts.pre_scores(self.pre_score, cycle, rows, cycle.standing)
 
-    def score_rows(self, cycle: Cycle, rows: Rows) -> tuple[list[PluginScores], Ints]:
+    def score_rows(self, cycle: Cycle, rows: Rows) -> tuple[list[PluginScores], Totals]:
         """Scores per plugin and weighted totals of the feasible rows."""
         if self.memory is None or cycle.standing is None:
-            return run_scores(self.score, cycle, rows, self.memory)
+            scores, total = run_scores(self.score, cycle, rows, self.memory)
+            return scores, Totals(total)
         return bursts.scores(self.score, cycle, rows, self.memory, self.standings, cycle.standing)
 
     def rows_are_independent(self, cycle: Cycle) -> bool:

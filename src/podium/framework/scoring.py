@@ -15,6 +15,7 @@ from podium.framework.faults import WrongAnswer, describe
 from podium.framework.memory import Memory, Scores, usable, whole_numbers
 from podium.framework.points import PreScorePlugin, ScorePlugin
 from podium.framework.status import Code, Status
+from podium.framework.versions import Column, read
 
 MAX_SCORE = 100
 
@@ -36,7 +37,7 @@ class PluginScores:
     __slots__ = ("_normalized", "_raw", "_rows", "plugin", "weight")
 
     def __init__(
-        self, plugin: str, weight: int, raw: Ints, normalized: Ints, rows: Rows | None = None
+        self, plugin: str, weight: int, raw: Column, normalized: Column, rows: Rows | None = None
     ) -> None:
         self.plugin = plugin
         self.weight = weight
@@ -46,11 +47,13 @@ class PluginScores:
 
     @property
     def raw(self) -> Ints:
-        return self._raw if self._rows is None else self._raw[self._rows]
+        raw = self._raw = read(self._raw)
+        return raw if self._rows is None else raw[self._rows]
 
     @property
     def normalized(self) -> Ints:
-        return self._normalized if self._rows is None else self._normalized[self._rows]
+        normalized = self._normalized = read(self._normalized)
+        return normalized if self._rows is None else normalized[self._rows]
 
     def among(self, rows: Rows) -> "PluginScores":
         """Scores of the whole table as those of some rows."""
@@ -97,8 +100,9 @@ def run_scores(
             answer = PluginScores(plugin.name, weight, raw.raw, raw.normalized)
             total += raw.weighted
         else:
-            answer = PluginScores(plugin.name, weight, raw, normal_scores(plugin, cycle, rows, raw))
-            total += answer.normalized * weight if weight != 1 else answer.normalized
+            normalized = normal_scores(plugin, cycle, rows, raw)
+            answer = PluginScores(plugin.name, weight, raw, normalized)
+            total += normalized * weight if weight != 1 else normalized
         scores.append(answer)
         if not plugin.in_range:
             unchecked.append(answer)
@@ -124,9 +128,12 @@ def raw_scores(
         table = cycle.nodes.all_rows() if whole else rows
         return memory.score(plugin, weight, dependence, cycle, table)
     except Exception as problem:
-        raise ScoringError(
-            f'running Score plugins: plugin "{plugin.name}" failed with: {describe(problem)}'
-        ) from problem
+        raise scoring_failed(plugin, problem) from problem
+
+
+def scoring_failed(plugin: ScorePlugin, problem: Exception) -> ScoringError:
+    text = f'running Score plugins: plugin "{plugin.name}" failed with: {describe(problem)}'
+    return ScoringError(text)
 
 
 def check_range(scores: Sequence[PluginScores]) -> None:

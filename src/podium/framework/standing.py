@@ -18,7 +18,9 @@ from podium.cluster.growth import Ints, Rows
 from podium.cluster.pod_info import PodShape
 from podium.cluster.state import Cluster
 from podium.framework.cycle import Cycle
+from podium.framework.dependence import Dependence
 from podium.framework.diagnosis import FilterResult
+from podium.framework.memory import FilterEntry, ScoreEntry, scores_as_they_are
 from podium.framework.points import (
     FilterPlugin,
     Plugin,
@@ -27,6 +29,7 @@ from podium.framework.points import (
     ScorePlugin,
 )
 from podium.framework.scoring import PluginScores
+from podium.framework.tallies import Tallies
 from podium.framework.verdict import Verdict
 
 MOST_SHAPES = 8192
@@ -85,14 +88,31 @@ class Constants:
         return True
 
 
-class Scorer(NamedTuple):
+class Scorer:
     """`constant` are the plugin's scores if they stand; `as_it_is` says that raw scores are the
-    normalised ones, whatever rows they are for."""
+    normalised ones, whatever rows they are for, and in range. `dependence` is there if it is the
+    same for the whole shape; `entry` is then where its scores are remembered."""
 
-    plugin: ScorePlugin
-    weight: int
-    constant: PluginScores | None
-    as_it_is: bool
+    __slots__ = ("as_it_is", "constant", "dependence", "entry", "plugin", "weight")
+
+    def __init__(self, plugin: ScorePlugin, weight: int) -> None:
+        self.plugin = plugin
+        self.weight = weight
+        self.as_it_is = plugin.in_range and scores_as_they_are(plugin)
+        self.constant: PluginScores | None = None
+        self.dependence: Dependence | None = None
+        self.entry: ScoreEntry | None = None
+
+
+class Rejector:
+    """A filter that may reject a row; `dependence` and `entry` as of a scorer."""
+
+    __slots__ = ("dependence", "entry", "plugin")
+
+    def __init__(self, plugin: FilterPlugin) -> None:
+        self.plugin = plugin
+        self.dependence: Dependence | None = None
+        self.entry: FilterEntry | None = None
 
 
 Rejection = tuple[str, Verdict]
@@ -118,7 +138,7 @@ class Standing:
     def __init__(self) -> None:
         self.pre_filter: Prepared[PreFilterPlugin] | None = None
         self.pre_score: Prepared[PreScorePlugin] | None = None
-        self.filters: tuple[FilterPlugin, ...] | None = None
+        self.filters: tuple[Rejector, ...] | None = None
         """All that may reject a row, in order."""
         self.constants: Constants | None = None
         self.scorers: tuple[Scorer, ...] = ()
@@ -132,6 +152,7 @@ class Standings:
         self._by_shape: dict[PodShape, Standing] = {}
         self._constants: dict[Hashable, Constants] = {}
         self._filtered: OrderedDict[tuple[int, ...], _Filtered] = OrderedDict()
+        self.tallies = Tallies()
         self._world: World | None = None
         self._most_bytes = most_bytes
         self.nbytes = 0
@@ -196,4 +217,5 @@ class Standings:
         self._by_shape.clear()
         self._constants.clear()
         self._filtered.clear()
+        self.tallies.clear()
         self.nbytes = 0

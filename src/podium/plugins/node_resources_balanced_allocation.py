@@ -76,7 +76,9 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         if self._columns.from_devices(cycle.pod.shape.accounted):
             return None
         version = self.handle.cluster.catalog.version(DeviceClass)
-        return Dependence(cycle.pod.shape.requests_fragment, usage=True, version=version)
+        return Dependence(
+            cycle.pod.shape.requests_fragment, True, version, of_objects=True, of_shape=True
+        )
 
     def _asks_for_nothing(self, requests: Mapping[str, int]) -> bool:
         return not any(requests.get(spec.name) for spec in self._columns.resources)

@@ -116,7 +116,9 @@ class NodeResourcesFit(
         return _verdict_by_pattern(shortages, count_of(rows))
 
     def filter_depends(self, cycle: Cycle) -> Dependence:
-        return Dependence(cycle.pod.shape.requests_fragment, usage=True, version=self._version())
+        return Dependence(
+            cycle.pod.shape.requests_fragment, True, self._version(), of_objects=True, of_shape=True
+        )
 
     def filter_row(self, cycle: Cycle, row: int) -> Status | None:
         nodes, usage = cycle.nodes, cycle.usage
@@ -141,7 +143,9 @@ class NodeResourcesFit(
     def score_depends(self, cycle: Cycle) -> Dependence | None:
         if self._columns.from_devices(cycle.pod.shape.scoring_requests):
             return None
-        return Dependence(cycle.pod.shape.requests_fragment, usage=True, version=self._version())
+        return Dependence(
+            cycle.pod.shape.requests_fragment, True, self._version(), of_objects=True, of_shape=True
+        )
 
     def score_row(self, cycle: Cycle, row: int) -> int:
         requests = cycle.pod.shape.scoring_requests
