@@ -111,15 +111,18 @@ def filters(
     standings: Standings,
     standing: Standing,
 ) -> FilterResult:
+    """The result may be shared with other attempts, unless there are nominated pods to respect."""
     if not isinstance(rows, slice):
         return run_filters(plugins, cycle, rows, memory)
     try:
         if standing.filters is None:
-            standing.filters = tuple(_rejectors(plugins, cycle, memory))
+            standing.filters = tuple(_rejectors(plugins, cycle, memory, standing))
         head, rest = _head(standing.filters, cycle, memory)
     except Exception:  # the plain form says so in its place
         return run_filters(plugins, cycle, rows, memory)
-    result = standings.filtered(rows, head).continued()
+    result = standings.filtered(rows, head)
+    if rest or cycle.crowd:
+        result = result.continued()
     return run_filters(rest, cycle, rows, None, result) if rest else result
 
 
@@ -145,9 +148,15 @@ def _head(
     return head, ()
 
 
-def _rejectors(plugins: Sequence[FilterPlugin], cycle: Cycle, memory: Memory) -> Iterator[Rejector]:
-    """The filters that have to be asked: not those that let every row pass if that stands."""
+def _rejectors(
+    plugins: Sequence[FilterPlugin], cycle: Cycle, memory: Memory, standing: Standing
+) -> Iterator[Rejector]:
+    """The filters that have to be asked: not those that stand aside or let every row pass if that
+    stays so."""
+    aside = standing.pre_filter.skipped if standing.pre_filter is not None else ()
     for plugin in plugins:
+        if plugin.name in aside:
+            continue
         rejector = Rejector(plugin)
         if plugin.name not in cycle.skip_filter:
             dependence = plugin.filter_depends(cycle)

@@ -70,10 +70,10 @@ class Cycle:
     @property
     def crowd(self) -> Crowd:
         """Nominated pods that this one must leave room for."""
-        version = self.cluster.nominator.version
-        if self._crowd_version != version:
-            self._crowd_version = version
-            self._crowd = self.cluster.crowds.met_by(self.pod)
+        nominator = self.cluster.nominator
+        if self._crowd_version != nominator.version:
+            self._crowd_version = nominator.version
+            self._crowd = self.cluster.crowds.met_by(self.pod) if nominator else NOBODY
         return self._crowd
 
     def write(self, plugin: str, state: object) -> None:

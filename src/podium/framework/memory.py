@@ -214,12 +214,14 @@ class Memory:
         rows = stale.rows
         if plugin.has_filter_row and len(rows) <= FEW:
             statuses = [plugin.filter_row(cycle, row) for row in rows]
+            if entry.values is None and not any(statuses):
+                return
         else:
             fresh = checked(plugin.filter(cycle, stale.array))
             if fresh is None and entry.values is None:
                 return
             statuses = _statuses(fresh, len(rows))
-        if entry.values is None and all(status is None for status in statuses):
+        if entry.values is None and not any(statuses):
             return
         if any(status is not None and not status.code.rejected for status in statuses):
             self._refilter(entry, plugin, cycle)

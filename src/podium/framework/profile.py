@@ -105,7 +105,8 @@ class Profile:
             result = bursts.filters(
                 self.filter, cycle, rows, self.memory, self.standings, cycle.standing
             )
-        try_crowded(self.filter, self.extensions, cycle, rows, result)
+        if cycle.crowd:
+            try_crowded(self.filter, self.extensions, cycle, rows, result)
         return result
 
     def run_pre_scores(self, cycle: Cycle, rows: Rows) -> list[str]:

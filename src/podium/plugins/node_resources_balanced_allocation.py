@@ -145,8 +145,8 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
 
 
 def _score_row(amounts: Sequence[Amount]) -> int:
-    with_pod = _balance([min(a.used + a.request, a.allocatable) / a.allocatable for a in amounts])
-    without = _balance([min(a.used, a.allocatable) / a.allocatable for a in amounts])
+    with_pod = _balance([min(used + request, has) / has for _, request, has, used in amounts])
+    without = _balance([min(used, has) / has for _, _, has, used in amounts])
     return _HALF + (_HALF + with_pod - without) // 2
 
 

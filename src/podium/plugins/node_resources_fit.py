@@ -125,14 +125,19 @@ class NodeResourcesFit(
         usage.grow()
         reasons: list[str] = []
         hopeless = False
+        allocatable_of, used_of, find = (
+            nodes.allocatable.item,
+            usage.requested.item,
+            nodes.resources.find,
+        )
         if usage.pod_count[row] >= nodes.allowed_pods[row]:
             reasons.append(TOO_MANY_PODS)
         for name, amount, delegable in cycle.read(self.name, Demands):
-            index = nodes.resources.find(name)
-            allocatable = int(nodes.allocatable[index, row]) if index >= 0 else 0
+            index = find(name)
+            allocatable = allocatable_of(index, row) if index >= 0 else 0
             if delegable and allocatable == 0:
                 continue
-            used = int(usage.requested[index, row]) if index >= 0 else 0
+            used = used_of(index, row) if index >= 0 else 0
             if amount > allocatable - used:
                 reasons.append(INSUFFICIENT.format(name))
                 hopeless |= amount > allocatable

@@ -66,9 +66,12 @@ class AllocationScorer:
         raise NotImplementedError
 
     def score_row(self, amounts: Sequence[Amount]) -> int:
-        weight = sum(amount.weight for amount in amounts)
-        points = sum(self.points_of(amount) * amount.weight for amount in amounts)
-        return points // weight if weight else 0
+        points = full_weight = 0
+        for amount in amounts:
+            weight = amount[0]
+            full_weight += weight
+            points += self.points_of(amount) * weight
+        return points // full_weight if full_weight else 0
 
     def _percentage(self, part: Ints, column: Column) -> Floats:
         """What `part` is of the allocatable amount, in whole percent; `part` is used up."""
@@ -94,8 +97,9 @@ class LeastAllocated(AllocationScorer):
         return self._percentage(left, column)
 
     def points_of(self, amount: Amount) -> int:
-        left = max(amount.allocatable - amount.used - amount.request, 0)
-        return left * MAX_SCORE // amount.allocatable
+        _, request, allocatable, used = amount
+        left = max(allocatable - used - request, 0)
+        return left * MAX_SCORE // allocatable
 
 
 class MostAllocated(AllocationScorer):
@@ -108,8 +112,8 @@ class MostAllocated(AllocationScorer):
         return self._percentage(taken, column)
 
     def points_of(self, amount: Amount) -> int:
-        taken = min(amount.used + amount.request, amount.allocatable)
-        return taken * MAX_SCORE // amount.allocatable
+        _, request, allocatable, used = amount
+        return min(used + request, allocatable) * MAX_SCORE // allocatable
 
 
 class RequestedToCapacityRatio(MostAllocated):
@@ -130,7 +134,7 @@ class RequestedToCapacityRatio(MostAllocated):
         return int(self._points_at[super().points_of(amount)])
 
     def score_row(self, amounts: Sequence[Amount]) -> int:
-        given = [(self.points_of(amount), amount.weight) for amount in amounts]
+        given = [(self.points_of(amount), amount[0]) for amount in amounts]
         weight = sum(w for points, w in given if points)
         points = sum(points * w for points, w in given)
         return int(points / weight + 0.5) if weight else 0

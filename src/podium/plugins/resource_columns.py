@@ -47,14 +47,9 @@ class Column(NamedTuple):
     exact_in_floats: bool
 
 
-class Amount(NamedTuple):
-    """The same of a single row; a resource that does not count there has none."""
-
-    weight: int
-    request: int
-    allocatable: int
-    used: int
-
+Amount = tuple[int, int, int, int]
+"""The same of a single row: weight, request, allocatable, used. A resource that does not count
+there has none."""
 
 RowScorer = Callable[[Sequence[Amount]], int]
 """Makes the score of one row."""
@@ -152,16 +147,17 @@ class ResourceColumns:
     ) -> int:
         """What a scorer makes of one row, in plain integers."""
         amounts: list[Amount] = []
-        usage, allocatable_of = cycle.usage, self._nodes.allocatable
+        usage, allocatable_of = cycle.usage, self._nodes.allocatable.item
         usage.grow()
+        requested_of, nonzero_of = usage.requested.item, usage.nonzero.item
         for name, weight, index, scalar, nonzero in self._known_resources():
             request = requests.get(name, 0)
             if request == 0 and scalar:
                 continue
-            allocatable = int(allocatable_of[index, row])
+            allocatable = allocatable_of(index, row)
             if allocatable != 0:
-                used = int((usage.nonzero if nonzero else usage.requested)[index, row])
-                amounts.append(Amount(weight, request, allocatable, used))
+                used = nonzero_of(index, row) if nonzero else requested_of(index, row)
+                amounts.append((weight, request, allocatable, used))
         return scorer(amounts)
 
     def _known_resources(self) -> tuple[_Known, ...]:
