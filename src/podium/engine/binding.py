@@ -6,7 +6,8 @@ failure is the scheduler's work, in one place for every way to fail (engine spec
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from podium.framework.asking import NobodyToAsk
 from podium.framework.cycle import Cycle
@@ -22,8 +23,7 @@ NOT_BOUND = error(NO_BINDER)
 """upstream: the one failure that is retried without a word to anybody"""
 
 
-@dataclass(slots=True)
-class Binding:
+class Binding(Struct):
     """A pod on its way to a node.
 
     `expected` is the gate NominatedNodeNameForExpectation: without it nobody asks PreBind plugins

@@ -48,6 +48,8 @@ class Bindings:
     def look_at_waiting(self) -> None:
         """Go on with pods whose wait ended in any way."""
         state = self._state
+        if not state.waiting:
+            return
         state.waiting.expire(state.clock())
         for waiting in state.waiting:
             outcome = waiting.outcome
@@ -88,7 +90,8 @@ class Bindings:
         state.note(info.key, "bound", about=binding.node_name)
         for trouble in binding.problems:
             state.note(info.key, "trouble after binding", trouble)
-        state.activate(binding.cycle.to_activate.values())
+        if binding.cycle.to_activate:
+            state.activate(binding.cycle.to_activate.values())
 
     def _fail(self, flight: Flight, problem: Status) -> None:
         state = self._state

@@ -6,10 +6,11 @@ record.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, field
 
 from podium.cluster.growth import Ints, indices
 from podium.cluster.pod_info import PodInfo
@@ -23,9 +24,12 @@ from podium.framework.status import Code, Status
 from podium.framework.totals import best_rows
 from podium.framework.versions import Column, read
 
+_NO_ROWS: npt.NDArray[np.intp] = np.zeros(0, dtype=np.intp)
+_NO_ROWS.flags.writeable = False
+
 
 def _no_rows() -> npt.NDArray[np.intp]:
-    return np.zeros(0, dtype=np.intp)
+    return _NO_ROWS
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +41,7 @@ class NodeScore:
     weighted: int
 
 
-@dataclass(slots=True)
-class Decision:
+class Decision(Struct):
     """One attempt for one pod.
 
     `node_names` is indexed by row and belongs to the attempt: later changes of the cluster do not
@@ -122,7 +125,10 @@ class Decision:
     def nbytes(self) -> int:
         """About how much memory the arrays take."""
         columns = 1 + (self.totals is not None) + 2 * len(self.scores)
-        return 1024 + columns * 8 * len(self.feasible) + sum(r.nbytes for r in self.results)
+        taken = 1024 + columns * 8 * len(self.feasible)
+        for result in self.results:
+            taken += result.nbytes
+        return taken
 
     @property
     def rejectors(self) -> set[str]:

@@ -26,6 +26,7 @@ from podium.cluster.pod_info import PodInfo, uid_of
 from podium.engine.changes import node_changes, pod_changes
 from podium.engine.state import EngineState, described, placed
 from podium.framework.events import Action, ClusterEvent, Resource
+from podium.framework.queued import QueuedPod
 
 FINISHED = ("Succeeded", "Failed")
 
@@ -141,17 +142,15 @@ class Intake:
     def _added(self, info: PodInfo) -> None:
         if self._state.responsible(info.pod):
             self._state.cluster.pod_groups.put(info)
-            self._state.queue.add(info)
-            self._note_queued(info)
+            self._note_queued(self._state.queue.add(info))
             if self._gangs:
                 self._wake(PENDING_POD_ADDED, None, info.pod)
 
-    def _note_queued(self, info: PodInfo) -> None:
-        queued = self._state.queue.get(info.key)
-        if queued is not None and queued.gating_plugin:
-            self._state.note(info.key, "held back", plugins=(queued.gating_plugin,))
+    def _note_queued(self, queued: QueuedPod) -> None:
+        if queued.gating_plugin:
+            self._state.note(queued.info.key, "held back", plugins=(queued.gating_plugin,))
         else:
-            self._state.note(info.key, "queued")
+            self._state.note(queued.info.key, "queued")
 
     def _became_assigned(self, info: PodInfo) -> None:
         state = self._state

@@ -4,7 +4,7 @@ The engine writes nothing itself. Each request is a value that says exactly what
 API server; a live driver sends it, the simulator applies it to an in-memory cluster.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from podium.api.pod_groups import PodGroup, PodGroupCondition
 from podium.cluster.pod_info import PodInfo
@@ -22,8 +22,7 @@ def shortened(note: str) -> str:
     return data[: NOTE_LIMIT - len(_CUT)].decode(errors="ignore") + _CUT
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """An event about a pod; `related` is the preemptor of a victim."""
 
     pod: PodInfo
@@ -34,8 +33,7 @@ class Event:
     related: PodInfo | PodGroup | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PatchStatus:
+class PatchStatus(Struct, frozen=True):
     """Set the PodScheduled condition to False and, unless None, the nominated node."""
 
     pod: PodInfo
@@ -44,8 +42,7 @@ class PatchStatus:
     nominated_node: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Nominate:
+class Nominate(Struct, frozen=True):
     """Say where a pod is about to be bound, before a binding that takes its time.
 
     Others (a cluster autoscaler, say) read it; if it fails, the binding goes on all the same.
@@ -55,16 +52,14 @@ class Nominate:
     node_name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Evict:
+class Evict(Struct, frozen=True):
     """Mark a victim with the DisruptionTarget condition, then delete it."""
 
     victim: PodInfo
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Preempt:
+class Preempt(Struct, frozen=True):
     """Make room for a pod: clear weaker nominations, then evict, the last victim last.
 
     Each eviction and the end of it all are reported; after a failed one the last is left alone.
@@ -76,8 +71,7 @@ class Preempt:
     evict: tuple[Evict, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class GroupPreemptor:
+class GroupPreemptor(Struct, frozen=True):
     """A pod group that makes room for its members; has what a pod has that preempts."""
 
     group: PodGroup
@@ -99,8 +93,7 @@ class GroupPreemptor:
 Preemptor = PodInfo | GroupPreemptor
 
 
-@dataclass(frozen=True, slots=True)
-class PreemptForGroup:
+class PreemptForGroup(Struct, frozen=True):
     """The same for a pod group, whose victims may be on any node."""
 
     preemptor: GroupPreemptor
@@ -109,16 +102,14 @@ class PreemptForGroup:
     evict: tuple[Evict, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PatchPodGroupStatus:
+class PatchPodGroupStatus(Struct, frozen=True):
     """Set a condition of a PodGroup; the time of its last transition is the driver's to fill in."""
 
     group: PodGroup
     condition: PodGroupCondition
 
 
-@dataclass(frozen=True, slots=True)
-class PluginWrite:
+class PluginWrite(Struct, frozen=True):
     """A write that a plugin asks for where it must not wait: after a failed attempt, or when a node
     is given back.
 
@@ -130,8 +121,7 @@ class PluginWrite:
     write: object
 
 
-@dataclass(frozen=True, slots=True)
-class Bind:
+class Bind(Struct, frozen=True):
     """Run a binding cycle and report how it ended."""
 
     binding: Binding

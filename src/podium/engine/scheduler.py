@@ -8,7 +8,8 @@ configured, a cycle stops to have them asked (`scheduling`).
 
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from podium.api.pod import Pod
 from podium.cluster.pod_info import PodInfo
@@ -52,8 +53,7 @@ class UnknownProfileError(LookupError):
     """No profile serves the pod's scheduler name."""
 
 
-@dataclass(slots=True)
-class Attempt:
+class Attempt(Struct):
     """The outcome of one attempt; `binding` is there when a node is held, `crash` is the traceback
     of what only a bug can cause. `others` are the attempts of members of the same pod group,
     `writes` what plugins want to be written after a failure."""
@@ -177,7 +177,23 @@ class Engine:
     def schedule_next(self, ask: Asker | None = None) -> Attempt | None:
         """Pop a pod and try it; None when nothing is ready. `ask` speaks with extenders, if the
         configuration has any."""
+        if self._pod_groups is None and not self.configuration.extenders:
+            return self._next_at_once()
         return driven(self.scheduling(), ask)
+
+    def _next_at_once(self) -> Attempt | None:
+        """`_next` where nobody has to be asked and every pod is tried alone."""
+        self.bindings.look_at_waiting()
+        while (queued := self.queue.pop()) is not None:
+            attempt = None
+            if self._skips(queued.info):
+                self.queue.done(queued.info.uid)
+            else:
+                attempt = self._conclude(queued, self._attempt_at_once(queued.info))
+            self.bindings.look_at_waiting()
+            if attempt is not None:
+                return attempt
+        return None
 
     def scheduling(self) -> Asking[Attempt | None]:
         """`schedule_next` for drivers that have other things to do while extenders are asked.
@@ -221,7 +237,7 @@ class Engine:
         return taken
 
     def _try(self, queued: QueuedPod) -> Asking[Attempt | None]:
-        info, state = queued.info, self.state
+        info = queued.info
         if self._pod_groups is not None and info.pod.spec.scheduling_group is not None:
             return (yield from self._try_group(self._pod_groups, queued))
         if self._skips(info):
@@ -232,12 +248,19 @@ class Engine:
         except GeneratorExit:  # given up: the pod is retried without a word
             self.failures.handle(queued, rejected=False, message="", nominated_node=None)
             raise
+        return self._conclude(queued, attempt)
+
+    def _conclude(self, queued: QueuedPod, attempt: Attempt) -> Attempt:
+        """What follows an attempt: the way to the node, or back into the queue."""
+        info, state = queued.info, self.state
         decision = attempt.decision
         decision.attempt = queued.attempts
         state.note_attempt(decision)
         if attempt.binding is not None:
-            state.activate(attempt.binding.cycle.to_activate.values())
-            attempt.binding.cycle.to_activate.clear()
+            cycle = attempt.binding.cycle
+            if cycle.to_activate:
+                state.activate(cycle.to_activate.values())
+                cycle.to_activate.clear()
             self.bindings.start(queued, attempt.binding, decision.waits_s)
             return attempt
         state.ask_writes(info, attempt.writes)
@@ -283,19 +306,28 @@ class Engine:
                 return (yield from self._schedule(info))
             return self.schedule(info)
         except Exception as problem:
-            problem.add_note(f"while pod {info.key} was tried")
-            message = self._broke(problem)
-            if self.cluster.is_assumed(info.uid):
-                self.cluster.forget(info)
-            decision = Decision(
-                info,
-                info.pod.spec.scheduler_name,
-                (),
-                message=message,
-                is_error=True,
-                nominated_node="",
-            )
-            return Attempt(decision, crash=traceback.format_exc())
+            return self._crashed(info, problem)
+
+    def _attempt_at_once(self, info: PodInfo) -> Attempt:
+        try:
+            return self.schedule(info)
+        except Exception as problem:
+            return self._crashed(info, problem)
+
+    def _crashed(self, info: PodInfo, problem: Exception) -> Attempt:
+        problem.add_note(f"while pod {info.key} was tried")
+        message = self._broke(problem)
+        if self.cluster.is_assumed(info.uid):
+            self.cluster.forget(info)
+        decision = Decision(
+            info,
+            info.pod.spec.scheduler_name,
+            (),
+            message=message,
+            is_error=True,
+            nominated_node="",
+        )
+        return Attempt(decision, crash=traceback.format_exc())
 
     def _broke(self, problem: Exception) -> str:
         """What is said of an attempt that broke, as only a bug can make it."""

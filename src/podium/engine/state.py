@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from podium.api.pod import Pod
@@ -32,8 +33,7 @@ from podium.framework.queued import QueuedPod
 from podium.framework.waiting import WaitingPods
 
 
-@dataclass(slots=True)
-class Flight:
+class Flight(Struct):
     """A pod between its placement and the end of its binding cycle."""
 
     queued: QueuedPod
@@ -67,9 +67,10 @@ class EngineState:
 
     def binding(self, cycle: Cycle, profile: Profile, node_name: str) -> Binding:
         """The way from a held node to a bound pod."""
-        binders = tuple(
-            extender for extender in interested(self.extenders, cycle.pod.pod) if extender.bind_verb
-        )
+        binders: Extenders = ()
+        if self.extenders:
+            wanting = interested(self.extenders, cycle.pod.pod)
+            binders = tuple(extender for extender in wanting if extender.bind_verb)
         expected = self.gates["NominatedNodeNameForExpectation"]
         return Binding(cycle, profile, node_name, expected, binders)
 

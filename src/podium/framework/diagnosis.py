@@ -6,10 +6,10 @@ without building a status per node.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, field
 
 from podium.cluster.growth import Mask, Rows, count_of, indices
 from podium.framework.status import Code, Status, error, unresolvable
@@ -21,6 +21,8 @@ a map."""
 
 Failures = npt.NDArray[np.int8]
 Group = tuple[Status, npt.NDArray[np.intp]]
+
+_UNKNOWN = unresolvable()
 
 
 class FilterResult:
@@ -171,8 +173,7 @@ class FilterResult:
         self.overrides = {p: s for p, s in self.overrides.items() if p < length}
 
 
-@dataclass(slots=True)
-class Diagnosis:
+class Diagnosis(Struct):
     """Everything known about why (some) nodes cannot take the pod.
 
     `results` come from filtering; `own` holds single statuses by row that did not and that win,
@@ -181,7 +182,7 @@ class Diagnosis:
     """
 
     node_count: int
-    absent: Status = field(default_factory=unresolvable)
+    absent: Status = _UNKNOWN
     results: list[FilterResult] = field(default_factory=list)
     own: dict[int, Status] = field(default_factory=dict)
     strangers: dict[str, Status] = field(default_factory=dict)

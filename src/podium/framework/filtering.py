@@ -6,9 +6,9 @@ speak, node sets intersect, and a node with stronger nominated pods must pass wi
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec import Struct, field
 
 from podium.cluster.growth import Rows
 from podium.framework.all_reasons import add_all_reasons
@@ -21,8 +21,7 @@ from podium.framework.status import Code, Status, error, unresolvable
 from podium.framework.verdict import Verdict, checked
 
 
-@dataclass(slots=True)
-class PreFilterOutcome:
+class PreFilterOutcome(Struct):
     """`nodes` None means all; `narrowed_by` are the plugins that returned node sets."""
 
     nodes: frozenset[str] | None = None

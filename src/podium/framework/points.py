@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import msgspec
+from msgspec import Struct
 
 from podium.api.pod_groups import PodGroup
 from podium.cluster.growth import Ints, Rows
@@ -220,8 +221,7 @@ class ExtenderApi(Protocol):
     async def ask_to_bind(self, call: BindCall) -> BindAnswer | CallFailed: ...
 
 
-@dataclass(frozen=True, slots=True)
-class PreFlight:
+class PreFlight(Struct, frozen=True):
     """Whether PreBind has work for this pod, and may do it beside its neighbours."""
 
     status: Status | None = None

@@ -1,12 +1,11 @@
 """A pod in the scheduling queue, with the bookkeeping of its attempts."""
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from podium.cluster.pod_info import PodInfo
 
 
-@dataclass(slots=True)
-class QueuedPod:
+class QueuedPod(Struct):
     """`timestamp` is the engine's clock when the pod entered the queue, refreshed each time a
     failed attempt puts it back; it is not the creation time. `popped_at` is when its last attempt
     began. `flushed` says that nothing but a long wait brought the pod back, `flushed_at` when that

@@ -8,10 +8,11 @@ pod is looked at once more; what is there already is not written again.
 
 import logging
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from random import Random
 from typing import Final
+
+from msgspec.structs import replace
 
 from podium.api.pod import Pod
 from podium.client import Clock, DeleteOptions, KubeClient, PatchType, Unreachable

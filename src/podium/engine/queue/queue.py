@@ -78,11 +78,13 @@ class SchedulingQueue:
 
     # pods come, change and go
 
-    def add(self, info: PodInfo, event: ClusterEvent = POD_ADDED) -> None:
+    def add(self, info: PodInfo, event: ClusterEvent = POD_ADDED) -> QueuedPod:
         """A new pending pod."""
         # upstream: a pod that is held back does not reserve its nominated node until it changes
-        if self._enter_active(QueuedPod(info, self._clock()), event):
+        queued = QueuedPod(info, self._clock())
+        if self._enter_active(queued, event):
             self._follow_nomination(None, info)
+        return queued
 
     def update(
         self, old: PodInfo, new: PodInfo, changes: Iterable[ClusterEvent]
@@ -205,6 +207,8 @@ class SchedulingQueue:
         concerns: Callable[[PodInfo], bool] | None = None,
     ) -> list[QueuedPod]:
         """Something changed in the cluster: move the pods it may help. Returns those moved."""
+        if not self._unschedulable and not self._in_flight:
+            return []  # nobody to help, now or when an attempt ends
         if not self._interests.anyone(event):
             return []
         moved = [
@@ -350,7 +354,10 @@ class SchedulingQueue:
     # looking
 
     def _heap_of(self, key: str) -> KeyedHeap[QueuedPod] | None:
-        return next((heap for heap in self._heaps if key in heap), None)
+        for heap in self._heaps:
+            if key in heap:
+                return heap
+        return None
 
     def get(self, key: str) -> QueuedPod | None:
         heap = self._heap_of(key)

@@ -64,6 +64,7 @@ NO_CLAIMS = "no new claims to deallocate"
 DEALLOCATED = "deallocation of ResourceClaim completed"
 DELETED = "deletion of ResourceClaim completed"
 STILL_NOT_SCHEDULABLE = "still not schedulable"
+NOTHING_TO_WRITE, SOMETHING_TO_WRITE = PreFlight(SKIP, parallel=True), PreFlight(parallel=True)
 NOTHING_FOUND = error("claim allocation not found for node")
 
 
@@ -251,7 +252,7 @@ class DynamicResources(
 
     def pre_bind_pre_flight(self, cycle: Cycle, node_name: str) -> PreFlight:  # noqa: ARG002
         state = cycle.read(self.name, ClaimsState)
-        return PreFlight(SKIP if state.empty else None, parallel=True)
+        return NOTHING_TO_WRITE if state.empty else SOMETHING_TO_WRITE
 
     async def pre_bind(self, cycle: Cycle, node_name: str, api: ApiHandle) -> Status | None:
         state = cycle.read(self.name, ClaimsState)

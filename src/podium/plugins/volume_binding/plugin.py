@@ -59,6 +59,7 @@ from podium.plugins.volume_binding.volume_search import VolumeSearch
 from podium.plugins.volume_binding.volume_writing import VolumeApi, VolumeWriter
 
 UNBOUND_CLAIMS = unresolvable("pod has unbound immediate PersistentVolumeClaims")
+NOTHING_TO_BIND = PreFlight(SKIP, parallel=True)
 _LOST = "Lost"
 
 
@@ -213,7 +214,7 @@ class VolumeBinding(
     def pre_bind_pre_flight(self, cycle: Cycle, node_name: str) -> PreFlight:
         state = cycle.read(self.name, VolumeState)
         if state.all_bound:
-            return PreFlight(SKIP, parallel=True)
+            return NOTHING_TO_BIND
         if node_name not in state.planned:
             return PreFlight(error(f'no pod volume found for node "{node_name}"'))
         return PreFlight(parallel=True)
