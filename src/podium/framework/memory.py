@@ -64,6 +64,13 @@ class FilterEntry(_Entry):
         self.statuses: list[Status] = []
         self.numbers: dict[Status, int] = {}
 
+    def says(self, row: int, status: Status | None) -> bool:
+        """Whether this is what is known of a row already."""
+        value = 0 if self.values is None else int(self.values[row])
+        if status is None or value == 0:
+            return status is None and value == 0
+        return self.verdict is not None and self.verdict.describe(value) == status
+
     def number(self, status: Status) -> int:
         found = self.numbers.get(status)
         if found is None:
@@ -214,14 +221,12 @@ class Memory:
         rows = stale.rows
         if plugin.has_filter_row and len(rows) <= FEW:
             statuses = [plugin.filter_row(cycle, row) for row in rows]
-            if entry.values is None and not any(statuses):
-                return
         else:
             fresh = checked(plugin.filter(cycle, stale.array))
             if fresh is None and entry.values is None:
                 return
             statuses = _statuses(fresh, len(rows))
-        if entry.values is None and not any(statuses):
+        if all(entry.says(row, status) for row, status in zip(rows, statuses, strict=True)):
             return
         if any(status is not None and not status.code.rejected for status in statuses):
             self._refilter(entry, plugin, cycle)
@@ -231,7 +236,8 @@ class Memory:
             values[row] = 0 if status is None else entry.number(status)
         entry.values = values
         known = entry.statuses
-        entry.verdict = Verdict(values, lambda value: known[value - 1]) if values.any() else None
+        rejects = bool(values.max(initial=0))
+        entry.verdict = Verdict(values, lambda value: known[value - 1]) if rejects else None
         self._account(entry, values.nbytes)
 
     def _renumbered(self, entry: FilterEntry, cycle: Cycle) -> Values:

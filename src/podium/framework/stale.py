@@ -1,5 +1,6 @@
 """Which rows of a remembered vector have to be looked at again."""
 
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
@@ -16,12 +17,12 @@ _RECOMPUTE_SHARE = 4
 
 
 class Stale:
-    """Rows to look at again."""
+    """Rows to look at again, each of them once."""
 
     __slots__ = ("_array", "rows")
 
-    def __init__(self, rows: list[int]) -> None:
-        self.rows = rows
+    def __init__(self, rows: Iterable[int]) -> None:
+        self.rows = list(rows)
         self._array: npt.NDArray[np.intp] | None = None
 
     def __len__(self) -> int:
@@ -30,7 +31,7 @@ class Stale:
     @property
     def array(self) -> npt.NDArray[np.intp]:
         if self._array is None:
-            self._array = np.array(self.rows, dtype=np.intp)
+            self._array = np.fromiter(self.rows, dtype=np.intp, count=len(self.rows))
         return self._array
 
 
@@ -66,10 +67,11 @@ def _changed(nodes: NodeTable, usage: Usage, seen_nodes: int, seen_usage: int) -
     changed, taken = nodes.log.since(seen_nodes), usage.log.since(seen_usage)
     if changed is None or taken is None:
         return None
-    rows = set(changed)
-    rows.update(taken)
+    rows = set(taken)
+    if changed:
+        rows.update(changed)
     if len(rows) * _RECOMPUTE_SHARE > nodes.size:
         return None
     if nodes.dense():
-        return Stale(sorted(rows))
-    return Stale([row for row in sorted(rows) if nodes.present[row]])
+        return Stale(rows)
+    return Stale([row for row in rows if nodes.present[row]])

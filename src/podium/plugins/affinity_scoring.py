@@ -40,7 +40,7 @@ class _Worth:
 
     def add(self, weight: int, totals: Ints) -> None:
         self.worth = totals * weight if self.worth is None else self.worth + totals * weight
-        self.reaches = self.reaches or bool(totals.any())
+        self.reaches = self.reaches or bool(totals.max(initial=0) > 0)
 
 
 class AffinityScoreState:
@@ -65,7 +65,10 @@ def normalize(scores: Ints) -> Ints:
     lowest, highest = int(scores.min()), int(scores.max())
     if lowest == highest:
         return np.zeros_like(scores)
-    return (MAX_SCORE * ((scores - lowest) / float(highest - lowest))).astype(np.int64)
+    stretched = np.subtract(scores, lowest, dtype=np.float64)
+    stretched /= float(highest - lowest)
+    stretched *= MAX_SCORE
+    return stretched.astype(np.int64)
 
 
 def weigh_domains(
