@@ -24,7 +24,8 @@ from podium.config.plugin_args import (
 )
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.plugins.resource_allocation import LeastAllocated, MostAllocated, curve, scorer_for
-from podium.plugins.resource_columns import FLOAT_EXACT_BELOW, Column
+from podium.plugins.resource_columns import Column
+from podium.plugins.resource_stack import FLOAT_EXACT_BELOW
 
 EVEN = (ResourceSpec("cpu", 1), ResourceSpec("memory", 1))
 RISING = ((0, 0), (100, 10))

@@ -163,7 +163,10 @@ class PodInfos:
         self._encoder = msgspec.msgpack.Encoder()
         self._compaction = Compaction()
 
-    def of(self, pod: Pod) -> PodInfo:
+    def of(self, pod: Pod, before: PodInfo | None = None) -> PodInfo:
+        """`before` is the same pod as it was known so far."""
+        if before is not None and _only_bound(before.pod, pod):
+            return PodInfo(pod, before.shape)
         key = self._encoder.encode(_shape_fields(pod))
         shape = self._shapes.get(key)
         if shape is None:
@@ -171,6 +174,30 @@ class PodInfos:
                 self._shapes.clear()
             shape = self._shapes[key] = PodShape(pod)
         return PodInfo(self._compaction.compacted(pod, shape.first), shape)
+
+
+def _only_bound(before: Pod, after: Pod) -> bool:
+    """Whether a pod was made of another one and nothing but its node can differ: it has the very
+    parts of that one. What is read from an API server has equal parts, which takes longer to see.
+    """
+    if after.metadata is not before.metadata or after.status is not before.status:
+        return False
+    old, new = before.spec, after.spec
+    return (
+        new.containers is old.containers
+        and new.init_containers is old.init_containers
+        and new.overhead is old.overhead
+        and new.resources is old.resources
+        and new.affinity is old.affinity
+        and new.node_selector is old.node_selector
+        and new.tolerations is old.tolerations
+        and new.topology_spread_constraints is old.topology_spread_constraints
+        and new.scheduler_name is old.scheduler_name
+        and new.host_network is old.host_network
+        and new.host_users is old.host_users
+        and new.resource_claims is old.resource_claims
+        and new.volumes is old.volumes
+    )
 
 
 def _shape_fields(pod: Pod) -> tuple[object, ...]:

@@ -112,7 +112,8 @@ class Intake:
             old = None
         if old is not None and not old.spec.node_name and _same_version(old, pod):
             return
-        info = self._state.cluster.infos.of(pod)
+        held = self._state.cluster.placements.get(uid_of(pod)) if old is not None else None
+        info = self._state.cluster.infos.of(pod, held.info if held is not None else None)
         pod = self._state.pods[key] = info.pod
         if pod.spec.node_name and (old is None or not old.spec.node_name):
             self._became_assigned(info)

@@ -30,7 +30,8 @@ from podium.framework.scoring import MAX_SCORE
 from podium.framework.status import SKIP, Status
 from podium.plugins.extended_resource_classes import ExtendedResourceClasses
 from podium.plugins.mask_patterns import number_patterns
-from podium.plugins.resource_columns import Amount, Buffers, Column, Floats, ResourceColumns
+from podium.plugins.resource_columns import Amount, Buffers, Column, ResourceColumns
+from podium.plugins.resource_stack import Floats, Stack
 
 _HALF = MAX_SCORE // 2
 
@@ -64,7 +65,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         requests = cycle.pod.shape.accounted
         if self._asks_for_nothing(requests):
             return np.zeros(count_of(rows), dtype=np.int64)
-        return self._columns.scores(cycle, rows, requests, self._score_columns)
+        return self._columns.scores(cycle, rows, requests, self._score_columns, self._score_stack)
 
     def score_row(self, cycle: Cycle, row: int) -> int:
         requests = cycle.pod.shape.accounted
@@ -97,19 +98,17 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
             scores[positions] = self._score(present, len(positions))
         return scores
 
+    def _score_stack(self, stack: Stack) -> Ints:
+        count = stack.used.shape[1]
+        used = np.empty((len(stack.used), 2, count), dtype=np.int64)
+        np.add(stack.used, stack.requests, out=used[:, 0])
+        used[:, 1] = stack.used
+        np.minimum(used, stack.allocatable[:, None], out=used)
+        return _scores_of(self._spread(tuple(used / stack.divisor[:, None]), count))
+
     def _score(self, columns: Sequence[Column], count: int) -> Ints:
-        """50 + (50 + balance with the pod - balance without it) / 2, truncated."""
-        balance = self._spread([self._fractions(i, c) for i, c in enumerate(columns)], count)
-        np.subtract(1.0, balance, out=balance)
-        balance *= MAX_SCORE
-        np.floor(balance, out=balance)
-        with_pod: Floats = balance[0]
-        with_pod -= balance[1]
-        with_pod += _HALF
-        with_pod *= 0.5
-        np.floor(with_pod, out=with_pod)
-        with_pod += _HALF
-        return with_pod.astype(np.int64)
+        fractions = [self._fractions(i, c) for i, c in enumerate(columns)]
+        return _scores_of(self._spread(fractions, count))
 
     def _fractions(self, number: int, column: Column) -> Floats:
         """Used fractions, at most 1: with the pod in the first row, without it in the second."""
@@ -142,6 +141,21 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
             variance += fraction
         variance /= len(fractions)
         return np.sqrt(variance, out=variance)
+
+
+def _scores_of(spread: Floats) -> Ints:
+    """50 + (50 + balance with the pod - balance without it) / 2, truncated; the spread, with the
+    pod in the first row and without it in the second, is used up."""
+    balance = np.subtract(1.0, spread, out=spread)
+    balance *= MAX_SCORE
+    np.floor(balance, out=balance)
+    with_pod: Floats = balance[0]
+    with_pod -= balance[1]
+    with_pod += _HALF
+    with_pod *= 0.5
+    np.floor(with_pod, out=with_pod)
+    with_pod += _HALF
+    return with_pod.astype(np.int64)
 
 
 def _score_row(amounts: Sequence[Amount]) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from podium.api.devices import DeviceClass
 from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY, is_extended
@@ -35,8 +36,9 @@ from podium.plugins.extended_resource_classes import ExtendedResourceClasses
 from podium.plugins.mask_patterns import number_patterns
 from podium.plugins.node_resources_fit_hints import FitHints
 from podium.plugins.placement_allocation import placement_score
-from podium.plugins.resource_allocation import scorer_for
+from podium.plugins.resource_allocation import scorer_for, stack_scorer_for
 from podium.plugins.resource_columns import Buffers, ResourceColumns
+from podium.plugins.resource_stack import MOST_ROWS, lines_of
 
 TOO_MANY_PODS = "Too many pods"
 INSUFFICIENT = "Insufficient {}"
@@ -85,6 +87,7 @@ class NodeResourcesFit(
         self._ignored_groups = frozenset(args.ignored_resource_groups)
         strategy = args.scoring_strategy
         self._scorer = scorer_for(strategy)
+        self._of_stack = stack_scorer_for(strategy, self._scorer)
         self._columns = ResourceColumns(
             strategy.resources, handle.cluster.nodes, self._classes, nonzero=True
         )
@@ -108,6 +111,8 @@ class NodeResourcesFit(
             demands = cycle.read(self.name, Demands)
         except StateMissing as missing:
             raise StateMissing(STATE_MISSING.format(missing)) from missing
+        if not isinstance(rows, slice) and _is_room_everywhere(cycle, rows, demands):
+            return None
         shortages = self._shortages(cycle, rows, demands)
         if not shortages:
             return None
@@ -222,7 +227,7 @@ class NodeResourcesFit(
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
         requests = cycle.pod.shape.scoring_requests
-        return self._columns.scores(cycle, rows, requests, self._scorer.score)
+        return self._columns.scores(cycle, rows, requests, self._scorer.score, self._of_stack)
 
     def score_placement(self, group: PodGroupCycle, assignments: Assignments) -> int:
         return placement_score(
@@ -231,6 +236,24 @@ class NodeResourcesFit(
             assignments.placement.rows,
             (member for member, _ in assignments.proposed),
         )
+
+
+def _is_room_everywhere(cycle: Cycle, rows: npt.NDArray[np.intp], demands: Demands) -> bool:
+    """A look at all resources at once, which for a few rows is quicker than one at each: false if
+    some row may lack something."""
+    nodes, usage = cycle.nodes, cycle.usage
+    if len(rows) > MOST_ROWS:
+        return False
+    lines = lines_of([nodes.resources.find(demand.resource) for demand in demands])
+    if lines is None or any(demand.delegable for demand in demands):
+        return False
+    usage.grow()
+    free = nodes.allocatable[lines].take(rows, axis=1)
+    free -= usage.requested[lines].take(rows, axis=1)
+    wanted = np.array([[demand.amount] for demand in demands], dtype=np.int64)
+    if np.count_nonzero(free < wanted):
+        return False
+    return not np.count_nonzero(usage.pod_count[rows] >= nodes.allowed_pods[rows])
 
 
 def _verdict_by_bits(shortages: Sequence[Shortage], count: int) -> Verdict:

@@ -27,7 +27,8 @@ from podium.config.plugin_args import (
     UtilizationShapePoint,
 )
 from podium.framework.scoring import MAX_SCORE
-from podium.plugins.resource_columns import Amount, Buffers, Column, Floats
+from podium.plugins.resource_columns import Amount, Buffers, Column, StackScorer
+from podium.plugins.resource_stack import Floats, Stack
 
 _MAX_SHAPE_SCORE = 10
 
@@ -60,6 +61,19 @@ class AllocationScorer:
             total += points
         total /= max(full_weight, 1) if missing is None else np.maximum(full_weight - missing, 1)
         return total.astype(np.int64)
+
+    def score_stack(self, stack: Stack) -> Ints:
+        """`score` for resources that count everywhere and weigh the same, all at once."""
+        points = self.part_of(stack)
+        points *= MAX_SCORE
+        percent = np.floor(points / stack.divisor)
+        total: Floats = np.add.reduce(percent, axis=0)
+        total /= len(percent)
+        return total.astype(np.int64)
+
+    def part_of(self, stack: Stack) -> Ints:
+        """How much of each resource gives points."""
+        raise NotImplementedError
 
     def points_of(self, amount: Amount) -> int:
         """The same for one row."""
@@ -96,6 +110,12 @@ class LeastAllocated(AllocationScorer):
         np.maximum(left, 0, out=left)
         return self._percentage(left, column)
 
+    def part_of(self, stack: Stack) -> Ints:
+        left = stack.allocatable - stack.used
+        left -= stack.requests
+        np.maximum(left, 0, out=left)
+        return left
+
     def points_of(self, amount: Amount) -> int:
         _, request, allocatable, used = amount
         left = max(allocatable - used - request, 0)
@@ -110,6 +130,11 @@ class MostAllocated(AllocationScorer):
         np.add(column.used, column.request, out=taken)
         np.minimum(taken, column.allocatable, out=taken)
         return self._percentage(taken, column)
+
+    def part_of(self, stack: Stack) -> Ints:
+        taken = stack.used + stack.requests
+        np.minimum(taken, stack.allocatable, out=taken)
+        return taken
 
     def points_of(self, amount: Amount) -> int:
         _, request, allocatable, used = amount
@@ -164,6 +189,14 @@ def scorer_for(strategy: ScoringStrategy) -> AllocationScorer:
     if strategy.type == REQUESTED_TO_CAPACITY_RATIO and ratio is not None:
         return RequestedToCapacityRatio(ratio.shape)
     raise ValueError(f"scoring strategy {strategy.type} is not supported")
+
+
+def stack_scorer_for(strategy: ScoringStrategy, scorer: AllocationScorer) -> StackScorer | None:
+    """The form for stacks, where there is one: no curve, and all weights alike."""
+    if strategy.type not in (LEAST_ALLOCATED, MOST_ALLOCATED):
+        return None
+    weights = {spec.weight for spec in strategy.resources}
+    return scorer.score_stack if len(weights) == 1 else None
 
 
 def curve(shape: Sequence[UtilizationShapePoint]) -> list[int]:

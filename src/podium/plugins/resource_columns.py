@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from podium.api.requests import is_scalar
 from podium.cluster.growth import Ints, Mask, Rows, count_of
@@ -20,15 +19,13 @@ from podium.config.plugin_args import ResourceSpec
 from podium.framework.cycle import Cycle
 from podium.plugins.device_counts import device_counts
 from podium.plugins.extended_resource_classes import ExtendedResourceClasses
-
-Floats = npt.NDArray[np.float64]
-
-FLOAT_EXACT_BELOW = 2**44
-"""Percentages of amounts below this come out of float64 division exactly as out of int64.
-
-The quotient is at most 100, so it is rounded by at most 2^-47, while a quotient that is no integer
-keeps a distance of 1/amount > 2^-44 from the next one. 2^44 bytes are 16 TiB.
-"""
+from podium.plugins.resource_stack import (
+    FLOAT_EXACT_BELOW,
+    MOST_ROWS,
+    Floats,
+    ResourceStacks,
+    Stack,
+)
 
 
 class Column(NamedTuple):
@@ -56,6 +53,9 @@ RowScorer = Callable[[Sequence[Amount]], int]
 
 Scorer = Callable[[Sequence[Column], int], Ints]
 """Makes scores of columns, given the number of rows."""
+
+StackScorer = Callable[[Stack], Ints]
+"""The same for resources that can be stacked."""
 
 
 class _Known(NamedTuple):
@@ -117,16 +117,29 @@ class ResourceColumns:
         self._nodes = nodes
         self._classes = classes
         self._nonzero = nonzero
+        self._stacks = ResourceStacks([spec.name for spec in resources], nodes, nonzero=nonzero)
         self._divisors: dict[int, _Divisor] = {}
         self._divisors_generation = -1
         self._known: tuple[_Known, ...] = ()
         self._known_count = -1
 
-    def scores(self, cycle: Cycle, rows: Rows, requests: Mapping[str, int], scorer: Scorer) -> Ints:
+    def scores(
+        self,
+        cycle: Cycle,
+        rows: Rows,
+        requests: Mapping[str, int],
+        scorer: Scorer,
+        of_stack: StackScorer | None = None,
+    ) -> Ints:
         """What a scorer makes of the columns of some rows.
 
         Most of the table is scored as a whole: picking results is cheaper than picking inputs.
+        A few rows are scored with all resources at once, if the scorer can do that.
         """
+        if of_stack is not None and not isinstance(rows, slice) and len(rows) <= MOST_ROWS:
+            stack = self._stacks.of(cycle.usage, rows, requests)
+            if stack is not None:
+                return of_stack(stack)
         if not isinstance(rows, slice) and 2 * len(rows) > self._nodes.size:
             whole = self.of(cycle, self._nodes.all_rows(), requests)
             if all(column.considered is None for column in whole):
