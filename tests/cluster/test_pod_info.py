@@ -2,8 +2,11 @@
 
 import math
 
+import msgspec
 from builders import make_pod
+from msgspec.structs import replace
 
+from podium.api.pod import PodSpec
 from podium.cluster.pod_info import PodInfos, uid_of
 
 OWN = {"name": "other", "uid": "u2", "creationTimestamp": "2026-01-01T00:00:00Z"}
@@ -91,3 +94,45 @@ def test_a_deletion_time_makes_a_pod_terminating() -> None:
         make_pod("p", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
     ).terminating
     assert not infos.of(make_pod("p")).terminating
+
+
+def test_a_pod_that_was_only_bound_keeps_its_shape() -> None:
+    infos = PodInfos()
+    before = infos.of(make_pod("p", requests={"cpu": "1"}))
+    bound = replace(before.pod, spec=replace(before.pod.spec, node_name="n"))
+    assert infos.of(bound, before).shape is before.shape
+    assert infos.of(bound, before).pod is bound
+
+
+def test_whatever_else_changed_a_pod_has_the_shape_that_it_would_have_alone() -> None:
+    infos = PodInfos()
+    before = infos.of(make_pod("p", requests={"cpu": "1"}))
+    written = {
+        "containers": [{"name": "c", "image": "other"}],
+        "initContainers": [{"name": "i", "image": "i"}],
+        "overhead": {"cpu": "1"},
+        "resources": {"requests": {"cpu": "3"}},
+        "affinity": {"podAffinity": {}},
+        "nodeSelector": {"a": "b"},
+        "tolerations": [{"operator": "Exists"}],
+        "topologySpreadConstraints": [
+            {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
+        ],
+        "schedulerName": "another",
+        "hostNetwork": True,
+        "hostUsers": False,
+        "resourceClaims": [{"name": "c"}],
+        "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}],
+    }
+    spec = before.pod.spec
+    for changed in (msgspec.convert({name: value}, PodSpec) for name, value in written.items()):
+        differing = {
+            field: getattr(changed, field)
+            for field in PodSpec.__struct_fields__
+            if getattr(changed, field) != getattr(PodSpec(), field)
+        }
+        assert len(differing) == 1
+        pod = replace(before.pod, spec=replace(spec, **differing))
+        assert infos.of(pod, before).shape is infos.of(pod).shape is not before.shape
+    labelled = replace(before.pod, metadata=replace(before.pod.metadata, labels={"a": "b"}))
+    assert infos.of(labelled, before).shape is infos.of(labelled).shape is not before.shape
