@@ -7,7 +7,6 @@ suite creates them; those of a workload file arrive one after the other, each wh
 is done.
 """
 
-import gc
 import os
 import resource
 import time
@@ -24,6 +23,7 @@ from podium.bench.cases import CASES
 from podium.bench.driver import MOST_ATTEMPTS_PER_POD, Driver
 from podium.bench.figures import Figures, percentile_ms
 from podium.bench.scene import Arrival, Plan, Scene
+from podium.engine.garbage import seldom_collected
 
 PROGRESS_EVERY = 100
 
@@ -74,9 +74,7 @@ def measure_file(
         driver.load(Scene(nodes=workload.nodes, init=workload.init, measured=()))
     times_s: list[float] = []
     clock = time.perf_counter
-    gc.collect()
-    gc.freeze()
-    with Stopwatch() as watch:
+    with seldom_collected(), Stopwatch() as watch:
         last = clock()
         for index, pod in enumerate(workload.pods):
             driver.arrive((Arrival(pod),))
@@ -86,7 +84,6 @@ def measure_file(
             last = now
             if progress is not None and index % PROGRESS_EVERY == 0:
                 progress(index)
-    gc.unfreeze()
     plan = Plan(len(workload.nodes), len(workload.init), len(times_s))
     return _figures(driver, times_s, loading, watch, plan)
 
@@ -107,14 +104,11 @@ def measure_case(
         driver.load(scene)
     arrivals = list(scene.measured)
     most = MOST_ATTEMPTS_PER_POD * max(1, len(arrivals))
-    gc.collect()
-    gc.freeze()
-    with profiler or nullcontext(), Stopwatch() as watch:
+    with seldom_collected(), profiler or nullcontext(), Stopwatch() as watch:
         driver.arrive(arrivals)
         while not driver.finished and driver.attempts < most and driver.step():
             if progress is not None and driver.attempts % PROGRESS_EVERY == 0:
                 progress(driver.bound)
-    gc.unfreeze()
     return _figures(driver, driver.times_s, loading, watch, replace(plan, pods=len(arrivals)))
 
 
