@@ -15,6 +15,7 @@ from podium.cluster.growth import indices
 from podium.config.load import load_configuration
 from podium.engine import Engine
 from podium.framework.cycle import Cycle
+from podium.framework.memory import Memory
 from podium.framework.scoring import PluginScores
 from podium.framework.tallies import Tallies
 from podium.framework.totals import Totals
@@ -67,23 +68,27 @@ def values(made: Ranked) -> list[Any]:
 
 
 @settings(max_examples=60, deadline=None)
-@given(batches, st.sampled_from((2**20, COUNT * 8)))
-def test_however_far_behind_a_tally_catches_up(sequence: list[list[int]], most_bytes: int) -> None:
+@given(batches, st.sampled_from((2**20, COUNT * 8)), st.sampled_from((2**20, COUNT * 8 * 3)))
+def test_however_far_behind_a_tally_catches_up(
+    sequence: list[list[int]], tally_bytes: int, memory_bytes: int
+) -> None:
     engine = cluster_of_many()
     profile = engine.first_profile
-    profile.standings.tallies = Tallies(most_bytes)
+    profile.standings.tallies = Tallies(tally_bytes)
+    remembering = profile.memory = Memory(memory_bytes)
     kept: list[tuple[Ranked, list[Any]]] = []
     for number, batch in enumerate(sequence):
         for place, row in enumerate(batch):
             name = f"p{number}-{place}"
             engine.cluster.add_pod(make_pod(name, node=f"n{row}", **KINDS[place % len(KINDS)]))
         for kind in KINDS[: 1 + number % len(KINDS)]:
-            memory, profile.memory = profile.memory, None
+            profile.memory = None
             _, fresh = ranked(engine, kind)
-            profile.memory = memory
+            profile.memory = remembering
             made, found = ranked(engine, kind)
             assert found == fresh
             kept.append((made, fresh[1:]))
-        assert profile.standings.tallies.nbytes <= most_bytes
+        assert profile.standings.tallies.nbytes <= tally_bytes
+        assert remembering.nbytes <= memory_bytes
     for made, was in kept:
         assert values(made) == was

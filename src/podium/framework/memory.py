@@ -37,19 +37,28 @@ class Scores(NamedTuple):
     weighted: Ints
 
 
+Key = tuple[str, str, Hashable]
+"""Filter or score, the plugin, and the fragment."""
+
+
 class _Entry:
     """`moment` is the membership of the table and the version of anything else that a vector was
     made for; the next two are the changes that it has seen. Who holds an entry uses it as long as
     it is `kept`."""
 
-    __slots__ = ("kept", "moment", "nbytes", "nodes_seen", "usage_seen")
+    __slots__ = ("kept", "key", "moment", "nbytes", "nodes_seen", "usage_seen")
 
-    def __init__(self) -> None:
+    def __init__(self, key: Key) -> None:
+        self.key = key
         self.kept = True
         self.moment: tuple[int, Hashable] | None = None
         self.nodes_seen = 0
         self.usage_seen = 0
         self.nbytes = 0
+
+    def clear(self) -> None:
+        """Let go of the vectors, whoever holds the entry."""
+        raise NotImplementedError
 
 
 class FilterEntry(_Entry):
@@ -57,12 +66,15 @@ class FilterEntry(_Entry):
 
     __slots__ = ("numbers", "statuses", "values", "verdict")
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, key: Key) -> None:
+        super().__init__(key)
         self.values: Values | None = None
         self.verdict: Verdict | None = None
         self.statuses: list[Status] = []
         self.numbers: dict[Status, int] = {}
+
+    def clear(self) -> None:
+        self.values = self.verdict = None
 
     def says(self, row: int, status: Status | None) -> bool:
         """Whether this is what is known of a row already."""
@@ -82,10 +94,13 @@ class FilterEntry(_Entry):
 class ScoreEntry(_Entry):
     __slots__ = ("raw", "scores")
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, key: Key) -> None:
+        super().__init__(key)
         self.raw: Version | None = None
         self.scores: Scores | None = None
+
+    def clear(self) -> None:
+        self.raw = self.scores = None
 
 
 E = TypeVar("E", bound=_Entry)
@@ -96,7 +111,7 @@ class Memory:
     """What the plugins of one profile said, bounded in bytes; the least recently used goes."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self._entries: OrderedDict[tuple[str, str, Hashable], _Entry] = OrderedDict()
+        self._entries: OrderedDict[Key, _Entry] = OrderedDict()
         self._most_bytes = most_bytes
         self.nbytes = 0
         self.changes = Changes()
@@ -175,10 +190,10 @@ class Memory:
         self._account(entry, raw.nbytes * 2)
         return Version.of_another(raw)
 
-    def _entry(self, key: tuple[str, str, Hashable], kind: type[E]) -> E:
+    def _entry(self, key: Key, kind: type[E]) -> E:
         entry = self._entries.get(key)
         if not isinstance(entry, kind):
-            entry = self._entries[key] = kind()
+            entry = self._entries[key] = kind(key)
         self._entries.move_to_end(key)
         return entry
 
@@ -254,10 +269,12 @@ class Memory:
     def _account(self, entry: _Entry, nbytes: int) -> None:
         self.nbytes += nbytes - entry.nbytes
         entry.nbytes = nbytes
+        self._entries.move_to_end(entry.key)  # who makes room stays
         while self.nbytes > self._most_bytes and len(self._entries) > 1:
             _, gone = self._entries.popitem(last=False)
             self.nbytes -= gone.nbytes
             gone.kept = False
+            gone.clear()
 
 
 def _patch_scores(raw: Version, plugin: ScorePlugin, cycle: Cycle, stale: Stale) -> Version:
