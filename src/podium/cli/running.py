@@ -30,6 +30,7 @@ from podium.config.feature_gates import FeatureGates
 from podium.config.flags.client_settings import ClientSettings
 from podium.config.flags.options import Options
 from podium.config.flags.surroundings import StartRefused
+from podium.engine.garbage import seldom_collected
 from podium.live.assembly import Assembly, live_engine
 from podium.live.exposition import rules_of
 from podium.live.leader_election import LeaderElection, LeadershipLost, new_identity

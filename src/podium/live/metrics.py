@@ -212,7 +212,7 @@ class SchedulerMetrics(Onlooker):
         durations, name = decision.durations_s, decision.profile
         score_s = durations.get("score")
         if score_s is not None:
-            if decision.total is not None:
+            if decision.totals is not None:
                 series.score.observe(score_s)
                 self._evaluated["Score", name, True, tuple(decision.pre_score_skipped)] += 1
             return score_s
