@@ -12,14 +12,14 @@ from podium.client import Unreachable
 from podium.client.transport import Reply, Request
 
 
-def test_sixteen_writes_are_under_way_at_a_time() -> None:
+def test_as_many_writes_are_under_way_at_a_time_as_there_are_connections() -> None:
     async def scenario() -> None:
         server = EventServer(latency_s=1.0)
         async with recording(server) as recorder:
-            for number in range(64):
+            for number in range(256):
                 recorder.record(scheduled(pod_info(f"pod-{number}")))
             await recorder.flush(600)
-        assert server.most_at_once == 16
+        assert server.most_at_once == 64
         assert server.writes[-1].at_s - server.writes[0].at_s == 3.0
 
     run_virtually(scenario())

@@ -7,19 +7,17 @@ where other programs run too, that is the figure to compare.
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from time import perf_counter
-from typing import Any, Final, TypeVar
+from typing import Final
 
 import msgspec
 
 from podium.bench.figures import percentile_ms
-from podium.bench.http_load import Connection, LoadError, connect, request, watch
+from podium.bench.http_load import Connection, LoadError, connect, in_fast_loop, request, watch
 from podium.bench.served_api import ServedApi, served_api
 from podium.bench.templates import IMAGE, SMALL
-
-T = TypeVar("T")
 
 PODS: Final = "/api/v1/namespaces/default/pods"
 _PATIENCE_S: Final = 60.0
@@ -61,19 +59,21 @@ def measure_creations(plan: Plan, *, durable: bool) -> ApiFigures:
     """As many creations as the server can take."""
     with served_api(durable=durable, tls=plan.tls) as api:
         name = "creations, durable" if durable else "creations, in memory"
-        return _in_loop(_create(api, name, plan.pods, plan.connections))
+        return in_fast_loop(_create(api, name, plan.pods, plan.connections))
 
 
 def measure_objects(plan: Plan) -> ApiFigures:
     """How much memory many pods take."""
     with served_api(tls=plan.tls) as api:
-        return _in_loop(_create(api, f"{plan.objects:,} pods kept", plan.objects, plan.connections))
+        return in_fast_loop(
+            _create(api, f"{plan.objects:,} pods kept", plan.objects, plan.connections)
+        )
 
 
 def measure_watchers(plan: Plan) -> ApiFigures:
     """Events at a steady rate to many watchers; times are from a creation to its event."""
     with served_api(tls=plan.tls) as api:
-        return _in_loop(_follow(api, plan))
+        return in_fast_loop(_follow(api, plan))
 
 
 MEASURES: Final[dict[str, Callable[[Plan], ApiFigures]]] = {
@@ -82,16 +82,6 @@ MEASURES: Final[dict[str, Callable[[Plan], ApiFigures]]] = {
     "watch": measure_watchers,
     "objects": measure_objects,
 }
-
-
-def _in_loop(main: Coroutine[Any, Any, T]) -> T:
-    """Run in the fast event loop where there is one."""
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.run(main)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(main)
 
 
 def creation(api: ServedApi, name: str) -> bytes:

@@ -7,11 +7,13 @@ notes when each came; what an event says is looked at only where it is asked for
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from time import perf_counter
-from typing import cast
+from typing import Any, TypeVar, cast
 
 from podium.bench.served_api import ServedApi
+
+T = TypeVar("T")
 
 _HEAD_END = b"\r\n\r\n"
 
@@ -77,7 +79,9 @@ class Connection(_Wire):
             if len(self._buffer) < whole:
                 return
             del self._buffer[:whole]
-            self._waiting.popleft().set_result(int(head[9:12]))
+            answer = self._waiting.popleft()
+            if not answer.done():
+                answer.set_result(int(head[9:12]))
 
     def connection_lost(self, problem: Exception | None) -> None:
         super().connection_lost(problem)
@@ -163,3 +167,13 @@ async def watch(
     )
     await made.is_open.wait()
     return made
+
+
+def in_fast_loop(main: Coroutine[Any, Any, T]) -> T:
+    """Run in the fast event loop where there is one."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run(main)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(main)

@@ -5,7 +5,6 @@ reads processor time and memory from where the kernel tells them.
 """
 
 import base64
-import os
 import ssl
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
-_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+from podium.bench import process_cost
 
 
 class NotServing(RuntimeError):
@@ -34,18 +33,15 @@ class ServedApi:
     token: str
     tls: ssl.SSLContext | None
     process: int
+    kubeconfig: Path
 
     def cpu_s(self) -> float:
         """Processor time that the process has used so far, in all of its threads."""
-        fields = Path(f"/proc/{self.process}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
+        return process_cost.cpu_s(self.process)
 
     def rss_mb(self) -> float:
         """Memory that the process holds now."""
-        for line in Path(f"/proc/{self.process}/status").read_text().splitlines():
-            if line.startswith("VmRSS:"):
-                return round(int(line.split()[1]) / 1024, 1)
-        return 0.0
+        return process_cost.rss_mb(self.process)
 
 
 @contextmanager
@@ -81,4 +77,5 @@ def _found(kubeconfig: Path, process: int) -> ServedApi:
         tls = ssl.create_default_context(cadata=authority)
     assert address.hostname is not None
     assert address.port is not None
-    return ServedApi(address.hostname, address.port, user.get("token", ""), tls, process)
+    token = user.get("token", "")
+    return ServedApi(address.hostname, address.port, token, tls, process, kubeconfig)

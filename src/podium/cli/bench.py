@@ -21,6 +21,7 @@ from podium.bench.plot import draw_plot
 from podium.bench.results import Recorded, by_name, read_results, recorded, to_document
 from podium.cli.bench_apiserver import apiserver
 from podium.cli.bench_extender import extender
+from podium.cli.bench_live import live
 from podium.cli.bench_progress import Progress, file_progress, runs_progress
 from podium.cli.bench_scaling import scaling
 from podium.cli.bench_view import BenchView
@@ -31,6 +32,7 @@ bench = App(name="bench")
 bench.command(scaling)
 bench.command(extender)
 bench.command(apiserver)
+bench.command(live)
 
 ALL = "all"
 SizeName = Literal["500Nodes", "5000Nodes", "15000Nodes", "100000Nodes"]

@@ -18,7 +18,6 @@ from uuid import uuid4
 
 from podium import __version__
 from podium.api.errors import InputError
-from podium.cli import collecting
 from podium.cli.kube_log import KubeLog
 from podium.cli.machine import Machine
 from podium.cli.management import Inside, management_server
@@ -119,8 +118,8 @@ class Scheduler:
         async def schedule() -> None:
             scheduler.begin()
             await scheduler.ready()
-            collecting.settle()
-            await scheduler.schedule()
+            with seldom_collected():
+                await scheduler.schedule()
 
         await self._until_stopped(schedule() if election is None else election.lead(schedule))
 

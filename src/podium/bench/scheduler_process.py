@@ -1,0 +1,136 @@
+"""A scheduler in a process of its own, started by the command that users start.
+
+It may be any scheduler that takes a kubeconfig or a KubeSchedulerConfiguration. The configuration
+that is written for it raises the limits on requests so far that they are not what is measured.
+
+Contract: the process has ended when the context is left, however that happens. One that ends by
+itself is a `SchedulerEnded` that shows the end of its log.
+"""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from podium.api.errors import InputError
+from podium.bench import process_cost
+
+KUBECONFIG: Final = "{kubeconfig}"
+CONFIG: Final = "{config}"
+OWN_COMMAND: Final[tuple[str, ...]] = (
+    *(sys.executable, "-m", "podium", "run", "--config", CONFIG),
+    *("--secure-port=0", "--leader-elect=false"),
+)
+_LIMITLESS: Final = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+clientConnection:
+  kubeconfig: {kubeconfig}
+  qps: 100000
+  burst: 100000
+leaderElection:
+  leaderElect: false
+"""
+_GOODBYE_S: Final = 10.0
+_LAST_LINES: Final = 15
+
+
+class SchedulerEnded(InputError):
+    """A scheduler that was to be measured is not there, or does nothing."""
+
+
+class SchedulerProcess:
+    def __init__(self, process: "subprocess.Popen[bytes]", name: str, log: Path) -> None:
+        self._process = process
+        self._name = name
+        self._log = log
+
+    def check(self) -> None:
+        """Raises SchedulerEnded if the process has ended."""
+        code = self._process.poll()
+        if code is not None:
+            raise self.trouble(f"ended with code {code}")
+
+    def trouble(self, what: str) -> SchedulerEnded:
+        """What is wrong with the scheduler, with the end of its log."""
+        lines = self._log.read_text(errors="replace").splitlines()[-_LAST_LINES:]
+        told = "\n".join(("; the end of its log:", *lines)) if lines else "; it logged nothing"
+        return SchedulerEnded(f"the scheduler {what}{told}", source=self._name)
+
+    def cpu_s(self) -> float:
+        self.check()
+        return process_cost.cpu_s(self._process.pid)
+
+    def peak_rss_mb(self) -> float:
+        self.check()
+        return process_cost.peak_rss_mb(self._process.pid)
+
+
+def command_of(written: str) -> tuple[str, ...]:
+    """The words of a command line. Raises InputError for one that knows of no API server."""
+    try:
+        words = tuple(shlex.split(written))
+    except ValueError as problem:
+        raise InputError(f"not a command line: {problem}", source=written) from None
+    if not any(KUBECONFIG in word or CONFIG in word for word in words):
+        raise InputError(
+            "the scheduler is not told where the API server is",
+            source=written,
+            remedy=f"write {CONFIG} or {KUBECONFIG} where the file's name belongs",
+        )
+    return words
+
+
+@contextmanager
+def scheduler_process(command: Sequence[str], kubeconfig: Path) -> Iterator[SchedulerProcess]:
+    """Run a scheduler; `{kubeconfig}` and `{config}` in its command become names of files.
+
+    Raises SchedulerEnded if it cannot be started.
+    """
+    with tempfile.TemporaryDirectory(prefix="podium-bench-") as directory:
+        config, log = Path(directory, "scheduler.yaml"), Path(directory, "log")
+        config.write_text(_LIMITLESS.format(kubeconfig=kubeconfig))
+        names = {KUBECONFIG: str(kubeconfig), CONFIG: str(config)}
+        words = [_filled(word, names) for word in command]
+        with log.open("wb") as output:
+            try:
+                process = subprocess.Popen(
+                    words, stdout=output, stderr=subprocess.STDOUT, process_group=0
+                )
+            except OSError as problem:
+                raise SchedulerEnded(
+                    f"the scheduler cannot be started: {problem.strerror}", source=words[0]
+                ) from problem
+            try:
+                yield SchedulerProcess(process, shlex.join(words), log)
+            finally:
+                _end(process)
+
+
+def _filled(word: str, names: dict[str, str]) -> str:
+    for placeholder, name in names.items():
+        word = word.replace(placeholder, name)
+    return word
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """The process with all that it has started."""
+    try:
+        _signal(process, signal.SIGTERM)
+        process.wait(_GOODBYE_S)
+    except subprocess.TimeoutExpired:
+        pass
+    finally:
+        _signal(process, signal.SIGKILL)
+        process.wait()
+
+
+def _signal(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
