@@ -39,7 +39,10 @@ def test_schedulers_are_measured_in_turn_and_compared(capsys: pytest.CaptureFixt
 
 
 @pytest.mark.slow
-def test_a_table_says_how_noisy_it_was(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_says_how_noisy_it_was(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "140")
     assert main(["bench", "live", *TINY, "--workload", "affinity", "--tls"]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "Pods bound per second 3 nodes, 6 pods, over TLS, 1 run" in text
