@@ -175,3 +175,20 @@ def test_a_row_can_be_reset_after_a_trial_met_a_new_resource() -> None:
     new = cluster.nodes.resources.find("example.com/new")
     assert fork.requested_of(new)[:2].tolist() == [0, 0]
     assert cluster.usage.requested_of(new)[:2].tolist() == [0, 0]
+
+
+def test_a_fork_knows_the_rows_whose_pods_it_moved() -> None:
+    cluster = make_cluster([make_node("a"), make_node("b")], [web_pod("p", node="a")])
+    fork = cluster.usage.fork()
+    assert fork.strayed_rows() == []
+    fork.remove(0, cluster.usage.pods(0)[0])
+    twin = fork.fork()
+    twin.add(1, cluster.infos.of(make_pod("q")))
+    assert fork.strayed_rows() == [0]
+    assert twin.strayed_rows() == [0, 1]
+    twin.reset_rows([0, 1], fork)
+    assert twin.strayed_rows() == [0]
+    twin.reset(0, cluster.usage)
+    assert twin.strayed_rows() == []
+    cluster.add_pod(make_pod("r", node="b"))
+    assert cluster.usage.strayed_rows() == []

@@ -12,6 +12,7 @@ from storage_builders import claim_volume, make_claim, put
 
 from podium.api.pod import Pod
 from podium.api.volumes import Volume
+from podium.cluster.shadow import Shadow
 from podium.cluster.state import Cluster
 from podium.framework.cycle import Cycle
 from podium.framework.events import Action, Resource
@@ -161,6 +162,21 @@ def test_a_trial_answers_for_the_pods_it_imagines() -> None:
     assert real is not None
     assert imagined.values.tolist() == [0, 1]
     assert real.values.tolist() == [1, 0]
+
+
+def test_a_trial_on_a_copy_that_followed_many_changes_answers_for_its_pods() -> None:
+    cluster = make_cluster([make_node("a"), make_node("b")])
+    copy = Shadow(cluster.usage)
+    holder = make_pod("holder", node="a", volumes=[ebs("v")])
+    for pod in (holder, make_pod("q", node="b"), make_pod("r", node="b")):
+        cluster.add_pod(pod)
+    plugin = plugin_for(cluster)
+    cycle = cycle_for(make_pod("p", volumes=[ebs("v")]), cluster)
+    assert plugin.pre_filter(cycle) is None
+    copy.follow()
+    trial = cycle.fork(copy.usage)
+    trial.usage.remove(0, cluster.placements[holder.metadata.uid].info)
+    assert plugin.filter(trial, cluster.nodes.all_rows()) is None
 
 
 def exclusive(name: str, namespace: str = "default") -> Any:

@@ -32,6 +32,7 @@ class Usage:
         self.claims: dict[str, int] = {}
         self._pods: list[list[PodInfo]] = []
         self._own: set[int] | None = None
+        self._strayed: set[int] = set()
 
     @property
     def generation(self) -> int:
@@ -40,6 +41,10 @@ class Usage:
 
     def pods(self, row: int) -> Sequence[PodInfo]:
         return self._pods[row]
+
+    def strayed_rows(self) -> list[int]:
+        """Rows of a fork whose pods were moved since they last equalled the cluster's."""
+        return sorted(self._strayed)
 
     def requested_of(self, resource: int) -> Ints:
         """The column of a resource, which may be younger than this table."""
@@ -98,6 +103,7 @@ class Usage:
         twin.claims = dict(self.claims)
         twin._pods = list(self._pods)
         twin._own = set()
+        twin._strayed = set(self._strayed)
         return twin
 
     def reset(self, row: int, source: "Usage") -> None:
@@ -112,6 +118,7 @@ class Usage:
         self._pods[row] = source._pods[row]
         if self._own is not None:
             self._own.discard(row)
+            self._stray_like(source, (row,))
 
     def reset_rows(self, rows: Sequence[int], source: "Usage") -> None:
         """`reset` for several rows at once."""
@@ -127,6 +134,11 @@ class Usage:
             self._pods[row] = source._pods[row]
         if self._own is not None:
             self._own.difference_update(rows)
+            self._stray_like(source, rows)
+
+    def _stray_like(self, source: "Usage", rows: Sequence[int]) -> None:
+        self._strayed.difference_update(rows)
+        self._strayed.update(source._strayed.intersection(rows))
 
     def _apply(self, row: int, info: PodInfo, sign: int) -> None:
         shape = info.shape
@@ -169,5 +181,6 @@ class Usage:
     def _own_pods(self, row: int) -> list[PodInfo]:
         if self._own is not None and row not in self._own:
             self._own.add(row)
+            self._strayed.add(row)
             self._pods[row] = list(self._pods[row])
         return self._pods[row]

@@ -85,10 +85,7 @@ class AttachedVolumes:
 
     def trial_rows(self, usage: Usage) -> list[int]:
         """Rows where a trial's pods differ from the cluster's."""
-        if usage is self._cluster.usage:
-            return []
-        changed = usage.changed[: self._cluster.nodes.size] > self._cluster.usage.generation
-        return [int(row) for row in np.flatnonzero(changed)]
+        return usage.strayed_rows()
 
     def counts(self, driver: str) -> Ints:
         """Volumes of a driver per row. The array belongs to the table: do not keep it."""

@@ -87,9 +87,8 @@ class InlineDisks:
                 held = Disk(disk.kind, disk.identity, read_only)
                 if disk.collides(held) and held in self._rows:
                     mask[list(self._rows[held])] = True
-        if usage is not self._cluster.usage:
-            for row in np.flatnonzero(usage.changed[:size] > self._cluster.usage.generation):
-                mask[row] = any(conflicts(pod, other.pod) for other in usage.pods(int(row)))
+        for row in usage.strayed_rows():
+            mask[row] = any(conflicts(pod, other.pod) for other in usage.pods(row))
         return mask
 
     def _catch_up(self) -> None:

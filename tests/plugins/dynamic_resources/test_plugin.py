@@ -263,6 +263,26 @@ def test_a_claim_in_use_by_others_is_not_given_back() -> None:
     assert cycle.writes == []
 
 
+def test_an_overdue_claim_is_kept_when_nodes_were_rejected_for_something_else() -> None:
+    results = [
+        {
+            "request": "r",
+            "driver": "gpu.example.com",
+            "pool": "p",
+            "device": "d",
+            "bindingConditions": ["ready"],
+        }
+    ]
+    late = allocated(node="n", allocationTimestamp="2020-01-01T00:00:00Z")
+    late["allocation"]["devices"] = {"results": results}
+    world = DeviceWorld(make_claim("c", exactly("r"), status=late))
+    cycle, _ = world.start(claiming_pod("pod", "c"))
+    result = world.plugin.post_filter(cycle, Diagnosis(world.cluster.nodes.present_count))
+    assert result.reasons == ("still not schedulable",)
+    assert cycle.writes == []
+    assert post_filter(world, cycle).reasons == ("deallocation of ResourceClaim completed",)
+
+
 # Score
 
 

@@ -108,3 +108,12 @@ def test_a_node_that_was_never_asked_cannot_be_reserved() -> None:
     answer = world.plugin.reserve(cycle, "m")
     assert answer is not None
     assert answer.reasons == ("claim allocation not found for node",)
+
+
+def test_without_filter_no_node_has_devices() -> None:
+    world = DeviceWorld(make_slice("p", ["d"], node="n"), make_claim("c", exactly("r")))
+    cycle, _ = world.start(claiming_pod("pod", "c"))
+    assert world.plugin.score(cycle, world.cluster.nodes.all_rows()).tolist() == [0]
+    answer = world.plugin.reserve(cycle, "n")
+    assert answer is not None
+    assert answer.reasons == ("claim allocation not found for node",)

@@ -78,6 +78,8 @@ class ClaimsState:
     """By the extended resources that devices have to serve; None where nothing is to be done."""
     failures: dict[int, Status] = field(default_factory=dict)
     """Rows whose search could not be finished."""
+    filtered: bool = False
+    """Whether Filter was asked; a profile may leave it out, and then no node has devices."""
     reservation: Reservation | None = None
 
     @property

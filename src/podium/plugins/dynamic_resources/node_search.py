@@ -132,11 +132,15 @@ class NodeSearch:
 
     def blocking(
         self, state: ClaimsState, rows: Rows, deadline: BindingDeadline | None
-    ) -> Iterator[int]:
-        """Positions of the allocated claims that keep the pod from some of the rows."""
+    ) -> list[int]:
+        """Positions of the allocated claims that keep the pod from some of the rows, in the order
+        in which a walk over the rows meets them."""
+        met: list[tuple[int, int]] = []
         for position, mask in self._unavailable(state, rows, deadline):
-            if mask is None or mask.any():
-                yield position
+            where = np.arange(count_of(rows)) if mask is None else np.flatnonzero(mask)
+            if len(where):
+                met.append((int(where[0]), position))
+        return [position for _, position in sorted(met)]
 
     def _blocked(
         self, state: ClaimsState, rows: Rows, deadline: BindingDeadline | None

@@ -6,7 +6,7 @@ PreFilter finds the pod's claims (`preparation`); Filter asks which nodes can se
 rejections are unresolvable: evicting pods frees no devices. Contract: spec sections 7 to 10.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -147,6 +147,7 @@ class DynamicResources(
 
     def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
         state = cycle.read(self.name, ClaimsState)
+        state.filtered = True
         return None if state.empty else self._search.verdict(state, rows, self._deadline())
 
     def post_filter(self, cycle: Cycle, diagnosis: Diagnosis) -> PostFilterResult:
@@ -167,15 +168,19 @@ class DynamicResources(
             return _unschedulable(DELETED)
         return _unschedulable(STILL_NOT_SCHEDULABLE)
 
-    def _blocking_claims(self, state: ClaimsState, diagnosis: Diagnosis) -> Iterator[int]:
-        """Positions of claims that some node was rejected for, lowest first.
+    def _blocking_claims(self, state: ClaimsState, diagnosis: Diagnosis) -> list[int]:
+        """Positions of claims that some node was rejected for, those of the first nodes first.
 
         Filter looks at all nodes; those that another plugin had rejected before do not count.
         """
+        # upstream: the choice is random, but the claim met first is by far the likeliest.
+        statuses = diagnosis.statuses()
         rows = [
             row
-            for row, status in diagnosis.statuses().items()
-            if status.plugin == self.name and status.reasons == CLAIM_ELSEWHERE.reasons
+            for row in self.handle.cluster.node_order().tolist()
+            if (status := statuses.get(row)) is not None
+            and status.plugin == self.name
+            and status.reasons == CLAIM_ELSEWHERE.reasons
         ]
         return self._search.blocking(state, np.array(rows, dtype=np.intp), self._deadline())
 
@@ -186,7 +191,7 @@ class DynamicResources(
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
         state = cycle.read(self.name, ClaimsState)
-        if state.empty or not self.handle.gates["DRAPrioritizedList"]:
+        if not state.filtered or state.empty or not self.handle.gates["DRAPrioritizedList"]:
             return np.zeros(count_of(rows), dtype=np.int64)
         return self._search.scores(state, rows)
 
@@ -197,7 +202,8 @@ class DynamicResources(
         state = cycle.read(self.name, ClaimsState)
         if not state.allocates:
             return None
-        found = self._search.allocations(state, cycle.nodes.row(node_name))
+        row = cycle.nodes.row(node_name)
+        found = self._search.allocations(state, row) if state.filtered else None
         # The state lives until the pod is bound; what was asked about other nodes need not.
         state.tasks, state.failures = {}, {}
         if found is None:

@@ -6,7 +6,7 @@ lookup. Inside an optional chain a missing key ends the chain with `optional.non
 
 from typing import Any
 
-from podium.plugins.dynamic_resources.cel.errors import CelError, no_such_overload
+from podium.plugins.dynamic_resources.cel.errors import CelError
 from podium.plugins.dynamic_resources.cel.evaluation import Code, Frame
 from podium.plugins.dynamic_resources.cel.values import (
     NONE,
@@ -55,7 +55,7 @@ def _select_optional(value: Any, field: Any) -> Optional:
             return NONE
         value = value.value
     if not isinstance(value, dict):
-        raise no_such_key(field)
+        return NONE
     try:
         return some(value[field])
     except KeyError:
@@ -74,7 +74,7 @@ def test_field(operand: Code, field: str) -> Code:
         if type(value) is Optional:
             return _select_optional(value, field).present
         if not isinstance(value, dict):
-            raise no_such_overload()
+            return False
         try:
             value[field]
         except KeyError:
@@ -130,7 +130,7 @@ def element(container: Any, key: Any) -> Any:
         return container[position]
     if type(container) is Optional:
         return _element_optional(container, key)
-    raise no_such_overload()
+    raise no_such_key(key)
 
 
 def _element_optional(container: Any, key: Any) -> Optional:
@@ -146,7 +146,7 @@ def _element_optional(container: Any, key: Any) -> Optional:
     if type(container) is list:
         position = _position(key)
         return some(container[position]) if 0 <= position < len(container) else NONE
-    raise no_such_overload()
+    return NONE
 
 
 def _position(key: Any) -> int:
@@ -156,4 +156,4 @@ def _position(key: Any) -> int:
         return int(key)
     if type(key) is float:
         raise CelError(f"unsupported index value {key} in list")
-    raise CelError(f"unsupported index type {type_name(key)} in list")
+    raise CelError(f"unsupported index type '{type_name(key)}' in list")

@@ -89,6 +89,7 @@ class Checker:
         self._solution = Solution()
         self._scopes: list[dict[str, Type]] = []
         self._fresh = itertools.count()
+        self._formats = 0
         self._types: dict[int, Type] = {}
         self.overloads: dict[int, list[Overload]] = {}
         self.type_idents: set[int] = set()
@@ -181,7 +182,9 @@ class Checker:
             for arg in node.args if target is None else (target, *node.args):
                 self.check(arg)
             return self._undeclared(node.function, node.offset)
+        self._formats += node.function == "format"
         args = [self.check(arg) for arg in (node.args if target is None else (target, *node.args))]
+        self._formats -= node.function == "format"
         return self._resolve(node, overloads, args)
 
     def _resolve(self, node: Call, overloads: list[Overload], args: list[Type]) -> Type:
@@ -250,6 +253,9 @@ class Checker:
 
     def _join(self, first: Type, second: Type, node: Node) -> Type:
         joined = self._solution.joined(first, second)
+        if joined is None and self._formats:
+            # What `format` is given may be of many kinds.
+            return DYN
         if joined is None:
             first, second = self._shown(first), self._shown(second)
             return self._issue(f"expected type '{first}' but found '{second}'", node.offset)

@@ -22,6 +22,7 @@ from podium.plugins.dynamic_resources.cel.evaluation import (
     variable,
 )
 from podium.plugins.dynamic_resources.cel.library import Overload
+from podium.plugins.dynamic_resources.cel.mismatches import mismatch
 from podium.plugins.dynamic_resources.cel.syntax import (
     Bind,
     Call,
@@ -232,7 +233,9 @@ class Compiler:
         flat = node.flat
 
         def run(frame: Frame) -> Any:
-            found = _optional(target(frame))
+            found = target(frame)
+            if type(found) is not Optional:
+                raise mismatch("hasValue", [found])
             if not found.present:
                 return NONE
             frame[position] = found.value
@@ -279,7 +282,9 @@ def _otherwise(target: Code, default: Code, *, keep: bool) -> Code:
     """`a.or(b)` and `a.orValue(b)`: the second is looked at only if the first is missing."""
 
     def run(frame: Frame) -> Any:
-        found = _optional(target(frame))
+        found = target(frame)
+        if type(found) is not Optional:
+            return found
         if found.present:
             return found if keep else found.value
         return _optional(default(frame)) if keep else default(frame)
@@ -304,7 +309,7 @@ def _pick(overloads: list[Overload], values: list[Any]) -> Overload:
     for overload in overloads:
         if overload.fits(values):
             return overload
-    raise no_such_overload()
+    raise mismatch(overloads[0].function, values)
 
 
 def _call_certain(overload: Overload, codes: list[Code]) -> Code:

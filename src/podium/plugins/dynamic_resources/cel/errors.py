@@ -31,6 +31,11 @@ def no_such_overload() -> CelError:
     return CelError("no such overload")
 
 
+def unreadable(kind: str) -> CelError:
+    """A text does not spell a value of a type."""
+    return CelError(f"type conversion error from 'string' to '{kind}'")
+
+
 def cost_exceeded() -> CancelledError:
     return CancelledError("operation cancelled: actual cost limit exceeded")
 

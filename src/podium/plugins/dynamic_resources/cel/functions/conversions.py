@@ -4,7 +4,7 @@ import math
 import re
 from typing import Any
 
-from podium.plugins.dynamic_resources.cel.errors import CelError
+from podium.plugins.dynamic_resources.cel.errors import CelError, unreadable
 from podium.plugins.dynamic_resources.cel.functions.moments import (
     duration_text,
     parse_duration,
@@ -54,7 +54,7 @@ def _bool(value: Any) -> bool:
         return True
     if value in _FALSE:
         return False
-    raise CelError(f'type conversion error from "{value}" to bool')
+    raise unreadable("bool")
 
 
 @_define(
@@ -68,8 +68,8 @@ def _bool(value: Any) -> bool:
 def _int(value: Any) -> int:
     match value:
         case str():
-            if _INT.fullmatch(value) is None:
-                raise CelError(f'strconv.ParseInt: parsing "{value}": invalid syntax')
+            if _INT.fullmatch(value) is None or not INT64_MIN <= int(value) <= INT64_MAX:
+                raise unreadable("int")
             number = int(value)
         case Timestamp():
             return value.nanos // NANOS
@@ -94,8 +94,8 @@ def _int(value: Any) -> int:
 )
 def _uint(value: Any) -> Uint:
     if isinstance(value, str):
-        if _UINT.fullmatch(value) is None:
-            raise CelError(f'strconv.ParseUint: parsing "{value}": invalid syntax')
+        if _UINT.fullmatch(value) is None or int(value) > UINT64_MAX:
+            raise unreadable("uint")
         value = int(value)
     elif isinstance(value, float):
         if math.isnan(value) or not 0.0 <= value < 2.0**64:
@@ -115,8 +115,10 @@ def _uint(value: Any) -> Uint:
 def _double(value: Any) -> float:
     if isinstance(value, str):
         lowered = value.lower().lstrip("+-")
-        if _DOUBLE.fullmatch(value) is None and lowered not in ("inf", "infinity", "nan"):
-            raise CelError(f'strconv.ParseFloat: parsing "{value}": invalid syntax')
+        if lowered not in ("inf", "infinity", "nan") and (
+            _DOUBLE.fullmatch(value) is None or math.isinf(float(value))
+        ):
+            raise unreadable("double")
     return float(value)
 
 

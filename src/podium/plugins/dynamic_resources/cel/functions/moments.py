@@ -8,13 +8,13 @@ import datetime
 import re
 from collections.abc import Callable
 
-from podium.plugins.dynamic_resources.cel.errors import CelError
+from podium.plugins.dynamic_resources.cel.errors import CelError, unreadable
 from podium.plugins.dynamic_resources.cel.functions.operators import (
     checked_duration,
     checked_timestamp,
 )
 from podium.plugins.dynamic_resources.cel.library import Functions
-from podium.plugins.dynamic_resources.cel.values import NANOS, Duration, Timestamp
+from podium.plugins.dynamic_resources.cel.values import INT64_MAX, NANOS, Duration, Timestamp
 
 MOMENTS = Functions()
 
@@ -48,8 +48,8 @@ def parse_duration(text: str) -> Duration:
             int(fraction) * unit // 10 ** len(fraction) if fraction else 0
         )
         at = part.end()
-    if not body or at < len(body):
-        raise CelError(f'time: invalid duration "{text}"')
+    if not body or at < len(body) or nanos > INT64_MAX:
+        raise unreadable("google.protobuf.Duration")
     return checked_duration(-nanos if text[:1] == "-" else nanos)
 
 
@@ -64,12 +64,12 @@ def duration_text(duration: Duration) -> str:
 def parse_timestamp(text: str) -> Timestamp:
     match = _TIMESTAMP.fullmatch(text)
     if match is None:
-        raise CelError(f'parsing time "{text}" as "2006-01-02T15:04:05Z07:00": cannot parse')
+        raise unreadable("google.protobuf.Timestamp")
     year, month, day, hour, minute, second = (int(match[n]) for n in range(1, 7))
     try:
         moment = datetime.datetime(year, month, day, hour, minute, second, tzinfo=datetime.UTC)
     except ValueError:
-        raise CelError(f'parsing time "{text}": out of range') from None
+        raise unreadable("google.protobuf.Timestamp") from None
     nanos = int((match[7] or "0")[:9].ljust(9, "0"))
     seconds = (moment - _EPOCH) // datetime.timedelta(seconds=1)
     if match[9]:

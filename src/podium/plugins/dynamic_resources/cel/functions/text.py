@@ -78,7 +78,9 @@ def _index_of(text: str, part: str) -> int:
 
 @_define("(string).indexOf(string, int) -> int", cost=text_cost)
 def _index_of_from(text: str, part: str, start: int) -> int:
-    if not 0 <= start <= len(text):
+    if not part:
+        return start
+    if start < 0:
         raise CelError(f"index out of range: {start}")
     return text.find(part, start)
 
@@ -90,14 +92,19 @@ def _last_index_of(text: str, part: str) -> int:
 
 @_define("(string).lastIndexOf(string, int) -> int", cost=text_cost)
 def _last_index_of_before(text: str, part: str, last: int) -> int:
-    if not 0 <= last <= len(text):
+    if not part:
+        return last
+    if last < 0:
         raise CelError(f"index out of range: {last}")
-    return text.rfind(part, 0, last + len(part))
+    # upstream: a search that would begin behind the text finds nothing.
+    return text.rfind(part, 0, last + len(part)) if last < len(text) else -1
 
 
 @_define("(string).substring(int) -> string", cost=text_cost)
 def _substring_from(text: str, start: int) -> str:
-    return _substring(text, start, len(text))
+    if not 0 <= start <= len(text):
+        raise CelError(f"index out of range: {start}")
+    return text[start:]
 
 
 @_define("(string).substring(int, int) -> string", cost=text_cost)
