@@ -86,6 +86,7 @@ _WRITTEN: dict[tuple[str, str], Any] = {
             "devices": [{"name": "dev-0"}],
         }
     },
+    ("node.k8s.io", "RuntimeClass"): {"handler": "runc"},
     ("scheduling.k8s.io", "PriorityClass"): {"value": 5},
     (_STORAGE, "CSIDriver"): {},
     (_STORAGE, "CSINode"): {"spec": {"drivers": []}},

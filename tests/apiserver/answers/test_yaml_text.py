@@ -31,6 +31,12 @@ def test_it_reads_back(value: dict[str, Any]) -> None:
         ({"a": "2026-01-01T00:00:00Z"}, b'a: "2026-01-01T00:00:00Z"\n'),
         ({"a": "nginx:1.27", "b": {}, "c": []}, b"a: nginx:1.27\nb: {}\nc: []\n"),
         ({"a": "x\ny\n"}, b"a: |\n  x\n  y\n"),
+        ({"a": "and so on..."}, b"a: and so on...\n"),
+        ({"a": "x\n\n"}, b"a: |+\n  x\n\n"),
+        (
+            {"a": "word " * 17 + "end"},
+            b"a: " + b"word " * 15 + b"word\n  word end\n",
+        ),
     ],
 )
 def test_it_is_written_as_go_writes_it(value: dict[str, Any], text: bytes) -> None:

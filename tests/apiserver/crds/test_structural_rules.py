@@ -6,7 +6,7 @@ import pytest
 
 from podium.apiserver.crds.definitions import default_definition, validate_definition
 
-PREFIX = "spec.versions[0].schema.openAPIV3Schema"
+PREFIX = "spec.validation.openAPIV3Schema"
 
 
 def told(schema: dict[str, Any]) -> list[str]:
@@ -154,7 +154,6 @@ def map_list(*keys: str) -> dict[str, Any]:
             [
                 (
                     '.properties[spec].properties[n].default: Invalid value: "string": '
-                    "spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[n].default"
                     ' in body must be of type integer: "string"'
                 )
             ],

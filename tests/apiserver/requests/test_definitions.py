@@ -174,8 +174,9 @@ def test_names_that_another_definition_has_are_not_accepted() -> None:
     rival["metadata"]["name"] = f"rivals.{GROUP}"
     rival["spec"]["names"] = {"kind": "Thing", "plural": "rivals"}
 
-    created = api.create(DEFINITIONS, rival)
+    api.create(DEFINITIONS, rival)
 
-    conditions = {each["type"]: each["status"] for each in created["status"]["conditions"]}
+    found = api.get(f"{DEFINITIONS}/rivals.{GROUP}")
+    conditions = {each["type"]: each["status"] for each in found["status"]["conditions"]}
     assert conditions["NamesAccepted"] == "False"
     assert api.ask("GET", f"/apis/{GROUP}/v1/namespaces/default/rivals").status == 404

@@ -90,8 +90,7 @@ def test_another_uid_means_another_object() -> None:
         ),
         (
             {"name": "c", "namespace": "other"},
-            "the namespace of the object (other) does not match the namespace on the request"
-            " (default)",
+            "the namespace of the provided object does not match the namespace sent on the request",
         ),
     ],
 )

@@ -86,7 +86,7 @@ def with_container(**fields: Any) -> dict[str, Any]:
         (
             pod(containers=[{"livenessProbe": {"httpGet": {"port": {}}}}]),
             "json: cannot unmarshal object into Go struct field"
-            " HTTPGetAction.spec.containers.livenessProbe.httpGet.port of type int32",
+            " HTTPGetAction.spec.containers.livenessProbe.ProbeHandler.httpGet.port of type int32",
         ),
         (
             {"metadata": {"creationTimestamp": 5}},

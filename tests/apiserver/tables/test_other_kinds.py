@@ -68,7 +68,7 @@ def spec_with(kind: str, group: str = "", /, **fields: Any) -> Object:
             row("CSIDriver", STORAGE),
             ["a", True, False, False, "<unset>", False, "Persistent", "60s"],
         ),
-        (row("CSIStorageCapacity", STORAGE, capacity="1Gi"), ["a", "fast", "1Gi"]),
+        (row("RuntimeClass", "node.k8s.io", handler="runsc"), ["a", "runsc", "60s"]),
         (
             row("PersistentVolume"),
             [

@@ -32,7 +32,7 @@ def asking(**fields: Any) -> Object:
                     }
                 }
             },
-            ['spec.devices.requests[1].name: Duplicate value: "r"'],
+            ['spec.devices.requests[1]: Duplicate value: "r"'],
             id="a name twice",
         ),
         pytest.param(
@@ -221,7 +221,7 @@ def test_claims_ask_for_one_thing_at_a_time(
                     "consist of lower case alphanumeric characters or '-', and must start and end "
                     "with an alphanumeric character"
                 ),
-                'spec.devices[2].name: Duplicate value: "a"',
+                'spec.devices[2]: Duplicate value: "a"',
             ],
             id="names of devices",
         ),

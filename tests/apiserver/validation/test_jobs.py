@@ -147,7 +147,8 @@ BATCH = "batch"
                 (
                     'spec.schedule: Invalid value: "TZ=UTC * * * * *": cannot use TZ or CRON_TZ in '
                     "schedule, use timeZone field instead"
-                )
+                ),
+                'spec.timeZone: Invalid value: "Nowhere/x": unknown time zone Nowhere/x',
             ],
             id="a time zone in the schedule",
         ),

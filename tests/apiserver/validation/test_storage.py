@@ -50,7 +50,10 @@ STORAGE = "storage.k8s.io"
         pytest.param(
             ("PersistentVolume",),
             {"spec": {"capacity": {"storage": "-1"}}},
-            ['spec.capacity[storage]: Invalid value: "-1": must be greater than zero'],
+            [
+                "spec.capacity[storage]: Invalid value: -1: must be a valid resource quantity",
+                'spec.capacity[storage]: Invalid value: "-1": must be greater than zero',
+            ],
             id="a negative size",
         ),
         pytest.param(
@@ -139,7 +142,7 @@ def test_volumes_have_one_source_a_size_and_modes(
         ),
         pytest.param(
             ("PersistentVolumeClaim",),
-            {"spec": {"dataSource": {"kind": "", "name": ""}}},
+            {"spec": {"dataSourceRef": {"kind": "", "name": ""}}},
             [
                 "spec.dataSource.name: Required value",
                 "spec.dataSource.kind: Required value",

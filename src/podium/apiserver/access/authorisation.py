@@ -1,14 +1,15 @@
-"""Authorisation: masters may do everything, everybody else what Kubernetes' own policy grants.
+"""Authorisation: masters may do everything, everybody else what roles grant.
 
-Roles that users create are stored but grant nothing: the server has one administrator. What is
-built in here is the part of the bootstrap policy that lets anybody look at health and version, and
-users look at discovery and at themselves.
+What is built in here is the part of Kubernetes' own policy that lets anybody look at health and
+version, users look at discovery and at themselves, and the scheduler do its work. Beyond that count
+the roles that are stored (`grants.py`).
 """
 
 from dataclasses import dataclass
 from typing import Final
 
 from podium.apiserver import status_errors
+from podium.apiserver.access.grants import Grants
 from podium.apiserver.access.users import AUTHENTICATED, User
 from podium.apiserver.resources.resource import Resource
 
@@ -75,7 +76,7 @@ class Verdict:
     reason: str = ""
 
 
-def judge(user: User, attempt: Attempt) -> Verdict:
+def judge(user: User, attempt: Attempt, grants: Grants | None = None) -> Verdict:
     """Whether a user may do something to a resource."""
     if user.may_do_everything:
         return Verdict(True)
@@ -88,7 +89,17 @@ def judge(user: User, attempt: Attempt) -> Verdict:
             f'RBAC: allowed by ClusterRoleBinding "{_SCHEDULER}" of ClusterRole "{_SCHEDULER}" to'
             f' User "{_SCHEDULER}"',
         )
-    return Verdict(False)
+    if grants is None:
+        return Verdict(False)
+    reason = grants.resource_reason(
+        user,
+        attempt.verb,
+        attempt.group,
+        attempt.full_resource,
+        attempt.namespace,
+        attempt.name,
+    )
+    return Verdict(bool(reason), reason)
 
 
 def _scheduler_may(attempt: Attempt) -> bool:
@@ -97,24 +108,25 @@ def _scheduler_may(attempt: Attempt) -> bool:
     return (attempt.verb, attempt.group, attempt.full_resource) in _SCHEDULER_WRITES
 
 
-def judge_path(user: User, verb: str, path: str) -> Verdict:
+def judge_path(user: User, verb: str, path: str, grants: Grants | None = None) -> Verdict:
     """Whether a user may do something to a path that is no resource."""
     if user.may_do_everything:
         return Verdict(True)
-    if verb != "get":
-        return Verdict(False)
-    if _is_below(path, _PUBLIC):
+    if verb == "get" and _is_below(path, _PUBLIC):
         return Verdict(True)
-    return Verdict(AUTHENTICATED in user.groups and _is_below(path, _DISCOVERY))
+    if verb == "get" and AUTHENTICATED in user.groups and _is_below(path, _DISCOVERY):
+        return Verdict(True)
+    reason = grants.path_reason(user, verb, path) if grants is not None else ""
+    return Verdict(bool(reason), reason)
 
 
 def _is_below(path: str, roots: tuple[str, ...]) -> bool:
     return any(path == root or path.startswith(root + "/") for root in roots)
 
 
-def require(user: User, attempt: Attempt, resource: Resource) -> None:
+def require(user: User, attempt: Attempt, resource: Resource, grants: Grants | None = None) -> None:
     """Refuse what a user may not do to a resource; `resource` need not be served."""
-    if judge(user, attempt).allowed:
+    if judge(user, attempt, grants).allowed:
         return
     where = (
         f'in the namespace "{attempt.namespace}"' if attempt.namespace else "at the cluster scope"
@@ -127,6 +139,6 @@ def require(user: User, attempt: Attempt, resource: Resource) -> None:
     )
 
 
-def require_path(user: User, verb: str, path: str) -> None:
-    if not judge_path(user, verb, path).allowed:
+def require_path(user: User, verb: str, path: str, grants: Grants | None = None) -> None:
+    if not judge_path(user, verb, path, grants).allowed:
         raise status_errors.forbidden_path(f'User "{user.name}" cannot {verb} path "{path}"')

@@ -6,6 +6,7 @@ from typing import Final
 from podium.apiserver import field_errors, status_errors
 from podium.apiserver.access import authorisation
 from podium.apiserver.access.authorisation import Attempt, Verdict
+from podium.apiserver.access.grants import Grants
 from podium.apiserver.access.tokens import Tokens
 from podium.apiserver.access.users import User
 from podium.apiserver.field_errors import FieldError
@@ -15,15 +16,16 @@ from podium.apiserver.json_values import JsonObject
 class Reviews:
     """Answers reviews; each is given as the object of the request and completed."""
 
-    def __init__(self, tokens: Tokens) -> None:
+    def __init__(self, tokens: Tokens, grants: Grants) -> None:
         self._tokens = tokens
+        self._grants = grants
         self._answers: Final[Mapping[str, Callable[[JsonObject, User], JsonObject]]] = {
             "TokenReview": self._token,
             "SelfSubjectReview": _self,
-            "SubjectAccessReview": _access,
-            "LocalSubjectAccessReview": _access,
-            "SelfSubjectAccessReview": _own_access,
-            "SelfSubjectRulesReview": _own_rules,
+            "SubjectAccessReview": self._access,
+            "LocalSubjectAccessReview": self._access,
+            "SelfSubjectAccessReview": self._own_access,
+            "SelfSubjectRulesReview": self._own_rules,
         }
 
     def answers(self, kind: str) -> bool:
@@ -46,6 +48,65 @@ class Reviews:
             return {"user": {}, "error": "invalid bearer token"}
         return {"authenticated": True, "user": _user_info(user)}
 
+    def _access(self, review: JsonObject, _: User) -> JsonObject:
+        spec = review.get("spec") or {}
+        problems = _attribute_problems(spec)
+        if not spec.get("user") and not spec.get("groups"):
+            problems.append(
+                field_errors.invalid(
+                    "spec.user", "", "at least one of user or group must be specified"
+                )
+            )
+        if review["kind"] == "LocalSubjectAccessReview":
+            problems += _namespace_problems(review, spec)
+        _refuse(problems)
+        user = User(spec.get("user", ""), spec.get("uid", ""), tuple(spec.get("groups") or ()))
+        return _shown(self._judged(user, spec))
+
+    def _own_access(self, review: JsonObject, user: User) -> JsonObject:
+        spec = review.get("spec") or {}
+        _refuse(_attribute_problems(spec))
+        return _shown(self._judged(user, spec))
+
+    def _own_rules(self, review: JsonObject, user: User) -> JsonObject:
+        """What everybody may do who is known, what roles grant, and what masters may besides."""
+        everything = user.may_do_everything
+        namespace = (review.get("spec") or {}).get("namespace") or ""
+        resources: list[JsonObject] = [
+            {"verbs": ["create"], "apiGroups": [group], "resources": names}
+            for group, names in _SELF_REVIEWS
+        ]
+        paths: list[JsonObject] = [
+            {"verbs": ["get"], "nonResourceURLs": list(each)} for each in (_DISCOVERY, _PUBLIC)
+        ]
+        if everything:
+            resources.insert(0, {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]})
+            paths.insert(0, {"verbs": ["*"], "nonResourceURLs": ["*"]})
+        for grant in self._grants.of(user, namespace):
+            for rule in grant.rules:
+                (paths if rule.get("nonResourceURLs") else resources).append(rule)
+        return {"resourceRules": resources, "nonResourceRules": paths, "incomplete": False}
+
+    def _judged(self, user: User, spec: JsonObject) -> Verdict:
+        other = spec.get("nonResourceAttributes")
+        if other is not None:
+            return authorisation.judge_path(
+                user, other.get("verb", ""), other.get("path", ""), self._grants
+            )
+        wanted = spec["resourceAttributes"]
+        return authorisation.judge(
+            user,
+            Attempt(
+                wanted.get("verb", ""),
+                wanted.get("group", ""),
+                wanted.get("resource", ""),
+                wanted.get("subresource", ""),
+                wanted.get("namespace", ""),
+                wanted.get("name", ""),
+            ),
+            self._grants,
+        )
+
 
 def _user_info(user: User) -> JsonObject:
     shown: JsonObject = {"username": user.name}
@@ -62,34 +123,15 @@ def _self(_: JsonObject, user: User) -> JsonObject:
     return {"userInfo": _user_info(user)}
 
 
-def _access(review: JsonObject, _: User) -> JsonObject:
-    spec = review.get("spec") or {}
-    problems = _attribute_problems(spec)
-    if not spec.get("user") and not spec.get("groups"):
-        problems.append(
-            field_errors.invalid("spec.user", "", "at least one of user or group must be specified")
-        )
-    if review["kind"] == "LocalSubjectAccessReview":
-        problems += _namespace_problems(review, spec)
-    _refuse(problems)
-    user = User(spec.get("user", ""), spec.get("uid", ""), tuple(spec.get("groups") or ()))
-    return _shown(_judged(user, spec))
-
-
-def _own_access(review: JsonObject, user: User) -> JsonObject:
-    spec = review.get("spec") or {}
-    _refuse(_attribute_problems(spec))
-    return _shown(_judged(user, spec))
-
-
-def _own_rules(_: JsonObject, user: User) -> JsonObject:
-    if not user.may_do_everything:
-        return {"resourceRules": [], "nonResourceRules": [], "incomplete": False}
-    return {
-        "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
-        "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
-        "incomplete": False,
-    }
+_SELF_REVIEWS: Final = (
+    ("authorization.k8s.io", ["selfsubjectaccessreviews", "selfsubjectrulesreviews"]),
+    ("authentication.k8s.io", ["selfsubjectreviews"]),
+)
+_DISCOVERY: Final = [
+    "/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi", "/openapi/*",
+    "/readyz", "/version", "/version/",
+]  # fmt: skip
+_PUBLIC: Final = ["/healthz", "/livez", "/readyz", "/version", "/version/"]
 
 
 def _attribute_problems(spec: JsonObject) -> list[FieldError]:
@@ -117,24 +159,6 @@ def _refuse(problems: list[FieldError]) -> None:
     if problems:
         # upstream: the kind is left out of these errors.
         raise status_errors.invalid("authorization.k8s.io", "", "", problems)
-
-
-def _judged(user: User, spec: JsonObject) -> Verdict:
-    other = spec.get("nonResourceAttributes")
-    if other is not None:
-        return authorisation.judge_path(user, other.get("verb", ""), other.get("path", ""))
-    wanted = spec["resourceAttributes"]
-    return authorisation.judge(
-        user,
-        Attempt(
-            wanted.get("verb", ""),
-            wanted.get("group", ""),
-            wanted.get("resource", ""),
-            wanted.get("subresource", ""),
-            wanted.get("namespace", ""),
-            wanted.get("name", ""),
-        ),
-    )
 
 
 def _shown(verdict: Verdict) -> JsonObject:

@@ -2,10 +2,8 @@
 
 from typing import Final
 
-from podium.apiserver import status_errors
 from podium.apiserver.admission.lookup import AdmissionSettings, Lookup
 from podium.apiserver.json_values import JsonObject
-from podium.apiserver.resources.resource import Resource
 
 _NOT_READY: Final = "node.kubernetes.io/not-ready"
 _UNREACHABLE: Final = "node.kubernetes.io/unreachable"
@@ -46,29 +44,6 @@ def copy_topology(holder: JsonObject, node_name: str, lookup: Lookup) -> None:
     if copied:
         metadata = holder["metadata"]
         metadata["labels"] = {**(metadata.get("labels") or {}), **copied}
-
-
-def refuse_unknown_runtime(resource: Resource, pod: JsonObject, lookup: Lookup) -> None:
-    name = pod["spec"].get("runtimeClassName")
-    if name and lookup.find("node.k8s.io", "runtimeclasses", "", name) is None:
-        why = f'pod rejected: RuntimeClass "{name}" not found'
-        raise status_errors.forbidden(resource, pod["metadata"].get("name", ""), why)
-
-
-def refuse_own_overhead(resource: Resource, pod: JsonObject, lookup: Lookup) -> None:
-    """Overhead comes from a pod's runtime class, never from the pod."""
-    overhead = pod["spec"].get("overhead")
-    name = pod["spec"].get("runtimeClassName")
-    found = lookup.find("node.k8s.io", "runtimeclasses", "", name) if name else None
-    fixed = ((found or {}).get("overhead") or {}).get("podFixed")
-    if overhead == fixed:
-        return
-    why = (
-        "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
-        if fixed is None
-        else "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
-    )
-    raise status_errors.forbidden(resource, pod["metadata"].get("name", ""), why)
 
 
 def taint_new_node(node: JsonObject) -> None:

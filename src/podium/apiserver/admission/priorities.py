@@ -39,6 +39,16 @@ SYSTEM_CLASSES: Final = (
 """The classes that every cluster has; recreated when they are missing."""
 
 
+_SYSTEM_NAMES: Final = frozenset({"system-cluster-critical", "system-node-critical"})
+
+
+def refuse_deletion(resource: Resource, name: str) -> None:
+    """Of a class that the cluster's own pods count on."""
+    if (resource.group, resource.kind) == (_GROUP, "PriorityClass") and name in _SYSTEM_NAMES:
+        why = "this is a system priority class and cannot be deleted"
+        raise status_errors.forbidden(resource, name, why)
+
+
 def set_priority(resource: Resource, pod: JsonObject, lookup: Lookup) -> None:
     """Resolve the class of a new pod."""
     spec, name = pod["spec"], pod["metadata"].get("name", "")

@@ -1,6 +1,14 @@
 """Which rule is applied to which kind, and in which order."""
 
-from podium.apiserver.admission import namespaces, pods, priorities, storage
+from podium.apiserver.admission import (
+    devices,
+    limits,
+    namespaces,
+    pods,
+    priorities,
+    runtime_classes,
+    storage,
+)
 from podium.apiserver.admission.lookup import DEFAULT_SETTINGS, AdmissionSettings, Lookup
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.resources.resource import Resource
@@ -34,9 +42,10 @@ def admit_create(
 def _admit_new_pod(
     resource: Resource, pod: JsonObject, lookup: Lookup, settings: AdmissionSettings
 ) -> None:
-    pods.refuse_unknown_runtime(resource, pod, lookup)
+    limits.fill_in(pod, pod["metadata"].get("namespace") or "", lookup)
     priorities.set_priority(resource, pod, lookup)
     pods.add_default_tolerations(pod, settings)
+    runtime_classes.apply_class(resource, pod, lookup)
     node = pod["spec"].get("nodeName")
     if node:
         pods.copy_topology(pod, node, lookup)
@@ -61,6 +70,7 @@ def admit_delete(resource: Resource, namespace: str, name: str) -> None:
     """StatusError if the object may not go."""
     if not namespace:
         namespaces.refuse_deletion(resource, name)
+        priorities.refuse_deletion(resource, name)
 
 
 def admit_binding(binding: JsonObject, lookup: Lookup) -> None:
@@ -74,12 +84,19 @@ def review_create(resource: Resource, obj: JsonObject, lookup: Lookup) -> None:
     """What can only be judged when the object is final; StatusError if it is refused."""
     if (resource.group, resource.kind) == ("scheduling.k8s.io", "PriorityClass"):
         priorities.refuse_second_default(resource, obj, lookup)
-    elif (resource.group, resource.kind) == ("", "Pod") and obj["spec"].get("overhead"):
-        pods.refuse_own_overhead(resource, obj, lookup)
+    elif (resource.group, resource.kind) == ("", "Pod"):
+        limits.refuse_beyond(resource, obj, lookup)
+        if obj["spec"].get("overhead"):
+            runtime_classes.refuse_own_overhead(resource, obj, lookup)
+    elif (resource.group, resource.kind) == ("", "PersistentVolumeClaim"):
+        limits.refuse_beyond(resource, obj, lookup)
+    elif resource.group == "resource.k8s.io" and resource.namespaced:
+        devices.refuse_administration(resource, obj, lookup)
 
 
 def review_update(resource: Resource, new: JsonObject, old: JsonObject, lookup: Lookup) -> None:
     if (resource.group, resource.kind) == ("scheduling.k8s.io", "PriorityClass"):
         priorities.refuse_second_default(resource, new, lookup)
     elif (resource.group, resource.kind) == ("", "PersistentVolumeClaim"):
+        limits.refuse_beyond(resource, new, lookup)
         storage.refuse_growth(resource, new, old, lookup)

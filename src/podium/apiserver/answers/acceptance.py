@@ -14,7 +14,7 @@ JSON: Final = "application/json"
 YAML: Final = "application/yaml"
 PROTOBUF: Final = "application/vnd.kubernetes.protobuf"
 _KNOWN: Final = (JSON, YAML, PROTOBUF)
-_STREAMS: Final = (
+STREAMS: Final = (
     "application/json;stream=watch",
     "application/vnd.kubernetes.protobuf;stream=watch",
 )
@@ -57,7 +57,7 @@ def accepted(header: str, *, is_list: bool = False) -> Accepted:
             return found
     if any(each.media_type == PROTOBUF and not each.parameters for each in clauses):
         return Accepted(PROTOBUF)
-    offered = (*_KNOWN, *_STREAMS) if is_list else _KNOWN
+    offered = (*_KNOWN, *STREAMS) if is_list else _KNOWN
     if not any(_is_known(clause.media_type) for clause in clauses):
         raise status_errors.not_acceptable(
             f"406: Not Acceptable\n\nAvailable representations: {', '.join(offered)}", details={}

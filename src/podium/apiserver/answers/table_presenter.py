@@ -42,7 +42,10 @@ class TablePresenter:
         self._columns_told = False
 
     def one(self, version: Stored) -> bytes:
-        value = plain(version.body)
+        return self.table_of(plain(version.body))
+
+    def table_of(self, value: JsonObject) -> bytes:
+        """A table with the row of one object."""
         metadata = {"resourceVersion": value["metadata"].get("resourceVersion", "")}
         return encode(self._table(metadata, [self._row(value)]))
 
@@ -56,7 +59,7 @@ class TablePresenter:
         return event_line(event.type, self._told(metadata, [self._row(value)]))
 
     def bookmark(self, obj: JsonObject) -> bytes:
-        row = {"cells": [], "object": self._metadata.shown(obj)}
+        row = self._row(obj)
         metadata = {"resourceVersion": obj["metadata"]["resourceVersion"]}
         return event_line("BOOKMARK", self._told(metadata, [row]))
 

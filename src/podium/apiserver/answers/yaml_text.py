@@ -60,6 +60,8 @@ def as_yaml(value: JsonValue) -> bytes:
         sort_keys=True,
         allow_unicode=True,
         encoding="utf-8",
-        width=2**31 - 1,
+        width=80,
     )
-    return out.getvalue()
+    # upstream: no mark at the end, not even after a text that ends in empty lines
+    text = out.getvalue()
+    return text.removesuffix(b"...\n") if text.endswith(b"\n...\n") else text

@@ -3,6 +3,7 @@
     default_definition(crd) -> None                     in place: singular, listKind, conversion
     validate_definition(crd) -> list[FieldError]        also that of a changed one:
     validate_definition_update(new, old) -> list[FieldError]
+    begin(crd) -> None                                  in place: the status of a new definition
     accept_names(crd, others, now) -> None              in place: status with accepted names,
                                                         conditions and stored versions
     is_established(crd) -> bool
@@ -16,11 +17,11 @@
         .scale -> JsonObject | None                     paths of the scale subresource
 
 Contract: texts are upstream's (`apiextensions-apiserver`, `kube-openapi/pkg/validation`).
-Rules in CEL (`x-kubernetes-validations`) are kept but not evaluated; conversion between versions is
-none (`strategy: None`): all versions show the same fields.
+Rules in CEL (`x-kubernetes-validations`) are evaluated, their cost is not estimated in advance;
+conversion between versions is none (`strategy: None`): all versions show the same fields.
 """
 
-from podium.apiserver.crds.accepting import accept_names, is_established
+from podium.apiserver.crds.accepting import accept_names, begin, is_established
 from podium.apiserver.crds.definitions import (
     default_definition,
     validate_definition,
@@ -32,6 +33,7 @@ from podium.apiserver.crds.serving import resources_of_definition, schema_of_ver
 __all__ = [
     "CustomRules",
     "accept_names",
+    "begin",
     "default_definition",
     "is_established",
     "resources_of_definition",

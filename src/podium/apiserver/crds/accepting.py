@@ -1,7 +1,7 @@
 """Accepting the names of a definition, after which its resource is served.
 
-Upstream leaves this to controllers; here it happens when the definition is written, so that the
-resource is there when the answer is.
+Upstream leaves this to controllers; here it happens right after the definition is written, so that
+the resource is there when the answer is. The answer itself shows the definition as it was before.
 """
 
 from collections.abc import Iterable
@@ -11,6 +11,16 @@ from podium.apiserver.json_values import JsonObject
 
 _ACCEPTED = "NamesAccepted"
 _ESTABLISHED = "Established"
+
+
+def begin(crd: JsonObject) -> None:
+    """In place: the status of a definition whose names nobody has looked at yet."""
+    stored = [each["name"] for each in crd["spec"].get("versions") or () if each.get("storage")]
+    crd["status"] = {
+        "conditions": None,
+        "acceptedNames": {"plural": "", "kind": ""},
+        "storedVersions": stored,
+    }
 
 
 def accept_names(crd: JsonObject, others: Iterable[JsonObject], now: str) -> None:

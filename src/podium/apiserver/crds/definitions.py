@@ -1,10 +1,13 @@
 """Whether a CustomResourceDefinition may be stored, and what it means where it is silent."""
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from typing import Final
 
 from podium.apiserver.crds.accepting import is_established
 from podium.apiserver.crds.defaults import fill_defaults
+from podium.apiserver.crds.expressions import compile_errors, has_rules
 from podium.apiserver.crds.structural import Node, read_schema
 from podium.apiserver.crds.structural_rules import structural_errors, usage_errors
 from podium.apiserver.crds.values import problems
@@ -24,6 +27,11 @@ from podium.apiserver.validation.object_meta import meta_errors, meta_of, meta_u
 _MOST_VERSIONS: Final = 1000
 """Each is served by itself, so they cost more than their bytes."""
 _APPROVAL: Final = "api-approved.kubernetes.io"
+_PARTS: Final = frozenset(
+    {"additionalPrinterColumns", "schema", "selectableFields", "subresources"}
+)
+"""What upstream keeps in one place when all versions agree in it."""
+_CONVERSIONS: Final = ("None", "Webhook")
 _COLUMN_TYPES: Final = ("boolean", "date", "integer", "number", "string")
 _COLUMN_FORMATS: Final = (
     "byte", "date", "date-time", "double", "float", "int32", "int64", "password",
@@ -53,6 +61,7 @@ def validate_definition(crd: JsonObject) -> list[FieldError]:
     return [
         *meta_errors(meta_of(crd), False, name_problems),
         *_spec_errors(spec),
+        *_stored_errors(spec),
         *_approval_errors(crd),
     ]
 
@@ -93,16 +102,24 @@ def _spec_errors(spec: JsonObject) -> list[FieldError]:
     for index, version in enumerate(versions):
         if not (version.get("schema") or {}).get("openAPIV3Schema"):
             errors.append(required(f"spec.versions[{index}].schema.openAPIV3Schema"))
+    shared = [part for part in _PARTS if len({repr(each.get(part)) for each in versions}) == 1]
     for index, version in enumerate(versions):
         errors += _version_errors(version, f"spec.versions[{index}]")
+        errors += _part_errors(version, _PARTS - set(shared), f"spec.versions[{index}]")
     names = [version.get("name") for version in versions]
+    shown = [_shown(version, shared) for version in versions] if "versions" in spec else None
     if len(set(names)) != len(names):
         told = "must contain unique version names"
-        errors.append(invalid("spec.versions", versions, told))
+        errors.append(invalid("spec.versions", shown, told))
     if sum(1 for version in versions if version.get("storage")) != 1:
         told = "must have exactly one version marked as storage version"
-        errors.append(invalid("spec.versions", versions, told))
+        errors.append(invalid("spec.versions", shown, told))
+    if versions and (found := dns1035_problems(names[0] or "")):
+        errors.append(invalid("spec.version", names[0] or "", ",".join(found)))
     errors += _names_errors(spec.get("names") or {})
+    if versions:
+        errors += _part_errors(versions[0], set(shared), "spec")
+    errors += _conversion_errors(spec.get("conversion") or {})
     if spec.get("preserveUnknownFields"):
         told = (
             "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in"
@@ -110,6 +127,12 @@ def _spec_errors(spec: JsonObject) -> list[FieldError]:
         )
         errors.append(invalid("spec.preserveUnknownFields", True, told))
     return errors
+
+
+def _stored_errors(spec: JsonObject) -> Iterable[FieldError]:
+    if not any(version.get("storage") for version in spec.get("versions") or ()):
+        told = "must have at least one stored version"
+        yield invalid("status.storedVersions", None, told)
 
 
 def _names_errors(names: JsonObject) -> Iterable[FieldError]:
@@ -139,12 +162,46 @@ def _version_errors(version: JsonObject, path: str) -> Iterable[FieldError]:
     if version.get("deprecationWarning") is not None and not version.get("deprecated"):
         told = "can only be set for deprecated versions"
         yield invalid(f"{path}.deprecationWarning", version["deprecationWarning"], told)
+
+
+def _part_errors(version: JsonObject, parts: AbstractSet[str], path: str) -> Iterable[FieldError]:
+    """Of some parts of a version; those that all versions have in common are told once."""
     schema = (version.get("schema") or {}).get("openAPIV3Schema")
-    if schema:
-        yield from _schema_errors(schema, f"{path}.schema.openAPIV3Schema")
-    yield from _scale_errors(version.get("subresources") or {}, f"{path}.subresources")
-    for index, column in enumerate(version.get("additionalPrinterColumns") or ()):
-        yield from _column_errors(column, f"{path}.additionalPrinterColumns[{index}]")
+    if schema and "schema" in parts:
+        holder = "validation" if path == "spec" else "schema"  # upstream: its older name
+        yield from _schema_errors(schema, f"{path}.{holder}.openAPIV3Schema")
+    if "additionalPrinterColumns" in parts:
+        for index, column in enumerate(version.get("additionalPrinterColumns") or ()):
+            yield from _column_errors(column, f"{path}.additionalPrinterColumns[{index}]")
+    if "subresources" in parts:
+        yield from _scale_errors(version.get("subresources") or {}, f"{path}.subresources")
+
+
+def _shown(version: JsonObject, shared: list[str]) -> JsonObject:
+    """A version as errors show it, without what all have in common."""
+    form: JsonObject = {
+        "Name": version.get("name") or "",
+        "Served": bool(version.get("served")),
+        "Storage": bool(version.get("storage")),
+        "Deprecated": bool(version.get("deprecated")),
+        "DeprecationWarning": version.get("deprecationWarning"),
+    }
+    for part in ("schema", "subresources", "additionalPrinterColumns", "selectableFields"):
+        form[part[0].upper() + part[1:]] = None if part in shared else version.get(part)
+    return form
+
+
+def _conversion_errors(conversion: JsonObject) -> Iterable[FieldError]:
+    strategy = conversion.get("strategy") or ""
+    if strategy not in _CONVERSIONS:
+        yield not_supported("spec.conversion.strategy", strategy, _CONVERSIONS)
+    if strategy == "Webhook":
+        webhook = conversion.get("webhook") or {}
+        if not webhook.get("clientConfig"):
+            told = "required when strategy is set to Webhook"
+            yield required("spec.conversion.webhookClientConfig", told)
+        if not webhook.get("conversionReviewVersions"):
+            yield required("spec.conversion.conversionReviewVersions")
 
 
 def _schema_errors(schema: JsonObject, path: str) -> list[FieldError]:
@@ -156,6 +213,8 @@ def _schema_errors(schema: JsonObject, path: str) -> list[FieldError]:
     used = usage_errors(schema, path)
     if not structural and not used:
         errors += _default_errors(read_schema(schema), path)
+        if has_rules(schema):
+            errors += compile_errors(schema, path)
     return errors + used
 
 
@@ -166,7 +225,10 @@ def _default_errors(node: Node, path: str) -> Iterable[FieldError]:
         if below.has_default:
             value = copied(below.default)
             fill_defaults(value, below)
-            yield from problems(value, below, f"{place}.default")
+            at = f"{place}.default"
+            for problem in problems(value, below, at):
+                # upstream: the value has no name in the words that follow its path
+                yield replace(problem, detail=problem.detail.replace(at, "", 1))
         yield from _default_errors(below, place)
     if node.items is not None:
         yield from _default_errors(node.items, f"{path}.items")

@@ -6,6 +6,7 @@ The same interface as that of the built-in kinds (`requests/rules.py`).
 from typing import Final
 
 from podium.apiserver.crds.defaults import fill_defaults
+from podium.apiserver.crds.expressions import has_rules, rule_errors
 from podium.apiserver.crds.list_items import repeated_items
 from podium.apiserver.crds.pruning import pruned
 from podium.apiserver.crds.serving import schema_of_version, version_of
@@ -27,7 +28,9 @@ class CustomRules:
 
     def __init__(self, crd: JsonObject, resource: Resource) -> None:
         self._resource = resource
-        self._root = read_schema(schema_of_version(crd, resource.version))
+        written = schema_of_version(crd, resource.version)
+        self._root = read_schema(written)
+        self._written = written if has_rules(written) else None
         subresources = version_of(crd, resource.version).get("subresources") or {}
         self._has_status = subresources.get("status") is not None
         self.scale: JsonObject | None = subresources.get("scale")
@@ -84,12 +87,13 @@ class CustomRules:
         errors = self._kind_errors(obj)
         if errors:
             return errors
-        return [
+        errors = [
             *meta_errors(meta_of(obj), self._resource.namespaced, subdomain_problems),
             *problems(obj, self._root, ""),
             *self._scale_errors(obj),
             *repeated_items(obj, self._root),
         ]
+        return self._with_broken_rules(errors, obj, None)
 
     def validate_update(
         self, subresource: str, new: JsonObject, old: JsonObject
@@ -107,7 +111,14 @@ class CustomRules:
         errors += self._scale_errors(new)
         if not repeated_items(old, self._root):
             errors += repeated_items(new, self._root)
-        return errors
+        return self._with_broken_rules(errors, new, old)
+
+    def _with_broken_rules(
+        self, errors: list[FieldError], new: JsonObject, old: JsonObject | None
+    ) -> list[FieldError]:
+        if self._written is None:
+            return errors
+        return errors + rule_errors(self._written, new, old, errors)
 
     def _kind_errors(self, obj: JsonObject) -> list[FieldError]:
         errors = []

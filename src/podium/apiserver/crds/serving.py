@@ -3,6 +3,7 @@
 from typing import Final
 
 from podium.apiserver.json_values import JsonObject
+from podium.apiserver.resources.maturity import maturity
 from podium.apiserver.resources.resource import STATUS_VERBS, Resource, Subresource
 
 _VERBS: Final = (
@@ -61,8 +62,27 @@ def _resource(spec: JsonObject, version: JsonObject) -> Resource:
         subresources=tuple(subresources),
         verbs=_VERBS,
         is_custom=True,
+        deprecation=_deprecation(spec, version),
         list_kind_name=names.get("listKind") or "",
         selectable_fields=tuple(
             field["jsonPath"].removeprefix(".") for field in version.get("selectableFields") or ()
         ),
     )
+
+
+def _deprecation(spec: JsonObject, version: JsonObject) -> str:
+    """What the definition says of an outdated version, or else which one to use instead."""
+    if not version.get("deprecated"):
+        return ""
+    if version.get("deprecationWarning") is not None:
+        return str(version["deprecationWarning"])
+    kind, group = spec["names"]["kind"], spec["group"]
+    told = f"{group}/{version['name']} {kind} is deprecated"
+    better = [
+        each["name"]
+        for each in spec["versions"]
+        if each.get("served")
+        and not each.get("deprecated")
+        and maturity(each["name"]) < maturity(version["name"])
+    ]
+    return f"{told}; use {group}/{min(better, key=maturity)} {kind}" if better else told

@@ -10,6 +10,7 @@ from podium.apiserver.defaulting.storage import set_claim_defaults
 from podium.apiserver.json_values import JsonObject
 
 _MAX_INT32: Final = 2**31 - 1
+_TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
 _KEPT_REVISIONS: Final = 10
 _PROGRESS_DEADLINE_S: Final = 600
 _RETRIES: Final = 6
@@ -62,6 +63,10 @@ def set_stateful_set_defaults(stateful_set: JsonObject) -> None:
 
 def set_daemon_set_defaults(daemon_set: JsonObject) -> None:
     spec = _spec(daemon_set)
+    metadata = _below(daemon_set, "metadata")
+    # upstream: a field of old that became an annotation; it counts as written by the client
+    annotations = metadata.get("annotations") or {}
+    metadata["annotations"] = {_TEMPLATE_GENERATION: "0", **annotations}
     update = _below(spec, "updateStrategy")
     if not update.get("type"):
         update["type"] = "RollingUpdate"
@@ -98,7 +103,7 @@ def set_job_defaults(job: JsonObject) -> None:
     labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels")
     metadata = _below(job, "metadata")
     if labels and not metadata.get("labels"):
-        metadata["labels"] = dict(labels)
+        metadata["labels"] = labels  # upstream: one and the same map until the job is stored
     _fill(spec, "completionMode", "NonIndexed")
     _fill(spec, "suspend", False)
     with_failure_policy = spec.get("podFailurePolicy") is not None

@@ -7,6 +7,7 @@ resources changes.
 from collections.abc import Callable
 
 from podium.apiserver.json_values import JsonObject, encode
+from podium.apiserver.resources.builtin import BUILTIN
 from podium.apiserver.resources.resource import Resource, Subresource
 from podium.apiserver.resources.table import ResourceTable
 
@@ -88,6 +89,12 @@ class Discovery:
 
     def has_group(self, name: str) -> bool:
         return name in self._table.group_versions()
+
+    def has_version(self, group: str, version: str) -> bool:
+        """Whether paths below a version are ours to refuse; a built-in group's always are."""
+        if any(resource.group == group for resource in BUILTIN):
+            return True
+        return version in self._table.group_versions().get(group, ())
 
     def _once(self, name: str, build: Callable[[], JsonObject | None]) -> bytes | None:
         if self._changes != self._table.changes:

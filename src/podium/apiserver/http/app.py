@@ -125,7 +125,11 @@ def _start(status: int, content_type: bytes, headers: list[tuple[bytes, bytes]])
     return {
         "type": "http.response.start",
         "status": status,
-        "headers": [(b"content-type", content_type), _NO_CACHE, *headers],
+        "headers": [
+            *([(b"content-type", content_type)] if content_type else ()),
+            _NO_CACHE,
+            *headers,
+        ],
     }
 
 

@@ -4,7 +4,6 @@ from typing import Final
 
 from podium.apiserver import status_errors
 from podium.apiserver.answers.acceptance import JSON, PROTOBUF, YAML
-from podium.apiserver.bodies.reading import Read
 from podium.apiserver.http.messages import Request
 from podium.apiserver.patching import STRATEGIC_MERGE_PATCH
 from podium.apiserver.requests import delete_options, patches, query, taking
@@ -12,7 +11,6 @@ from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.delete_options import DeleteOptions
 from podium.apiserver.requests.query import WriteOptions
 from podium.apiserver.resources.resource import Resource
-from podium.apiserver.schema import schema_of
 
 _ACCEPTED: Final = "application/json, application/yaml, application/vnd.kubernetes.protobuf"
 _ACCEPTED_CUSTOM_PATCHES: Final = (
@@ -56,10 +54,6 @@ def options_of_delete(request: Request, call: Call) -> DeleteOptions:
     """The options of a deletion: those of the body if there is one, else those of the query."""
     if not request.body:
         return delete_options.from_parameters(request.parameters)
-    read = taking.read_body("DeleteOptions", request.body, object_type(request), call)
-    value = {name: item for name, item in read.value.items() if name not in _TYPE}
-    schema = schema_of("meta.k8s.io", "v1", "DeleteOptions")
-    return delete_options.from_object(taking.take_as(schema, Read(value, read.duplicates), call))
-
-
-_TYPE: Final = ("kind", "apiVersion")
+    return delete_options.from_object(
+        taking.take_delete_options(request.body, object_type(request), call)
+    )

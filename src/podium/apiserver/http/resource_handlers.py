@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from podium.apiserver import status_errors
+from podium.apiserver import advice, status_errors
 from podium.apiserver.access.reviews import Reviews
 from podium.apiserver.access.users import User
-from podium.apiserver.answers.acceptance import JSON, YAML, Accepted, accepted
+from podium.apiserver.answers.acceptance import JSON, STREAMS, Accepted, accepted
 from podium.apiserver.answers.presenters import MetadataPresenter, Presenter, WholePresenter
 from podium.apiserver.answers.table_presenter import TablePresenter
 from podium.apiserver.http.bodies import (
@@ -18,6 +18,7 @@ from podium.apiserver.http.bodies import (
 )
 from podium.apiserver.http.messages import Request, Response, json_response, warning_headers
 from podium.apiserver.http.paths import Target
+from podium.apiserver.http.refusals import status_response
 from podium.apiserver.http.rendering import rendered
 from podium.apiserver.http.subresource_handlers import SubresourceHandlers
 from podium.apiserver.requests import (
@@ -65,6 +66,7 @@ class ResourceHandlers:
     ) -> Response | WatchAnswer:
         """Answer a request whose resource is served; what may not be done to it raises 405."""
         call = Call(self._registry.now(), user, request.header(b"user-agent"))
+        call.warn_all(advice.on_use(resource))
         try:
             response = self._dispatch(request, target, resource, call)
         except StatusError as problem:
@@ -82,6 +84,8 @@ class ResourceHandlers:
         if not target.name:
             return self._on_collection(request, target, resource, call)
         match request.method:
+            case "GET" if target.watches and "watch" in resource.verbs:
+                return self._list(request, target, resource)
             case "GET" if "get" in resource.verbs:
                 return self._get(request, target, resource)
             case "PUT" if "update" in resource.verbs:
@@ -119,12 +123,14 @@ class ResourceHandlers:
         parameters = request.parameters
         if target.watches:
             parameters = {**parameters, "watch": ["true"]}
+            if target.name:
+                parameters["fieldSelector"] = [f"metadata.name={target.name}"]
         options = query.list_options(parameters)
-        if options.watch and form.media_type not in (JSON, YAML):
+        if options.watch and form.media_type != JSON:
             raise status_errors.not_acceptable(
-                "only the following media types are accepted: application/json;stream=watch"
+                f"only the following media types are accepted: {', '.join(STREAMS)}"
             )
-        presenter = self._presenter(request, resource, form, is_list=True)
+        presenter = self._presenter(request, resource, form, is_list=True, watches=options.watch)
         if options.watch:
             return self._watch(target, resource, options, presenter)
         listed = listing.list_objects(self._registry, resource, target.namespace, options)
@@ -149,7 +155,13 @@ class ResourceHandlers:
         if resource.kind == "Binding":
             return self._subresources.bind_by_body(request, target, call)
         call = call.with_options(query.write_options(request.parameters, "CreateOptions"))
-        read = taking.read_body(resource.kind, request.body, object_type(request), call)
+        read = taking.read_body(
+            resource.kind,
+            request.body,
+            object_type(request),
+            call,
+            needs_kind=resource.is_custom,
+        )
         obj = taking.take(self._registry, resource, read, call)
         if self._reviews.answers(resource.kind):
             return json_response(self._reviews.answer(obj, call.user, call.now), 201)
@@ -159,7 +171,13 @@ class ResourceHandlers:
     def _update(self, request: Request, target: Target, resource: Resource, call: Call) -> Response:
         form = accepted(request.header(b"accept"))
         call = call.with_options(query.write_options(request.parameters, "UpdateOptions"))
-        read = taking.read_body(resource.kind, request.body, object_type(request), call)
+        read = taking.read_body(
+            resource.kind,
+            request.body,
+            object_type(request),
+            call,
+            needs_kind=resource.is_custom,
+        )
         obj = taking.take(self._registry, resource, read, call)
         written = updating.update(
             self._registry,
@@ -195,19 +213,21 @@ class ResourceHandlers:
     def _delete(self, request: Request, target: Target, resource: Resource, call: Call) -> Response:
         form = accepted(request.header(b"accept"))
         options = options_of_delete(request, call)
+        call.warn_all(advice.on_delete(resource, says_how=options.says_what_follows))
         done = deleting.delete(
             self._registry, resource, target.namespace, target.name, options, call
         )
         status = 202 if not done.gone and options.orphan_dependents is False else 200
         if done.version is not None:
             return self._shown(request, resource, done.version, form, status)
-        return json_response(done.status, status)
+        return status_response(request, done.status or {}, status)
 
     def _delete_collection(
         self, request: Request, target: Target, resource: Resource, call: Call
     ) -> Response:
         form = accepted(request.header(b"accept"))
         options = options_of_delete(request, call)
+        call.warn_all(advice.on_delete(resource, says_how=options.says_what_follows))
         chosen = query.list_options(
             {name: value for name, value in request.parameters.items() if name != "watch"}
         )
@@ -221,7 +241,7 @@ class ResourceHandlers:
     ) -> Response:
         found = resource.subresource_by_name.get(target.subresource)
         if found is None or target.too_long:
-            if resource.is_custom and target.subresource in ("scale", "status"):
+            if resource.is_custom:
                 raise status_errors.not_found(resource, target.name)
             raise status_errors.unknown_resource()
         verb = _VERBS.get(request.method)
@@ -265,7 +285,13 @@ class ResourceHandlers:
         return rendered(request, form, status, chunks, self._registry.rules(resource).schema)
 
     def _presenter(
-        self, request: Request, resource: Resource, form: Accepted, *, is_list: bool
+        self,
+        request: Request,
+        resource: Resource,
+        form: Accepted,
+        *,
+        is_list: bool,
+        watches: bool = False,
     ) -> Presenter:
         if form.shown_as == "Table":
             return TablePresenter(
@@ -276,10 +302,12 @@ class ResourceHandlers:
                 self._registry.clock,
             )
         if form.shown_as:
-            if not is_list and form.shown_as == "PartialObjectMetadataList":
+            if is_list != (form.shown_as == "PartialObjectMetadataList") and not watches:
+                kind = resource.list_kind if is_list else resource.kind
+                found = "a list" if is_list else "not a list"
                 raise status_errors.not_acceptable(
-                    "you requested PartialObjectMetadataList, but the requested object is not a"
-                    f" list (*{resource.version}.{resource.kind})"
+                    f"you requested {form.shown_as}, but the requested object is {found}"
+                    f" (*{taking.internal_type(resource, kind)})"
                 )
             return MetadataPresenter(form.version)
         return self._whole_presenter(resource)

@@ -7,6 +7,7 @@ nothing of which resources exist. The HTTP application and the in-process transp
 from podium.apiserver import status_errors
 from podium.apiserver.access import authorisation
 from podium.apiserver.access.authorisation import Attempt
+from podium.apiserver.access.grants import Grants
 from podium.apiserver.access.reviews import Reviews
 from podium.apiserver.access.tokens import Tokens
 from podium.apiserver.access.users import AUTHENTICATED, User
@@ -28,7 +29,8 @@ class Service:
         self.registry = registry
         self._tokens = tokens
         self._discovery = Discovery(registry.table)
-        self._resources = ResourceHandlers(registry, Reviews(tokens))
+        self._grants = Grants(registry.lookup)
+        self._resources = ResourceHandlers(registry, Reviews(tokens, self._grants))
         self.others = OtherHandlers(self._discovery, openapi)
 
     def respond(self, request: Request) -> Response | WatchAnswer:
@@ -37,15 +39,18 @@ class Service:
         target = target_of(parts)
         if target is None:
             path = "/" + "/".join(parts)
-            authorisation.require_path(user, _path_verb(request.method), path)
+            authorisation.require_path(user, _path_verb(request.method), path, self._grants)
             return self.others.handle(request, parts)
         resource = self.registry.table.find(target.group, target.version, target.plural)
         if not user.may_do_everything:
             self._require(user, request, target, resource)
         if resource is None or _is_misplaced(resource, target):
-            if not self._discovery.has_group(target.group):
+            if not self._discovery.has_version(target.group, target.version):
                 return page_not_found()
             raise status_errors.unknown_resource()
+        everywhere = resource.is_custom and resource.namespaced and not target.namespace
+        if everywhere and request.method not in ("GET", "HEAD"):
+            return page_not_found()
         return self._resources.handle(request, target, resource, user)
 
     def _user(self, request: Request) -> User:
@@ -54,7 +59,10 @@ class Service:
         if not name:
             return user
         authorisation.require(
-            user, Attempt("impersonate", "", "users", name=name), _unserved("", "users")
+            user,
+            Attempt("impersonate", "", "users", name=name),
+            _unserved("", "users"),
+            self._grants,
         )
         groups = request.header(b"impersonate-group")
         return User(name, "", (*([groups] if groups else ()), AUTHENTICATED))
@@ -67,7 +75,8 @@ class Service:
         attempt = Attempt(
             verb, target.group, target.plural, target.subresource, target.namespace, target.name
         )
-        authorisation.require(user, attempt, resource or _unserved(target.group, target.plural))
+        about = resource or _unserved(target.group, target.plural)
+        authorisation.require(user, attempt, about, self._grants)
 
 
 def _is_misplaced(resource: Resource, target: Target) -> bool:

@@ -5,15 +5,18 @@ from typing import Final
 
 from podium.apiserver import status_errors
 from podium.apiserver.answers.acceptance import accepted
+from podium.apiserver.answers.table_presenter import TablePresenter
 from podium.apiserver.http.bodies import object_type, patch_options, patch_type
 from podium.apiserver.http.messages import Request, Response, json_response
 from podium.apiserver.http.paths import Target
+from podium.apiserver.http.refusals import status_response
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.requests import binding, eviction, patches, query, scaling, taking
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.schema import Schema, schema_of
+from podium.apiserver.tables import SCALE
 
 _NOT_SUPPORTED: Final = {
     "attach": "attaching to a container",
@@ -44,23 +47,24 @@ class SubresourceHandlers:
         """The old way to bind: the name stands in the object alone."""
         given, call = self._object(request, schema_of("", "v1", "Binding"), call)
         name = given["metadata"].get("name", "")
-        return json_response(binding.bind(self._registry, target.namespace, name, given, call), 201)
+        done = binding.bind(self._registry, target.namespace, name, given, call)
+        return status_response(request, done, 201)
 
     def _bind(self, request: Request, target: Target, _: Resource, call: Call) -> Response:
         given, call = self._object(request, schema_of("", "v1", "Binding"), call)
         done = binding.bind(self._registry, target.namespace, target.name, given, call)
-        return json_response(done, 201)
+        return status_response(request, done, 201)
 
     def _evict(self, request: Request, target: Target, _: Resource, call: Call) -> Response:
         given, call = self._object(request, schema_of("policy", "v1", "Eviction"), call)
         done = eviction.evict(self._registry, target.namespace, target.name, given, call)
-        return json_response(done, 201)
+        return status_response(request, done, 201)
 
     def _scale(self, request: Request, target: Target, resource: Resource, call: Call) -> Response:
         before = self._registry.get(resource, target.namespace, target.name)
         current = scaling.scale_of(self._registry, resource, self._registry.read(resource, before))
         if request.method == "GET":
-            return json_response(current)
+            return self._shown_scale(request, resource, current)
         schema = schema_of("autoscaling", "v1", "Scale")
         if request.method == "PUT":
             given, call = self._object(request, schema, call, "UpdateOptions")
@@ -74,11 +78,23 @@ class SubresourceHandlers:
         )
         return json_response(scale)
 
+    def _shown_scale(self, request: Request, resource: Resource, scale: JsonObject) -> Response:
+        form = accepted(request.header(b"accept"))
+        if form.shown_as != "Table":
+            return json_response(scale)
+        included = query.text(request.parameters, "includeObject")
+        clock = self._registry.clock
+        table = TablePresenter(resource, SCALE, form.version, included, clock)
+        return Response(200, table.table_of(scale) + b"\n")
+
     def _refuse(self, _: Request, target: Target, resource: Resource, __: Call) -> Response:
         found = self._registry.get(resource, target.namespace, target.name)
         pod = self._registry.read(resource, found)
-        if target.subresource == "log" and not pod["spec"].get("nodeName"):
-            return Response(204, b"")  # upstream: nowhere to ask
+        if not pod["spec"].get("nodeName"):
+            if target.subresource == "log":
+                return Response(204, b"", b"")  # upstream: nowhere to ask
+            why = f"pod {target.name} does not have a host assigned"
+            raise status_errors.bad_request(why)
         raise status_errors.StatusError(
             405,
             "MethodNotAllowed",

@@ -120,6 +120,7 @@ DESCRIPTIONS: Final[dict[str, str]] = {
     "StorageClass.volumeBindingMode": "Whether claims wait for a pod before they get a volume.",
     "CSINode": "The storage drivers of a node.",
     "CSIDriver": "A storage driver of the cluster.",
+    "RuntimeClass": "A way to run containers, with what it costs and where it works.",
     "CSIStorageCapacity": "How much storage of a class there is in a part of the cluster.",
     "VolumeAttachment": "A volume that is or should be attached to a node.",
     "ResourceClaim": "A request for devices.",

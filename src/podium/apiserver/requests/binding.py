@@ -9,9 +9,10 @@ from typing import Final
 from podium.apiserver import admission, status_errors
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.requests.call import Call
+from podium.apiserver.requests.creating import place_in_namespace
 from podium.apiserver.requests.pod_conditions import set_condition
 from podium.apiserver.requests.registry import Registry
-from podium.apiserver.requests.updating import check_version, uid_conflict
+from podium.apiserver.requests.updating import uid_conflict, version_conflict
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.validation import validate_binding
 
@@ -29,20 +30,23 @@ def bind(
 ) -> JsonObject:
     """Carry out a Binding; `name` is the one of the path."""
     metadata = binding["metadata"]
+    pods = registry.table.named("pods")
+    place_in_namespace(pods, namespace, metadata)
     if metadata.get("name", "") != name:
         raise status_errors.bad_request("name in URL does not match name in Binding object")
     problems = validate_binding(binding)
     if problems:
         told = [str(problem) for problem in problems]
         raise status_errors.internal(told[0] if len(told) == 1 else f"[{', '.join(told)}]")
-    pods = registry.table.named("pods")
     before = registry.get(pods, namespace, name)
     pod = registry.read(pods, before)
     stored = pod["metadata"]
     uid = metadata.get("uid")
     if uid and uid != stored["uid"]:
         raise uid_conflict(pods, before, uid, stored["uid"])
-    check_version(pods, name, metadata.get("resourceVersion", ""), stored["resourceVersion"])
+    version = metadata.get("resourceVersion")
+    if version and version != stored["resourceVersion"]:
+        raise version_conflict(pods, before, version, stored["resourceVersion"])
     _refuse_if_not_free(pods, pod)
     admission.admit_binding(binding, registry.lookup)
     _assign(pod, binding, call.now)

@@ -22,6 +22,10 @@ class Call:
         if text not in self.warnings:
             self.warnings.append(text)
 
+    def warn_all(self, texts: list[str]) -> None:
+        for text in texts:
+            self.warn(text)
+
     def with_options(self, options: WriteOptions) -> "Call":
         """The same call with the options of its verb; warnings are shared."""
         return replace(self, options=options)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from podium.apiserver import admission, status_errors
+from podium.apiserver import admission, advice, status_errors
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.managed_fields import Writer, manager_of, track_create
 from podium.apiserver.requests.call import Call
@@ -31,8 +31,6 @@ def create(
         manager = manager_of(call.options.field_manager, call.user_agent)
         track_create(obj, rules.schema, Writer(manager, call.now))
     admission.admit_create(resource, namespace, obj, registry.lookup, registry.settings)
-    if metadata.get("resourceVersion"):
-        raise status_errors.internal("resourceVersion should not be set on objects to be created")
     for name in _NOT_FOR_CLIENTS:
         metadata.pop(name, None)
     metadata["uid"] = registry.new_uid()
@@ -43,12 +41,18 @@ def create(
     name = metadata.get("name", "")
     if problems:
         raise status_errors.invalid(*shown_kind(resource, obj), name, problems)
+    call.warn_all(advice.on_create(resource, obj))
     admission.review_create(resource, obj, registry.lookup)
+    if metadata.get("resourceVersion") and not call.options.dry_run:
+        raise status_errors.internal("resourceVersion should not be set on objects to be created")
     if registry.find(resource, namespace, name) is not None:
         raise status_errors.already_exists(resource, name)
     metadata.pop("resourceVersion", None)
     settle(registry, resource, obj, call)
-    return registry.create(resource, namespace, name, obj, dry_run=call.options.dry_run)
+    created = registry.create(resource, namespace, name, obj, dry_run=call.options.dry_run)
+    if resource.kind == "CustomResourceDefinition" and not call.options.dry_run:
+        registry.definitions.created(created, call.now)
+    return created
 
 
 def settle(registry: Registry, resource: Resource, obj: JsonObject, call: Call) -> None:

@@ -11,11 +11,13 @@ from podium.apiserver.field_errors import FieldError
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.requests.rules import BuiltinRules
 from podium.apiserver.resources.resource import Resource
+from podium.apiserver.store.stored import Stored
 from podium.apiserver.tables import custom_printer
 
 if TYPE_CHECKING:
     from podium.apiserver.requests.registry import Registry
 
+_GROUP: Final = "apiextensions.k8s.io"
 CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"
 
 
@@ -47,10 +49,20 @@ class Definitions:
     # --- as effects of definitions ------------------------------------------------------------
 
     def settle(self, obj: JsonObject, now: str, *, dry_run: bool) -> list[FieldError]:
-        """Accept the names, unless another definition has them."""
+        """Accept changed names, unless another definition has them; new ones have to wait."""
         del dry_run
-        crds.accept_names(obj, self._objects.values(), now)
+        if obj["metadata"]["name"] in self._objects:
+            crds.accept_names(obj, self._objects.values(), now)
+        else:
+            crds.begin(obj)
         return []
+
+    def created(self, version: Stored, now: str) -> None:
+        """Accept the names of a new definition, which from then on is served."""
+        definitions = self._registry.table.named("customresourcedefinitions", _GROUP)
+        definition = self._registry.read(definitions, version)
+        crds.accept_names(definition, self._objects.values(), now)
+        self._registry.replace(definitions, version, definition, dry_run=False)
 
     def written(self, obj: JsonObject) -> None:
         name = obj["metadata"]["name"]
@@ -82,7 +94,7 @@ class Definitions:
         registry = self._registry
         if len(registry.collection(resource)):
             return
-        definitions = registry.table.named("customresourcedefinitions", "apiextensions.k8s.io")
+        definitions = registry.table.named("customresourcedefinitions", _GROUP)
         before = registry.find(definitions, "", self.definition_of(resource))
         if before is None:
             return

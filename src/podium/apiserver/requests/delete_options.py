@@ -27,6 +27,11 @@ class DeleteOptions:
     propagation: str | None = None
     dry_run: bool = False
 
+    @property
+    def says_what_follows(self) -> bool:
+        """Whether they say what is to become of the objects that depend on a deleted one."""
+        return self.propagation is not None or self.orphan_dependents is not None
+
     def with_grace(self, seconds: int) -> "DeleteOptions":
         return replace(self, grace_period_s=seconds)
 

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from podium.apiserver import admission, status_errors
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.requests.call import Call
-from podium.apiserver.requests.definitions import mark_terminating
+from podium.apiserver.requests.definitions import CLEANUP, mark_terminating
 from podium.apiserver.requests.delete_options import FOREGROUND, ORPHAN, DeleteOptions
 from podium.apiserver.requests.registry import Registry, seconds_of, timestamp
 from podium.apiserver.resources.resource import Resource
@@ -25,12 +25,11 @@ _WITHOUT_DEPENDENTS: Final = frozenset((("", "events"), ("events.k8s.io", "event
 _SHOWN_ONCE_MORE: Final = frozenset(
     (
         ("", "persistentvolumeclaims"), ("", "persistentvolumes"), ("", "pods"),
-        ("", "podtemplates"), ("", "resourcequotas"), ("", "serviceaccounts"),
+        ("", "podtemplates"), ("", "resourcequotas"), ("", "serviceaccounts"), ("", "services"),
         ("resource.k8s.io", "deviceclasses"), ("resource.k8s.io", "resourceclaims"),
         ("resource.k8s.io", "resourceclaimtemplates"), ("resource.k8s.io", "resourceslices"),
         ("storage.k8s.io", "csidrivers"), ("storage.k8s.io", "csinodes"),
-        ("storage.k8s.io", "csistoragecapacities"), ("storage.k8s.io", "storageclasses"),
-        ("storage.k8s.io", "volumeattachments"),
+        ("storage.k8s.io", "storageclasses"), ("storage.k8s.io", "volumeattachments"),
     )
 )  # fmt: skip
 
@@ -62,7 +61,7 @@ def delete(
     metadata = obj["metadata"]
     original = registry.read(resource, before)
     if resource.kind == "CustomResourceDefinition" and not options.dry_run:
-        _delete_instances(registry, obj, call)
+        return _delete_definition(registry, resource, before, obj, call)
     graceful, pending, options = _grace(resource, obj, options, call)
     if pending:
         return _finished(resource, before, metadata, gone=False)
@@ -254,13 +253,24 @@ def _terminate_namespace(
     return Deleted(version, None, gone=False)
 
 
-def _delete_instances(registry: Registry, definition: JsonObject, call: Call) -> None:
-    """The objects of a definition go before it; those that are held make it wait."""
-    for resource in registry.definitions.resources_of(definition["metadata"]["name"])[:1]:
-        collection = registry.collection(resource)
-        delete_collection(registry, resource, collection.current(), DeleteOptions(), call)
+def _delete_definition(
+    registry: Registry, resource: Resource, before: Stored, obj: JsonObject, call: Call
+) -> Deleted:
+    """A definition is marked, its objects go, then itself; those that are held make it wait."""
+    name, metadata = obj["metadata"]["name"], obj["metadata"]
+    mark_terminating(obj, call.now)
+    metadata.setdefault("deletionTimestamp", call.now)
+    marked = before
+    if obj != registry.read(resource, before):
+        marked = registry.replace(resource, before, obj, dry_run=False)
+    for instances in registry.definitions.resources_of(name)[:1]:
+        collection = registry.collection(instances)
+        delete_collection(registry, instances, collection.current(), DeleteOptions(), call)
         if len(collection):
-            mark_terminating(definition, call.now)
+            return Deleted(marked, None, gone=False)
+    if registry.find(resource, "", name) is marked and metadata["finalizers"] == [CLEANUP]:
+        registry.remove(resource, marked)
+    return Deleted(marked, None, gone=False)
 
 
 def _finished(resource: Resource, version: Stored, metadata: JsonObject, *, gone: bool) -> Deleted:

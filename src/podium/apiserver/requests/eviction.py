@@ -35,10 +35,10 @@ def evict(
 ) -> JsonObject:
     if eviction["metadata"].get("name", "") != name:
         raise status_errors.bad_request("name in URL does not match name in Eviction object")
-    options = delete_options.from_object(eviction.get("deleteOptions") or {})
-    dry_run = options.dry_run or call.options.dry_run
     pods = registry.table.named("pods")
     before = registry.get(pods, namespace, name)
+    options = delete_options.from_object(eviction.get("deleteOptions") or {})
+    dry_run = options.dry_run or call.options.dry_run
     pod = registry.read(pods, before)
     if not _needs_no_leave(pod):
         _ask_budgets(registry, namespace, pod, before, dry_run=dry_run, call=call)

@@ -34,7 +34,13 @@ def has_own_form(resource: Resource) -> bool:
 
 def shown(resource: Resource, value: JsonObject) -> JsonObject:
     """A stored object in the form of a resource."""
-    return _renamed(value, _NEWER_NAMES) if has_own_form(resource) else value
+    if not has_own_form(resource):
+        return value
+    newer = _renamed(value, _NEWER_NAMES)
+    for field in ("reportingController", "reportingInstance"):
+        if newer.get(field) == "":  # only the core form writes empty ones
+            del newer[field]
+    return newer
 
 
 def kept(resource: Resource, value: JsonObject) -> JsonObject:

@@ -27,7 +27,7 @@ from podium.apiserver.requests.creating import create
 from podium.apiserver.requests.query import IGNORE, STRICT
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.requests.rules import Rules
-from podium.apiserver.requests.taking import of_resource_kind, tell_problems, with_metadata
+from podium.apiserver.requests.taking import tell_problems, why_not_of_kind, with_metadata
 from podium.apiserver.requests.updating import (
     Written,
     check_name,
@@ -114,8 +114,15 @@ def _taken(
 ) -> JsonObject:
     """What the patched document is as an object of its kind."""
     _check_kind(given, document)
-    document = of_resource_kind(registry, resource, document)
     strategic = given.media_type == STRATEGIC_MERGE_PATCH
+    if strategic:  # upstream: patches of this type work on fields, and a kind is none
+        document = {**document, "kind": resource.kind, "apiVersion": resource.api_version}
+    kind = document.get("kind") or resource.kind
+    api_version = document.get("apiVersion") or resource.api_version
+    document = {**document, "kind": kind, "apiVersion": api_version}
+    why = why_not_of_kind(registry, resource, kind, api_version)
+    if why:
+        raise not_decodable(given.media_type, given.read.value, document, why)
     try:
         taken = rules.decode(document, after_strategic_patch=strategic)
     except DecodeError as problem:
@@ -187,11 +194,11 @@ def _apply(
     call: Call,
 ) -> Written:
     """Server-side apply: the object becomes what the manager says it should be."""
-    config = given.read.value
+    config = {} if given.read.value is None else given.read.value
     if not isinstance(config, dict):
         raise status_errors.bad_request(
             "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot"
-            " unmarshal into Go value of type map[string]interface {}"
+            f" unmarshal {json_type(config)} into Go value of type map[string]interface {{}}"
         )
     # upstream: a kind or version that is no text counts as none.
     config = {
@@ -218,7 +225,9 @@ def _apply(
     metadata.setdefault("name", name)
     check_name(resource, namespace, name, metadata)
     if before is None or old is None:
-        metadata.pop("uid", None)
+        if metadata.get("uid"):
+            why = f"uid mismatch: the provided object specified uid {metadata['uid']}, and no"
+            raise status_errors.conflict(resource, name, f"{why} existing object was found")
         return Written(create(registry, resource, namespace, new, call, tracked=True), True)
     given_version = (config.get("metadata") or {}).get("resourceVersion") or ""
     check_version(resource, name, given_version, old["metadata"]["resourceVersion"])

@@ -10,7 +10,6 @@ from podium.api.labels import selector_of_map
 from podium.apiserver.crds import CustomRules
 from podium.apiserver.json_values import JsonObject, JsonValue
 from podium.apiserver.requests.call import Call
-from podium.apiserver.requests.creating import place_in_namespace
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.requests.updating import (
     check_name,
@@ -98,7 +97,6 @@ def update_scale(
     """Write a Scale's number of replicas; gives the Scale as it is then."""
     metadata = scale["metadata"]
     check_name(resource, namespace, name, metadata)
-    place_in_namespace(resource, namespace, metadata)
     old = registry.read(resource, before)
     stored = old["metadata"]
     check_uid(resource, before, metadata, stored)
@@ -113,5 +111,8 @@ def update_scale(
         place = place.setdefault(parent, {})
     place[last] = (scale.get("spec") or {}).get("replicas", 0)
     track(registry, resource, "scale", old, new, call)
+    for entry in new["metadata"].get("managedFields") or ():
+        if entry.get("subresource") == "scale":
+            entry.pop("time", None)  # upstream: times get lost between a Scale and its object
     written = write(registry, resource, "", before, old, new, call)
     return scale_of(registry, resource, registry.read(resource, written))

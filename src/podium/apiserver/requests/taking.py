@@ -22,7 +22,7 @@ from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.query import IGNORE, STRICT
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.resources.resource import Resource
-from podium.apiserver.schema import DecodeError, Schema, decode
+from podium.apiserver.schema import DecodeError, Schema, decode, schema_of
 from podium.apiserver.status_errors import StatusError
 
 _SHOWN_BYTES: Final = 30
@@ -31,30 +31,53 @@ _TYPE_META: Final = (
     'Kind string "json:\\"kind,omitempty\\"" }'
 )
 _SCHEME: Final = "pkg/api/legacyscheme/scheme.go:30"
-_INTERNAL_PACKAGES: Final = {"": "core"}
+_META_SCHEME: Final = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"
+_NO_KIND: Final = "couldn't get version/kind; json parse error: "
+_FROM_YAML: Final = "error converting YAML to JSON: "
+_DELETE_OPTIONS: Final = "DeleteOptions"
+_INTERNAL_PACKAGES: Final = {"": "core", "events.k8s.io": "core"}
+_LIST: Final = "List"
+_OF_SEVERAL_VERSIONS: Final = ("CustomResourceDefinition", "Event")
 _OLDER: Final = {"Eviction": ("policy/v1beta1",)}
 
 
-def read_body(kind: str, body: bytes, media_type: str, call: Call) -> Read:
-    """The value of a body that should hold an object of a kind."""
+def read_body(
+    kind: str, body: bytes, media_type: str, call: Call, *, needs_kind: bool = False
+) -> Read:
+    """The value of a body that should hold an object of a kind; custom ones have to say it."""
+    try:
+        read = _read(body, media_type, call)
+        if needs_kind and not read.value.get("kind"):
+            raise Unreadable(f"Object 'Kind' is missing in '{body.decode('utf-8', 'replace')}'")
+        return read
+    except Unreadable as problem:
+        raise status_errors.bad_request(
+            f"the object provided is unrecognized (must be of type {kind}): {problem}"
+            f" ({_summary(body)})"
+        ) from None
+
+
+def _read(body: bytes, media_type: str, call: Call) -> Read:
+    if media_type == protobuf.MEDIA_TYPE:
+        return _read_protobuf(body)
     try:
         if media_type == JSON:
             read = read_json(body, find_duplicates=call.options.field_validation != IGNORE)
-        elif media_type == protobuf.MEDIA_TYPE:
-            read = _read_protobuf(body)
         else:
             read = read_yaml_body(body)
     except Unreadable as problem:
-        raise unrecognised(kind, f"json parse error: {problem}", body) from None
+        if media_type != JSON:
+            raise Unreadable(str(problem).removeprefix(_FROM_YAML)) from None
+        raise Unreadable(f"{_NO_KIND}{problem}") from None
     value = read.value
     if value is not None and not isinstance(value, dict):
         why = f"cannot unmarshal {json_type(value)} into Go value of type {_TYPE_META}"
-        raise unrecognised(kind, f"json parse error: json: {why}", body)
+        raise Unreadable(f"{_NO_KIND}json: {why}")
     for name in ("kind", "apiVersion"):
         found = value.get(name) if value else None
         if found is not None and not isinstance(found, str):
             why = f"cannot unmarshal {json_type(found)} into Go struct field .{name} of type string"
-            raise unrecognised(kind, f"json parse error: json: {why}", body)
+            raise Unreadable(f"{_NO_KIND}json: {why}")
     return Read(value or {}, read.duplicates)
 
 
@@ -62,16 +85,25 @@ def _read_protobuf(body: bytes) -> Read:
     try:
         kind, api_version, value = protobuf.decode(body)
     except protobuf.WireError as problem:
-        raise Unreadable(f"proto: {problem}") from None
+        raise Unreadable(str(problem)) from None
     check_size(value)
     return Read({**value, "kind": kind, "apiVersion": api_version}, ())
 
 
-def unrecognised(kind: str, why: str, body: bytes) -> StatusError:
-    return status_errors.bad_request(
-        f"the object provided is unrecognized (must be of type {kind}): couldn't get"
-        f" version/kind; {why} ({_summary(body)})"
-    )
+def take_delete_options(body: bytes, media_type: str, call: Call) -> JsonObject:
+    """The options in the body of a deletion; upstream tells their mistakes without a frame."""
+    schema = schema_of("meta.k8s.io", "v1", _DELETE_OPTIONS)
+    try:
+        value = _read(body, media_type, call).value
+        kind = value.get("kind") or _DELETE_OPTIONS
+        if kind != _DELETE_OPTIONS:
+            api_version = value.get("apiVersion") or "v1"
+            raise status_errors.bad_request(_not_registered(kind, api_version, _META_SCHEME))
+        named = {**value, "kind": schema.kind, "apiVersion": schema.api_version}
+        return decode(named, schema).value
+    except (Unreadable, DecodeError) as problem:
+        why = problem.message if isinstance(problem, DecodeError) else str(problem)
+        raise status_errors.bad_request(why) from None
 
 
 def _summary(body: bytes) -> str:
@@ -131,39 +163,57 @@ def with_metadata(obj: JsonObject) -> JsonObject:
 def of_resource_kind(registry: Registry, resource: Resource, value: JsonValue) -> JsonObject:
     """The object with its kind and version filled in; refused if it says it is something else."""
     obj: JsonObject = value
+    if resource.is_custom and not obj.get("apiVersion"):
+        raise _other_version("", resource)
     kind = obj.get("kind") or resource.kind
     api_version = obj.get("apiVersion") or resource.api_version
-    if kind != resource.kind or api_version != resource.api_version:
-        _refuse(registry, resource, kind, api_version)
+    why = why_not_of_kind(registry, resource, kind, api_version)
+    if why:
+        raise not_handled(kind, api_version.rpartition("/")[2], resource.kind, why)
     return {**obj, "kind": kind, "apiVersion": api_version}
 
 
-def _refuse(registry: Registry, resource: Resource, kind: str, api_version: str) -> None:
+def why_not_of_kind(registry: Registry, resource: Resource, kind: str, api_version: str) -> str:
+    """Why an object of a kind cannot be one of the resource; empty if it can."""
+    if kind == resource.kind and api_version == resource.api_version:
+        return ""
     group, _, version = api_version.rpartition("/")
-    if resource.is_custom or (kind == resource.kind and kind == "Event"):
+    if resource.is_custom or (kind == resource.kind and kind in _OF_SEVERAL_VERSIONS):
         if api_version != resource.api_version:
-            raise status_errors.bad_request(
-                f"the API version in the data ({api_version}) does not match the expected API"
-                f" version ({resource.api_version})"
-            )
-        return  # a custom object of another kind is found invalid later
-    if registry.table.find_kind(group, version, kind) is None:
-        why = _not_registered(kind, api_version)
-    else:
-        why = _no_conversion(version, kind, resource.group, resource.kind)
-    raise not_handled(kind, version, resource.kind, why)
+            raise _other_version(api_version, resource)
+        return ""  # a custom object of another kind is found invalid later
+    if kind != _LIST and registry.table.find_kind(group, version, kind) is None:
+        return _not_registered(kind, api_version)
+    return _no_conversion(version, kind, resource.group, resource.kind)
 
 
-def _not_registered(kind: str, api_version: str) -> str:
+def _other_version(found: str, resource: Resource) -> StatusError:
+    return status_errors.bad_request(
+        f"the API version in the data ({found}) does not match the expected API"
+        f" version ({resource.api_version})"
+    )
+
+
+def _not_registered(kind: str, api_version: str, scheme: str = _SCHEME) -> str:
     return (
         f"no kind {quoted(kind)} is registered for version {quoted(api_version)}"
-        f" in scheme {quoted(_SCHEME)}"
+        f" in scheme {quoted(scheme)}"
     )
 
 
 def _no_conversion(version: str, kind: str, to_group: str, to_kind: str) -> str:
-    package = _INTERNAL_PACKAGES.get(to_group, to_group.partition(".")[0])
-    return f"converting ({version}.{kind}) to ({package}.{to_kind}): unknown conversion"
+    return f"converting ({version}.{kind}) to ({_package(to_group)}.{to_kind}): unknown conversion"
+
+
+def internal_type(resource: Resource, kind: str) -> str:
+    """The Go type of a resource's objects or lists, as errors of the encoder name it."""
+    if resource.is_custom:
+        return f"unstructured.Unstructured{'List' if kind == resource.list_kind else ''}"
+    return f"{_package(resource.group)}.{kind}"
+
+
+def _package(group: str) -> str:
+    return _INTERNAL_PACKAGES.get(group, group.partition(".")[0])
 
 
 def not_handled(kind: str, version: str, as_kind: str, why: str) -> StatusError:

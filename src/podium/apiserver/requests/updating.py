@@ -7,7 +7,7 @@ that changes nothing is not one: the stored version stays, with its resourceVers
 
 from typing import Final, NamedTuple
 
-from podium.apiserver import admission, field_errors, status_errors
+from podium.apiserver import admission, advice, field_errors, status_errors
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.managed_fields import (
     Writer,
@@ -40,6 +40,7 @@ _VERSION_REQUIRED: Final = frozenset(
     {
         ("apiextensions.k8s.io", "customresourcedefinitions"),
         ("coordination.k8s.io", "leases"),
+        ("node.k8s.io", "runtimeclasses"),
         ("policy", "poddisruptionbudgets"),
         ("storage.k8s.io", "csidrivers"),
         ("storage.k8s.io", "csinodes"),
@@ -66,7 +67,6 @@ def update(
     """Replace an object by the one of a PUT."""
     metadata = obj["metadata"]
     check_name(resource, namespace, name, metadata)
-    place_in_namespace(resource, namespace, metadata)
     before = registry.find(resource, namespace, name)
     if before is None:
         if (
@@ -121,6 +121,8 @@ def write(
     problems = rules.validate_update(subresource, new, old)
     if problems:
         raise status_errors.invalid(*shown_kind(resource, new), name, problems)
+    if not subresource:
+        call.warn_all(advice.on_update(resource, new, old))
     admission.review_update(resource, new, old, registry.lookup)
     if deletes(resource, new, old):
         if not call.options.dry_run:
@@ -147,7 +149,7 @@ def deletes(resource: Resource, new: JsonObject, old: JsonObject) -> bool:
 
 
 def check_name(resource: Resource, namespace: str, name: str, metadata: JsonObject) -> None:
-    """The object must be the one that the path names."""
+    """The object must be the one that the path names, in its namespace."""
     found = metadata.get("name", "")
     if not found:
         raise status_errors.bad_request(
@@ -158,11 +160,7 @@ def check_name(resource: Resource, namespace: str, name: str, metadata: JsonObje
         raise status_errors.bad_request(
             f"the name of the object ({found}) does not match the name on the URL ({name})"
         )
-    if resource.namespaced and metadata.get("namespace", namespace) != namespace:
-        raise status_errors.bad_request(
-            f"the namespace of the object ({metadata['namespace']}) does not match the namespace"
-            f" on the request ({namespace})"
-        )
+    place_in_namespace(resource, namespace, metadata)
 
 
 def check_uid(resource: Resource, before: Stored, metadata: JsonObject, stored: JsonObject) -> None:
@@ -176,13 +174,26 @@ def uid_conflict(
     resource: Resource, before: Stored, wanted: str, found: str
 ) -> status_errors.StatusError:
     """The object of that name is another one than the client means."""
+    return _precondition_failed(resource, before, "UID", wanted, found)
+
+
+def version_conflict(
+    resource: Resource, before: Stored, wanted: str, found: str
+) -> status_errors.StatusError:
+    """The object is not any more the one that the client has seen."""
+    return _precondition_failed(resource, before, "ResourceVersion", wanted, found)
+
+
+def _precondition_failed(
+    resource: Resource, before: Stored, field: str, wanted: str, found: str
+) -> status_errors.StatusError:
     key = storage_paths.path_of(resource, before)
     return status_errors.conflict(
         resource,
         before.name,
         f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0,"
-        f" AdditionalErrorMsg: Precondition failed: UID in precondition: {wanted},"
-        f" UID in object meta: {found}",
+        f" AdditionalErrorMsg: Precondition failed: {field} in precondition: {wanted},"
+        f" {field} in object meta: {found}",
     )
 
 
@@ -191,7 +202,7 @@ def _require_version(resource: Resource, name: str) -> None:
     if resource.is_custom or (resource.group, resource.plural) in _VERSION_REQUIRED:
         raise status_errors.invalid(
             resource.group,
-            resource.kind,
+            resource.plural,  # upstream: here, and only here, in place of the kind
             name,
             [
                 field_errors.invalid(
@@ -216,11 +227,12 @@ def _keep_metadata(new: JsonObject, old: JsonObject) -> None:
     """What no update can change: identity, creation and a deletion that has begun."""
     new.setdefault("uid", old.get("uid"))
     new["creationTimestamp"] = old.get("creationTimestamp")
-    for name in ("generation", "deletionTimestamp"):
-        if name in old:
-            new[name] = old[name]
-        else:
-            new.pop(name, None)
+    if "generation" in old:
+        new["generation"] = old["generation"]
+    else:
+        new.pop("generation", None)
+    if "deletionTimestamp" in old:
+        new["deletionTimestamp"] = old["deletionTimestamp"]
     if "deletionGracePeriodSeconds" in old:
         new.setdefault("deletionGracePeriodSeconds", old["deletionGracePeriodSeconds"])
     new.pop("selfLink", None)

@@ -165,6 +165,7 @@ _OTHERS = (
     _kind("coordination.k8s.io", "Lease", "leases"),
     _kind("discovery.k8s.io", "EndpointSlice", "endpointslices"),
     _kind("events.k8s.io", "Event", "events", short="ev"),
+    _kind("node.k8s.io", "RuntimeClass", "runtimeclasses", namespaced=False),
     _kind("policy", "PodDisruptionBudget", "poddisruptionbudgets", short="pdb", status=True),
     _kind(_DEVICES, "DeviceClass", "deviceclasses", namespaced=False),
     _kind(_DEVICES, "ResourceClaim", "resourceclaims", status=True),

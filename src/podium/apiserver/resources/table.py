@@ -7,6 +7,7 @@ Built-in resources are there from the start; definitions of custom resources add
 from collections.abc import Iterable, Iterator
 
 from podium.apiserver.resources.builtin import BUILTIN
+from podium.apiserver.resources.maturity import maturity
 from podium.apiserver.resources.resource import Resource
 
 
@@ -47,13 +48,13 @@ class ResourceTable:
         return iter(self._by_path.values())
 
     def group_versions(self) -> dict[str, list[str]]:
-        """The versions of each group, in the order in which they were added."""
+        """The versions of each group, the most mature first: v2, v1, v1beta1, others by name."""
         versions: dict[str, list[str]] = {}
         for resource in self:
             known = versions.setdefault(resource.group, [])
             if resource.version not in known:
                 known.append(resource.version)
-        return versions
+        return {group: sorted(known, key=maturity) for group, known in versions.items()}
 
     def of_version(self, group: str, version: str) -> list[Resource]:
         """What a group-version serves, sorted by plural name as discovery lists it."""

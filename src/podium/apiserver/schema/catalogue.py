@@ -16,6 +16,7 @@ SECTIONS: Final = {
     "": "core",
     "apps": "apps",
     "batch": "batch",
+    "node.k8s.io": "node",
     "policy": "policy",
     "autoscaling": "autoscaling",
     "scheduling.k8s.io": "scheduling",

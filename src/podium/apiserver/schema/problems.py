@@ -24,6 +24,38 @@ _PLAIN_KINDS: Final = {**_GO_KINDS, list: "slice", dict: "map"}
 _JSON_KINDS: Final = {
     str: "string", bool: "bool", int: "number", float: "number", list: "array", dict: "object",
 }  # fmt: skip
+_REFERENCE: Final = "LocalObjectReference"
+_DEVICES: Final = "DeviceConfiguration"
+_EMBEDDED: Final = {
+    "ConfigMapEnvSource": (_REFERENCE, {"optional"}),
+    "ConfigMapKeySelector": (_REFERENCE, {"key", "optional"}),
+    "ConfigMapProjection": (_REFERENCE, {"items", "optional"}),
+    "ConfigMapVolumeSource": (_REFERENCE, {"defaultMode", "items", "optional"}),
+    "DeviceAllocationConfiguration": (_DEVICES, {"requests", "source"}),
+    "DeviceClaimConfiguration": (_DEVICES, {"requests"}),
+    "DeviceClassConfiguration": (_DEVICES, set[str]()),
+    "EphemeralContainer": ("EphemeralContainerCommon", {"targetContainerName"}),
+    "PersistentVolumeSpec": (
+        "PersistentVolumeSource",
+        {
+            "accessModes", "capacity", "claimRef", "mountOptions", "nodeAffinity",
+            "persistentVolumeReclaimPolicy", "storageClassName", "volumeAttributesClassName",
+            "volumeMode",
+        },
+    ),
+    "Probe": (
+        "ProbeHandler",
+        {
+            "failureThreshold", "initialDelaySeconds", "periodSeconds", "successThreshold",
+            "terminationGracePeriodSeconds", "timeoutSeconds",
+        },
+    ),
+    "SecretEnvSource": (_REFERENCE, {"optional"}),
+    "SecretKeySelector": (_REFERENCE, {"key", "optional"}),
+    "SecretProjection": (_REFERENCE, {"items", "optional"}),
+    "Volume": ("VolumeSource", {"name"}),
+}  # fmt: skip
+"""Structs whose other fields are those of a struct inside them, which Go names on the way."""
 _NUMBERS: Final = frozenset({Form.INT32, Form.INT64, Form.FLOAT})
 
 
@@ -83,6 +115,9 @@ def _place(way: Way) -> str:
         if isinstance(step, str):
             struct = struct or owner
             fields.append(step)
+            embedded = _EMBEDDED.get(owner)
+            if embedded is not None and step not in embedded[1]:
+                fields.append(embedded[0])
     return ".".join((struct, *reversed(fields))) if fields else ""
 
 

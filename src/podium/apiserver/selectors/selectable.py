@@ -175,4 +175,6 @@ def _refusal(resource: Resource, field: str) -> str:
     text = _REFUSALS.get((resource.group, resource.kind))
     if text is not None:
         return text.format(field=field)
+    if resource.selectable_fields:
+        return f"field label not supported: {field}"
     return f'"{field}" is not a known field selector: only "metadata.name", "metadata.namespace"'

@@ -55,9 +55,13 @@ _COUNTED: Final[Mapping[Key, tuple[str, ...]]] = {
     ("resource.k8s.io", "DeviceClass"): ("spec",),
     ("resource.k8s.io", "ResourceSlice"): ("spec",),
     ("scheduling.k8s.io", "PriorityClass"): (),
+    ("storage.k8s.io", "CSIDriver"): ("spec",),
 }
 """Kinds that start with generation 1, and the parts whose changes count it up."""
 
+_COUNTED_LATER: Final = frozenset({("storage.k8s.io", "CSIDriver")})
+"""Of these, kinds whose first generation has no number."""
+_NAME_LABEL: Final = "kubernetes.io/metadata.name"
 _METADATA_PARTS: Final = ("annotations", "labels")
 _KEPT_FOR_STATUS: Final = (
     "labels",
@@ -75,6 +79,10 @@ _STATUS_ONLY: Final = frozenset(
 
 def _prepare_namespace(namespace: JsonObject, _now: str) -> None:
     namespace["status"] = {"phase": "Active"}
+    metadata = namespace["metadata"]
+    if metadata.get("name"):  # also where the name was made from a prefix
+        labels = metadata.get("labels") or {}
+        metadata["labels"] = {**labels, _NAME_LABEL: metadata["name"]}
     spec = namespace.setdefault("spec", {})
     finalizers = spec.get("finalizers") or []
     if "kubernetes" not in finalizers:
@@ -100,6 +108,43 @@ _CREATE: Final[Mapping[Key, Callable[[JsonObject, str], None]]] = {
 }
 
 
+_NULLED: Final[Mapping[Key, tuple[str, ...]]] = {
+    ("batch", "Job"): ("spec", "podFailurePolicy", "rules"),
+    ("discovery.k8s.io", "EndpointSlice"): ("endpoints",),
+    ("rbac.authorization.k8s.io", "ClusterRole"): ("rules",),
+    ("rbac.authorization.k8s.io", "Role"): ("rules",),
+    ("resource.k8s.io", "ResourceClaim"): ("spec", "devices", "requests"),
+    ("storage.k8s.io", "CSINode"): ("spec", "drivers"),
+}
+"""Lists that are written even when they are empty, and then as null: storing drops empty ones."""
+
+
+_DROPPED: Final[Mapping[Key, tuple[tuple[str, ...], ...]]] = {
+    ("", "Node"): (("spec", "configSource"),),
+    ("apps", "StatefulSet"): (("spec", "updateStrategy", "rollingUpdate", "maxUnavailable"),),
+    ("coordination.k8s.io", "Lease"): (("spec", "preferredHolder"), ("spec", "strategy")),
+}
+"""Fields of features that are off by default, and of one that is no more: not kept."""
+
+
+def _drop_fields(key: Key, obj: JsonObject) -> None:
+    for *parents, last in _DROPPED[key]:
+        holder: JsonObject | None = obj
+        for name in parents:
+            holder = (holder or {}).get(name)
+        if holder:
+            holder.pop(last, None)
+
+
+def _null_empty_list(key: Key, obj: JsonObject) -> None:
+    *parents, last = _NULLED[key]
+    holder: JsonObject | None = obj
+    for name in parents:
+        holder = (holder or {}).get(name)
+    if holder is not None and holder.get(last) == []:
+        holder[last] = None
+
+
 def prepare_create(resource: Resource, obj: JsonObject, now: str) -> None:
     """Start a new object: its status, its generation, what the server adds."""
     if resource.is_custom:
@@ -111,8 +156,12 @@ def prepare_create(resource: Resource, obj: JsonObject, now: str) -> None:
     status = _EMPTY_STATUSES.get(key)
     if status is not None:
         obj["status"] = copied(status)
-    if key in _COUNTED:
+    if key in _COUNTED and key not in _COUNTED_LATER:
         obj["metadata"]["generation"] = 1
+    if key in _NULLED:
+        _null_empty_list(key, obj)
+    if key in _DROPPED:
+        _drop_fields(key, obj)
     prepare = _CREATE.get(key)
     if prepare is not None:
         prepare(obj, now)
@@ -134,6 +183,10 @@ def prepare_update(resource: Resource, new: JsonObject, old: JsonObject, now: st
         workloads.keep_template_generation(new, old)
     elif key == ("resource.k8s.io", "ResourceSlice"):
         _date_taints(new, now)
+    if key in _NULLED:
+        _null_empty_list(key, new)
+    if key in _DROPPED:
+        _drop_fields(key, new)
     _keep(new["metadata"], old["metadata"], "generation")
     if _is_changed(resource, new, old):
         new["metadata"]["generation"] = (old["metadata"].get("generation") or 0) + 1

@@ -60,8 +60,8 @@ class ServiceAddresses:
         errors = _family_errors(spec)
         if errors:
             return errors
-        address = self._address(spec, uid, errors)
-        ports = self._node_ports(spec, uid, errors)
+        address = self._address(spec, uid, errors, dry_run=dry_run)
+        ports = _imagined_ports(spec) if dry_run else self._node_ports(spec, uid, errors)
         if errors:
             return errors
         _write(spec, address, ports)
@@ -70,7 +70,9 @@ class ServiceAddresses:
             self.adopt(service)
         return []
 
-    def _address(self, spec: JsonObject, uid: str, errors: list[FieldError]) -> str:
+    def _address(
+        self, spec: JsonObject, uid: str, errors: list[FieldError], *, dry_run: bool
+    ) -> str:
         wanted = spec.get("clusterIP") or next(iter(spec.get("clusterIPs") or ()), "")
         if not wanted:
             free = self._free_address()
@@ -81,7 +83,7 @@ class ServiceAddresses:
         if wanted == NONE or self._addresses.get(wanted) == uid:
             return str(wanted)
         problem = ""
-        if wanted in self._addresses:
+        if wanted in self._addresses and not dry_run:
             problem = "provided IP is already allocated"
         elif ipaddress.ip_address(wanted) not in _RANGE:
             problem = f"the provided IP ({wanted}) is not in the valid range. The range of valid "
@@ -104,7 +106,8 @@ class ServiceAddresses:
         chosen: list[int] = []
         for index, port in enumerate(spec.get("ports") or ()):
             protocol, wanted = port.get("protocol") or "TCP", port.get("nodePort") or 0
-            if spec.get("type") not in _WITH_NODE_PORTS:
+            spared = not wanted and spec.get("allocateLoadBalancerNodePorts") is False
+            if spared or spec.get("type") not in _WITH_NODE_PORTS:
                 chosen.append(0)
             elif not wanted:
                 chosen.append(self._free_port(protocol))
@@ -166,6 +169,19 @@ def _family_errors(spec: JsonObject) -> list[FieldError]:
     return errors
 
 
+def _imagined_ports(spec: JsonObject) -> list[int]:
+    """Node ports of a dry run: what was wished for, or numbers that nobody gets."""
+    chosen: list[int] = []
+    for port in spec.get("ports") or ():
+        wanted = port.get("nodePort") or 0
+        spared = spec.get("allocateLoadBalancerNodePorts") is False
+        if spec.get("type") not in _WITH_NODE_PORTS or (spared and not wanted):
+            chosen.append(0)
+        else:
+            chosen.append(wanted or (max(chosen, default=0) or _LAST_PORT + 1) + 1)
+    return chosen
+
+
 def _write(spec: JsonObject, address: str, ports: list[int]) -> None:
     spec["clusterIP"] = address
     spec["clusterIPs"] = [address]
@@ -195,6 +211,9 @@ def prepare_update(new: JsonObject, old: JsonObject) -> None:
             if spec.get(field) == before.get(field):
                 spec.pop(field, None)
     elif before.get("type") != "ExternalName":
+        same = spec.get("clusterIPs") == before.get("clusterIPs")
+        if spec.get("clusterIP") and spec["clusterIP"] != before.get("clusterIP") and same:
+            spec["clusterIPs"] = [spec["clusterIP"], *(spec.get("clusterIPs") or ())[1:]]
         for field in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
             if not spec.get(field) and before.get(field):
                 spec[field] = before[field]

@@ -21,7 +21,20 @@ def prepare_volume_status(new: JsonObject, old: JsonObject, now: str) -> None:
 
 def prepare_claim(claim: JsonObject, _now: str) -> None:
     claim["status"] = {"phase": "Pending"}
-    normalise_sources(claim["spec"])
+    spec = claim["spec"]
+    # upstream: sources that nothing here can fill a volume from are dropped without a word
+    if not _is_claim_or_snapshot(spec.get("dataSource") or {}):
+        spec.pop("dataSource", None)
+    if (spec.get("dataSourceRef") or {}).get("namespace"):
+        del spec["dataSourceRef"]
+    normalise_sources(spec)
+
+
+def _is_claim_or_snapshot(source: JsonObject) -> bool:
+    return (source.get("apiGroup") or "", source.get("kind")) in (
+        ("", "PersistentVolumeClaim"),
+        ("snapshot.storage.k8s.io", "VolumeSnapshot"),
+    )
 
 
 def normalise_sources(spec: JsonObject) -> None:

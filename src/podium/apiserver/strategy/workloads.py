@@ -19,6 +19,9 @@ def prepare_job(job: JsonObject, _now: str) -> None:
     if spec.get("manualSelector"):
         return
     template = spec.setdefault("template", {}).setdefault("metadata", {})
+    own = metadata.get("labels")
+    # upstream: a job that has its labels from its template shares them, also what is added to them
+    takes_labels = not own or own is template.get("labels")
     labels = template["labels"] = dict(template.get("labels") or {})
     for key in _JOB_NAME_LABELS:
         labels.setdefault(key, metadata.get("name", ""))
@@ -29,7 +32,7 @@ def prepare_job(job: JsonObject, _now: str) -> None:
         _JOB_UID_LABELS[1]: metadata.get("uid", ""),
         **(selector.get("matchLabels") or {}),
     }
-    if not metadata.get("labels"):
+    if takes_labels:
         metadata["labels"] = dict(labels)
 
 

@@ -4,6 +4,7 @@
     cells(resource, obj, now) -> list[JsonValue]
     row_conditions(resource, obj) -> list[JsonObject]      `conditions` of a row; mostly empty
     printer_of(resource) -> Printer            the three above for one kind, looked up once
+    SCALE                                      the printer of the `scale` subresource
     custom_printer(additional_printer_columns) -> Printer  for a custom resource's version
 
 `now` is seconds since the epoch. Kinds without a printer of their own show name and creation.
@@ -12,5 +13,14 @@
 from podium.apiserver.tables.custom import custom_printer
 from podium.apiserver.tables.kinds import cells, columns, printer_of, row_conditions
 from podium.apiserver.tables.printer import Printer
+from podium.apiserver.tables.workloads import SCALE
 
-__all__ = ["Printer", "cells", "columns", "custom_printer", "printer_of", "row_conditions"]
+__all__ = [
+    "SCALE",
+    "Printer",
+    "cells",
+    "columns",
+    "custom_printer",
+    "printer_of",
+    "row_conditions",
+]

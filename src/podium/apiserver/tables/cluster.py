@@ -141,6 +141,10 @@ def _lease(obj: JsonObject, now: float) -> Cells:
     return [name_of(obj), spec_of(obj).get("holderIdentity") or "", age_of(obj, now)]
 
 
+def _runtime_class(obj: JsonObject, now: float) -> Cells:
+    return [name_of(obj), obj.get("handler") or "", age_of(obj, now)]
+
+
 def _name_and_age(obj: JsonObject, now: float) -> Cells:
     return [name_of(obj), age_of(obj, now)]
 
@@ -180,7 +184,8 @@ EVENT: Final = Printer(
     [
         *columns_of("Last Seen", "Type", "Reason", "Object", wide=("Subobject", "Source")),
         column("Message"),
-        *columns_of(wide=("First Seen", "Count", "Name")),
+        *columns_of(wide=("First Seen", "Count")),
+        column("Name", form="name", priority=1),
     ],
     _event,
 )
@@ -193,6 +198,7 @@ BUDGET: Final = Printer(
     _budget,
 )
 LEASE: Final = Printer(columns_of("Name", "Holder", "Age"), _lease)
+RUNTIME_CLASS: Final = Printer(columns_of("Name", "Handler", "Age"), _runtime_class)
 NAME_AND_AGE: Final = Printer(columns_of("Name", "Age"), _name_and_age)
 RESOURCE_CLAIM: Final = Printer(columns_of("Name", "State", "Age"), _resource_claim)
 RESOURCE_SLICE: Final = Printer(

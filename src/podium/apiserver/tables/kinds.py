@@ -38,6 +38,7 @@ _BY_KIND: Final[Mapping[tuple[str, str], Printer]] = {
     ("coordination.k8s.io", "Lease"): cluster.LEASE,
     ("discovery.k8s.io", "EndpointSlice"): services.ENDPOINT_SLICE,
     ("events.k8s.io", "Event"): cluster.EVENT,
+    ("node.k8s.io", "RuntimeClass"): cluster.RUNTIME_CLASS,
     ("policy", "PodDisruptionBudget"): cluster.BUDGET,
     (_RBAC, "ClusterRoleBinding"): storage.ROLE_BINDING,
     (_RBAC, "RoleBinding"): storage.ROLE_BINDING,
@@ -48,7 +49,6 @@ _BY_KIND: Final[Mapping[tuple[str, str], Printer]] = {
     ("scheduling.k8s.io", "PriorityClass"): cluster.PRIORITY_CLASS,
     (_STORAGE, "CSIDriver"): storage.CSI_DRIVER,
     (_STORAGE, "CSINode"): storage.CSI_NODE,
-    (_STORAGE, "CSIStorageCapacity"): storage.CSI_CAPACITY,
     (_STORAGE, "StorageClass"): storage.STORAGE_CLASS,
     (_STORAGE, "VolumeAttachment"): storage.ATTACHMENT,
 }

@@ -135,11 +135,6 @@ def _csi_driver(obj: JsonObject, now: float) -> Cells:
     ]
 
 
-def _csi_capacity(obj: JsonObject, _now: float) -> Cells:
-    amount = obj.get("capacity")
-    return [name_of(obj), obj.get("storageClassName") or "", _or_unset(amount)]
-
-
 def _config_map(obj: JsonObject, now: float) -> Cells:
     count = len(obj.get("data") or ()) + len(obj.get("binaryData") or ())
     return [name_of(obj), count, age_of(obj, now)]
@@ -230,7 +225,6 @@ CSI_DRIVER: Final = Printer(
     ),
     _csi_driver,
 )
-CSI_CAPACITY: Final = Printer(columns_of("Name", "StorageClassName", "Capacity"), _csi_capacity)
 CONFIG_MAP: Final = Printer(columns_of("Name", "Data", "Age"), _config_map)
 SECRET: Final = Printer(columns_of("Name", "Type", "Data", "Age"), _secret)
 QUOTA: Final = Printer(columns_of("Name", "Request", "Limit", "Age"), _quota)

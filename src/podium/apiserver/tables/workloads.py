@@ -10,6 +10,7 @@ from podium.apiserver.tables.printer import (
     Cells,
     Printer,
     age_of,
+    column,
     columns_of,
     is_terminating,
     labels_text,
@@ -46,6 +47,11 @@ def selector_text(selector: JsonObject | None, *, empty: str = NONE) -> str:
 
 def _template_cells(spec: JsonObject) -> Cells:
     return [*_containers(spec.get("template")), selector_text(spec.get("selector"))]
+
+
+def _scale(obj: JsonObject, now: float) -> Cells:
+    wanted, found = spec_of(obj).get("replicas") or 0, status_of(obj).get("replicas") or 0
+    return [name_of(obj), wanted, found, age_of(obj, now)]
 
 
 def _deployment(obj: JsonObject, now: float) -> Cells:
@@ -177,6 +183,10 @@ def _revision(obj: JsonObject, now: float) -> Cells:
 
 _COUNTS: Final = ("Name", "Desired:integer", "Current:integer", "Ready:integer", "Age")
 
+SCALE: Final = Printer(
+    [column("Name"), column("Desired", "integer"), column("Available", "integer"), column("Age")],
+    _scale,
+)
 DEPLOYMENT: Final = Printer(
     columns_of("Name", "Ready", "Up-to-date", "Available", "Age", wide=_WIDE), _deployment
 )

@@ -33,6 +33,10 @@ def role_create_errors(role: JsonObject, *, namespaced: bool) -> Errors:
         if not rule.get("resources"):
             detail = "resource rules must supply at least one resource"
             errors.append(required(f"{at}.resources", detail))
+    aggregation = role.get("aggregationRule")
+    if aggregation is not None and not aggregation.get("clusterRoleSelectors"):
+        detail = "at least one clusterRoleSelector required if aggregationRule is non-nil"
+        errors.append(required("aggregationRule.clusterRoleSelectors", detail))
     return errors
 
 

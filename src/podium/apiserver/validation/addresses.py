@@ -30,6 +30,21 @@ def check_address(errors: Errors, text: str, path: str, known: Collection[str] =
         errors.append(invalid(path, text, _NOT_AN_IP))
 
 
+def check_reachable(errors: Errors, text: str, path: str) -> None:
+    """An address must be one that packets can come from, from anywhere."""
+    address = address_of(text)
+    if address is None:
+        return
+    if address.is_unspecified:
+        errors.append(invalid(path, text, f"may not be unspecified ({text})"))
+    if address.is_loopback:
+        detail = "may not be in the loopback range (127.0.0.0/8, ::1/128)"
+        errors.append(invalid(path, text, detail))
+    if address.is_link_local:
+        detail = "may not be in the link-local range (169.254.0.0/16, fe80::/10)"
+        errors.append(invalid(path, text, detail))
+
+
 def check_range(errors: Errors, text: str, path: str) -> None:
     try:
         ipaddress.ip_network(text, strict=False)
@@ -39,6 +54,9 @@ def check_range(errors: Errors, text: str, path: str) -> None:
         valid = "/" in text
     if not valid:
         errors.append(invalid(path, text, _NOT_A_RANGE))
+    elif str(ipaddress.ip_network(text, strict=False).network_address) != text.partition("/")[0]:
+        detail = "must not have bits set beyond the prefix length"
+        errors.append(invalid(path, text, detail))
 
 
 def check_families(errors: Errors, addresses: list[str], shown: object, path: str) -> None:

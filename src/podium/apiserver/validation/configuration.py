@@ -5,6 +5,7 @@ import binascii
 from collections.abc import Mapping
 from typing import Final
 
+from podium.apiserver.bodies.go_syntax import syntax_error
 from podium.apiserver.field_errors import forbidden, immutable, invalid, required, too_long
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.validation.names import (
@@ -32,6 +33,9 @@ _KEYS_BY_PURPOSE: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
+_HOLDS_JSON: Final = ("kubernetes.io/dockercfg", "kubernetes.io/dockerconfigjson")
+
+
 def config_map_create_errors(config_map: JsonObject) -> Errors:
     errors = built_in_meta_errors(meta_of(config_map), True, subdomain_problems)
     data: JsonObject = config_map.get("data") or {}
@@ -41,8 +45,7 @@ def config_map_create_errors(config_map: JsonObject) -> Errors:
         at = f"data[{key}]"
         check_each(errors, config_key_problems(key), key, at)
         if key in binary:
-            detail = f"duplicate of key present in binaryData: {key}"
-            errors.append(invalid(at, key, detail))
+            errors.append(invalid(at, key, "duplicate of key present in binaryData"))
         size += len(value.encode())
     for key, value in sorted(binary.items()):
         check_each(errors, config_key_problems(key), key, f"binaryData[{key}]")
@@ -86,6 +89,18 @@ def _check_purpose(errors: Errors, secret: JsonObject) -> None:
     if purpose == _EITHER_WILL_DO and any(key in data for key in keys):
         return
     errors.extend(required(f"data[{key}]") for key in keys if key not in data)
+    if purpose in _HOLDS_JSON:
+        for key in keys:
+            problem = syntax_error(_bytes(data[key])) if key in data else ""
+            if problem:
+                errors.append(invalid(f"data[{key}]", "<secret contents redacted>", problem))
+
+
+def _bytes(text: str | None) -> bytes:
+    try:
+        return base64.b64decode(text or "", validate=True)
+    except binascii.Error:
+        return b""
 
 
 def secret_update_errors(new: JsonObject, old: JsonObject) -> Errors:

@@ -30,6 +30,8 @@ from podium.apiserver.validation.volumes import check_driver_name
 _GROUP_POLICIES: Final = ("File", "None", "ReadWriteOnceWithFSType")
 _LIFECYCLES: Final = ("Persistent", "Ephemeral")
 _MAX_NODE_ID: Final = 256
+_SHORTEST_PERIOD_S: Final = 10
+_SHORTEST_TOKEN_S: Final = 600
 
 
 def node_create_errors(csi_node: JsonObject) -> Errors:
@@ -106,6 +108,24 @@ def _check_driver(errors: Errors, spec: JsonObject) -> None:
     for mode in spec.get("volumeLifecycleModes") or ():
         if mode not in _LIFECYCLES:
             errors.append(not_supported("spec.volumeLifecycleModes", mode, _LIFECYCLES))
+    requests = spec.get("tokenRequests") or []
+    audiences = [request.get("audience") or "" for request in requests]
+    for index, audience in enumerate(audiences):
+        if audience in audiences[:index]:
+            errors.append(duplicate(f"spec.tokenRequests[{index}].audience", audience))
+    for index, request in enumerate(requests):
+        seconds = request.get("expirationSeconds")
+        if seconds is not None and seconds < _SHORTEST_TOKEN_S:
+            at = f"spec.tokenRequests[{index}].expirationSeconds"
+            errors.append(invalid(at, seconds, "may not specify a duration less than 10 minutes"))
+    period = spec.get("nodeAllocatableUpdatePeriodSeconds")
+    if period is not None and period < _SHORTEST_PERIOD_S:
+        detail = f"must be greater than or equal to {_SHORTEST_PERIOD_S} seconds"
+        errors.append(invalid("spec.nodeAllocatableUpdatePeriodSeconds", period, detail))
+    if spec.get("serviceAccountTokenInSecrets") is not None and not requests:
+        detail = "serviceAccountTokenInSecrets is set but no tokenRequests are specified"
+        value = spec["serviceAccountTokenInSecrets"]
+        errors.append(invalid("spec.serviceAccountTokenInSecrets", value, detail))
 
 
 def capacity_create_errors(capacity: JsonObject) -> Errors:

@@ -21,6 +21,7 @@ from podium.apiserver.validation.names import label_problems
 from podium.apiserver.validation.object_meta import Errors, check_each, check_label_key
 from podium.apiserver.validation.volumes import check_driver_name
 
+_EACH: Final = "`perDeviceNodeSelection` is set to true in the ResourceSlice spec"
 _MAX_PROPERTIES: Final = 32
 _MAX_VALUES: Final = 48
 _MAX_TAINTS: Final = 16
@@ -67,6 +68,22 @@ def check_device(errors: Errors, device: JsonObject, path: str) -> None:
             at = f"{path}.capacity[{key}].requestPolicy"
             errors.append(forbidden(at, "allowMultipleAllocations must be true"))
     _check_taints(errors, device.get("taints") or [], f"{path}.taints")
+
+
+def check_device_places(errors: Errors, device: JsonObject, path: str, *, each: bool) -> None:
+    """Which nodes can use a device: for the device itself to say only if `each` does so."""
+    given = [field for field in ("nodeName", "nodeSelector", "allNodes") if device.get(field)]
+    if not each:
+        if given:
+            detail = "`nodeName`, `nodeSelector` and `allNodes` can only be set if"
+            errors.append(invalid(path, None, f"{detail} {_EACH}"))
+        return
+    detail = "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when"
+    if not given:
+        errors.append(required(path, f"{detail} {_EACH}"))
+    elif len(given) > 1:
+        shown = ", ".join(f"`{field}`" for field in given)
+        errors.append(invalid(path, f"{{{shown}}}", f"{detail} {_EACH}"))
 
 
 def _count(attribute: JsonObject) -> int:

@@ -4,7 +4,7 @@ from typing import Final
 
 from podium.apiserver.field_errors import immutable, invalid, required
 from podium.apiserver.json_values import JsonObject
-from podium.apiserver.validation.device_attributes import check_device
+from podium.apiserver.validation.device_attributes import check_device, check_device_places
 from podium.apiserver.validation.devices import check_pool_name, check_set
 from podium.apiserver.validation.go_forms import go_forms
 from podium.apiserver.validation.names import subdomain_problems
@@ -52,7 +52,13 @@ def _check_spec(errors: Errors, spec: JsonObject, before: JsonObject | None) -> 
     devices = spec.get("devices") or []
     rich = any(device.get("taints") or device.get("consumesCounters") for device in devices)
     limit = _MAX_RICH_DEVICES if rich else _MAX_DEVICES
-    check_set(errors, devices, limit, check_device, "name", "spec.devices")
+    each = bool(spec.get("perDeviceNodeSelection"))
+
+    def check(errors: Errors, device: JsonObject, path: str) -> None:
+        check_device(errors, device, path)
+        check_device_places(errors, device, path, each=each)
+
+    check_set(errors, devices, limit, check, "name", "spec.devices")
 
 
 def _check_fixed(errors: Errors, spec: JsonObject, before: JsonObject) -> None:

@@ -171,7 +171,7 @@ def check_set(
         check(errors, item, f"{path}[{index}]")
         value = item.get(key) or ""
         if value in seen:
-            errors.append(duplicate(f"{path}[{index}].{key}", value))
+            errors.append(duplicate(f"{path}[{index}]", value))
         seen.add(value)
 
 
@@ -334,8 +334,12 @@ def _check_config(errors: Errors, config: JsonObject, path: str) -> None:
         errors.append(required(f"{path}.opaque"))
         return
     check_driver_name(errors, opaque.get("driver") or "", f"{path}.opaque.driver")
-    if opaque.get("parameters") is None:
+    parameters = opaque.get("parameters")
+    if parameters is None:
         errors.append(required(f"{path}.opaque.parameters"))
+    elif not isinstance(parameters, dict):
+        detail = "must be a valid JSON object"
+        errors.append(invalid(f"{path}.opaque.parameters", "<value omitted>", detail))
 
 
 def _check_allocation(

@@ -25,21 +25,22 @@ _UNSET: Final = {
     "lastTimestamp": "deprecatedLastTimestamp",
     "count": "deprecatedCount",
 }
-_FIXED: Final = {
-    "involvedObject": "regarding",
-    "reason": "reason",
-    "message": "note",
-    "source": "deprecatedSource",
-    "firstTimestamp": "deprecatedFirstTimestamp",
-    "lastTimestamp": "deprecatedLastTimestamp",
-    "count": "deprecatedCount",
-    "type": "type",
-    "eventTime": "eventTime",
-    "action": "action",
-    "related": "related",
-    "reportingController": "reportingController",
-    "reportingInstance": "reportingInstance",
-}
+_FIXED: Final = (
+    ("involvedObject", "regarding"),
+    ("reason", "reason"),
+    ("message", "note"),
+    ("source", "deprecatedSource"),
+    ("firstTimestamp", "deprecatedFirstTimestamp"),
+    ("lastTimestamp", "deprecatedLastTimestamp"),
+    ("count", "deprecatedCount"),
+    ("reason", "reason"),  # upstream: twice
+    ("type", "type"),
+    ("eventTime", "eventTime"),
+    ("action", "action"),
+    ("related", "related"),
+    ("reportingController", "reportingController"),
+    ("reportingInstance", "reportingInstance"),
+)
 
 
 def old_create_errors(event: JsonObject) -> Errors:
@@ -75,7 +76,7 @@ def update_errors(new: JsonObject, old: JsonObject) -> Errors:
     errors.extend(built_in_meta_update_errors(meta_of(new), meta_of(old)))
     if new.get("series") != old.get("series"):
         _check_series(errors, new.get("series"))
-    for told, field in _FIXED.items():
+    for told, field in _FIXED:
         if (new.get(field) or None) != (old.get(field) or None):
             errors.append(immutable(told, new.get(field)))
     return errors

@@ -1,11 +1,11 @@
 """Jobs and cron jobs: pods that end."""
 
-import re
 from typing import Final
 
-from podium.apiserver.field_errors import immutable, invalid, not_supported, required
+from podium.apiserver.field_errors import immutable, invalid, not_supported, required, too_long
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.validation.go_forms import go_form, go_map, go_selector
+from podium.apiserver.validation.job_policies import check_failure_policy, check_success_policy
 from podium.apiserver.validation.names import label_problems, subdomain_problems
 from podium.apiserver.validation.numbers import check_not_negative
 from podium.apiserver.validation.object_meta import (
@@ -14,6 +14,8 @@ from podium.apiserver.validation.object_meta import (
     built_in_meta_update_errors,
     meta_of,
 )
+from podium.apiserver.validation.paths import check_domain_path
+from podium.apiserver.validation.schedules import schedule_problem, zone_problem
 from podium.apiserver.validation.selectors import check_label_selector
 from podium.apiserver.validation.templates import check_matches, check_template, compiled
 
@@ -39,9 +41,8 @@ _FIXED: Final = (
 _CONCURRENCY: Final = ("Allow", "Forbid", "Replace")
 _MAX_PARALLELISM: Final = 100_000
 _MAX_CRON_NAME: Final = 52
-_SCHEDULE_WORD: Final = re.compile(
-    r"@(yearly|annually|monthly|weekly|daily|midnight|hourly|every .+)"
-)
+_PLACEMENT: Final = ("affinity", "nodeSelector", "schedulingGates", "tolerations")
+_MAX_MANAGED_BY: Final = 63
 _UID_LABELS: Final = ("controller-uid", "batch.kubernetes.io/controller-uid")
 _NAME_LABELS: Final = ("job-name", "batch.kubernetes.io/job-name")
 
@@ -63,7 +64,8 @@ def create_errors(job: JsonObject) -> Errors:
 
 
 def update_errors(new: JsonObject, old: JsonObject) -> Errors:
-    errors = built_in_meta_update_errors(meta_of(new), meta_of(old))
+    errors = create_errors(new)  # upstream: a changed job is checked like a new one as well
+    errors.extend(built_in_meta_update_errors(meta_of(new), meta_of(old)))
     spec: JsonObject = new.get("spec") or {}
     before: JsonObject = old.get("spec") or {}
     _check_selected_spec(errors, spec)
@@ -76,9 +78,14 @@ def update_errors(new: JsonObject, old: JsonObject) -> Errors:
             errors.append(invalid("spec.completions", completions, detail))
     if spec.get("selector") != before.get("selector"):
         errors.append(immutable("spec.selector", go_selector(spec.get("selector"))))
-    if not _may_be_rescheduled(old) and spec.get("template") != before.get("template"):
-        shown = go_form("core", "PodTemplateSpec", spec.get("template"))
-        errors.append(immutable("spec.template", shown))
+    template, earlier = spec.get("template") or {}, before.get("template") or {}
+    if not _may_be_rescheduled(old):
+        if template != earlier:
+            shown = go_form("core", "PodTemplateSpec", template)
+            errors.append(immutable("spec.template", shown))
+    elif _fixed_part(template.get("spec") or {}) != _fixed_part(earlier.get("spec") or {}):
+        shown = go_form("core", "PodSpec", template.get("spec"))
+        errors.append(immutable("spec.template.spec", shown))
     for field in _FIXED:
         if spec.get(field) != before.get(field):
             errors.append(immutable(f"spec.{field}", spec.get(field)))
@@ -102,6 +109,25 @@ def _may_be_rescheduled(job: JsonObject) -> bool:
     """A suspended job that has not started yet may still change where its pods run."""
     suspended = bool((job.get("spec") or {}).get("suspend"))
     return suspended and (job.get("status") or {}).get("startTime") is None
+
+
+def _fixed_part(spec: JsonObject) -> JsonObject:
+    """What stays as it is even before a job starts: all but resources and where its pods go."""
+    fixed = {name: value for name, value in spec.items() if name not in _PLACEMENT}
+    affinity = {
+        name: value
+        for name, value in (spec.get("affinity") or {}).items()
+        if name != "nodeAffinity"
+    }
+    if affinity:
+        fixed["affinity"] = affinity
+    for field in ("containers", "initContainers"):
+        if spec.get(field):
+            fixed[field] = [
+                {name: value for name, value in container.items() if name != "resources"}
+                for container in spec[field]
+            ]
+    return fixed
 
 
 def _check_generated_labels(errors: Errors, metadata: JsonObject, spec: JsonObject) -> None:
@@ -139,6 +165,10 @@ def _check_spec(errors: Errors, spec: JsonObject, path: str) -> None:
     if failed is not None and per_index is None:
         detail = "when maxFailedIndexes is specified"
         errors.append(required(f"{path}.backoffLimitPerIndex", detail))
+    if spec.get("managedBy") is not None:
+        check_domain_path(errors, spec["managedBy"], f"{path}.managedBy")
+        if len(spec["managedBy"]) > _MAX_MANAGED_BY:
+            errors.append(too_long(f"{path}.managedBy", _MAX_MANAGED_BY))
     mode = spec.get("completionMode")
     if mode is not None and mode not in _MODES:
         errors.append(not_supported(f"{path}.completionMode", mode, _MODES))
@@ -149,6 +179,15 @@ def _check_spec(errors: Errors, spec: JsonObject, path: str) -> None:
             if value is not None:
                 detail = "requires indexed completion mode"
                 errors.append(invalid(f"{path}.{field}", value, detail))
+    if spec.get("podFailurePolicy") is not None:
+        check_failure_policy(errors, spec, f"{path}.podFailurePolicy")
+    if spec.get("successPolicy") is not None:
+        at = f"{path}.successPolicy"
+        if mode == "Indexed":
+            check_success_policy(errors, spec, at)
+        else:
+            shown = go_form("batch", "SuccessPolicy", spec["successPolicy"])
+            errors.append(invalid(at, shown, "requires indexed completion mode"))
     replacement = spec.get("podReplacementPolicy")
     choices = ("Failed",) if spec.get("podFailurePolicy") is not None else _REPLACEMENT
     if replacement is not None and replacement not in choices:
@@ -166,6 +205,13 @@ def _check_indexed(errors: Errors, spec: JsonObject, path: str) -> None:
     if parallelism > _MAX_PARALLELISM:
         detail = f"must be less than or equal to {_MAX_PARALLELISM} when completion mode is Indexed"
         errors.append(invalid(f"{path}.parallelism", parallelism, detail))
+    failed = spec.get("maxFailedIndexes")
+    if failed is not None and spec.get("completions") is not None and failed > spec["completions"]:
+        detail = "must be less than or equal to completions"
+        errors.append(invalid(f"{path}.maxFailedIndexes", failed, detail))
+    if failed is not None and failed > _MAX_PARALLELISM:
+        detail = f"must be less than or equal to {_MAX_PARALLELISM}"
+        errors.append(invalid(f"{path}.maxFailedIndexes", failed, detail))
 
 
 def _check_restart(errors: Errors, spec: JsonObject, template: JsonObject, path: str) -> None:
@@ -192,23 +238,28 @@ def cron_create_errors(cron_job: JsonObject) -> Errors:
 
 def cron_update_errors(new: JsonObject, old: JsonObject) -> Errors:
     errors = built_in_meta_update_errors(meta_of(new), meta_of(old))
-    _check_cron_spec(errors, new.get("spec") or {})
+    zone_before = (old.get("spec") or {}).get("timeZone")
+    _check_cron_spec(errors, new.get("spec") or {}, zone_before)
     return errors
 
 
-def _check_cron_spec(errors: Errors, spec: JsonObject) -> None:
+def _check_cron_spec(errors: Errors, spec: JsonObject, zone_before: str | None = None) -> None:
     schedule = spec.get("schedule") or ""
     if not schedule:
         errors.append(required("spec.schedule"))
-    elif "TZ" in schedule:
-        detail = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
-        errors.append(invalid("spec.schedule", schedule, detail))
-    elif not _SCHEDULE_WORD.fullmatch(schedule) and len(schedule.split()) != 5:
-        fields = schedule.split()
-        shown = " ".join(fields)
-        detail = f"expected exactly 5 fields, found {len(fields)}: [{shown}]"
-        errors.append(invalid("spec.schedule", schedule, detail))
+    else:
+        problem = schedule_problem(schedule)
+        if problem:
+            errors.append(invalid("spec.schedule", schedule, problem))
+        if "TZ" in schedule:
+            detail = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
+            errors.append(invalid("spec.schedule", schedule, detail))
     check_not_negative(errors, spec, ("startingDeadlineSeconds",), "spec")
+    zone = spec.get("timeZone")
+    if zone is not None and zone != zone_before:
+        problem = zone_problem(zone)
+        if problem:
+            errors.append(invalid("spec.timeZone", zone, problem))
     policy = spec.get("concurrencyPolicy") or ""
     if policy not in _CONCURRENCY:
         at = "spec.concurrencyPolicy"

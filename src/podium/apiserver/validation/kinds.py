@@ -18,6 +18,7 @@ from podium.apiserver.validation import (
     csi,
     device_slices,
     devices,
+    endpoints,
     events,
     jobs,
     nodes,
@@ -26,6 +27,8 @@ from podium.apiserver.validation import (
     pod_updates,
     pods,
     policies,
+    quotas,
+    runtime_classes,
     services,
     storage,
     workloads,
@@ -101,7 +104,9 @@ _BY_KIND: Final[Mapping[tuple[str, str], Rules]] = {
     ("", "ConfigMap"): Rules(
         configuration.config_map_create_errors, configuration.config_map_update_errors
     ),
+    ("", "Endpoints"): Rules(endpoints.create_errors, endpoints.update_errors),
     ("", "Event"): Rules(events.old_create_errors, events.old_update_errors),
+    ("", "LimitRange"): Rules(quotas.range_errors, quotas.range_update_errors),
     ("", "Namespace"): Rules(
         nodes.namespace_create_errors, _namespace_update, nodes.namespace_status_errors
     ),
@@ -123,8 +128,11 @@ _BY_KIND: Final[Mapping[tuple[str, str], Rules]] = {
         workloads.controller_update_errors,
         workloads.replicas_status_errors,
     ),
+    ("", "ResourceQuota"): Rules(
+        quotas.quota_create_errors, quotas.quota_update_errors, quotas.quota_status_errors
+    ),
     ("", "Secret"): Rules(configuration.secret_create_errors, configuration.secret_update_errors),
-    ("", "Service"): Rules(services.create_errors, services.update_errors),
+    ("", "Service"): Rules(services.create_errors, services.update_errors, services.status_errors),
     ("apps", "ControllerRevision"): Rules(
         configuration.revision_create_errors, configuration.revision_update_errors
     ),
@@ -152,9 +160,12 @@ _BY_KIND: Final[Mapping[tuple[str, str], Rules]] = {
         policies.lease_create_errors, policies.lease_update_errors
     ),
     ("discovery.k8s.io", "EndpointSlice"): Rules(
-        services.endpoint_slice_create_errors, services.endpoint_slice_update_errors
+        endpoints.slice_create_errors, endpoints.slice_update_errors
     ),
     ("events.k8s.io", "Event"): Rules(events.create_errors, events.update_errors),
+    ("node.k8s.io", "RuntimeClass"): Rules(
+        runtime_classes.create_errors, runtime_classes.update_errors
+    ),
     ("policy", "PodDisruptionBudget"): Rules(
         policies.budget_errors, policies.budget_update_errors, policies.budget_status_errors
     ),

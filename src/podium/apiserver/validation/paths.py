@@ -1,12 +1,32 @@
 """Paths inside volumes and containers, and the files that are made there."""
 
+import re
 from typing import Final
 
 from podium.apiserver.field_errors import invalid, required
 from podium.apiserver.json_values import JsonObject
-from podium.apiserver.validation.object_meta import Errors
+from podium.apiserver.validation.names import subdomain_problems
+from podium.apiserver.validation.object_meta import Errors, check_each
 
 FILE_MODE: Final = "must be a number between 0 and 0777 (octal), both inclusive"
+
+_URL_PATH_FORM: Final = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
+_URL_PATH: Final = re.compile(_URL_PATH_FORM)
+
+
+def check_domain_path(errors: Errors, text: str, path: str) -> None:
+    """A path below a domain, such as `example.com/controller`."""
+    domain, _, rest = text.partition("/")
+    if not text:
+        errors.append(required(path))
+    elif not domain or not rest:
+        detail = 'must be a domain-prefixed path (such as "acme.io/foo")'
+        errors.append(invalid(path, text, detail))
+    else:
+        check_each(errors, subdomain_problems(domain), domain, path)
+        if not _URL_PATH.fullmatch(rest):
+            detail = f"Invalid path (regex used for validation is '{_URL_PATH_FORM}')"
+            errors.append(invalid(path, rest, detail))
 
 
 def check_no_backsteps(errors: Errors, target: str, path: str) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from podium.apiserver.field_errors import forbidden, immutable, invalid, not_supported
+from podium.apiserver.field_errors import forbidden, immutable, invalid, not_supported, required
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.validation.go_forms import go_form
 from podium.apiserver.validation.names import subdomain_problems
@@ -48,7 +48,9 @@ def priority_class_create_errors(priority_class: JsonObject) -> Errors:
         detail = f"maximum allowed value of a user defined priority is {HIGHEST_USER_PRIORITY}"
         errors.append(forbidden("value", detail))
     policy = priority_class.get("preemptionPolicy")
-    if policy is not None and policy not in PREEMPTION_POLICIES:
+    if policy == "":
+        errors.append(required("preemptionPolicy"))
+    elif policy is not None and policy not in PREEMPTION_POLICIES:
         errors.append(not_supported("preemptionPolicy", policy, PREEMPTION_POLICIES))
     return errors
 

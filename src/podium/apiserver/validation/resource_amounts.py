@@ -99,7 +99,12 @@ def _is_standard(name: str) -> bool:
     return name in _STANDARD or name.startswith((_HUGE_PAGES, "requests.hugepages-"))
 
 
-def _check_container_name(errors: Errors, name: str, path: str) -> None:
+def is_quota_resource(name: str) -> bool:
+    """What a quota can count, apart from names with a domain."""
+    return name != "storage" and _is_standard(name)
+
+
+def check_container_name(errors: Errors, name: str, path: str) -> None:
     check_resource_name(errors, name, path)
     if "/" not in name:
         if not (name in _FOR_CONTAINERS or is_huge_pages(name)):
@@ -118,7 +123,7 @@ def _check_pod_level_name(errors: Errors, name: str, path: str) -> None:
 def check_container_resources(
     errors: Errors, resources: JsonObject, claims: Collection[str], path: str
 ) -> None:
-    _check_requirements(errors, resources, _check_container_name, path)
+    _check_requirements(errors, resources, check_container_name, path)
     if resources.get("claims"):
         _check_claim_names(errors, resources["claims"], claims, f"{path}.claims")
 

@@ -1,8 +1,9 @@
 """Users, groups and profiles under which containers run."""
 
+import re
 from typing import Final
 
-from podium.apiserver.field_errors import forbidden, invalid, not_supported, required
+from podium.apiserver.field_errors import duplicate, forbidden, invalid, not_supported, required
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.validation.go_forms import go_form
 from podium.apiserver.validation.names import in_range
@@ -11,6 +12,9 @@ from podium.apiserver.validation.paths import check_descending
 
 _MAX_ID: Final = 2**31 - 1
 _PROFILES: Final = ("Localhost", "RuntimeDefault", "Unconfined")
+_MAX_SYSCTL: Final = 253
+_SYSCTL_FORM: Final = r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+_SYSCTL: Final = re.compile(_SYSCTL_FORM)
 _PROC_MOUNTS: Final = ("Default", "Unmasked")
 _SHARED_WITH_HOST: Final = {
     "hostNetwork": "hostNetwork",
@@ -21,7 +25,7 @@ _SHARED_WITH_HOST: Final = {
 _CHOICES: Final = {
     "fsGroupChangePolicy": ("Always", "OnRootMismatch"),
     "supplementalGroupsPolicy": ("Merge", "Strict"),
-    "seLinuxChangePolicy": ("MountOption", "Recursive"),
+    "seLinuxChangePolicy": ("Recursive",),
 }
 
 
@@ -43,6 +47,7 @@ def check_container_security(
             detail = "`hostUsers` must be false to use `Unmasked`"
             errors.append(invalid(f"{path}.procMount", mount, detail))
     _check_seccomp(errors, context.get("seccompProfile"), f"{path}.seccompProfile")
+    _check_app_armor(errors, context.get("appArmorProfile"), f"{path}.appArmorProfile")
     if context.get("allowPrivilegeEscalation") is False:
         _check_no_escalation(errors, context, path)
 
@@ -72,7 +77,39 @@ def check_pod_security(errors: Errors, spec: JsonObject, path: str) -> None:
         value = context.get(field)
         if value is not None and value not in choices:
             errors.append(not_supported(f"{at}.{field}", value, choices))
+    _check_sysctls(errors, context.get("sysctls") or [], f"{at}.sysctls")
     _check_seccomp(errors, context.get("seccompProfile"), f"{at}.seccompProfile")
+    _check_app_armor(errors, context.get("appArmorProfile"), f"{at}.appArmorProfile")
+
+
+def _check_sysctls(errors: Errors, sysctls: list[JsonObject], path: str) -> None:
+    names: set[str] = set()
+    for index, sysctl in enumerate(sysctls):
+        at, name = f"{path}[{index}].name", sysctl.get("name") or ""
+        if not name:
+            errors.append(required(at))
+        elif len(name) > _MAX_SYSCTL or not _SYSCTL.fullmatch(name):
+            detail = f"must have at most {_MAX_SYSCTL} characters and match regex ^{_SYSCTL_FORM}$"
+            errors.append(invalid(at, name, detail))
+        elif name in names:
+            errors.append(duplicate(at, name))
+        names.add(name)
+
+
+def _check_app_armor(errors: Errors, profile: JsonObject | None, path: str) -> None:
+    if profile is None:
+        return
+    kind, local = profile.get("type") or "", profile.get("localhostProfile")
+    if not kind:
+        errors.append(required(f"{path}.type", "type is required when appArmorProfile is set"))
+    elif kind not in _PROFILES:
+        errors.append(not_supported(f"{path}.type", kind, _PROFILES))
+    at = f"{path}.localhostProfile"
+    if kind != "Localhost":
+        if local is not None and kind:
+            errors.append(invalid(at, local, "can only be set when AppArmor type is Localhost"))
+    elif not (local or "").strip():
+        errors.append(required(at, "must be set when AppArmor type is Localhost"))
 
 
 def check_host_users(errors: Errors, spec: JsonObject, path: str) -> None:

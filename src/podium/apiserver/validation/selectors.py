@@ -122,6 +122,6 @@ def check_topology_terms(errors: Errors, terms: list[JsonObject], path: str) -> 
             if key in wanted:
                 errors.append(duplicate(f"{at}.key", key))
             wanted[key] = sorted(set(values))
-        if wanted in seen:
+        if wanted in seen or not wanted:  # upstream: nothing counts as there already
             errors.append(duplicate(f"{path}[{index}].matchLabelExpressions", ""))
         seen.append(wanted)

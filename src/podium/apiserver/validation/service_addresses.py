@@ -15,7 +15,12 @@ from podium.apiserver.field_errors import (
     required,
 )
 from podium.apiserver.json_values import JsonObject
-from podium.apiserver.validation.addresses import address_of, check_address, check_range
+from podium.apiserver.validation.addresses import (
+    address_of,
+    check_address,
+    check_range,
+    check_reachable,
+)
 from podium.apiserver.validation.object_meta import Errors
 
 _CLUSTER_IPS: Final = "spec.clusterIPs"
@@ -84,21 +89,7 @@ def check_external_addresses(errors: Errors, spec: JsonObject, before: JsonObjec
         count = len(errors)
         check_address(errors, address, at, known)
         if len(errors) == count:
-            _check_reachable(errors, address, at)
-
-
-def _check_reachable(errors: Errors, text: str, path: str) -> None:
-    address = address_of(text)
-    if address is None:
-        return
-    if address.is_unspecified:
-        errors.append(invalid(path, text, f"may not be unspecified ({text})"))
-    if address.is_loopback:
-        detail = "may not be in the loopback range (127.0.0.0/8, ::1/128)"
-        errors.append(invalid(path, text, detail))
-    if address.is_link_local:
-        detail = "may not be in the link-local range (169.254.0.0/16, fe80::/10)"
-        errors.append(invalid(path, text, detail))
+            check_reachable(errors, address, at)
 
 
 def check_load_balancer(errors: Errors, spec: JsonObject, kind: str) -> None:

@@ -5,7 +5,6 @@ from typing import Final
 from podium.apiserver.field_errors import (
     duplicate,
     forbidden,
-    immutable,
     invalid,
     not_supported,
     required,
@@ -35,6 +34,7 @@ from podium.apiserver.validation.service_addresses import (
 _TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _AFFINITIES: Final = ("ClientIP", "None")
 _PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
+_DISTRIBUTIONS: Final = ("PreferClose", "PreferSameZone", "PreferSameNode")
 _POLICIES: Final = ("Cluster", "Local")
 _MAX_AFFINITY_S: Final = 86400
 
@@ -179,21 +179,17 @@ def _check_traffic(errors: Errors, spec: JsonObject, kind: str) -> None:
     inward = spec.get("internalTrafficPolicy")
     if inward is not None and inward not in _POLICIES:
         errors.append(not_supported("spec.internalTrafficPolicy", inward, _POLICIES))
+    spread = spec.get("trafficDistribution")
+    if spread is not None and spread not in _DISTRIBUTIONS:
+        errors.append(not_supported("spec.trafficDistribution", spread, _DISTRIBUTIONS))
 
 
-def endpoint_slice_create_errors(endpoint_slice: JsonObject) -> Errors:
-    errors = built_in_meta_errors(meta_of(endpoint_slice), True, subdomain_problems)
-    kind = endpoint_slice.get("addressType") or ""
-    choices = ("FQDN", "IPv4", "IPv6")
-    if kind not in choices:
-        errors.append(
-            not_supported("addressType", kind, choices) if kind else required("addressType")
-        )
-    return errors
-
-
-def endpoint_slice_update_errors(new: JsonObject, old: JsonObject) -> Errors:
-    errors = endpoint_slice_create_errors(new)
-    if new.get("addressType") != old.get("addressType"):
-        errors.append(immutable("addressType", new.get("addressType")))
+def status_errors(new: JsonObject, old: JsonObject) -> Errors:
+    """Only load balancers have addresses in their status."""
+    errors = built_in_meta_update_errors(meta_of(new), meta_of(old))
+    balancer = (new.get("status") or {}).get("loadBalancer") or {}
+    is_balancer = (new.get("spec") or {}).get("type") == "LoadBalancer"
+    if balancer.get("ingress") and not is_balancer:
+        detail = "may only be used when `spec.type` is 'LoadBalancer'"
+        errors.append(forbidden("status.loadBalancer.ingress", detail))
     return errors

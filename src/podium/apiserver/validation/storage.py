@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from podium.api.quantity import nano
+from podium.api.quantity import nano, value
 from podium.apiserver.field_errors import (
     forbidden,
     immutable,
@@ -102,9 +102,12 @@ def _check_volume_spec(errors: Errors, spec: JsonObject, path: str) -> None:
     if not capacity:
         errors.append(required(f"{path}.capacity"))
     if "storage" not in capacity or len(capacity) > 1:
-        shown = dict(sorted(capacity.items())) or None
+        shown = spec.get("capacity") and dict(sorted(capacity.items()))
         errors.append(not_supported(f"{path}.capacity", shown, ("storage",)))
     for name, amount in sorted(capacity.items()):
+        if value(amount) < 0:
+            detail = "must be a valid resource quantity"
+            errors.append(invalid(f"{path}.capacity[{name}]", value(amount), detail))
         if nano(amount) <= 0:
             errors.append(invalid(f"{path}.capacity[{name}]", amount, _POSITIVE))
     policy = spec.get("persistentVolumeReclaimPolicy") or ""

@@ -141,7 +141,7 @@ def check_nfs(errors: Errors, source: JsonObject, path: str) -> None:
     target = source.get("path") or ""
     if not target:
         errors.append(required(f"{path}.path"))
-    elif not target.startswith("/"):
+    if not target.startswith("/"):
         errors.append(invalid(f"{path}.path", target, "must be an absolute path"))
 
 
@@ -259,38 +259,47 @@ def _image(errors: Errors, source: JsonObject, path: str) -> None:
         errors.append(not_supported(at, policy, _PULL_POLICIES) if policy else required(at))
 
 
-def _any(errors: Errors, source: JsonObject, path: str) -> None:
-    """Sources of drivers that left Kubernetes: the scheduler knows them, nothing mounts them."""
+def _with(*fields: str, told: str = "") -> Check:
+    """Sources of drivers that left Kubernetes: the scheduler knows them, nothing mounts them.
+
+    Only what they cannot do without is looked for; `told` is another name in the path.
+    """
+
+    def check(errors: Errors, source: JsonObject, path: str) -> None:
+        at = f"{path.rpartition('.')[0]}.{told}" if told else path
+        errors.extend(required(f"{at}.{field}") for field in fields if not source.get(field))
+
+    return check
 
 
 _SOURCES: Final[Mapping[str, Check]] = {
     "emptyDir": _empty_dir,
     "hostPath": check_host_path,
-    "gitRepo": _any,
-    "gcePersistentDisk": _any,
-    "awsElasticBlockStore": _any,
+    "gitRepo": _with("repository"),
+    "gcePersistentDisk": _with("pdName", told="persistentDisk"),
+    "awsElasticBlockStore": _with("volumeID"),
     "secret": _secret,
     "nfs": check_nfs,
-    "iscsi": _any,
-    "glusterfs": _any,
-    "flocker": _any,
+    "iscsi": _with("targetPortal", "iqn"),
+    "glusterfs": _with("endpoints", "path"),
+    "flocker": _with(),
     "persistentVolumeClaim": _claim,
-    "rbd": _any,
-    "cinder": _any,
-    "cephfs": _any,
-    "quobyte": _any,
+    "rbd": _with("monitors", "image"),
+    "cinder": _with("volumeID"),
+    "cephfs": _with("monitors"),
+    "quobyte": _with(),
     "downwardAPI": _downward,
-    "fc": _any,
-    "flexVolume": _any,
+    "fc": _with(),
+    "flexVolume": _with("driver"),
     "configMap": _config_map,
-    "azureFile": _any,
-    "vsphereVolume": _any,
-    "photonPersistentDisk": _any,
-    "portworxVolume": _any,
-    "azureDisk": _any,
-    "storageos": _any,
+    "azureFile": _with("secretName", "shareName"),
+    "vsphereVolume": _with("volumePath"),
+    "photonPersistentDisk": _with("pdID"),
+    "portworxVolume": _with("volumeID"),
+    "azureDisk": _with("diskName", "diskURI"),
+    "storageos": _with("volumeName"),
     "projected": _projected,
-    "scaleIO": _any,
+    "scaleIO": _with("gateway", "system", "volumeName"),
     "csi": _csi,
     "ephemeral": _ephemeral,
     "image": _image,

@@ -125,20 +125,36 @@ def replicas_status_errors(new: JsonObject, old: JsonObject) -> Errors:
     status: JsonObject = new.get("status") or {}
     check_not_negative(errors, status, sorted(_COUNTS), "status")
     whole = status.get("replicas") or 0
-    for field in _PARTS:
+    kind = new.get("kind") or ""
+    for field in _PARTS.get(kind, _PARTS_OF_SETS):
         part = status.get(field) or 0
         if part > whole:
             detail = "cannot be greater than status.replicas"
             errors.append(invalid(f"status.{field}", part, detail))
     available = status.get("availableReplicas") or 0
     if available > (status.get("readyReplicas") or 0):
-        detail = "cannot be greater than readyReplicas"
+        ready = "status.readyReplicas" if kind == "StatefulSet" else "readyReplicas"
+        detail = f"cannot be greater than {ready}"
         errors.append(invalid("status.availableReplicas", available, detail))
     return errors
 
 
-_PARTS: Final = ("fullyLabeledReplicas", "updatedReplicas", "readyReplicas", "availableReplicas")
-_COUNTS: Final = frozenset({"replicas", "observedGeneration", "unavailableReplicas", *_PARTS})
+_PARTS_OF_SETS: Final = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
+_PARTS: Final = {
+    "Deployment": ("updatedReplicas", "readyReplicas", "availableReplicas"),
+    "StatefulSet": ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"),
+}
+_COUNTS: Final = frozenset(
+    {
+        "availableReplicas",
+        "fullyLabeledReplicas",
+        "observedGeneration",
+        "readyReplicas",
+        "replicas",
+        "unavailableReplicas",
+        "updatedReplicas",
+    }
+)
 
 
 def _check_selector_is_kept(errors: Errors, new: JsonObject, old: JsonObject) -> None:

@@ -95,6 +95,10 @@ EndpointPort name protocol port appProtocol
 EndpointSlice metadata endpoints ports addressType
 ForNode name
 ForZone name
+[node]
+Overhead podFixed
+RuntimeClass metadata handler overhead scheduling
+Scheduling nodeSelector tolerations
 [events]
 Event metadata eventTime series reportingController reportingInstance action reason regarding
     related note type deprecatedSource deprecatedFirstTimestamp deprecatedLastTimestamp

@@ -50,6 +50,14 @@ TopologySelectorTerm atomic
 TopologySelectorLabelRequirement
     key! string; values! []string
 
+[node]
+RuntimeClass object
+    metadata ObjectMeta; handler! string; overhead *Overhead; scheduling *Scheduling
+Overhead
+    podFixed ResourceList
+Scheduling
+    nodeSelector map[string]string atomic; tolerations []Toleration
+
 [scheduling]
 PriorityClass object
     metadata ObjectMeta; value+ int32; globalDefault bool; description string;
