@@ -128,14 +128,14 @@ def test_candidates_agree_through_the_embedded_api_server() -> None:
 
         async with standing(cluster, "a", "b") as (a, b):
             assert (a.is_leader, b.is_leader) == (True, False)
-            labels = {"metadata": {"labels": {"team": "x"}}, "spec": {"strategy": "Other"}}
-            await cluster.patch(LEASES, "kube-scheduler", labels, "kube-system")
+            marks = {"metadata": {"labels": {"team": "x"}, "annotations": {"note": "y"}}}
+            await cluster.patch(LEASES, "kube-scheduler", marks, "kube-system")
             await asyncio.sleep(30)
             lease = await the_lease()
             assert a.is_leader
             assert a.slow_renewals == 1
             assert lease["metadata"]["labels"] == {"team": "x"}
-            assert lease["spec"]["strategy"] == "Other"
+            assert lease["metadata"]["annotations"] == {"note": "y"}
             assert lease["spec"]["holderIdentity"] == b.holder == "a"
             assert lease["spec"]["renewTime"].startswith("2027-01-15T08:00:")
             assert len(lease["spec"]["renewTime"]) == len("2027-01-15T08:00:00.000000Z")

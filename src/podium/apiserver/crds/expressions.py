@@ -27,9 +27,9 @@ from podium.apiserver.field_errors import (
     required,
 )
 from podium.apiserver.json_values import JsonObject, JsonValue
-from podium.plugins.dynamic_resources.cel import CelError, CompileError
-from podium.plugins.dynamic_resources.cel.environment import Environment, Program
-from podium.plugins.dynamic_resources.cel.types import BOOL, STRING, is_wild
+from podium.cel import CelError, CompileError
+from podium.cel.environment import Environment, Program
+from podium.cel.types import BOOL, STRING, is_wild
 
 _NOWHERE: Final = "<nil>"
 """The path of a whole object, as Go prints one."""

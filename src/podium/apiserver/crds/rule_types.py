@@ -10,10 +10,10 @@ import binascii
 from typing import Any, Final
 
 from podium.apiserver.json_values import JsonObject, JsonValue
-from podium.plugins.dynamic_resources.cel import types
-from podium.plugins.dynamic_resources.cel.errors import CelError
-from podium.plugins.dynamic_resources.cel.functions.moments import parse_duration, parse_timestamp
-from podium.plugins.dynamic_resources.cel.types import Type
+from podium.cel import types
+from podium.cel.errors import CelError
+from podium.cel.functions.moments import parse_duration, parse_timestamp
+from podium.cel.types import Type
 
 Fields = dict[Type, dict[str, Type]]
 

@@ -280,7 +280,7 @@ def _check_selectors(errors: Errors, selectors: list[JsonObject], path: str) -> 
 
 @lru_cache(maxsize=1024)
 def _expression_problem(expression: str) -> str:
-    from podium.plugins.dynamic_resources.cel import CompileError, compile_selector
+    from podium.cel import CompileError, compile_selector
 
     try:
         compile_selector(expression)

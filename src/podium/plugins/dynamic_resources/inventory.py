@@ -17,14 +17,14 @@ from podium.api.label_syntax import aggregate
 from podium.api.node_affinity import NodeTerm, parse_node_selector
 from podium.api.pod import NodeSelector
 from podium.api.quantity import nano
-from podium.cluster.catalog import Catalog
-from podium.plugins.dynamic_resources.capacity import CapacityRule, rules_of
-from podium.plugins.dynamic_resources.cel import (
+from podium.cel import (
     CelError,
     CompileError,
     compile_selector,
     device_view,
 )
+from podium.cluster.catalog import Catalog
+from podium.plugins.dynamic_resources.capacity import CapacityRule, rules_of
 
 _encode = msgspec.msgpack.Encoder().encode
 _BLOCKING_EFFECTS = frozenset({"NoSchedule", "NoExecute"})

@@ -1,0 +1,361 @@
+"""Does the expression make sense for the types of its variables?
+
+Every node gets a type, every call the overloads that its argument types leave open; the compiler
+uses both. All problems are collected, as cel-go reports them together.
+"""
+
+import itertools
+from collections.abc import Mapping
+
+from podium.cel.errors import IssueError
+from podium.cel.library import Functions, Overload
+from podium.cel.syntax import (
+    Bind,
+    Call,
+    Comprehension,
+    Ident,
+    ListLiteral,
+    Literal,
+    MapLiteral,
+    Node,
+    OptionalMap,
+    Select,
+    StructLiteral,
+    dotted_name,
+)
+from podium.cel.types import (
+    BOOL,
+    BYTES,
+    DOUBLE,
+    DURATION,
+    DYN,
+    ERROR,
+    INT,
+    NULL,
+    STRING,
+    TIMESTAMP,
+    UINT,
+    Solution,
+    Type,
+    is_parameter,
+    is_wild,
+    list_of,
+    map_of,
+    optional_of,
+    parameter,
+    type_of,
+)
+from podium.cel.values import Uint
+
+_LITERALS: dict[type, Type] = {
+    bool: BOOL,
+    int: INT,
+    Uint: UINT,
+    float: DOUBLE,
+    str: STRING,
+    bytes: BYTES,
+    type(None): NULL,
+}
+TYPE_NAMES: dict[str, Type] = {
+    "bool": type_of(BOOL),
+    "bytes": type_of(BYTES),
+    "double": type_of(DOUBLE),
+    "google.protobuf.Duration": type_of(DURATION),
+    "google.protobuf.Timestamp": type_of(TIMESTAMP),
+    "int": type_of(INT),
+    "list": type_of(list_of(DYN)),
+    "map": type_of(map_of(DYN, DYN)),
+    "null_type": type_of(NULL),
+    "optional_type": type_of(optional_of(DYN)),
+    "string": type_of(STRING),
+    "type": type_of(DYN),
+    "uint": type_of(UINT),
+}
+"""Identifiers that name a type, with the type they have as values."""
+
+
+class Checker:
+    """Types of one expression. `fields` are the fields of object types by name."""
+
+    def __init__(
+        self,
+        variables: Mapping[str, Type],
+        fields: Mapping[Type, Mapping[str, Type]],
+        functions: Functions,
+    ) -> None:
+        self._variables = variables
+        self._fields = fields
+        self._functions = functions
+        self._solution = Solution()
+        self._scopes: list[dict[str, Type]] = []
+        self._fresh = itertools.count()
+        self._formats = 0
+        self._types: dict[int, Type] = {}
+        self.overloads: dict[int, list[Overload]] = {}
+        self.type_idents: set[int] = set()
+        self.issues: list[IssueError] = []
+
+    def type_of(self, node: Node) -> Type:
+        """The type of a checked node."""
+        return self._solution.resolved(self._types[id(node)], final=True)
+
+    def check(self, node: Node) -> Type:
+        found = self._check(node)
+        self._types[id(node)] = found
+        return found
+
+    def _check(self, node: Node) -> Type:
+        match node:
+            case Literal():
+                return _LITERALS[type(node.value)]
+            case Ident():
+                return self._ident(node)
+            case Select():
+                return self._select(node)
+            case Call():
+                return self._call(node)
+            case ListLiteral():
+                return self._list(node)
+            case MapLiteral():
+                return self._map(node)
+            case Comprehension():
+                return self._comprehension(node)
+            case Bind():
+                value = self.check(node.value)
+                return self._within({node.name: value}, node.body)
+            case OptionalMap():
+                return self._optional_map(node)
+            case StructLiteral():
+                return self._undeclared(node.type_name, node.offset)
+            case _:
+                raise AssertionError(f"unknown node {node!r}")
+
+    def _ident(self, node: Ident) -> Type:
+        for scope in reversed(self._scopes):
+            if node.name in scope:
+                return scope[node.name]
+        if node.name in self._variables:
+            return self._variables[node.name]
+        if node.name in TYPE_NAMES:
+            self.type_idents.add(id(node))
+            return TYPE_NAMES[node.name]
+        return self._undeclared(node.name, node.offset)
+
+    def _select(self, node: Select) -> Type:
+        dotted = dotted_name(node)
+        if dotted in TYPE_NAMES and not node.test and not self._shadowed(dotted):
+            self.type_idents.add(id(node))
+            return TYPE_NAMES[dotted]
+        target = self._solution.resolved(self.check(node.operand))
+        optional = node.optional
+        if target.kind == "optional":
+            optional, target = True, self._solution.resolved(target.params[0])
+        found = self._field(target, node)
+        if node.test:
+            return BOOL
+        return optional_of(found) if optional else found
+
+    def _field(self, target: Type, node: Select) -> Type:
+        if target.kind == "map":
+            return target.params[1]
+        if target in self._fields:
+            found = self._fields[target].get(node.field)
+            if found is None:
+                return self._issue(f"undefined field '{node.field}'", node.offset)
+            return found
+        if not is_wild(target) and not is_parameter(target):
+            return self._issue(f"type '{target}' does not support field selection", node.offset)
+        return DYN
+
+    def _call(self, node: Call) -> Type:
+        if node.function in ("_&&_", "_||_"):
+            for arg in node.args:
+                self._require(BOOL, self.check(arg), arg)
+            return BOOL
+        target = node.target
+        if target is not None:
+            qualified = f"{dotted_name(target)}.{node.function}"
+            if self._functions.named(qualified) and not self._shadowed(qualified):
+                node.function, node.target, target = qualified, None, None
+        overloads = self._functions.named(node.function)
+        if not overloads:
+            for arg in node.args if target is None else (target, *node.args):
+                self.check(arg)
+            return self._undeclared(node.function, node.offset)
+        self._formats += node.function == "format"
+        args = [self.check(arg) for arg in (node.args if target is None else (target, *node.args))]
+        self._formats -= node.function == "format"
+        return self._resolve(node, overloads, args)
+
+    def _resolve(self, node: Call, overloads: list[Overload], args: list[Type]) -> Type:
+        """The result of a call: that of the fitting overloads if they agree, else `dyn`."""
+        result: Type | None = None
+        fitting: list[Overload] = []
+        for overload in overloads:
+            if overload.member != (node.target is not None) or len(overload.params) != len(args):
+                continue
+            trial = self._solution.trial()
+            renamed = {p: parameter(f"{p.kind}{next(self._fresh)}") for p in _parameters(overload)}
+            wanted = [_renamed(p, renamed) for p in overload.params]
+            if not all(map(trial.accepts, wanted, args)):
+                continue
+            self._solution = trial
+            fitting.append(overload)
+            found = trial.resolved(_renamed(overload.result, renamed))
+            if result is None:
+                result = found
+            elif not is_wild(result) and result != found:
+                result = DYN
+        if result is None:
+            shown = [str(self._solution.resolved(arg, final=True)) for arg in args]
+            if node.target is not None:
+                applied = f"'{shown[0]}.({', '.join(shown[1:])})'"
+            else:
+                applied = f"'({', '.join(shown)})'"
+            return self._issue(
+                f"found no matching overload for '{node.function}' applied to {applied}",
+                node.offset,
+            )
+        self.overloads[id(node)] = fitting
+        return result
+
+    def _list(self, node: ListLiteral) -> Type:
+        element: Type | None = None
+        for index, item in enumerate(node.elements):
+            found = self._unwrapped(self.check(item), item, optional=index in node.optional)
+            element = found if element is None else self._join(element, found, item)
+        if element is None:
+            element = parameter(f"list{next(self._fresh)}")
+        return list_of(element)
+
+    def _map(self, node: MapLiteral) -> Type:
+        key_type: Type | None = None
+        value_type: Type | None = None
+        for index, (key, value) in enumerate(node.entries):
+            found_key = self.check(key)
+            key_type = found_key if key_type is None else self._join(key_type, found_key, key)
+            found = self._unwrapped(self.check(value), value, optional=index in node.optional)
+            value_type = found if value_type is None else self._join(value_type, found, value)
+        return map_of(
+            key_type or parameter(f"key{next(self._fresh)}"),
+            value_type or parameter(f"value{next(self._fresh)}"),
+        )
+
+    def _unwrapped(self, found: Type, node: Node, *, optional: bool) -> Type:
+        found = self._solution.resolved(found)
+        if not optional or is_wild(found):
+            return found
+        if found.kind != "optional":
+            return self._issue(
+                f"expected type 'optional_type({found})' but found '{found}'", node.offset
+            )
+        return found.params[0]
+
+    def _join(self, first: Type, second: Type, node: Node) -> Type:
+        joined = self._solution.joined(first, second)
+        if joined is None and self._formats:
+            # What `format` is given may be of many kinds.
+            return DYN
+        if joined is None:
+            first, second = self._shown(first), self._shown(second)
+            return self._issue(f"expected type '{first}' but found '{second}'", node.offset)
+        return joined
+
+    def _comprehension(self, node: Comprehension) -> Type:
+        found = self._solution.resolved(self.check(node.range))
+        first, second = self._loop_types(found, node)
+        names = node.names
+        scope = {names[0]: first} if len(names) == 1 else {names[0]: first, names[1]: second}
+        if node.condition is not None:
+            self._require(BOOL, self._within(scope, node.condition), node.condition)
+        body = self._within(scope, node.body) if node.body is not None else DYN
+        match node.kind:
+            case "all" | "exists" | "exists_one":
+                return BOOL
+            case "map" | "transformList":
+                return list_of(body)
+            case "transformMap":
+                return map_of(first, body)
+            case "transformMapEntry":
+                return body
+            case "sortBy":
+                return found if found.kind == "list" else list_of(DYN)
+            case _:
+                return list_of(first)
+
+    def _loop_types(self, found: Type, node: Comprehension) -> tuple[Type, Type]:
+        """The types of the loop variables: element, or index/key and value."""
+        if found.kind == "list":
+            element = found.params[0]
+            return (element, element) if len(node.names) == 1 else (INT, element)
+        if found.kind == "map" and node.kind != "sortBy":
+            key, value = found.params
+            return key, value
+        if is_parameter(found):
+            self._solution.accepts(DYN, found)
+            return DYN, DYN
+        if found.kind in ("dyn", "!error!"):
+            return DYN, DYN
+        self._issue(
+            f"expression of type '{found}' cannot be range of a comprehension "
+            "(must be list, map, or dynamic)",
+            node.range.offset,
+        )
+        return ERROR, ERROR
+
+    def _optional_map(self, node: OptionalMap) -> Type:
+        found = self._solution.resolved(self.check(node.target))
+        held = DYN
+        if found.kind == "optional":
+            held = found.params[0]
+        elif not is_wild(found):
+            self._issue(
+                f"found no matching overload for 'hasValue' applied to '{found}.()'", node.offset
+            )
+        body = self._within({node.name: held}, node.body)
+        return body if node.flat else optional_of(body)
+
+    def _within(self, scope: dict[str, Type], node: Node) -> Type:
+        self._scopes.append(scope)
+        try:
+            return self.check(node)
+        finally:
+            self._scopes.pop()
+
+    def _require(self, wanted: Type, found: Type, node: Node) -> None:
+        if not self._solution.accepts(wanted, found):
+            self._issue(f"expected type '{wanted}' but found '{self._shown(found)}'", node.offset)
+
+    def _shown(self, found: Type) -> Type:
+        return self._solution.resolved(found, final=True)
+
+    def _shadowed(self, dotted: str) -> bool:
+        """Whether the first part of a dotted name is a variable here."""
+        root = dotted.split(".", 1)[0]
+        return root in self._variables or any(root in scope for scope in self._scopes)
+
+    def _undeclared(self, name: str, offset: int) -> Type:
+        return self._issue(f"undeclared reference to '{name}' (in container '')", offset)
+
+    def _issue(self, problem: str, offset: int) -> Type:
+        self.issues.append(IssueError(problem, offset))
+        return ERROR
+
+
+def _parameters(overload: Overload) -> set[Type]:
+    found: set[Type] = set()
+    pending = [*overload.params, overload.result]
+    while pending:
+        part = pending.pop()
+        if is_parameter(part):
+            found.add(part)
+        pending.extend(part.params)
+    return found
+
+
+def _renamed(found: Type, names: Mapping[Type, Type]) -> Type:
+    if found in names:
+        return names[found]
+    if not found.params:
+        return found
+    return Type(found.kind, tuple(_renamed(p, names) for p in found.params))

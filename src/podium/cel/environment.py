@@ -1,0 +1,167 @@
+"""Which names an expression may use, and how an expression becomes a program.
+
+An environment is a set of variables with their types and a set of functions. The one for device
+selectors is in `selector.py`; tests make others.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from podium.cel.checker import Checker
+from podium.cel.compiler import Compiler
+from podium.cel.errors import (
+    CancelledError,
+    CelError,
+    CompileError,
+    IssueError,
+    describe_issues,
+)
+from podium.cel.evaluation import Code, Meter
+from podium.cel.functions.addresses import ADDRESSES
+from podium.cel.functions.conversions import CONVERSIONS
+from podium.cel.functions.formats import FORMATS
+from podium.cel.functions.lists import LISTS
+from podium.cel.functions.moments import (
+    MOMENTS,
+    parse_duration,
+    parse_timestamp,
+)
+from podium.cel.functions.operators import OPERATORS
+from podium.cel.functions.optionals import OPTIONALS
+from podium.cel.functions.quantities import QUANTITIES
+from podium.cel.functions.text import TEXT
+from podium.cel.functions.urls import URLS
+from podium.cel.functions.versions import VERSIONS
+from podium.cel.library import Functions
+from podium.cel.parser import parse
+from podium.cel.re2 import PatternError, compile_pattern
+from podium.cel.syntax import (
+    Bind,
+    Call,
+    Comprehension,
+    Literal,
+    Node,
+    OptionalMap,
+    walk,
+)
+from podium.cel.types import Type
+
+ALL_FUNCTIONS = Functions(
+    OPERATORS,
+    CONVERSIONS,
+    TEXT,
+    LISTS,
+    OPTIONALS,
+    MOMENTS,
+    QUANTITIES,
+    VERSIONS,
+    ADDRESSES,
+    URLS,
+    FORMATS,
+)
+
+_LITERAL_CHECKS: Mapping[str, Callable[[str], object]] = {
+    "matches": compile_pattern,
+    "duration": parse_duration,
+    "timestamp": parse_timestamp,
+}
+
+_MAX_SOURCE = 100_000
+_SHORT_SOURCE = 2_000
+"""No text this short can reach the cost limit with constant-time functions alone."""
+
+# fmt: off
+_CONSTANT_TIME = frozenset({
+    "!_", "-_", "_+_", "_-_", "_*_", "_/_", "_%_", "_<_", "_<=_", "_>_", "_>=_", "_==_", "_!=_",
+    "@in", "_[_]", "_[?_]", "_?_:_", "_&&_", "_||_",
+    "bool", "int", "uint", "double", "string", "dyn", "type", "size",
+    "contains", "startsWith", "endsWith", "lowerAscii", "upperAscii", "trim", "charAt", "indexOf",
+    "lastIndexOf", "substring", "or", "orValue", "hasValue", "value", "optional.of",
+    "optional.none", "quantity", "isQuantity", "sign", "isGreaterThan", "isLessThan", "compareTo",
+    "asInteger", "isInteger", "asApproximateFloat", "add", "sub", "semver", "isSemver", "major",
+    "minor", "patch",
+})
+# fmt: on
+"""Functions whose work is bounded by the length of their arguments, and whose results are too."""
+
+
+class Program:
+    """A compiled expression, to be run with values for its variables."""
+
+    __slots__ = ("_code", "_frame_size", "_metered", "result")
+
+    def __init__(self, code: Code, frame_size: int, result: Type, *, metered: bool) -> None:
+        self._code = code
+        self._frame_size = frame_size
+        self._metered = metered
+        self.result = result
+
+    def run(self, *values: Any) -> Any:
+        """The value of the expression; raises CelError."""
+        meter = Meter() if self._metered else None
+        frame = [meter, *values, *[None] * (self._frame_size - len(values) - 1)]
+        try:
+            return self._code(frame)
+        except CancelledError as stopped:
+            raise CelError(str(stopped)) from None
+        except RecursionError:
+            raise CelError("evaluation is nested too deeply") from None
+
+
+class Environment:
+    def __init__(
+        self,
+        variables: Mapping[str, Type],
+        fields: Mapping[Type, Mapping[str, Type]] | None = None,
+        functions: Functions = ALL_FUNCTIONS,
+    ) -> None:
+        self._variables = dict(variables)
+        self._fields = fields or {}
+        self._functions = functions
+
+    def compile(self, source: str) -> Program:
+        """Parse, check and compile; raises CompileError."""
+        if len(source) > _MAX_SOURCE:
+            raise CompileError(f"expression code point size exceeds limit: {_MAX_SOURCE}")
+        try:
+            return self._compile(source)
+        except IssueError as issue:
+            raise CompileError(describe_issues(source, [issue])) from None
+        except RecursionError:
+            raise CompileError("expression recursion limit exceeded") from None
+
+    def _compile(self, source: str) -> Program:
+        tree = parse(source)
+        checker = Checker(self._variables, self._fields, self._functions)
+        checker.check(tree)
+        checker.issues.extend(_literal_issues(tree))
+        if checker.issues:
+            raise CompileError(describe_issues(source, checker.issues))
+        metered = len(source) > _SHORT_SOURCE or _can_grow(tree)
+        compiler = Compiler(checker, tuple(self._variables), meter=metered)
+        code = compiler.compile(tree)
+        return Program(code, compiler.frame_size, checker.type_of(tree), metered=metered)
+
+
+def _literal_issues(tree: Node) -> Iterator[IssueError]:
+    """Literals that can only fail when they are used."""
+    for node in walk(tree):
+        if not isinstance(node, Call) or node.function not in _LITERAL_CHECKS or not node.args:
+            continue
+        argument = node.args[-1]
+        if isinstance(argument, Literal) and isinstance(argument.value, str):
+            try:
+                _LITERAL_CHECKS[node.function](argument.value)
+            except (CelError, PatternError):
+                yield IssueError(f"invalid {node.function} argument", argument.offset)
+
+
+def _can_grow(tree: Node) -> bool:
+    """Whether the expression loops over values or can make them ever larger."""
+    nodes = list(walk(tree))
+    if any(isinstance(node, Comprehension | OptionalMap) for node in nodes):
+        return True
+    called = {node.function for node in nodes if isinstance(node, Call)}
+    # A bound value that is added to itself, bound again, and so on, doubles each time.
+    doubling = "_+_" in called and any(isinstance(node, Bind) for node in nodes)
+    return doubling or not called <= _CONSTANT_TIME

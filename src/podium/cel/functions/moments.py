@@ -1,0 +1,167 @@
+"""Timestamps and durations: reading, writing, and the parts of a date.
+
+Nothing a selector can see is a time, so this serves constants only; it is here because CEL has it.
+Time zones are UTC unless named.
+"""
+
+import datetime
+import re
+from collections.abc import Callable
+
+from podium.cel.errors import CelError, unreadable
+from podium.cel.functions.operators import (
+    checked_duration,
+    checked_timestamp,
+)
+from podium.cel.library import Functions
+from podium.cel.values import INT64_MAX, NANOS, Duration, Timestamp
+
+MOMENTS = Functions()
+
+_UNITS = {
+    "ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6,
+    "s": NANOS, "m": 60 * NANOS, "h": 3600 * NANOS,
+}  # fmt: skip
+_DURATION_PART = re.compile(
+    r"([0-9]+)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)|\.([0-9]+)(ns|us|µs|μs|ms|s|m|h)"
+)
+_TIMESTAMP = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:([Zz])|([+-])(\d\d):(\d\d))"
+)
+_OFFSET = re.compile(r"([+-]?)(\d\d):(\d\d)")
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+
+
+def parse_duration(text: str) -> Duration:
+    """Go's duration syntax: `1h30m`, `-1.5s`, `0`."""
+    body = text[1:] if text[:1] in ("-", "+") else text
+    if body == "0":
+        return Duration(0)
+    nanos, at = 0, 0
+    while at < len(body):
+        part = _DURATION_PART.match(body, at)
+        if part is None:
+            break
+        whole, fraction = (part[1], part[2] or "") if part[1] else ("0", part[4])
+        unit = _UNITS[part[3] or part[5]]
+        nanos += int(whole) * unit + (
+            int(fraction) * unit // 10 ** len(fraction) if fraction else 0
+        )
+        at = part.end()
+    if not body or at < len(body) or nanos > INT64_MAX:
+        raise unreadable("google.protobuf.Duration")
+    return checked_duration(-nanos if text[:1] == "-" else nanos)
+
+
+def duration_text(duration: Duration) -> str:
+    """Seconds with up to nine decimals, as the protobuf JSON form has it."""
+    sign = "-" if duration.nanos < 0 else ""
+    seconds, nanos = divmod(abs(duration.nanos), NANOS)
+    fraction = f".{nanos:09d}".rstrip("0") if nanos else ""
+    return f"{sign}{seconds}{fraction}s"
+
+
+def parse_timestamp(text: str) -> Timestamp:
+    match = _TIMESTAMP.fullmatch(text)
+    if match is None:
+        raise unreadable("google.protobuf.Timestamp")
+    year, month, day, hour, minute, second = (int(match[n]) for n in range(1, 7))
+    try:
+        moment = datetime.datetime(year, month, day, hour, minute, second, tzinfo=datetime.UTC)
+    except ValueError:
+        raise unreadable("google.protobuf.Timestamp") from None
+    nanos = int((match[7] or "0")[:9].ljust(9, "0"))
+    seconds = (moment - _EPOCH) // datetime.timedelta(seconds=1)
+    if match[9]:
+        shift = int(match[10]) * 3600 + int(match[11]) * 60
+        seconds += -shift if match[9] == "+" else shift
+    return checked_timestamp(seconds * NANOS + nanos)
+
+
+def timestamp_of_seconds(seconds: int) -> Timestamp:
+    return checked_timestamp(seconds * NANOS)
+
+
+def timestamp_text(moment: Timestamp) -> str:
+    seconds, nanos = divmod(moment.nanos, NANOS)
+    shown = (_EPOCH + datetime.timedelta(seconds=seconds)).strftime("%m-%dT%H:%M:%S")
+    year = (_EPOCH + datetime.timedelta(seconds=seconds)).year
+    fraction = f".{nanos:09d}".rstrip("0") if nanos else ""
+    return f"{year:04d}-{shown}{fraction}Z"
+
+
+def _zone(name: str) -> datetime.tzinfo:
+    match = _OFFSET.fullmatch(name)
+    if match is not None:
+        minutes = int(match[2]) * 60 + int(match[3])
+        return datetime.timezone(
+            datetime.timedelta(minutes=-minutes if match[1] == "-" else minutes)
+        )
+    if name in ("UTC", ""):
+        return datetime.UTC
+    import zoneinfo
+
+    try:
+        return zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
+        raise CelError(f"unknown time zone {name}") from None
+
+
+def _date(moment: Timestamp, zone: str) -> datetime.datetime:
+    shift = datetime.timedelta(microseconds=moment.nanos // 1000)
+    try:
+        return (_EPOCH + shift).astimezone(_zone(zone))
+    except OverflowError:
+        raise CelError("timestamp overflow") from None
+
+
+_PARTS: dict[str, Callable[[datetime.datetime], int]] = {
+    "getFullYear": lambda date: date.year,
+    "getMonth": lambda date: date.month - 1,
+    "getDate": lambda date: date.day,
+    "getDayOfMonth": lambda date: date.day - 1,
+    "getDayOfWeek": lambda date: date.isoweekday() % 7,
+    "getDayOfYear": lambda date: date.timetuple().tm_yday - 1,
+    "getHours": lambda date: date.hour,
+    "getMinutes": lambda date: date.minute,
+    "getSeconds": lambda date: date.second,
+    "getMilliseconds": lambda date: date.microsecond // 1000,
+}
+
+
+def _declare_part(name: str, part: Callable[[datetime.datetime], int]) -> None:
+    @MOMENTS.define(f"(timestamp).{name}() -> int")
+    def _utc(moment: Timestamp) -> int:
+        return part(_date(moment, "UTC"))
+
+    @MOMENTS.define(f"(timestamp).{name}(string) -> int")
+    def _zoned(moment: Timestamp, zone: str) -> int:
+        return part(_date(moment, zone))
+
+
+for _name, _part in _PARTS.items():
+    _declare_part(_name, _part)
+
+
+def _truncated(nanos: int, unit: int) -> int:
+    return nanos // unit if nanos >= 0 else -(-nanos // unit)
+
+
+@MOMENTS.define("(duration).getHours() -> int")
+def _hours(duration: Duration) -> int:
+    return _truncated(duration.nanos, 3600 * NANOS)
+
+
+@MOMENTS.define("(duration).getMinutes() -> int")
+def _minutes(duration: Duration) -> int:
+    return _truncated(duration.nanos, 60 * NANOS)
+
+
+@MOMENTS.define("(duration).getSeconds() -> int")
+def _seconds(duration: Duration) -> int:
+    return _truncated(duration.nanos, NANOS)
+
+
+@MOMENTS.define("(duration).getMilliseconds() -> int")
+def _milliseconds(duration: Duration) -> int:
+    return _truncated(duration.nanos, 10**6) % 1000

@@ -1,0 +1,107 @@
+"""`&&`, `||`, `?:`, `==`, `!=` and `in` as closures.
+
+The logical operators absorb errors in both directions: one operand that decides the result wins
+over another that fails. Comparisons with a literal on the right, the usual case, skip the general
+test of kinds.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from podium.cel.errors import CelError, no_such_overload
+from podium.cel.evaluation import Code, Frame
+from podium.cel.values import contains, equal, not_equal, to_key
+
+
+def all_of(operands: Sequence[Code]) -> Code:
+    return _chain(operands, decisive=False)
+
+
+def any_of(operands: Sequence[Code]) -> Code:
+    return _chain(operands, decisive=True)
+
+
+def _chain(operands: Sequence[Code], *, decisive: bool) -> Code:
+    neutral = not decisive
+
+    def run(frame: Frame) -> bool:
+        problem: CelError | None = None
+        for operand in operands:
+            try:
+                value = operand(frame)
+            except CelError as found:
+                problem = problem or found
+                continue
+            if value is decisive:
+                return not neutral
+            if value is not neutral:
+                problem = problem or no_such_overload()
+        if problem is not None:
+            raise problem
+        return neutral
+
+    return run
+
+
+def choice(condition: Code, then: Code, otherwise: Code) -> Code:
+    def run(frame: Frame) -> Any:
+        decided = condition(frame)
+        if decided is True:
+            return then(frame)
+        if decided is False:
+            return otherwise(frame)
+        raise no_such_overload()
+
+    return run
+
+
+def equals(left: Code, right: Code) -> Code:
+    def run(frame: Frame) -> bool:
+        return equal(left(frame), right(frame))
+
+    return run
+
+
+def equals_text(left: Code, text: str) -> Code:
+    """Any value against a literal string: no other kind is ever equal to it."""
+
+    def run(frame: Frame) -> bool:
+        return bool(left(frame) == text)
+
+    return run
+
+
+def differs(left: Code, right: Code) -> Code:
+    def run(frame: Frame) -> bool:
+        return not_equal(left(frame), right(frame))
+
+    return run
+
+
+def is_in(element: Code, container: Code) -> Code:
+    def run(frame: Frame) -> bool:
+        value, found = element(frame), container(frame)
+        if type(found) is list:
+            return contains(value, found)
+        if isinstance(found, dict):
+            return _has_key(found, value)
+        raise no_such_overload()
+
+    return run
+
+
+def is_in_texts(element: Code, texts: frozenset[str]) -> Code:
+    """`x in ["a", "b"]`."""
+
+    def run(frame: Frame) -> bool:
+        value = element(frame)
+        return type(value) is str and value in texts
+
+    return run
+
+
+def _has_key(container: dict[Any, Any], value: Any) -> bool:
+    try:
+        return to_key(value) in container
+    except CelError:
+        return False
