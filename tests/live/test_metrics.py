@@ -1,4 +1,4 @@
-"""What is counted on a pod's way, and how it reads."""
+"""What is counted on a pod's way."""
 
 from pathlib import Path
 from typing import Any
@@ -6,56 +6,22 @@ from typing import Any
 import pytest
 from builders import make_node, make_pod
 from fake_plugins import filter_by, permit, pre_filter
-from fake_surroundings import FakeSurroundings
 from group_driver import GANGS, make_group, member, node
 from live_clusters import in_live_cluster, is_bound
 from live_clusters import pod as live_pod
-from prometheus_client.parser import text_string_to_metric_families
 from simulated_clusters import Cluster
-from small_driver import OURS, SmallDriver, pending
+from small_driver import OURS, pending
+from watched_metrics import Watched
 
 from podium.client.resources import PODS
-from podium.config.flags.options import options_of
-from podium.config.flags.parser import parse_flags
-from podium.engine.scheduler import Attempt, Engine
+from podium.engine.scheduler import Engine
 from podium.framework.events import Action, ClusterEvent, Resource
 from podium.framework.points import PermitResult, Plugin
 from podium.framework.status import Code, Status, error, unresolvable
 from podium.live import metric_definitions as known
 from podium.live.assembly import Assembly
-from podium.live.exposition import Exposition, MetricRules, rules_of
 from podium.live.listening import Listener
 from podium.live.metrics import SchedulerMetrics
-from podium.live.series import go_number
-
-
-class Watched(SmallDriver):
-    """A driver that tells metrics of its attempts, as the live one does."""
-
-    def __init__(self, *objects: Any, rules: MetricRules | None = None, **configured: Any) -> None:
-        super().__init__(**configured)
-        self.metrics = SchedulerMetrics(self.engine, rules or MetricRules())
-        self.put(*objects)
-
-    def attempt(self) -> Attempt | None:
-        found = super().attempt()
-        if found is not None:
-            self.metrics.attempted(found)
-        return found
-
-    def text(self) -> str:
-        return self.metrics.text().decode()
-
-    def samples(self, name: str) -> dict[tuple[str, ...], float]:
-        """Label values, in the order of the labels' names, to numbers."""
-        return {
-            tuple(value for label, value in sorted(sample.labels.items()) if label != "le"): (
-                sample.value
-            )
-            for family in text_string_to_metric_families(self.text())
-            for sample in family.samples
-            if sample.name == name
-        }
 
 
 def full(name: str = "small") -> Any:
@@ -314,116 +280,6 @@ def test_release_and_gates_are_shown() -> None:
 
 def test_the_process_is_shown() -> None:
     assert "process_cpu_seconds_total" in Watched().text()
-
-
-# --- how it reads -----------------------------------------------------------------------------
-
-
-def test_what_was_never_counted_is_not_shown_unless_it_has_no_labels() -> None:
-    text = Watched().text()
-    assert "scheduler_preemption_attempts_total 0.0\n" in text
-    assert 'scheduler_preemption_victims_bucket{le="1"} 0.0\n' in text
-    assert "scheduler_schedule_attempts_total" not in text
-    assert "scheduler_podgroup" not in text
-
-
-def test_help_begins_with_the_stability() -> None:
-    text = Watched().text()
-    assert "# HELP scheduler_pending_pods [STABLE] Number of pending pods" in text
-    assert "# TYPE scheduler_pending_pods gauge\n" in text
-    assert "# TYPE scheduler_preemption_attempts_total counter\n" in text
-
-
-def test_a_reset_starts_all_counts_anew() -> None:
-    driver = Watched(make_node("a"), pending("p"))
-    driver.run()
-    driver.bound("p")
-    driver.metrics.reset()
-    assert driver.samples("scheduler_schedule_attempts_total") == {}
-    assert driver.samples("scheduler_plugin_evaluation_total") == {}
-    assert driver.samples("scheduler_cache_size")["pods",] == 1
-    driver.put(pending("q"))
-    driver.run()
-    driver.bound("q")
-    assert driver.samples("scheduler_schedule_attempts_total") == {(OURS, "scheduled"): 1}
-
-
-def test_metrics_can_be_disabled() -> None:
-    rules = MetricRules(frozenset({"scheduler_cache_size", "scheduler_preemption_victims"}))
-    text = Watched(rules=rules).text()
-    assert "scheduler_cache_size" not in text
-    assert "scheduler_preemption_victims" not in text
-    assert "scheduler_pending_pods" in text
-
-
-def test_label_values_can_be_limited() -> None:
-    flag = "--allow-metric-labels=scheduler_pending_pods,queue=active,backoff"
-    options = options_of(parse_flags([flag])).metrics
-    assert options.allow_metric_labels == {"scheduler_pending_pods,queue": "active,backoff"}
-    driver = Watched(pending("p"), rules=rules_of(options, FakeSurroundings()))
-    assert driver.samples("scheduler_pending_pods") == {
-        ("active",): 1,
-        ("backoff",): 0,
-        ("unexpected",): 0,
-    }
-
-
-def test_a_manifest_limits_labels_too() -> None:
-    options = options_of(parse_flags(["--allow-metric-labels-manifest=labels.yaml"])).metrics
-    written = "leader_election_master_status,name: ours"
-    surroundings = FakeSurroundings(files={"labels.yaml": written})
-    shown = Exposition(rules_of(options, surroundings), process=False)
-    gauge = shown.gauge(known.LEADER)
-    gauge.of("ours").set(1)
-    gauge.of("theirs").set(1)
-    assert 'name="unexpected"' in shown.text().decode()
-    assert "theirs" not in shown.text().decode()
-
-
-def test_buckets_are_counted_up_to_their_bound() -> None:
-    shown = Exposition(process=False)
-    series = shown.histogram(known.POD_ATTEMPTS).of()
-    for value in (1, 2, 2, 3, 100):
-        series.observe(value)
-    lines = [line for line in shown.text().decode().splitlines() if "bucket" in line]
-    assert [line.partition("{")[2] for line in lines] == [
-        'le="1"} 1.0',
-        'le="2"} 3.0',
-        'le="4"} 4.0',
-        'le="8"} 4.0',
-        'le="16"} 4.0',
-        'le="+Inf"} 5.0',
-    ]
-
-
-@pytest.mark.parametrize(
-    ("number", "shown"),
-    [
-        (0.001, "0.001"),
-        (1, "1"),
-        (1e-05, "1e-05"),
-        (123456.5, "123456.5"),
-        (1_000_000, "1e+06"),
-        (16_777_216, "1.6777216e+07"),
-        (-2_097_152, "-2.097152e+06"),
-        (0, "0"),
-    ],
-)
-def test_numbers_read_as_go_writes_them(number: float, shown: str) -> None:
-    assert go_number(number) == shown
-
-
-def test_bounds_grow_by_their_factor() -> None:
-    assert known.ATTEMPT_DURATION.bounds[:3] == (0.001, 0.002, 0.004)
-    assert len(known.ATTEMPT_DURATION.bounds) == 15
-    assert known.POD_SLI_DURATION.bounds[-1] == pytest.approx(5242.88)
-    assert known.PREEMPTION_VICTIMS.bounds == (1, 2, 4, 8, 16, 32, 64)
-
-
-def test_every_name_is_there_once() -> None:
-    definitions = [each for each in vars(known).values() if isinstance(each, known.Definition)]
-    names = [definition.name for definition in definitions]
-    assert len(names) == len(set(names)) > 30
 
 
 def test_pod_groups_are_counted_as_such() -> None:

@@ -6,14 +6,11 @@ messages: the call, the path, and the reason in lower case.
 
 import errno
 import os
-import socket
 from pathlib import Path
-from typing import Final
 
 from podium.config.flags.options import SecureServing
-from podium.config.flags.surroundings import FileProblem, StartRefused
-
-_UNSPECIFIED: Final = ("0.0.0.0", "::")
+from podium.config.flags.surroundings import FileProblem
+from podium.live.secure_socket import listen
 
 
 class Machine:
@@ -56,24 +53,7 @@ class Machine:
 
 def check_port(serving: SecureServing) -> None:
     """Whether the endpoints could be served there. Raises StartRefused."""
-    address, port = serving.bind_address, serving.secure_port
-    dual = address in _UNSPECIFIED and socket.has_dualstack_ipv6()
-    family = socket.AF_INET6 if dual or ":" in address else socket.AF_INET
-    try:
-        with socket.socket(family, socket.SOCK_STREAM) as listener:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if serving.permit_port_sharing:
-                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-            if dual:
-                listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
-            listener.bind(("::" if dual else address, port))
-            listener.listen()
-    except OSError as problem:
-        where = f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
-        raise StartRefused(
-            f"failed to create listener: failed to listen on {where}: "
-            f"listen tcp {where}: bind: {_reason(problem)}"
-        ) from None
+    listen(serving).close()
 
 
 def _refusal(call: str, path: str, problem: OSError | ValueError) -> FileProblem:

@@ -18,7 +18,6 @@ import msgspec
 from podium.client import KubeClient, PatchType, Unreachable
 from podium.client.api_errors import ApiError
 from podium.client.resources import POD_GROUPS
-from podium.cluster.pod_info import PodInfo
 from podium.engine import Engine
 from podium.engine.binding import Binding
 from podium.engine.requests import (
@@ -170,7 +169,8 @@ class Carrier:
         try:
             await self._api.claims.carry_out(write)
         except (ApiError, Unreachable) as problem:
-            self._could_not("a resource claim", request.pod, problem)
+            key = request.pod.key
+            _LOG.warning("a resource claim of pod %s could not be written: %s", key, problem)
 
     async def _patch_group(self, request: PatchPodGroupStatus) -> None:
         metadata = request.group.metadata
@@ -191,6 +191,3 @@ class Carrier:
             )
         except (ApiError, Unreachable) as problem:
             _LOG.warning("the status of pod group %s: %s", request.group.key, problem)
-
-    def _could_not(self, what: str, pod: PodInfo, problem: Exception) -> None:
-        _LOG.warning("%s of pod %s could not be written: %s", what, pod.key, problem)

@@ -1,5 +1,6 @@
 """What is where in the queue, for looking at."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -29,3 +30,12 @@ class QueueSizes(NamedTuple):
     backoff: int
     unschedulable: int
     gated: int
+
+
+def split_by_gate(waiting: Iterable[QueuedPod]) -> tuple[list[QueuedPod], list[QueuedPod]]:
+    """(pods that an event may help, pods that a plugin holds back)"""
+    free: list[QueuedPod] = []
+    gated: list[QueuedPod] = []
+    for queued in waiting:
+        (gated if queued.gating_plugin else free).append(queued)
+    return free, gated

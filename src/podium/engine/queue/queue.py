@@ -20,7 +20,7 @@ from podium.engine.onlooker import (
 from podium.engine.queue.backoff import Backoff
 from podium.engine.queue.heap import KeyedHeap
 from podium.engine.queue.in_flight import Happened, InFlight
-from podium.engine.queue.parts import QueueParts, QueueSizes
+from podium.engine.queue.parts import QueueParts, QueueSizes, split_by_gate
 from podium.engine.queue.patience import LONGEST_UNSCHEDULABLE_S, Patience
 from podium.engine.queue.pool import Pool
 from podium.engine.queue.worth import (
@@ -381,18 +381,12 @@ class SchedulingQueue:
 
     def sizes(self) -> QueueSizes:
         active, *backoffs = map(len, self._heaps)
-        gated = sum(1 for queued in self._unschedulable if queued.gating_plugin)
-        return QueueSizes(active, sum(backoffs), len(self._unschedulable) - gated, gated)
+        return QueueSizes(active, sum(backoffs), *map(len, split_by_gate(self._unschedulable)))
 
     def parts(self) -> QueueParts:
-        waiting = list(self._unschedulable)
-        return QueueParts(
-            sorted(self._active, key=self._sort_key),
-            list(self._backing_off),
-            list(self._error_backoff),
-            [queued for queued in waiting if not queued.gating_plugin],
-            [queued for queued in waiting if queued.gating_plugin],
-        )
+        backoffs = list(self._backing_off), list(self._error_backoff)
+        active = sorted(self._active, key=self._sort_key)
+        return QueueParts(active, *backoffs, *split_by_gate(self._unschedulable))
 
     def __contains__(self, key: str) -> bool:
         return self.get(key) is not None

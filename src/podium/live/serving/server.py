@@ -21,11 +21,11 @@ import uvicorn
 
 from podium.client import KubeClient
 from podium.config.flags.surroundings import StartRefused
+from podium.live.secure_socket import listen
 from podium.live.serving.application import Application
 from podium.live.serving.authentication import Authenticator
 from podium.live.serving.authorization import Authorizer
 from podium.live.serving.greeting import Greeting
-from podium.live.serving.listening import listen
 from podium.live.serving.pages import Pages
 from podium.live.serving.protocol import ManagementProtocol
 from podium.live.serving.settings import NOBODY, Reviewers, ServingSettings
