@@ -5,6 +5,7 @@ verbs, answers. Time stands still unless the test moves it.
 """
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 from virtual_clock import VirtualClock
 
 from podium.apiserver.access.tokens import Tokens
-from podium.apiserver.http.messages import Request, Response, parameters_of
+from podium.apiserver.http.messages import Request, Response, headers_of, parameters_of
 from podium.apiserver.http.refusals import refusal
 from podium.apiserver.http.resource_handlers import WatchAnswer
 from podium.apiserver.http.service import Service
@@ -79,7 +80,7 @@ class Api:
         token: str | None = TOKEN,
         accept: str = "application/json",
         content_type: str = "application/json",
-        **headers: str,
+        **headers: str | Sequence[str],
     ) -> Answer:
         answer = self._respond(method, path, body, token, accept, content_type, headers)
         assert isinstance(answer, Response), "use watch()"
@@ -99,18 +100,19 @@ class Api:
         token: str | None,
         accept: str,
         content_type: str,
-        headers: dict[str, str],
+        headers: Mapping[str, str | Sequence[str]],
     ) -> Response | WatchAnswer:
         path, _, query = path.partition("?")
-        sent = {b"accept": accept.encode(), b"content-type": content_type.encode()}
-        if token is not None:
-            sent[b"authorization"] = f"Bearer {token}".encode()
-        for name, value in headers.items():
-            sent[name.replace("_", "-").encode()] = value.encode()
+        sent = [(b"accept", accept.encode()), (b"content-type", content_type.encode())]
+        if token is not None and "authorization" not in headers:
+            sent.append((b"authorization", f"Bearer {token}".encode()))
+        for name, given in headers.items():
+            values = (given,) if isinstance(given, str) else given
+            sent += [(name.replace("_", "-").encode(), value.encode()) for value in values]
         content = body if isinstance(body, bytes) else b""
         if body is not None and not isinstance(body, bytes):
             content = json.dumps(body).encode()
-        request = Request(method, path, parameters_of(query), sent, content)
+        request = Request(method, path, parameters_of(query), headers_of(sent), content)
         try:
             return self.service.respond(request)
         except StatusError as problem:

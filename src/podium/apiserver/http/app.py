@@ -136,7 +136,7 @@ def _start(status: int, content_type: bytes, headers: list[tuple[bytes, bytes]])
 async def _send(request: Request, response: Response, send: Send) -> None:
     if request.method == "HEAD":
         response = Response(response.status, b"", response.content_type, response.headers)
-    compresses = b"gzip" in request.headers.get(b"accept-encoding", b"")
+    compresses = "gzip" in request.header(b"accept-encoding")
     if isinstance(response.body, bytes):
         if not compresses or len(response.body) < _COMPRESSED_FROM:
             await _send_bytes(send, response)

@@ -1,12 +1,15 @@
 """A request and its answer, as far as the server reads the one and writes the other."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import parse_qs
 
 from podium.apiserver.json_values import encode
 from podium.apiserver.requests.query import Parameters
+
+Headers = Mapping[bytes, Sequence[bytes]]
+"""By name in lower case; values in the order of arrival."""
 
 MAX_BODY_BYTES: Final = 3 << 20
 _NO_PARAMETERS: Final[Parameters] = {}
@@ -20,12 +23,18 @@ class Request:
     method: str
     path: str
     parameters: Parameters
-    headers: dict[bytes, bytes]
+    headers: Headers
     body: bytes = b""
 
     def header(self, name: bytes) -> str:
-        """A header's value, or an empty text; names are in lower case."""
-        return self.headers.get(name, b"").decode("latin-1")
+        """A header's value, or an empty text; names are in lower case. Of several the first
+        counts, as in Go."""
+        values = self.headers.get(name)
+        return values[0].decode("latin-1") if values else ""
+
+    def header_values(self, name: bytes) -> tuple[str, ...]:
+        """All values of a header that may be repeated, in the order of arrival."""
+        return tuple(value.decode("latin-1") for value in self.headers.get(name, ()))
 
 
 def request_from(scope: dict[str, Any]) -> Request:
@@ -35,8 +44,16 @@ def request_from(scope: dict[str, Any]) -> Request:
         scope["method"],
         scope["raw_path"].decode("latin-1"),
         parameters_of(query.decode("latin-1")) if query else _NO_PARAMETERS,
-        dict(scope["headers"]),
+        headers_of(scope["headers"]),
     )
+
+
+def headers_of(pairs: Iterable[tuple[bytes, bytes]]) -> Headers:
+    """Headers by name; what is repeated is kept."""
+    headers: dict[bytes, list[bytes]] = {}
+    for name, value in pairs:
+        headers.setdefault(name, []).append(value)
+    return headers
 
 
 def parameters_of(query: str) -> Parameters:
