@@ -7,7 +7,6 @@ a pod on a node never needs its scoring requests and a pending one never its acc
 """
 
 import math
-from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -30,6 +29,7 @@ from podium.api.requests import (
     scoring_requests,
     to_vector,
 )
+from podium.api.timestamps import seconds_of
 from podium.cluster.compaction import Compaction
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class PodInfo:
         that have."""
         if self._start_time is None:
             text = self.pod.status.start_time
-            self._start_time = datetime.fromisoformat(text).timestamp() if text else math.inf
+            self._start_time = seconds_of(text) if text else math.inf
         return self._start_time
 
     def is_about(self, pod: Pod) -> bool:

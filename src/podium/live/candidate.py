@@ -17,10 +17,10 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
+from podium.api.timestamps import micro_time_text
 from podium.client import Clock
 from podium.client.api_errors import NotFound
 from podium.config.types import LeaderElectionConfiguration
-from podium.live.event_objects import micro_time
 from podium.live.lease import Lease, Record
 from podium.live.lease_lock import FAILURES, LeaseLock
 
@@ -141,7 +141,7 @@ class Candidate:
         wall_s = self._wall()
         self._nudges = self._nudges + 1 if wall_s == self._stamped_s else 0
         self._stamped_s = wall_s
-        return micro_time(wall_s + self._nudges * 1e-6)
+        return micro_time_text(wall_s + self._nudges * 1e-6)
 
     async def _write(
         self, writing: Coroutine[Any, Any, Lease], failure: str, v: int | None = None

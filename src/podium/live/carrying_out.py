@@ -10,11 +10,11 @@ import asyncio
 import logging
 import traceback
 from collections.abc import Callable, Coroutine
-from datetime import UTC, datetime
 from typing import Any, Final
 
 import msgspec
 
+from podium.api.timestamps import time_text
 from podium.client import KubeClient, PatchType, Unreachable
 from podium.client.api_errors import ApiError
 from podium.client.resources import POD_GROUPS
@@ -174,7 +174,7 @@ class Carrier:
 
     async def _patch_group(self, request: PatchPodGroupStatus) -> None:
         metadata = request.group.metadata
-        now = datetime.fromtimestamp(self._wall(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        now = time_text(self._wall())
         condition = msgspec.structs.replace(request.condition, last_transition_time=now)
         patch = {
             "metadata": {"uid": metadata.uid},

@@ -6,7 +6,6 @@ an event of the engine looks in each (configuration spec 7.4): what becomes of t
 it is the business of `event_series` and `core_events`.
 """
 
-from datetime import UTC, datetime
 from random import Random
 from typing import Final
 from uuid import UUID
@@ -15,6 +14,7 @@ import msgspec
 
 from podium.api.pod_groups import PodGroup
 from podium.api.storage import ObjectReference
+from podium.api.timestamps import micro_time_text, time_text
 from podium.client.resources import EVENTS, EVENTS_K8S_IO
 from podium.cluster.pod_info import PodInfo
 from podium.engine.requests import Event
@@ -116,7 +116,7 @@ def event_body(event: Event, name: str, at: float, host: str) -> EventBody:
     profile = profile_of(event)
     return EventBody(
         metadata=EventMeta(name, regarding.namespace),
-        event_time=micro_time(at),
+        event_time=micro_time_text(at),
         reporting_controller=profile,
         reporting_instance=f"{profile}-{host}",
         action=event.action,
@@ -140,8 +140,8 @@ def core_event_body(event: Event, name: str, at: float) -> CoreEventBody:
         reason=event.reason,
         message=event.note,
         source=EventSource(profile),
-        first_timestamp=second_time(at),
-        last_timestamp=second_time(at),
+        first_timestamp=time_text(at),
+        last_timestamp=time_text(at),
         count=1,
         type=event.type,
         api_version=EVENTS.api_version,
@@ -170,15 +170,3 @@ def reference_to(subject: PodInfo | PodGroup) -> ObjectReference:
         uid=metadata.uid,
         resource_version=metadata.resource_version,
     )
-
-
-def micro_time(at: float) -> str:
-    """
-    >>> micro_time(1_800_000_000.25)
-    '2027-01-15T08:00:00.250000Z'
-    """
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def second_time(at: float) -> str:
-    return datetime.fromtimestamp(int(at), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from podium.api.storage import ObjectReference
+from podium.api.timestamps import micro_time_text
 from podium.client.resources import EVENTS_K8S_IO
 from podium.engine.requests import Event
 from podium.live.event_objects import (
@@ -27,7 +28,6 @@ from podium.live.event_objects import (
     Series,
     SeriesPatch,
     event_body,
-    micro_time,
 )
 from podium.live.event_writing import Write
 
@@ -73,7 +73,7 @@ class Observed:
 
     def see_again(self, at: float, now: float) -> None:
         self.count += 1
-        self.last_observed_time = micro_time(at)
+        self.last_observed_time = micro_time_text(at)
         self.seen_at = now
 
     def write(self) -> Write:

@@ -12,12 +12,13 @@ import msgspec
 
 from podium.api.errors import InputError
 from podium.api.storage import ObjectReference
+from podium.api.timestamps import time_text
 from podium.client import KubeClient, Unreachable
 from podium.client.api_errors import ApiError
 from podium.client.resources import EVENTS, LEASES
 from podium.config.duration import Duration
 from podium.config.types import LeaderElectionConfiguration
-from podium.live.event_objects import CoreEventBody, EventMeta, EventSource, second_time
+from podium.live.event_objects import CoreEventBody, EventMeta, EventSource
 from podium.live.lease import Lease, Record, new_lease, read_lease
 
 FAILURES: Final = (ApiError, Unreachable, InputError)
@@ -78,8 +79,8 @@ def _event(lease: Lease, message: str, component: str, wall_s: float) -> CoreEve
         reason="LeaderElection",
         message=message,
         source=EventSource(component),
-        first_timestamp=second_time(wall_s),
-        last_timestamp=second_time(wall_s),
+        first_timestamp=time_text(wall_s),
+        last_timestamp=time_text(wall_s),
         count=1,
         type="Normal",
         api_version=EVENTS.api_version,

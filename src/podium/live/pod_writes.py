@@ -8,13 +8,13 @@ pod is looked at once more; what is there already is not written again.
 
 import logging
 from collections.abc import Callable
-from datetime import UTC, datetime
 from random import Random
 from typing import Final
 
 from msgspec.structs import replace
 
 from podium.api.pod import Pod
+from podium.api.timestamps import time_text
 from podium.client import Clock, DeleteOptions, KubeClient, PatchType, Unreachable
 from podium.client.api_errors import ApiError, Conflict, NotFound
 from podium.client.resources import NODES, PODS
@@ -149,7 +149,7 @@ class PodWrites:
         return pod
 
     def _now(self) -> str:
-        return datetime.fromtimestamp(self._wall(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return time_text(self._wall())
 
 
 def _newer(before: PatchStatus | None, request: PatchStatus) -> PatchStatus:

@@ -11,7 +11,8 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+
+from podium.api.timestamps import micro_time_text, seconds_of, time_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,17 +25,17 @@ class Moment:
 
     @property
     def timestamp(self) -> str:
-        return datetime.fromtimestamp(int(self.wall_s), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return time_text(self.wall_s)
 
     @property
     def micro_timestamp(self) -> str:
-        return datetime.fromtimestamp(self.wall_s, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        return micro_time_text(self.wall_s)
 
     def age_s(self, timestamp: str | None) -> float:
         """Cluster seconds since a timestamp; 0 if there is none."""
         if not timestamp:
             return 0.0
-        return max(0.0, self.wall_s - datetime.fromisoformat(timestamp).timestamp()) * self.speed
+        return max(0.0, self.wall_s - seconds_of(timestamp)) * self.speed
 
 
 class ClusterClock:

@@ -6,11 +6,11 @@ holds a lease in kube-system; while that is renewed, Podium's controllers have n
 
 import time
 from collections.abc import Callable, Collection
-from datetime import datetime
 from typing import Final, NamedTuple
 
 import msgspec
 
+from podium.api.timestamps import seconds_of
 from podium.client import KubeClient
 from podium.client.api_errors import NotFound
 from podium.client.resources import LEASES
@@ -38,5 +38,5 @@ async def rival_of(
         return None
     if not lease.spec.holder_identity or not lease.spec.renew_time:
         return None
-    age_s = wall() - datetime.fromisoformat(lease.spec.renew_time).timestamp()
+    age_s = wall() - seconds_of(lease.spec.renew_time)
     return Rival(_NAME, max(0.0, age_s)) if age_s < _FRESH_S else None

@@ -8,12 +8,13 @@ whoever collects garbage: the server only writes the finalizers that tell how.
 
 from typing import Final, NamedTuple
 
+from podium.api.timestamps import seconds_of, time_text
 from podium.apiserver import admission, status_errors
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.definitions import CLEANUP, mark_terminating
 from podium.apiserver.requests.delete_options import FOREGROUND, ORPHAN, DeleteOptions
-from podium.apiserver.requests.registry import Registry, seconds_of, timestamp
+from podium.apiserver.requests.registry import Registry
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.store.stored import Stored
 
@@ -155,7 +156,7 @@ def _grace(resource: Resource, obj: JsonObject, options: DeleteOptions, call: Ca
         period = 0
     if period < 0:
         period = 1
-    metadata["deletionTimestamp"] = timestamp(seconds_of(call.now) + period)
+    metadata["deletionTimestamp"] = time_text(seconds_of(call.now) + period)
     metadata["deletionGracePeriodSeconds"] = period
     _count_generation(metadata)
     return _Grace(True, False, options.with_grace(period))
@@ -170,7 +171,7 @@ def _shortened(metadata: JsonObject, options: DeleteOptions) -> _Grace:
     if wanted is None or wanted >= running:
         return _Grace(False, True, options)
     begun = seconds_of(metadata["deletionTimestamp"]) - running
-    metadata["deletionTimestamp"] = timestamp(begun + wanted)
+    metadata["deletionTimestamp"] = time_text(begun + wanted)
     metadata["deletionGracePeriodSeconds"] = wanted
     return _Grace(True, False, options)
 

@@ -7,9 +7,9 @@ must be given: the time and randomness.
 
 import uuid
 from collections.abc import Callable
-from datetime import UTC, datetime
 from random import Random
 
+from podium.api.timestamps import seconds_of, time_text
 from podium.apiserver import status_errors
 from podium.apiserver.admission import DEFAULT_SETTINGS, AdmissionSettings
 from podium.apiserver.json_values import JsonObject
@@ -90,7 +90,7 @@ class Registry:
         second = int(self.clock())
         if second != self._second:
             self._second = second
-            self._second_text = timestamp(second)
+            self._second_text = time_text(second)
         return self._second_text
 
     def new_uid(self) -> str:
@@ -189,13 +189,3 @@ class Registry:
         """What a dry run answers: an object that was never stored."""
         body = body_of(forms.kept(resource, obj))
         return Stored(namespace, name, revision, body, NO_LABELS, ())
-
-
-def timestamp(seconds: float) -> str:
-    """A time as objects write it: `2026-01-01T00:00:00Z`."""
-    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def seconds_of(text: str) -> float:
-    """The time that an object wrote, in seconds since the epoch."""
-    return datetime.fromisoformat(text).timestamp()

@@ -3,8 +3,9 @@
 Two units at most, coarser the longer it is ago: `95s`, `2m5s`, `3h10m`, `47h`, `3d2h`, `2y10d`.
 """
 
-from datetime import datetime
 from typing import Final
+
+from podium.api.timestamps import seconds_of
 
 UNKNOWN: Final = "<unknown>"
 
@@ -14,10 +15,10 @@ _DAY_H: Final = 24
 _YEAR_D: Final = 365
 
 
-def seconds_of(timestamp: str) -> float | None:
+def seconds_or_none(timestamp: str) -> float | None:
     """The time that an object wrote, in seconds since the epoch; None if it wrote none."""
     try:
-        return datetime.fromisoformat(timestamp).timestamp()
+        return seconds_of(timestamp)
     except ValueError:
         return None
 
@@ -26,7 +27,7 @@ def age(timestamp: str | None, now: float) -> str:
     """How long ago a time of an object was."""
     if not timestamp:
         return UNKNOWN
-    then = seconds_of(timestamp)
+    then = seconds_or_none(timestamp)
     return UNKNOWN if then is None else human_duration(now - then)
 
 

@@ -6,7 +6,7 @@ from typing import Final
 from podium.apiserver.field_errors import go_json
 from podium.apiserver.go_text import go_value
 from podium.apiserver.json_values import JsonObject, JsonValue
-from podium.apiserver.tables.ages import age, seconds_of
+from podium.apiserver.tables.ages import age, seconds_or_none
 from podium.apiserver.tables.json_path import JsonPath, JsonPathError
 from podium.apiserver.tables.printer import Cells, Printer, column, name_of
 
@@ -62,7 +62,7 @@ def _cell(kind: str, found: list[JsonValue], now: float) -> JsonValue:
     if kind == "boolean":
         return value if isinstance(value, bool) else None
     if kind == "date" and isinstance(value, str):
-        return age(value, now) if seconds_of(value) is not None else "<invalid>"
+        return age(value, now) if seconds_or_none(value) is not None else "<invalid>"
     return None
 
 

@@ -8,7 +8,7 @@ first container with something to say has the last word.
 from typing import Final
 
 from podium.apiserver.json_values import JsonObject
-from podium.apiserver.tables.ages import age, seconds_of
+from podium.apiserver.tables.ages import age, seconds_or_none
 from podium.apiserver.tables.printer import (
     NONE,
     Cells,
@@ -113,7 +113,7 @@ class _Sight:
 
 
 def _is_later(one: str, other: str) -> bool:
-    return not other or (seconds_of(one) or 0) > (seconds_of(other) or 0)
+    return not other or (seconds_or_none(one) or 0) > (seconds_or_none(other) or 0)
 
 
 def _end_reason(ended: JsonObject) -> str:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from podium.apiserver.json_values import JsonObject
-from podium.apiserver.tables.ages import age, human_duration, seconds_of
+from podium.apiserver.tables.ages import age, human_duration, seconds_or_none
 from podium.apiserver.tables.printer import (
     NONE,
     UNSET,
@@ -139,10 +139,10 @@ def _job_state(obj: JsonObject) -> str:
 
 
 def _job_duration(status: JsonObject, now: float) -> str:
-    start = seconds_of(status.get("startTime") or "")
+    start = seconds_or_none(status.get("startTime") or "")
     if start is None:
         return ""
-    end = seconds_of(status.get("completionTime") or "")
+    end = seconds_or_none(status.get("completionTime") or "")
     return human_duration((now if end is None else end) - start)
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import yaml
 
+from podium.api.timestamps import time_text
 from podium.config.feature_gates import FeatureGates
 from podium.config.flags.release_text import KUBERNETES_VERSION
 from podium.live.component_metrics import runtime
@@ -82,7 +83,7 @@ class StatusPage:
         up_s = max(0, int(self._wall() - started.timestamp()))
         if form.version:
             fields = {
-                "startTime": started.strftime("%Y-%m-%dT%H:%M:%SZ"),
+                "startTime": time_text(standing.started_at),
                 "uptimeSeconds": up_s,
                 "goVersion": standing.runtime,
                 "binaryVersion": standing.binary_version,

@@ -5,14 +5,13 @@ pod is not bound; when one of the failure conditions is, or the time is up, the 
 given back (spec 10.2).
 """
 
-import datetime
-
 from podium.api.devices import (
     AllocatedDeviceStatus,
     DeviceCondition,
     DeviceRequestAllocationResult,
     ResourceClaim,
 )
+from podium.api.timestamps import seconds_of
 
 
 class BindingFailed(Exception):
@@ -54,14 +53,7 @@ def is_overdue(claim: ResourceClaim, timeout_s: float, now_s: float) -> bool:
         return False
     if not waiting_results(claim):
         return False
-    allocated_at = datetime.datetime.fromisoformat(allocation.allocation_timestamp)
-    return allocated_at.timestamp() + timeout_s < now_s
-
-
-def timestamp_text(now_s: float) -> str:
-    """A moment as object fields hold it: whole seconds, UTC."""
-    moment = datetime.datetime.fromtimestamp(int(now_s), datetime.UTC)
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return seconds_of(allocation.allocation_timestamp) + timeout_s < now_s
 
 
 def _status_of(

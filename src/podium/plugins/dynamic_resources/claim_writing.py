@@ -19,13 +19,13 @@ from podium.api.devices import (
     ResourceClaimStatus,
 )
 from podium.api.pod import Pod, PodExtendedResourceClaimStatus
+from podium.api.timestamps import time_text
 from podium.cluster.pod_info import PodInfo
 from podium.plugins.dynamic_resources.attempt_state import ClaimsState, Reservation
 from podium.plugins.dynamic_resources.binding_conditions import (
     BindingFailed,
     is_overdue,
     is_ready,
-    timestamp_text,
     waiting_results,
 )
 from podium.plugins.dynamic_resources.claim_state import ClaimState
@@ -147,7 +147,7 @@ def reserved(
     if granted is None and stamped:
         raise ClaimWriteError(f"claim {claim_key(claim)} got deallocated elsewhere in the meantime")
     if granted is not None and stamped and granted.allocation_timestamp is None:
-        granted = replace(granted, allocation_timestamp=timestamp_text(now_s))
+        granted = replace(granted, allocation_timestamp=time_text(now_s))
     return replace(
         claim,
         status=replace(

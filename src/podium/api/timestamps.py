@@ -1,0 +1,36 @@
+"""Moments as Kubernetes objects write them: RFC 3339 in UTC.
+
+The API has two types for them: `metav1.Time`, to the second, and `metav1.MicroTime`, to the
+microsecond. Podium counts seconds since 1970 and meets the texts only where objects are read or
+written. What the API server takes from clients is read more strictly, with Go's refusals:
+`apiserver/schema/scalars.py`.
+"""
+
+from datetime import UTC, datetime
+
+
+def time_text(at: float) -> str:
+    """A `metav1.Time`; what lies below a second is dropped.
+
+    >>> time_text(1_800_000_000.75)
+    '2027-01-15T08:00:00Z'
+    """
+    return datetime.fromtimestamp(int(at), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def micro_time_text(at: float) -> str:
+    """A `metav1.MicroTime`.
+
+    >>> micro_time_text(1_800_000_000.25)
+    '2027-01-15T08:00:00.250000Z'
+    """
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def seconds_of(text: str) -> float:
+    """Seconds since 1970; ValueError for a text that is no moment.
+
+    >>> seconds_of("2027-01-15T08:00:00.5Z")
+    1800000000.5
+    """
+    return datetime.fromisoformat(text).timestamp()
