@@ -7,10 +7,10 @@ import msgspec
 from builders import make_handle, make_node, make_pod
 
 from podium.api.devices import DeviceClass, ResourceClaim, ResourceSlice
+from podium.api.go_duration import Duration
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.cluster.state import Cluster
-from podium.config.duration import Duration
 from podium.config.plugin_args import DynamicResourcesArgs
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import FilterResult

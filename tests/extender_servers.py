@@ -12,9 +12,9 @@ from typing import Any
 
 from builders import make_node, make_pod
 
+from podium.api.go_duration import Duration
 from podium.api.node import Node
 from podium.api.pod import Pod
-from podium.config.duration import Duration
 from podium.config.types import Extender
 from podium.extenders.client import ExtenderClient
 from podium.extenders.objects import TypedObjects

@@ -16,9 +16,9 @@ from typing import Any
 from scripted_server import refusal, reply
 from virtual_loop import run_virtually
 
+from podium.api.go_duration import Duration
 from podium.client import Clock, KubeClient, LoopClock, Unreachable
 from podium.client.transport import Reply, Request, Stream
-from podium.config.duration import Duration
 from podium.config.types import LeaderElectionConfiguration
 from podium.live.leader_election import LeaderElection
 

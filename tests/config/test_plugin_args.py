@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from podium.api.go_duration import Duration
 from podium.api.pod import NodeAffinity, NodeSelector, NodeSelectorTerm
 from podium.config import (
     DEFAULT_GATES,
@@ -9,7 +10,6 @@ from podium.config import (
     FeatureGates,
     load_configuration,
 )
-from podium.config.duration import Duration
 from podium.config.plugin_args import (
     DEFAULT_RESOURCES,
     SYSTEM_SPREAD_CONSTRAINTS,

@@ -9,7 +9,7 @@ from lease_server import LEASE, SETTINGS, Elector, LeaseServer, Way, play, stopp
 from msgspec.structs import replace
 from virtual_loop import run_virtually
 
-from podium.config.duration import Duration
+from podium.api.go_duration import Duration
 from podium.live.leader_election import LeadershipLost, new_identity
 
 

@@ -19,8 +19,8 @@ from msgspec.structs import replace
 from scripted_server import refusal
 from virtual_loop import run_virtually
 
+from podium.api.go_duration import Duration
 from podium.client.transport import Request
-from podium.config.duration import Duration
 from podium.config.types import LeaderElectionConfiguration
 from podium.live.leader_election import LeadershipLost
 

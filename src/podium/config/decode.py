@@ -18,6 +18,7 @@ import msgspec
 from msgspec.structs import FieldInfo, fields
 
 from podium.api.errors import closest, did_you_mean
+from podium.api.go_duration import Duration
 from podium.api.go_quoting import quoted
 from podium.config.decode_values import (
     PLAIN_FLOAT,
@@ -35,7 +36,6 @@ from podium.config.decode_values import (
     decode_int,
     json_kind,
 )
-from podium.config.duration import Duration
 from podium.config.errors import FieldProblem
 from podium.config.json_text import members
 

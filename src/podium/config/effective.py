@@ -14,13 +14,13 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import fields
 
+from podium.api.go_duration import Duration
 from podium.api.pod import (
     NodeSelector,
     NodeSelectorRequirement,
     PreferredSchedulingTerm,
     TopologySpreadConstraint,
 )
-from podium.config.duration import Duration
 from podium.config.expand import PointLists
 from podium.config.json_text import WrittenFloat
 from podium.config.merge import ALL

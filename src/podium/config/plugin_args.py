@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
+from podium.api.go_duration import Duration
 from podium.api.pod import NodeAffinity, TopologySpreadConstraint
 from podium.config.decode import Int32, Int64
-from podium.config.duration import Duration
 
 LEAST_ALLOCATED: Final = "LeastAllocated"
 MOST_ALLOCATED: Final = "MostAllocated"

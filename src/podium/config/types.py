@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
+from podium.api.go_duration import Duration
 from podium.config.decode import Float32, Int32, Int64
-from podium.config.duration import Duration
 from podium.config.plugin_args import PluginArgs, RawArgs
 from podium.config.points import ExtensionPoint
 

@@ -7,8 +7,8 @@ passes, or a more important pod preempts it. Time is handed in; nothing here loo
 
 from collections.abc import Iterator, Mapping
 
+from podium.api.go_duration import Duration
 from podium.cluster.pod_info import PodInfo
-from podium.framework.durations import go_duration
 from podium.framework.status import Code, Status
 
 MOST_WAIT_S = 15 * 60.0
@@ -55,7 +55,8 @@ class WaitingPod:
         if not due or self.outcome is not None:
             return False
         _, timeout, plugin = min(due)
-        text = f"rejected due to timeout after waiting {go_duration(timeout)} at plugin {plugin}"
+        waited = Duration.of_seconds(timeout)
+        text = f"rejected due to timeout after waiting {waited} at plugin {plugin}"
         return self.reject(plugin, text)
 
     def _signal(self, status: Status) -> bool:

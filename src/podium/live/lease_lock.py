@@ -11,12 +11,12 @@ from typing import Final
 import msgspec
 
 from podium.api.errors import InputError
+from podium.api.go_duration import Duration
 from podium.api.storage import ObjectReference
 from podium.api.timestamps import time_text
 from podium.client import KubeClient, Unreachable
 from podium.client.api_errors import ApiError
 from podium.client.resources import EVENTS, LEASES
-from podium.config.duration import Duration
 from podium.config.types import LeaderElectionConfiguration
 from podium.live.event_objects import CoreEventBody, EventMeta, EventSource
 from podium.live.lease import Lease, Record, new_lease, read_lease

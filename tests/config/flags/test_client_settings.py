@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from fake_surroundings import FakeSurroundings
 
-from podium.config.duration import Duration
+from podium.api.go_duration import Duration
 from podium.config.flags.client_settings import (
     TOKEN_FILE,
     ClientSettings,

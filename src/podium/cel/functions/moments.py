@@ -8,23 +8,17 @@ import datetime
 import re
 from collections.abc import Callable
 
+from podium.api import go_duration
 from podium.cel.errors import CelError, unreadable
 from podium.cel.functions.operators import (
     checked_duration,
     checked_timestamp,
 )
 from podium.cel.library import Functions
-from podium.cel.values import INT64_MAX, NANOS, Duration, Timestamp
+from podium.cel.values import NANOS, Duration, Timestamp
 
 MOMENTS = Functions()
 
-_UNITS = {
-    "ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6,
-    "s": NANOS, "m": 60 * NANOS, "h": 3600 * NANOS,
-}  # fmt: skip
-_DURATION_PART = re.compile(
-    r"([0-9]+)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)|\.([0-9]+)(ns|us|µs|μs|ms|s|m|h)"
-)
 _TIMESTAMP = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:([Zz])|([+-])(\d\d):(\d\d))"
 )
@@ -34,23 +28,10 @@ _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 def parse_duration(text: str) -> Duration:
     """Go's duration syntax: `1h30m`, `-1.5s`, `0`."""
-    body = text[1:] if text[:1] in ("-", "+") else text
-    if body == "0":
-        return Duration(0)
-    nanos, at = 0, 0
-    while at < len(body):
-        part = _DURATION_PART.match(body, at)
-        if part is None:
-            break
-        whole, fraction = (part[1], part[2] or "") if part[1] else ("0", part[4])
-        unit = _UNITS[part[3] or part[5]]
-        nanos += int(whole) * unit + (
-            int(fraction) * unit // 10 ** len(fraction) if fraction else 0
-        )
-        at = part.end()
-    if not body or at < len(body) or nanos > INT64_MAX:
-        raise unreadable("google.protobuf.Duration")
-    return checked_duration(-nanos if text[:1] == "-" else nanos)
+    try:
+        return checked_duration(go_duration.Duration.parse(text).nanoseconds)
+    except go_duration.DurationError:
+        raise unreadable("google.protobuf.Duration") from None
 
 
 def duration_text(duration: Duration) -> str:

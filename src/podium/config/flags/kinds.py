@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from podium.api.go_duration import Duration
 from podium.api.go_quoting import quoted
 from podium.api.quantity import QuantityError
 from podium.api.quantity import value as quantity_value
-from podium.config.duration import Duration
 from podium.config.flags.csv_text import read_list
 from podium.config.flags.go_numbers import parse_bool, parse_float32, parse_int, parse_uint
 from podium.config.flags.release_text import reported_version_problem

@@ -1,4 +1,4 @@
-"""Durations as configuration files write them: Go's `1m30.5s`.
+"""Durations in Go's notation, `1m30.5s`: configuration, flags, messages and CEL write them so.
 
 The text form is a contract in both directions, since the effective configuration is printed back
 in Go's canonical spelling, and the refusals are Go's own words.
@@ -72,8 +72,9 @@ class Duration(msgspec.Struct, frozen=True, order=True):
         return cls(-total if text.startswith("-") else total)
 
     @classmethod
-    def of_seconds(cls, seconds: int) -> "Duration":
-        return cls(seconds * _NANOSECONDS["s"])
+    def of_seconds(cls, seconds: float) -> "Duration":
+        """To the nearest nanosecond."""
+        return cls(round(seconds * _NANOSECONDS["s"]))
 
     @property
     def seconds(self) -> float:

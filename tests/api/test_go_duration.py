@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.config.duration import Duration, DurationError
+from podium.api.go_duration import Duration, DurationError
 
 
 @pytest.mark.parametrize(
@@ -55,3 +55,11 @@ def test_refuses_in_gos_words(written: str, text: str) -> None:
 def test_what_is_printed_reads_back_as_the_same(nanoseconds: int) -> None:
     duration = Duration(nanoseconds)
     assert Duration.parse(str(duration)) == duration
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(300, "5m0s"), (5400.5, "1h30m0.5s"), (0.0015, "1.5ms"), (61.001, "1m1.001s"), (-2, "-2s")],
+)
+def test_seconds_are_kept_to_the_nanosecond(seconds: float, text: str) -> None:
+    assert str(Duration.of_seconds(seconds)) == text
