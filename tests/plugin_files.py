@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 SAYS_NO = """
-    from podium.framework import NodeFilterPlugin
+    from podium.plugin import NodeFilterPlugin
 
     class SaysNo(NodeFilterPlugin):
         name = "SaysNo"

@@ -3,8 +3,7 @@
 A pod says what it runs on: `example.com/architectures: amd64,arm64`. Without that it runs anywhere.
 """
 
-from podium.api.pod import Pod
-from podium.framework import NodeFilterPlugin, NodeView, Status, unresolvable
+from podium.plugin import NodeFilterPlugin, NodeView, Pod, Status, unresolvable
 
 ANNOTATION = "example.com/architectures"
 OTHER = unresolvable("node(s) had another architecture than the image")

@@ -10,14 +10,15 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from podium.cluster.growth import Ints, Rows
-from podium.framework import (
+from podium.plugin import (
     Action,
     Cycle,
     Dependence,
     FilterPlugin,
+    Ints,
     Registration,
     Resource,
+    Rows,
     ScorePlugin,
     Verdict,
     rejecting,

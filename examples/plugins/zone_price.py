@@ -5,8 +5,7 @@ Prices are arguments, in any unit; a zone that is not listed costs as much as th
 
 import msgspec
 
-from podium.api.pod import Pod
-from podium.framework import NodeScorePlugin, NodeView
+from podium.plugin import NodeScorePlugin, NodeView, Pod
 
 
 class ZonePrice(NodeScorePlugin):

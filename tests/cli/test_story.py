@@ -116,7 +116,7 @@ def test_permit_and_failed_bindings_are_told(
 ) -> None:
     plugin = tmp_path / "patience.py"
     plugin.write_text(
-        "from podium.framework import Code, PermitPlugin, PermitResult, Status\n"
+        "from podium.plugin import Code, PermitPlugin, PermitResult, Status\n"
         "class Patience(PermitPlugin):\n"
         "    name = 'Patience'\n"
         "    def permit(self, cycle, node_name):\n"

@@ -119,7 +119,7 @@ def test_a_long_life_is_cut_in_the_middle(
 ) -> None:
     plugin = tmp_path / "broken.py"
     plugin.write_text(
-        "from podium.framework import NodeFilterPlugin\n"
+        "from podium.plugin import NodeFilterPlugin\n"
         "class Broken(NodeFilterPlugin):\n"
         "    name = 'Broken'\n"
         "    def filter_node(self, pod, node):\n"

@@ -31,7 +31,7 @@ def test_files_of_the_same_name_do_not_get_into_each_others_way(source: Source) 
 
 def test_what_a_file_imports_and_inherits_is_not_taken_for_its_plugin(source: Source) -> None:
     text = """
-        from podium.framework import NodeFilterPlugin
+        from podium.plugin import NodeFilterPlugin
         from podium.plugins.node_name import NodeName
 
         class Shared(NodeFilterPlugin):
@@ -58,7 +58,7 @@ def test_a_dataclass_in_a_plugin_file_finds_its_module(source: Source) -> None:
     text = """
         from __future__ import annotations
         from dataclasses import dataclass
-        from podium.framework import NodeFilterPlugin
+        from podium.plugin import NodeFilterPlugin
 
         @dataclass
         class State:
@@ -82,11 +82,11 @@ def test_a_dataclass_in_a_plugin_file_finds_its_module(source: Source) -> None:
         ("raise SystemExit(3)\n", "line 1: cannot be loaded: SystemExit: 3"),
         ("x = 1\n", "holds no plugin; a plugin is a class that inherits NodeFilterPlugin"),
         (
-            "from podium.framework import FilterPlugin\nclass A(FilterPlugin):\n    pass\n",
+            "from podium.plugin import FilterPlugin\nclass A(FilterPlugin):\n    pass\n",
             'A has no name; write `name = "A"` in it',
         ),
         (
-            "from podium.framework import FilterPlugin\n"
+            "from podium.plugin import FilterPlugin\n"
             "class A(FilterPlugin):\n    name = 'A'\n"
             "class B(FilterPlugin):\n    name = 'B'\n",
             "holds 2 plugins: A, B; say which: ",

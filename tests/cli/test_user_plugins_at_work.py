@@ -102,7 +102,7 @@ def test_a_plugin_that_nobody_has_is_an_error_with_a_remedy(
 
 TYPED = """
     import msgspec
-    from podium.framework import NodeScorePlugin
+    from podium.plugin import NodeScorePlugin
 
     class Typed(NodeScorePlugin):
         name = "Typed"
@@ -141,7 +141,7 @@ def test_arguments_reach_the_plugin_and_wrong_ones_are_told_with_their_place(
 
 def broken_at(what: str) -> str:
     return f"""
-        from podium.framework import NodeFilterPlugin, NodeScorePlugin
+        from podium.plugin import NodeFilterPlugin, NodeScorePlugin
 
         class Broken(NodeFilterPlugin, NodeScorePlugin):
             name = "Broken"

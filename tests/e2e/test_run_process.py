@@ -34,7 +34,7 @@ NODE = {
     },
 }
 PLUGIN = """
-from podium.framework import NodeFilterPlugin
+from podium.plugin import NodeFilterPlugin
 
 class NeverHere(NodeFilterPlugin):
     name = "NeverHere"

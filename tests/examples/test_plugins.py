@@ -10,8 +10,8 @@ from command_line import EXAMPLE, EXAMPLES, podium
 
 from podium.cli.user_plugins import load_plugin
 from podium.config.plugin_args import RawArgs
-from podium.framework import Cycle, Plugin
 from podium.framework.plugin_arguments import arguments_of
+from podium.plugin import Cycle, Plugin
 
 DIRECTORY = EXAMPLES / "plugins"
 ARCHITECTURE, PRICE, DENSITY = (

@@ -6,12 +6,14 @@ import msgspec
 import pytest
 from fake_plugins import Arrival, Binder
 
+from podium.cluster.growth import Rows
 from podium.cluster.state import Cluster
 from podium.config.errors import ConfigurationError
 from podium.config.feature_gates import FeatureGates
 from podium.config.load import load_configuration
 from podium.config.plugin_args import NodeResourcesFitArgs, RawArgs
 from podium.config.types import API_VERSION, KIND
+from podium.framework.cycle import Cycle
 from podium.framework.handle import Handle
 from podium.framework.plugin_arguments import ArgumentsError, arguments_of
 from podium.framework.points import FilterPlugin, Plugin
@@ -25,7 +27,12 @@ class Rule(msgspec.Struct):
     points: int = 10
 
 
-class Zones(FilterPlugin):
+class Accepting(FilterPlugin):
+    def filter(self, cycle: Cycle, rows: Rows) -> None:
+        return None
+
+
+class Zones(Accepting):
     name = "Zones"
 
     class Args(msgspec.Struct, rename="camel"):
@@ -36,14 +43,14 @@ class Zones(FilterPlugin):
         one: Rule | None = None
 
 
-class Needy(FilterPlugin):
+class Needy(Accepting):
     name = "Needy"
 
     class Args(msgspec.Struct):
         must: str
 
 
-class Untyped(FilterPlugin):
+class Untyped(Accepting):
     name = "Untyped"
 
 
@@ -150,7 +157,7 @@ def test_an_argument_that_is_missing_altogether_has_a_place_too() -> None:
 
 
 def test_a_constructor_that_raises_is_an_error_of_the_configuration() -> None:
-    class Moody(FilterPlugin):
+    class Moody(Accepting):
         name = "Moody"
 
         def __init__(self, args: Any, handle: Handle) -> None:

@@ -3,8 +3,19 @@
 import pytest
 from fake_plugins import Arrival, Binder, filter_by
 
-from podium.framework.points import POINTS, FilterPlugin, Plugin, serves
+from podium.api.pod import Pod
+from podium.framework.cycle import Cycle
+from podium.framework.node_form import NodeFilterPlugin, NodeView
+from podium.framework.points import (
+    POINTS,
+    FilterPlugin,
+    Plugin,
+    QueueSortPlugin,
+    ScorePlugin,
+    serves,
+)
 from podium.framework.registry import Registry, RegistryError
+from podium.framework.status import Status
 
 
 def test_plugins_are_found_by_name() -> None:
@@ -55,3 +66,38 @@ def test_more_plugins_make_a_new_registry() -> None:
 def test_a_class_serves_the_points_it_inherits() -> None:
     assert [point for point in POINTS if serves(Binder, point)] == ["bind"]
     assert not serves(Binder, "unknown point")
+
+
+def test_a_point_that_is_inherited_and_not_written_is_refused_with_what_was_meant() -> None:
+    class Misspelt(NodeFilterPlugin):
+        name = "Misspelt"
+
+        def filter_nodes(self, pod: Pod, node: NodeView) -> str | None:
+            return None
+
+    class Empty(QueueSortPlugin):
+        name = "Empty"
+
+    with pytest.raises(RegistryError) as misspelt:
+        Registry([Misspelt])
+    with pytest.raises(RegistryError) as empty:
+        Registry([Empty])
+    assert str(misspelt.value) == (
+        "plugin Misspelt: no method of NodeFilterPlugin is overridden; did you mean filter_node?"
+    )
+    assert str(empty.value) == (
+        "plugin Empty: no method of QueueSortPlugin is overridden; write sort_key or less"
+    )
+
+
+def test_a_row_at_a_time_is_used_where_the_class_has_written_it() -> None:
+    class Rows(FilterPlugin, ScorePlugin):
+        def filter_row(self, cycle: Cycle, row: int) -> Status | None:
+            return None
+
+    class Inherited(Rows):
+        pass
+
+    assert (Rows.has_filter_row, Rows.has_score_row) == (True, False)
+    assert (Inherited.has_filter_row, Inherited.has_score_row) == (True, False)
+    assert (FilterPlugin.has_filter_row, ScorePlugin.has_score_row) == (False, False)

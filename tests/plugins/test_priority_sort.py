@@ -2,6 +2,7 @@
 
 from builders import make_cluster, make_handle, make_pod
 
+from podium.framework.points import QueueSortPlugin
 from podium.framework.queued import QueuedPod
 from podium.plugins.priority_sort import PrioritySort
 
@@ -28,3 +29,18 @@ def test_equal_priorities_go_by_time_in_the_queue() -> None:
 def test_no_priority_is_priority_zero() -> None:
     pods = (queued("none", 2.0), queued("zero", 1.0, 0), queued("below", 0.0, -1))
     assert order(*pods) == ["zero", "none", "below"]
+
+
+def test_an_order_may_be_said_by_comparing_two_pods() -> None:
+    class ByLess(QueueSortPlugin):
+        name = "ByLess"
+
+        def less(self, one: QueuedPod, other: QueuedPod) -> bool:
+            return PLUGIN.less(one, other)
+
+    by_less = ByLess(None, make_handle(CLUSTER))
+    pods = [queued("b", 2.0, 5), queued("c", 3.0, 9), queued("a", 1.0, 5), queued("d", 1.0, 5)]
+
+    assert sorted(pods, key=by_less.sort_key) == sorted(pods, key=PLUGIN.sort_key)
+    assert by_less.sort_key(pods[2]) == by_less.sort_key(pods[3])
+    assert by_less.sort_key(pods[1]) < by_less.sort_key(pods[0])

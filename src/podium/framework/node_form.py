@@ -71,6 +71,8 @@ class NodeView:
 class NodeFilterPlugin(FilterPlugin):
     """Implement `filter_node`: None to accept, a reason or a status to reject."""
 
+    writes: ClassVar[tuple[str, ...]] = ("filter_node",)
+
     def filter_node(self, pod: Pod, node: NodeView) -> str | Status | None:
         raise NotImplementedError
 
@@ -92,6 +94,8 @@ class NodeFilterPlugin(FilterPlugin):
 
 class NodeScorePlugin(ScorePlugin):
     """Implement `score_node`: a number, larger is better. Set `rescale` to map to 0..100."""
+
+    writes: ClassVar[tuple[str, ...]] = ("score_node",)
 
     rescale: ClassVar[bool] = False
 

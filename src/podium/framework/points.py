@@ -8,8 +8,9 @@ In every answer None means success. `Rows` is a slice of the whole table or an i
 answer for a subset equals that part of the answer for all.
 """
 
-from collections.abc import Coroutine, Generator, Sequence
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from dataclasses import dataclass
+from functools import total_ordering
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import msgspec
@@ -41,6 +42,8 @@ class Plugin:
 
     name: ClassVar[str]
     Args: ClassVar[type[msgspec.Struct] | None] = None
+    writes: ClassVar[tuple[str, ...]] = ()
+    """Methods of an extension point of which a plugin has to write one at least."""
 
     def __init__(self, args: Any, handle: "Handle") -> None:
         self.args = args
@@ -55,18 +58,49 @@ class Plugin:
 
 
 class PreEnqueuePlugin(Plugin):
+    writes: ClassVar[tuple[str, ...]] = ("pre_enqueue",)
+
     def pre_enqueue(self, pod: PodInfo) -> Status | None:
         """May this pod be queued at all?"""
         raise NotImplementedError
 
 
 class QueueSortPlugin(Plugin):
+    """The order of the queue: write `sort_key`, which is quicker, or `less`."""
+
+    writes: ClassVar[tuple[str, ...]] = ("sort_key", "less")
+
     def sort_key(self, queued: QueuedPod) -> Any:
         """A key by which the queue orders pods; smaller is earlier."""
-        raise NotImplementedError
+        return _Ordered(self.less, queued)
+
+    def less(self, one: QueuedPod, other: QueuedPod) -> bool:
+        """Whether one pod is to be tried before another."""
+        return bool(self.sort_key(one) < self.sort_key(other))
+
+
+@total_ordering
+class _Ordered:
+    """A sort key that compares as a plugin's `less` does."""
+
+    __slots__ = ("_less", "_queued")
+
+    def __init__(self, less: Callable[[QueuedPod, QueuedPod], bool], queued: QueuedPod) -> None:
+        self._less = less
+        self._queued = queued
+
+    def __lt__(self, other: "_Ordered") -> bool:
+        return self._less(self._queued, other._queued)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Ordered) and not (self < other or other < self)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 class PreFilterPlugin(Plugin):
+    writes: ClassVar[tuple[str, ...]] = ("pre_filter",)
+
     def pre_filter(self, cycle: Cycle) -> Status | frozenset[str] | None:
         """Prepare filtering. A set of names narrows the search to those nodes; SKIP leaves this
         plugin's filter out of the attempt."""
@@ -82,6 +116,8 @@ class PreFilterPlugin(Plugin):
 class PreFilterExtensions(Plugin):
     """For a PreFilter state that depends on pods on nodes: keep it true in trials."""
 
+    writes: ClassVar[tuple[str, ...]] = ("add_pod", "remove_pod")
+
     def add_pod(self, cycle: Cycle, pod: PodInfo, row: int) -> Status | None:
         raise NotImplementedError
 
@@ -90,6 +126,8 @@ class PreFilterExtensions(Plugin):
 
 
 class FilterPlugin(Plugin):
+    writes: ClassVar[tuple[str, ...]] = ("filter",)
+
     def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
         raise NotImplementedError
 
@@ -98,10 +136,15 @@ class FilterPlugin(Plugin):
         return None
 
     has_filter_row: ClassVar[bool] = False
+    """Whether the class has written `filter_row`."""
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        cls.has_filter_row = cls.filter_row is not FilterPlugin.filter_row
 
     def filter_row(self, cycle: Cycle, row: int) -> Status | None:
         """One row's verdict in plain Python: the form that the vector one is tested against, and
-        the quicker one for a row or two. Optional; `has_filter_row` says that it is there."""
+        the quicker one for a row or two. Optional."""
         raise NotImplementedError
 
 
@@ -123,6 +166,8 @@ class PostFilterResult:
 
 
 class PostFilterPlugin(Plugin):
+    writes: ClassVar[tuple[str, ...]] = ("post_filter",)
+
     def post_filter(
         self, cycle: Cycle, diagnosis: "Diagnosis"
     ) -> PostFilterResult | Ask[PostFilterResult]:
@@ -131,6 +176,8 @@ class PostFilterPlugin(Plugin):
 
 
 class PreScorePlugin(Plugin):
+    writes: ClassVar[tuple[str, ...]] = ("pre_score",)
+
     def pre_score(self, cycle: Cycle, rows: Rows) -> Status | None:
         """Prepare scoring of the feasible rows; SKIP leaves this plugin out of the total."""
         raise NotImplementedError
@@ -141,6 +188,8 @@ class PreScorePlugin(Plugin):
 
 
 class ScorePlugin(Plugin):
+    writes: ClassVar[tuple[str, ...]] = ("score",)
+
     in_range: ClassVar[bool] = False
     """Set where normalised scores cannot leave 0..100: saves looking at every one of them."""
 
@@ -155,9 +204,14 @@ class ScorePlugin(Plugin):
         raise NotImplementedError
 
     has_score_row: ClassVar[bool] = False
+    """Whether the class has written `score_row`."""
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        cls.has_score_row = cls.score_row is not ScorePlugin.score_row
 
     def score_row(self, cycle: Cycle, row: int) -> int:
-        """One row's raw score in plain Python, as `filter_row`; `has_score_row` says so."""
+        """One row's raw score in plain Python, as `filter_row`."""
         raise NotImplementedError
 
     def score_depends(self, cycle: Cycle) -> Dependence | None:  # noqa: ARG002
@@ -171,6 +225,8 @@ class ScorePlugin(Plugin):
 
 
 class ReservePlugin(Plugin):
+    writes: ClassVar[tuple[str, ...]] = ("reserve", "unreserve")
+
     def reserve(self, cycle: Cycle, node_name: str) -> Status | None:
         raise NotImplementedError
 
@@ -190,6 +246,8 @@ class PermitResult:
 
 
 class PermitPlugin(Plugin):
+    writes: ClassVar[tuple[str, ...]] = ("permit",)
+
     def permit(self, cycle: Cycle, node_name: str) -> PermitResult | None:
         raise NotImplementedError
 
@@ -229,6 +287,8 @@ class PreFlight(Struct, frozen=True):
 
 
 class PreBindPlugin(Plugin):
+    writes: ClassVar[tuple[str, ...]] = ("pre_bind",)
+
     def pre_bind_pre_flight(self, cycle: Cycle, node_name: str) -> PreFlight:
         raise NotImplementedError
 
@@ -237,16 +297,22 @@ class PreBindPlugin(Plugin):
 
 
 class BindPlugin(Plugin):
+    writes: ClassVar[tuple[str, ...]] = ("bind",)
+
     async def bind(self, cycle: Cycle, node_name: str, api: ApiHandle) -> Status | None:
         raise NotImplementedError
 
 
 class PostBindPlugin(Plugin):
+    writes: ClassVar[tuple[str, ...]] = ("post_bind",)
+
     async def post_bind(self, cycle: Cycle, node_name: str, api: ApiHandle) -> None:
         raise NotImplementedError
 
 
 class PlacementGeneratePlugin(Plugin):
+    writes: ClassVar[tuple[str, ...]] = ("generate_placements",)
+
     def generate_placements(
         self, group: PodGroupCycle, parent: Placement
     ) -> Sequence[Placement] | Status:
@@ -255,6 +321,8 @@ class PlacementGeneratePlugin(Plugin):
 
 
 class PlacementScorePlugin(Plugin):
+    writes: ClassVar[tuple[str, ...]] = ("score_placement",)
+
     def score_placement(self, group: PodGroupCycle, assignments: Assignments) -> int:
         """How good a try on one placement was. Its members hold no nodes any more."""
         raise NotImplementedError

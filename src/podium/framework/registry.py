@@ -6,6 +6,7 @@ belongs to one class: a second claim is an error that names both.
 
 from collections.abc import Iterable, Iterator
 
+from podium.api.errors import closest, did_you_mean
 from podium.framework.points import POINTS, Plugin, serves
 
 
@@ -27,6 +28,7 @@ class Registry:
             raise RegistryError(
                 f"plugin {name} serves no extension point: inherit one, such as FilterPlugin"
             )
+        _check_methods(plugin)
         held = self._plugins.get(name)
         if held is not None and held is not plugin:
             raise RegistryError(
@@ -49,3 +51,17 @@ class Registry:
     def with_plugins(self, *plugins: type[Plugin]) -> "Registry":
         """A copy with more plugins in it."""
         return Registry([*self._plugins.values(), *plugins])
+
+
+def _check_methods(plugin: type[Plugin]) -> None:
+    """Refuse a class that inherits an extension point and writes nothing for it."""
+    own = [name for name, value in vars(plugin).items() if callable(value)]
+    for point in plugin.__mro__:
+        wanted: tuple[str, ...] = vars(point).get("writes", ())
+        if not wanted or any(getattr(plugin, m) is not vars(point)[m] for m in wanted):
+            continue
+        near = next((name for name in wanted if closest(name, own)), "")
+        remedy = did_you_mean(near) or f"write {' or '.join(wanted)}"
+        raise RegistryError(
+            f"plugin {plugin.name}: no method of {point.__name__} is overridden; {remedy}"
+        )

@@ -76,8 +76,6 @@ class NodeResourcesFit(
 ):
     name = "NodeResourcesFit"
     in_range = True
-    has_filter_row = True
-    has_score_row = True
 
     def __init__(self, args: NodeResourcesFitArgs, handle: Handle) -> None:
         super().__init__(args, handle)

@@ -1,0 +1,123 @@
+"""Everything that plugins are written with, under one name.
+
+A plugin imports from here and from nowhere else in Podium; what is listed stays where it is from
+release to release (`tests/test_plugin_surface.py` pins it). How to write one: docs/plugins.md.
+
+    from podium.plugin import NodeFilterPlugin, NodeView, Pod
+
+    class NoTestPods(NodeFilterPlugin):
+        name = "NoTestPods"
+
+        def filter_node(self, pod: Pod, node: NodeView) -> str | None:
+            is_test = pod.metadata.name.startswith("test-")
+            return "node(s) were for production" if is_test and "prod" in node.labels else None
+"""
+
+from podium.api.meta import KubeStruct, ObjectMeta
+from podium.api.node import Node, NodeSpec, NodeStatus
+from podium.api.pod import Container, Pod, PodSpec, PodStatus
+from podium.api.pod_groups import PodGroup
+from podium.cluster.growth import Ints, Rows, indices
+from podium.cluster.pod_info import PodInfo
+from podium.cluster.state import Cluster
+from podium.framework.cycle import Cycle
+from podium.framework.dependence import Dependence
+from podium.framework.diagnosis import Diagnosis
+from podium.framework.events import Action, Registration, Resource
+from podium.framework.handle import Handle
+from podium.framework.node_form import NodeFilterPlugin, NodeScorePlugin, NodeView
+from podium.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
+from podium.framework.points import (
+    ApiHandle,
+    BindPlugin,
+    FilterPlugin,
+    PermitPlugin,
+    PermitResult,
+    PlacementGeneratePlugin,
+    PlacementScorePlugin,
+    Plugin,
+    PostBindPlugin,
+    PostFilterPlugin,
+    PostFilterResult,
+    PreBindPlugin,
+    PreEnqueuePlugin,
+    PreFilterExtensions,
+    PreFilterPlugin,
+    PreFlight,
+    PreScorePlugin,
+    QueueSortPlugin,
+    ReservePlugin,
+    ScorePlugin,
+)
+from podium.framework.queued import QueuedPod
+from podium.framework.status import (
+    SKIP,
+    Code,
+    Status,
+    error,
+    unresolvable,
+    unschedulable,
+)
+from podium.framework.verdict import Verdict, choosing, per_row, rejecting
+
+__all__ = [
+    "SKIP",
+    "Action",
+    "ApiHandle",
+    "Assignments",
+    "BindPlugin",
+    "Cluster",
+    "Code",
+    "Container",
+    "Cycle",
+    "Dependence",
+    "Diagnosis",
+    "FilterPlugin",
+    "Handle",
+    "Ints",
+    "KubeStruct",
+    "Node",
+    "NodeFilterPlugin",
+    "NodeScorePlugin",
+    "NodeSpec",
+    "NodeStatus",
+    "NodeView",
+    "ObjectMeta",
+    "PermitPlugin",
+    "PermitResult",
+    "Placement",
+    "PlacementGeneratePlugin",
+    "PlacementScorePlugin",
+    "Plugin",
+    "Pod",
+    "PodGroup",
+    "PodGroupCycle",
+    "PodInfo",
+    "PodSpec",
+    "PodStatus",
+    "PostBindPlugin",
+    "PostFilterPlugin",
+    "PostFilterResult",
+    "PreBindPlugin",
+    "PreEnqueuePlugin",
+    "PreFilterExtensions",
+    "PreFilterPlugin",
+    "PreFlight",
+    "PreScorePlugin",
+    "QueueSortPlugin",
+    "QueuedPod",
+    "Registration",
+    "ReservePlugin",
+    "Resource",
+    "Rows",
+    "ScorePlugin",
+    "Status",
+    "Verdict",
+    "choosing",
+    "error",
+    "indices",
+    "per_row",
+    "rejecting",
+    "unresolvable",
+    "unschedulable",
+]

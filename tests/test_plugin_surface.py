@@ -1,0 +1,30 @@
+"""What plugin authors import: a promise from release to release."""
+
+import inspect
+
+import podium.plugin
+from podium.framework.points import POINTS
+
+SURFACE = {
+    "SKIP", "Action", "ApiHandle", "Assignments", "BindPlugin", "Cluster", "Code", "Container",
+    "Cycle", "Dependence", "Diagnosis", "FilterPlugin", "Handle", "Ints", "KubeStruct", "Node",
+    "NodeFilterPlugin", "NodeScorePlugin", "NodeSpec", "NodeStatus", "NodeView", "ObjectMeta",
+    "PermitPlugin", "PermitResult", "Placement", "PlacementGeneratePlugin",
+    "PlacementScorePlugin", "Plugin", "Pod", "PodGroup", "PodGroupCycle", "PodInfo", "PodSpec",
+    "PodStatus", "PostBindPlugin", "PostFilterPlugin", "PostFilterResult", "PreBindPlugin",
+    "PreEnqueuePlugin", "PreFilterExtensions", "PreFilterPlugin", "PreFlight", "PreScorePlugin",
+    "QueueSortPlugin", "QueuedPod", "Registration", "ReservePlugin", "Resource", "Rows",
+    "ScorePlugin", "Status", "Verdict", "choosing", "error", "indices", "per_row", "rejecting",
+    "unresolvable", "unschedulable",
+}  # fmt: skip
+
+
+def test_what_plugins_import_is_there_and_stays() -> None:
+    assert set(podium.plugin.__all__) == SURFACE
+    assert all(hasattr(podium.plugin, name) for name in SURFACE)
+
+
+def test_every_extension_point_of_configuration_files_is_among_it() -> None:
+    shown = {value for _, value in inspect.getmembers(podium.plugin, inspect.isclass)}
+
+    assert set(POINTS.values()) <= shown
