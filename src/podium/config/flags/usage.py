@@ -20,10 +20,9 @@ The Kubernetes scheduler is a control plane process which assigns
 pods to nodes. This one is Podium: it takes the command line of kube-scheduler 1.36,
 the flags of earlier releases included, and decides as kube-scheduler does.
 
-Today `podium run` checks the command line and the configuration and writes the
-effective configuration with --write-config-to. Scheduling in a live cluster is not
-there yet; `podium simulate` schedules offline, and `podium config` tells all about a
-configuration."""
+It schedules the pods of the cluster that --kubeconfig, or clientConnection.kubeconfig
+in the file of --config, leads to. `podium up` is a whole cluster to try it on,
+`podium simulate` schedules offline, and `podium config` tells all about a configuration."""
 _EMPTY: Final[tuple[Any, ...]] = ("", "0", 0, False, (), None)
 _LEAST_WIDTH: Final = 24
 
