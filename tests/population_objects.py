@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 import msgspec
 
 from podium.population.actions import Action, Create, Delete, Patch, Plan
-from podium.population.clock import Moment
-from podium.population.objects.nodes import Node
-from podium.population.objects.pods import Pod
+from podium.workloads.moment import Moment
+from podium.workloads.nodes import Node
+from podium.workloads.pods import Pod
 
 T = TypeVar("T")
 WALL_S = 1_800_000_000.0

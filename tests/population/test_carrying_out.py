@@ -14,9 +14,10 @@ from podium.client.api_errors import Conflict, Forbidden
 from podium.client.resources import PODS
 from podium.population.actions import NOTHING, Action, Create, Patch, Plan, delete, status_patch
 from podium.population.carrying_out import Writer
-from podium.population.clock import ClusterClock, Moment
+from podium.population.clock import ClusterClock
 from podium.population.control import ControlLoop, Planned
 from podium.population.world import World
+from podium.workloads.moment import Moment
 
 
 def written(name: str, number: int, **metadata: Any) -> dict[str, Any]:

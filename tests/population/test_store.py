@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from population_objects import build, owned_by
 
 from podium.client.resources import PODS
-from podium.population.objects.pods import Pod
 from podium.population.store import PodStore
+from podium.workloads.pods import Pod
 
 
 def version(name: str, number: int, uid: str = "", **fields: Any) -> Pod:

@@ -12,7 +12,7 @@ from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.simulator.inputs import Inputs, Validation, read_inputs
 from podium.simulator.problems import InputProblems, Problems
-from podium.simulator.workload_kinds import Deployment, Job
+from podium.workloads.kinds import Deployment, Job
 
 POD = """
 apiVersion: v1

@@ -12,8 +12,8 @@ from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.api.storage import PersistentVolumeClaim
 from podium.simulator.admission import identified
-from podium.simulator.workload_kinds import WORKLOAD_KINDS, Workload
 from podium.simulator.workloads import Controllers, Made
+from podium.workloads.kinds import WORKLOAD_KINDS, Workload
 
 POD_SPEC: dict[str, Any] = {"containers": [{"name": "main", "image": "app"}]}
 TEMPLATE: dict[str, Any] = {"metadata": {"labels": {"app": "web"}}, "spec": POD_SPEC}

@@ -6,8 +6,9 @@ So tests read plans, and nothing here waits.
 
 from dataclasses import dataclass, field
 
+from podium.api.meta import KubeObject, ObjectMeta
 from podium.client import PatchType, ResourceType
-from podium.population.objects.meta import JsonObject, Meta, Thing
+from podium.workloads.objects import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,11 @@ NOTHING = Plan()
 
 
 def delete(
-    resource: ResourceType, obj: Thing, *, grace_period_s: int | None = None, propagation: str = ""
+    resource: ResourceType,
+    obj: KubeObject,
+    *,
+    grace_period_s: int | None = None,
+    propagation: str = "",
 ) -> Delete:
     metadata = obj.metadata
     return Delete(
@@ -64,7 +69,7 @@ def delete(
 
 def status_patch(
     resource: ResourceType,
-    obj: Thing,
+    obj: KubeObject,
     status: JsonObject,
     kind: PatchType = PatchType.STRATEGIC,
 ) -> Patch:
@@ -73,7 +78,7 @@ def status_patch(
     return Patch(resource, metadata.namespace, metadata.name, {"status": status}, "status", kind)
 
 
-def without_finalizer(resource: ResourceType, obj: Thing, finalizer: str) -> Patch:
+def without_finalizer(resource: ResourceType, obj: KubeObject, finalizer: str) -> Patch:
     """Take one finalizer away; refused if somebody else has changed them meanwhile."""
     metadata = obj.metadata
     kept = [each for each in metadata.finalizers or () if each != finalizer]
@@ -81,14 +86,14 @@ def without_finalizer(resource: ResourceType, obj: Thing, finalizer: str) -> Pat
     return Patch(resource, metadata.namespace, metadata.name, {"metadata": changed})
 
 
-def metadata_patch(resource: ResourceType, obj: Thing, changed: JsonObject) -> Patch:
+def metadata_patch(resource: ResourceType, obj: KubeObject, changed: JsonObject) -> Patch:
     """A change of metadata that is refused if the object is not as it was seen."""
     metadata = obj.metadata
     body = {"metadata": {**changed, **_unchanged_since(metadata)}}
     return Patch(resource, metadata.namespace, metadata.name, body)
 
 
-def _unchanged_since(metadata: Meta) -> JsonObject:
+def _unchanged_since(metadata: ObjectMeta) -> JsonObject:
     return {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
 
 

@@ -12,18 +12,18 @@ from typing import Final
 
 import msgspec
 
+from podium.api.meta import KubeStruct, ObjectMeta
 from podium.client import DeleteOptions, KubeClient, ResourceType
 from podium.client.api_errors import Conflict, NotFound
 from podium.population.actions import Action, Create, Delete, Patch
-from podium.population.objects.meta import Meta, Part
 from podium.population.world import World
 
 _AT_A_TIME: Final = 32
 
 
-class _Answer(Part, frozen=True):
+class _Answer(KubeStruct, frozen=True):
     kind: str = ""
-    metadata: Meta = Meta()
+    metadata: ObjectMeta = ObjectMeta()
 
 
 _ANSWERS: Final = msgspec.json.Decoder(_Answer)
@@ -106,6 +106,6 @@ class Writer:
             store.drop(known)
 
 
-def _is_gone(metadata: Meta) -> bool:
+def _is_gone(metadata: ObjectMeta) -> bool:
     """Whether nothing keeps an object that was deleted: neither finalizers nor grace."""
     return not metadata.finalizers and not metadata.deletion_grace_period_seconds

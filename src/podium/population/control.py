@@ -14,8 +14,9 @@ from podium.client import Unreachable
 from podium.client.api_errors import AlreadyExists, ApiError, Conflict
 from podium.population.actions import Plan
 from podium.population.carrying_out import Writer
-from podium.population.clock import ClusterClock, Moment
+from podium.population.clock import ClusterClock
 from podium.population.work_queue import WorkQueue
+from podium.workloads.moment import Moment
 
 Wake = Callable[[Any], None]
 """Given a key, makes its controller look at it."""

@@ -24,12 +24,12 @@ from podium.population.control import ControlLoop, Planned
 from podium.population.controllers.garbage import Garbage, collects
 from podium.population.controllers.node_lifecycle import GRACE_S
 from podium.population.nodes.heartbeats import INTERVAL_S, Heartbeats
-from podium.population.objects.meta import JsonObject
 from podium.population.pods.kubelets import Kubelets
 from podium.population.pods.stage_files import default_stages
 from podium.population.pods.stages import Stage
 from podium.population.served_kinds import REFRESH_S, ServedKinds
 from podium.population.world import World
+from podium.workloads.objects import JsonObject
 
 _LOG: Final = logging.getLogger("podium.population")
 _MOST_HEARTBEATS_PER_S: Final = 200.0

@@ -14,7 +14,7 @@ import msgspec
 from podium.client import KubeClient
 from podium.client.api_errors import NotFound
 from podium.client.resources import LEASES
-from podium.population.objects.nodes import Lease
+from podium.workloads.nodes import Lease
 
 _NAMESPACE: Final = "kube-system"
 _NAME: Final = "kube-controller-manager"

@@ -13,11 +13,11 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from podium.api.meta import KubeObject
 from podium.client import ResourceType
-from podium.population.objects.meta import Thing
-from podium.population.objects.pods import Pod
+from podium.workloads.pods import Pod
 
-T = TypeVar("T", bound=Thing)
+T = TypeVar("T", bound=KubeObject)
 Listener = Callable[[T | None, T | None], None]
 Key = tuple[str, str]
 
@@ -147,20 +147,20 @@ class PodStore(Store[Pod]):
         )
 
 
-def _controller_uid(obj: Thing) -> Iterable[str]:
+def _controller_uid(obj: KubeObject) -> Iterable[str]:
     owner = obj.metadata.controller
     return (owner.uid,) if owner is not None else ()
 
 
-def _owner_uids(obj: Thing) -> Iterable[str]:
+def _owner_uids(obj: KubeObject) -> Iterable[str]:
     return tuple(owner.uid for owner in obj.metadata.owner_references or ())
 
 
-def _namespace_if_orphan(obj: Thing) -> Iterable[str]:
+def _namespace_if_orphan(obj: KubeObject) -> Iterable[str]:
     return (obj.metadata.namespace,) if obj.metadata.controller is None else ()
 
 
-def _is_newer(version: str, known: Thing) -> bool:
+def _is_newer(version: str, known: KubeObject) -> bool:
     before = known.metadata.resource_version
     if version.isdecimal() and before.isdecimal():
         return int(version) > int(before)

@@ -7,12 +7,15 @@ mirrored, and nothing else is.
 from functools import cached_property
 from typing import Any, Final, TypeVar
 
+from podium.api import storage, workloads
+from podium.api.devices import ResourceClaim
+from podium.api.meta import KubeObject
 from podium.client import ResourceType
 from podium.client import resources as known
-from podium.population.objects import storage, workloads
-from podium.population.objects.meta import Thing
-from podium.population.objects.nodes import Lease, Node
 from podium.population.store import PodStore, Store
+from podium.workloads import kinds
+from podium.workloads.claims import ResourceClaimTemplate
+from podium.workloads.nodes import Lease, Node
 
 S = TypeVar("S", bound=Store[Any])
 
@@ -30,7 +33,7 @@ class World:
         found = self.stores.get(resource)
         if found is None and resource in _TYPED:
             found = getattr(self, _TYPED[resource])
-        return found if found is not None else self._made(Store(resource, Thing))
+        return found if found is not None else self._made(Store(resource, KubeObject))
 
     @cached_property
     def pods(self) -> PodStore:
@@ -45,48 +48,48 @@ class World:
         return self._made(Store(known.LEASES, Lease))
 
     @cached_property
-    def namespaces(self) -> Store[Thing]:
-        return self._made(Store(known.NAMESPACES, Thing))
+    def namespaces(self) -> Store[KubeObject]:
+        return self._made(Store(known.NAMESPACES, KubeObject))
 
     @cached_property
-    def replication_controllers(self) -> Store[workloads.ReplicationController]:
-        return self._made(Store(known.REPLICATION_CONTROLLERS, workloads.ReplicationController))
+    def replication_controllers(self) -> Store[kinds.ReplicationController]:
+        return self._made(Store(known.REPLICATION_CONTROLLERS, kinds.ReplicationController))
 
     @cached_property
-    def replica_sets(self) -> Store[workloads.ReplicaSet]:
-        return self._made(Store(known.REPLICA_SETS, workloads.ReplicaSet))
+    def replica_sets(self) -> Store[kinds.ReplicaSet]:
+        return self._made(Store(known.REPLICA_SETS, kinds.ReplicaSet))
 
     @cached_property
-    def deployments(self) -> Store[workloads.Deployment]:
-        return self._made(Store(known.DEPLOYMENTS, workloads.Deployment))
+    def deployments(self) -> Store[kinds.Deployment]:
+        return self._made(Store(known.DEPLOYMENTS, kinds.Deployment))
 
     @cached_property
-    def stateful_sets(self) -> Store[workloads.StatefulSet]:
-        return self._made(Store(known.STATEFUL_SETS, workloads.StatefulSet))
+    def stateful_sets(self) -> Store[kinds.StatefulSet]:
+        return self._made(Store(known.STATEFUL_SETS, kinds.StatefulSet))
 
     @cached_property
-    def daemon_sets(self) -> Store[workloads.DaemonSet]:
-        return self._made(Store(known.DAEMON_SETS, workloads.DaemonSet))
+    def daemon_sets(self) -> Store[kinds.DaemonSet]:
+        return self._made(Store(known.DAEMON_SETS, kinds.DaemonSet))
 
     @cached_property
-    def revisions(self) -> Store[workloads.ControllerRevision]:
-        return self._made(Store(known.CONTROLLER_REVISIONS, workloads.ControllerRevision))
+    def revisions(self) -> Store[kinds.ControllerRevision]:
+        return self._made(Store(known.CONTROLLER_REVISIONS, kinds.ControllerRevision))
 
     @cached_property
-    def jobs(self) -> Store[workloads.Job]:
-        return self._made(Store(known.JOBS, workloads.Job))
+    def jobs(self) -> Store[kinds.Job]:
+        return self._made(Store(known.JOBS, kinds.Job))
 
     @cached_property
-    def budgets(self) -> Store[workloads.DisruptionBudget]:
-        return self._made(Store(known.POD_DISRUPTION_BUDGETS, workloads.DisruptionBudget))
+    def budgets(self) -> Store[workloads.PodDisruptionBudget]:
+        return self._made(Store(known.POD_DISRUPTION_BUDGETS, workloads.PodDisruptionBudget))
 
     @cached_property
-    def claims(self) -> Store[storage.Claim]:
-        return self._made(Store(known.PERSISTENT_VOLUME_CLAIMS, storage.Claim))
+    def claims(self) -> Store[storage.PersistentVolumeClaim]:
+        return self._made(Store(known.PERSISTENT_VOLUME_CLAIMS, storage.PersistentVolumeClaim))
 
     @cached_property
-    def volumes(self) -> Store[storage.Volume]:
-        return self._made(Store(known.PERSISTENT_VOLUMES, storage.Volume))
+    def volumes(self) -> Store[storage.PersistentVolume]:
+        return self._made(Store(known.PERSISTENT_VOLUMES, storage.PersistentVolume))
 
     @cached_property
     def storage_classes(self) -> Store[storage.StorageClass]:
@@ -97,12 +100,12 @@ class World:
         return self._made(Store(known.CSI_NODES, storage.CSINode))
 
     @cached_property
-    def resource_claims(self) -> Store[storage.ResourceClaim]:
-        return self._made(Store(known.RESOURCE_CLAIMS, storage.ResourceClaim))
+    def resource_claims(self) -> Store[ResourceClaim]:
+        return self._made(Store(known.RESOURCE_CLAIMS, ResourceClaim))
 
     @cached_property
-    def claim_templates(self) -> Store[storage.ResourceClaimTemplate]:
-        return self._made(Store(known.RESOURCE_CLAIM_TEMPLATES, storage.ResourceClaimTemplate))
+    def claim_templates(self) -> Store[ResourceClaimTemplate]:
+        return self._made(Store(known.RESOURCE_CLAIM_TEMPLATES, ResourceClaimTemplate))
 
 
 _TYPED: Final = {

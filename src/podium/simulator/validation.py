@@ -28,12 +28,13 @@ from podium.api.pod import (
 )
 from podium.api.quantity import nano
 from podium.api.workloads import PriorityClass
-from podium.simulator.admission import SYSTEM_CLASSES, metadata_of
-from podium.simulator.workload_kinds import Workload
+from podium.simulator.admission import metadata_of
+from podium.simulator.templates import read_template
+from podium.workloads.kinds import Workload
+from podium.workloads.priorities import MAX_USER_PRIORITY, SYSTEM_PRIORITIES
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _OPERATORS = ("Equal", "Exists", "Lt", "Gt")
-_MOST_USER_PRIORITY = 1_000_000_000
 
 Problems = Iterator[ObjectError]
 
@@ -52,7 +53,8 @@ def problems_of(obj: KubeStruct) -> Problems:
         case PriorityClass():
             yield from _priority_class(obj)
         case _:
-            yield from _template(obj.spec.template.metadata, obj.spec.template.spec)
+            template = read_template(obj.spec.template)
+            yield from _template(template.metadata, template.spec)
 
 
 def _template(metadata: ObjectMeta, spec: PodSpec) -> Problems:
@@ -228,11 +230,13 @@ def _node(node: Node) -> Problems:
 
 def _priority_class(entry: PriorityClass) -> Problems:
     name = entry.metadata.name
-    if name in SYSTEM_CLASSES:
-        if entry.value != SYSTEM_CLASSES[name]:
-            yield ObjectError("value", f"{name} is worth {SYSTEM_CLASSES[name]} in every cluster")
-    elif entry.value > _MOST_USER_PRIORITY:
-        yield ObjectError("value", f"{entry.value} is more than {_MOST_USER_PRIORITY}")
+    if name in SYSTEM_PRIORITIES:
+        if entry.value != SYSTEM_PRIORITIES[name]:
+            yield ObjectError(
+                "value", f"{name} is worth {SYSTEM_PRIORITIES[name]} in every cluster"
+            )
+    elif entry.value > MAX_USER_PRIORITY:
+        yield ObjectError("value", f"{entry.value} is more than {MAX_USER_PRIORITY}")
     yield from _one_of(
         entry.preemption_policy, ("PreemptLowerPriority", "Never"), "preemptionPolicy"
     )

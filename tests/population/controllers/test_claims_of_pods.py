@@ -4,16 +4,16 @@ from typing import Any
 
 from population_objects import build, creations, moment, owned_by, patches, pod, shown, timestamp
 
+from podium.api.devices import ResourceClaim
 from podium.population.controllers.pod_claims import (
-    POD_CLAIM,
     EphemeralVolumes,
     device_claims,
     volume_claims,
 )
 from podium.population.controllers.resource_claims import FINALIZER, ResourceClaims, decide
-from podium.population.objects.pods import Pod
-from podium.population.objects.storage import ResourceClaim, ResourceClaimTemplate
 from podium.population.world import World
+from podium.workloads.claims import POD_CLAIM, ResourceClaimTemplate
+from podium.workloads.pods import Pod
 
 EPHEMERAL = {
     "name": "scratch",

@@ -6,10 +6,10 @@ from population_objects import build, creations, moment, node, pod, shown, templ
 
 from podium.population.actions import Plan
 from podium.population.controllers.daemon_sets import decide
-from podium.population.controllers.revisions import HASH_LABEL
-from podium.population.objects.nodes import Node
-from podium.population.objects.pods import Pod
-from podium.population.objects.workloads import ControllerRevision, DaemonSet
+from podium.workloads.kinds import ControllerRevision, DaemonSet
+from podium.workloads.nodes import Node
+from podium.workloads.pod_templates import REVISION_HASH
+from podium.workloads.pods import Pod
 
 
 def daemon_set(**fields: Any) -> DaemonSet:
@@ -35,7 +35,7 @@ def mark_of(of: DaemonSet) -> str:
 
 
 def member(on: str, mark: str, phase: str = "Running", **more: Any) -> Pod:
-    labels = {"app": "agent", HASH_LABEL: mark}
+    labels = {"app": "agent", REVISION_HASH: mark}
     return pod(f"agent-{on}", phase, node=on, owner=("DaemonSet", "agent"), labels=labels, **more)
 
 
@@ -80,7 +80,7 @@ def test_a_pod_on_its_way_to_a_node_counts_there() -> None:
         "Pending",
         node="",
         owner=("DaemonSet", "agent"),
-        labels={"app": "agent", HASH_LABEL: mark_of(of)},
+        labels={"app": "agent", REVISION_HASH: mark_of(of)},
         spec={"affinity": {"nodeAffinity": required}},
     )
     assert moves(plan(of, [node("n1")], waiting)) == []
@@ -115,7 +115,7 @@ def test_failed_and_doubled_pods_go() -> None:
     second = pod(
         "agent-second",
         owner=("DaemonSet", "agent"),
-        labels={"app": "agent", HASH_LABEL: mark},
+        labels={"app": "agent", REVISION_HASH: mark},
         creationTimestamp="2027-01-15T09:00:00Z",
     )
     assert moves(plan(of, [node("n1")], second, member("n1", mark))) == ["-pods agent-second"]

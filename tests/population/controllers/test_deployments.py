@@ -19,10 +19,11 @@ from population_objects import (
 )
 
 from podium.population.actions import Plan
-from podium.population.controllers.deployments import REVISION, TEMPLATE_HASH, decide
-from podium.population.controllers.rollout import limits, new_replicas, old_replicas
-from podium.population.objects.pods import Pod
-from podium.population.objects.workloads import Deployment, ReplicaSet
+from podium.population.controllers.deployments import REVISION, decide
+from podium.workloads.kinds import Deployment, ReplicaSet
+from podium.workloads.pod_templates import TEMPLATE_HASH
+from podium.workloads.pods import Pod
+from podium.workloads.rollout import limits, new_replicas, old_replicas
 
 
 def deployment(replicas: int = 3, image: str = "v2", **fields: Any) -> Deployment:

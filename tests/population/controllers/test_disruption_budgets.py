@@ -13,22 +13,22 @@ from population_objects import (
     written_status,
 )
 
+from podium.api.meta import OwnerReference
+from podium.api.workloads import PodDisruptionBudget
 from podium.population.actions import Plan
 from podium.population.controllers.disruption_budgets import DisruptionBudgets, decide
-from podium.population.objects.meta import Owner
-from podium.population.objects.pods import Pod
-from podium.population.objects.workloads import (
+from podium.population.world import World
+from podium.workloads.kinds import (
     Deployment,
-    DisruptionBudget,
     ReplicaSet,
     ReplicationController,
     StatefulSet,
 )
-from podium.population.world import World
+from podium.workloads.pods import Pod
 
 
-def budget(status: dict[str, Any] | None = None, **spec: Any) -> DisruptionBudget:
-    return build(DisruptionBudget, "guard", spec=spec, status=status or {})
+def budget(status: dict[str, Any] | None = None, **spec: Any) -> PodDisruptionBudget:
+    return build(PodDisruptionBudget, "guard", spec=spec, status=status or {})
 
 
 def members(count: int, *, ready: int | None = None) -> list[Pod]:
@@ -37,9 +37,9 @@ def members(count: int, *, ready: int | None = None) -> list[Pod]:
 
 
 def plan(
-    of: DisruptionBudget, pods: list[Pod], wanted: int | None = None, now_s: float = 0
+    of: PodDisruptionBudget, pods: list[Pod], wanted: int | None = None, now_s: float = 0
 ) -> Plan:
-    def scale(_: str, __: Owner) -> int | None:
+    def scale(_: str, __: OwnerReference) -> int | None:
         return wanted
 
     return decide(of, pods, scale, moment(now_s))
@@ -63,9 +63,12 @@ def test_percentages_are_of_what_the_controllers_want() -> None:
     assert counts(plan(budget(maxUnavailable=1), members(2), 4)) == (4, 3, 2, 0)
 
 
-def test_pods_without_a_controller_count_as_themselves() -> None:
+def test_pods_without_a_controller_count_only_against_a_plain_number() -> None:
     bare = [pod("a"), pod("b")]
-    assert counts(plan(budget(maxUnavailable=1), bare)) == (2, 1, 2, 1)
+    assert counts(plan(budget(minAvailable=1), bare)) == (2, 1, 2, 1)
+    assert counts(plan(budget(maxUnavailable=1), bare)) == (0, 0, 2, 0)
+    mixed = [*bare, *members(3)]
+    assert counts(plan(budget(maxUnavailable=1), mixed, wanted=3)) == (3, 2, 5, 3)
 
 
 def test_unready_ended_and_leaving_pods_are_not_healthy() -> None:

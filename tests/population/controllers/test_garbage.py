@@ -7,6 +7,7 @@ from population_objects import build, shown, timestamp
 from scripted_server import ScriptedServer, make_object, refusal, reply
 from virtual_loop import run_virtually
 
+from podium.api.meta import KubeObject, OwnerReference
 from podium.client import KubeClient
 from podium.client.resources import DEPLOYMENTS, PODS, REPLICA_SETS
 from podium.population.carrying_out import Writer
@@ -19,12 +20,11 @@ from podium.population.controllers.garbage import (
     decide_dependent,
     decide_owner,
 )
-from podium.population.objects.meta import Owner, Thing
-from podium.population.objects.pods import Pod
 from podium.population.world import World
+from podium.workloads.pods import Pod
 
 
-def thing(name: str, *owners: str, blocks: bool = True, **metadata: Any) -> Thing:
+def thing(name: str, *owners: str, blocks: bool = True, **metadata: Any) -> KubeObject:
     references = [
         {
             "apiVersion": "apps/v1",
@@ -35,11 +35,11 @@ def thing(name: str, *owners: str, blocks: bool = True, **metadata: Any) -> Thin
         }
         for owner in owners
     ]
-    return build(Thing, name, metadata={"ownerReferences": references or None, **metadata})
+    return build(KubeObject, name, metadata={"ownerReferences": references or None, **metadata})
 
 
-def owner(name: str) -> Owner:
-    return Owner(api_version="apps/v1", kind="ReplicaSet", name=name, uid=f"uid-{name}")
+def owner(name: str) -> OwnerReference:
+    return OwnerReference(api_version="apps/v1", kind="ReplicaSet", name=name, uid=f"uid-{name}")
 
 
 def going(name: str, finalizer: str) -> Found:
@@ -129,7 +129,7 @@ def test_an_owner_that_is_not_known_is_looked_up_before_it_is_believed_gone() ->
 def test_owners_that_go_wake_their_dependents() -> None:
     async def main() -> None:
         heap = Heap(refusal(404, "NotFound"), reply({"kind": "Status"}))
-        owning = build(Thing, "a", metadata={})
+        owning = build(KubeObject, "a", metadata={})
         heap.world.things(REPLICA_SETS).put(owning)
         heap.world.pods.put(build(Pod, "pod", metadata=_owned()))
         assert await heap.settle() == []

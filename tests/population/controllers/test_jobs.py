@@ -17,11 +17,13 @@ from population_objects import (
 )
 
 from podium.population.actions import Plan
-from podium.population.controllers import job_counting, job_indexes
+from podium.population.controllers import job_counting
 from podium.population.controllers.job_counting import TRACKING
 from podium.population.controllers.jobs import decide
-from podium.population.objects.pods import Pod
-from podium.population.objects.workloads import Job
+from podium.workloads import job_indexes
+from podium.workloads.jobs import COMPLETION_INDEX
+from podium.workloads.kinds import Job
+from podium.workloads.pods import Pod
 
 
 def job(completions: int | None = 1, parallelism: int = 1, **fields: Any) -> Job:
@@ -150,13 +152,13 @@ def test_a_suspended_job_gives_its_pods_up_without_counting_them() -> None:
 
 def test_an_indexed_job_makes_each_index_until_it_is_done() -> None:
     indexed = job(4, 3, spec={"completionMode": "Indexed"}, status={"completedIndexes": "1"})
-    running = member("a", annotations={job_indexes.INDEX: "0"})
+    running = member("a", annotations={COMPLETION_INDEX: "0"})
     made = plan(indexed, running)
     assert shown(made)[:2] == ["+pods sum-2-*", "+pods sum-3-*"]
     body = creations(made)[0]
-    assert body["metadata"]["annotations"][job_indexes.INDEX] == "2"
+    assert body["metadata"]["annotations"][COMPLETION_INDEX] == "2"
     assert body["spec"]["hostname"] == "sum-2"
-    done = member("a", "Succeeded", annotations={job_indexes.INDEX: "0"})
+    done = member("a", "Succeeded", annotations={COMPLETION_INDEX: "0"})
     assert written_status(plan(indexed, done), "jobs")["completedIndexes"] == "0,1"
 
 

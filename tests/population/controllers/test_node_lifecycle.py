@@ -6,8 +6,8 @@ from population_objects import build, condition, moment, node, patches, pod, sho
 
 from podium.population.actions import Plan
 from podium.population.controllers.node_lifecycle import NodeLifecycle, decide
-from podium.population.objects.nodes import Lease, Node
 from podium.population.world import World
+from podium.workloads.nodes import Lease, Node
 
 
 def taints_of(made: Plan) -> set[tuple[str, str]]:

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from population_objects import build, creations, moment, pod, shown, template, written_status
 
 from podium.client.resources import REPLICA_SETS, REPLICATION_CONTROLLERS
-from podium.population.controllers.replica_sets import KIND, OLD_KIND, decide, least_missed
-from podium.population.objects.pods import Pod
-from podium.population.objects.workloads import ReplicaSet, ReplicationController
+from podium.population.controllers.replica_sets import KIND, OLD_KIND, decide
+from podium.workloads.kinds import ReplicaSet, ReplicationController
+from podium.workloads.pods import Pod
+from podium.workloads.scale_down import least_missed
 
 
 def replica_set(replicas: int | None = 3, **fields: Any) -> ReplicaSet:

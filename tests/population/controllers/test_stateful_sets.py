@@ -14,10 +14,10 @@ from population_objects import (
 )
 
 from podium.population.actions import Plan
-from podium.population.controllers.revisions import HASH_LABEL
 from podium.population.controllers.stateful_sets import decide
-from podium.population.objects.pods import Pod
-from podium.population.objects.workloads import ControllerRevision, StatefulSet
+from podium.workloads.kinds import ControllerRevision, StatefulSet
+from podium.workloads.pod_templates import REVISION_HASH
+from podium.workloads.pods import Pod
 
 CLAIM = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}
 
@@ -41,7 +41,7 @@ def revision_of(of: StatefulSet) -> ControllerRevision:
 
 
 def member(ordinal: int, revision: str, phase: str = "Running", **more: Any) -> Pod:
-    labels = {"app": "db", HASH_LABEL: revision}
+    labels = {"app": "db", REVISION_HASH: revision}
     return pod(f"db-{ordinal}", phase, owner=("StatefulSet", "db"), labels=labels, **more)
 
 
@@ -119,7 +119,7 @@ def test_below_the_partition_a_pod_comes_back_as_it_was() -> None:
     made = decide(of, [], [known, revision_of(of)], (), moment())
     body = next(each for each in creations(made) if each["kind"] == "Pod")
     assert body["metadata"]["labels"]["version"] == "1"
-    assert body["metadata"]["labels"][HASH_LABEL] == known.name
+    assert body["metadata"]["labels"][REVISION_HASH] == known.name
 
 
 def test_on_delete_nothing_is_rolled_out() -> None:

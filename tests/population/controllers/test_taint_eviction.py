@@ -7,8 +7,8 @@ from population_objects import creations, moment, node, pod, shown, timestamp, w
 
 from podium.api.node import Taint
 from podium.population.controllers.taint_eviction import Departure, TaintEviction, decide
-from podium.population.objects.pods import Pod
 from podium.population.world import World
+from podium.workloads.pods import Pod
 
 AWAY = Taint(key="away", effect="NoExecute")
 BROKEN = Taint(key="broken", effect="NoExecute")

@@ -4,35 +4,37 @@ from typing import Any
 
 from population_objects import build, creations, moment, node, patches, pod, shown, timestamp
 
-from podium.population.controllers import volume_protection
-from podium.population.controllers.volumes import Volumes, decide_claim, decide_volume
-from podium.population.objects.storage import (
+from podium.api.storage import (
     BIND_COMPLETED,
     SELECTED_NODE,
-    Claim,
     CSINode,
+    PersistentVolume,
+    PersistentVolumeClaim,
     StorageClass,
-    Volume,
 )
+from podium.population.controllers import volume_protection
+from podium.population.controllers.volumes import Volumes, decide_claim, decide_volume
 from podium.population.world import World
 
 
-def claim(size: str = "5Gi", **fields: Any) -> Claim:
+def claim(size: str = "5Gi", **fields: Any) -> PersistentVolumeClaim:
     spec = {
         "accessModes": ["ReadWriteOnce"],
         "resources": {"requests": {"storage": size}},
         **fields.pop("spec", {}),
     }
-    return build(Claim, "data", spec=spec, status={"phase": "Pending"}, **fields)
+    return build(PersistentVolumeClaim, "data", spec=spec, status={"phase": "Pending"}, **fields)
 
 
-def volume(name: str, size: str = "10Gi", phase: str = "Available", **fields: Any) -> Volume:
+def volume(
+    name: str, size: str = "10Gi", phase: str = "Available", **fields: Any
+) -> PersistentVolume:
     spec = {
         "accessModes": ["ReadWriteOnce"],
         "capacity": {"storage": size},
         **fields.pop("spec", {}),
     }
-    return build(Volume, name, "", spec=spec, status={"phase": phase}, **fields)
+    return build(PersistentVolume, name, "", spec=spec, status={"phase": phase}, **fields)
 
 
 def storage_class(mode: str = "Immediate", **fields: Any) -> StorageClass:
@@ -140,7 +142,7 @@ def test_a_claim_that_names_its_volume_gets_that_one_or_none() -> None:
 def test_what_is_bound_on_both_sides_is_left_alone() -> None:
     mine = volume("mine", phase="Bound", spec=reference())
     bound = build(
-        Claim,
+        PersistentVolumeClaim,
         "data",
         metadata={"annotations": {BIND_COMPLETED: "yes"}},
         spec={"volumeName": "mine"},

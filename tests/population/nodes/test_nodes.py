@@ -9,8 +9,8 @@ from podium.api.errors import InputError
 from podium.population.actions import Plan
 from podium.population.nodes.heartbeats import Heartbeats, decide
 from podium.population.nodes.templates import default_template, nodes_from, read_templates
-from podium.population.objects.nodes import Lease, Node
 from podium.population.world import World
+from podium.workloads.nodes import Lease, Node
 
 GPU = b"""
 apiVersion: v1

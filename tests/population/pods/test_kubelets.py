@@ -6,12 +6,12 @@ import pytest
 from population_objects import moment, node, patches, pod, shown, timestamp, written_status
 
 from podium.population.actions import Plan
-from podium.population.objects.pods import Pod
 from podium.population.pods.durations import seconds_of
 from podium.population.pods.kubelets import Kubelets, Pending, decide
 from podium.population.pods.stage_files import default_stages, read_stages
 from podium.population.pods.stages import share
 from podium.population.world import World
+from podium.workloads.pods import Pod
 
 USUAL = default_stages()
 

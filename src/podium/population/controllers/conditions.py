@@ -4,8 +4,9 @@ Patches of a status are strategic merges in which conditions are known by their 
 those that change are sent.
 """
 
-from podium.population.clock import Moment
-from podium.population.objects.meta import Condition, JsonObject, condition_of
+from podium.api.meta import Condition
+from podium.workloads.moment import Moment
+from podium.workloads.objects import JsonObject, condition_of
 
 
 def changed_condition(

@@ -11,27 +11,27 @@ from typing import NamedTuple
 from podium.api.errors import ObjectError
 from podium.client.resources import DAEMON_SETS, PODS
 from podium.population.actions import NOTHING, Action, Create, Plan, delete, status_patch
-from podium.population.clock import Moment
 from podium.population.control import Wake
-from podium.population.controllers.availability import availability, is_available, scaled
-from podium.population.controllers.daemon_template import KIND, Template
 from podium.population.controllers.ownership import (
     possible_pods,
-    selector_or_nothing,
     settle_ownership,
     wake_owners_of_pods,
 )
-from podium.population.controllers.revisions import HASH_LABEL, settle_revisions
-from podium.population.objects.meta import JsonObject
-from podium.population.objects.nodes import Node
-from podium.population.objects.pods import Pod
-from podium.population.objects.workloads import (
+from podium.population.controllers.revisions import settle_revisions
+from podium.population.world import World
+from podium.workloads.availability import availability, is_available, scaled
+from podium.workloads.daemons import DAEMON_SET, DaemonTemplate
+from podium.workloads.kinds import (
     ControllerRevision,
     DaemonSet,
     DaemonSetStatus,
     RollingUpdate,
 )
-from podium.population.world import World
+from podium.workloads.moment import Moment
+from podium.workloads.nodes import Node
+from podium.workloads.objects import JsonObject, selector_or_nothing
+from podium.workloads.pod_templates import REVISION_HASH
+from podium.workloads.pods import Pod
 
 
 class _Place(NamedTuple):
@@ -51,20 +51,20 @@ def decide(
     moment: Moment,
 ) -> Plan:
     selector = selector_or_nothing(daemons.spec.selector)
-    owned, actions = settle_ownership(KIND, daemons.metadata, selector, PODS, candidates)
+    owned, actions = settle_ownership(DAEMON_SET, daemons.metadata, selector, PODS, candidates)
     if daemons.metadata.is_terminating:
         return Plan(actions)
     try:
-        template = Template(daemons)
+        template = DaemonTemplate(daemons)
     except ObjectError:
         return Plan(actions)
     revision = settle_revisions(
-        KIND,
+        DAEMON_SET,
         daemons.metadata,
         daemons.spec.template,
         revisions,
         labelled_by_name=False,
-        in_use={pod.metadata.label(HASH_LABEL) for pod in owned},
+        in_use={pod.metadata.label(REVISION_HASH) for pod in owned},
         limit=daemons.spec.revision_history_limit,
     )
     actions += revision.actions
@@ -82,16 +82,17 @@ def decide(
 
 
 def _places(
-    template: Template, pods: Sequence[Pod], nodes: Iterable[Node]
+    template: DaemonTemplate, pods: Sequence[Pod], nodes: Iterable[Node]
 ) -> tuple[list[_Place], list[Pod]]:
     """Nodes with their pods, and pods that wait for a node that is not there."""
     by_node: dict[str, list[Pod]] = {}
     for pod in pods:
         by_node.setdefault(pod.target_node, []).append(pod)
-    places = [
-        _Place(node, by_node.pop(node.name, []), template.runs_on(node), template.stays_on(node))
-        for node in nodes
-    ]
+    places = []
+    for node in nodes:
+        seen = node.name, node.metadata.labels, node.spec.taints
+        on_node = by_node.pop(node.name, [])
+        places.append(_Place(node, on_node, template.runs_on(*seen), template.stays_on(*seen)))
     stray = [
         pod
         for group in by_node.values()
@@ -102,7 +103,7 @@ def _places(
 
 
 def _pods_in_place(
-    daemons: DaemonSet, template: Template, places: Sequence[_Place], revision: str
+    daemons: DaemonSet, template: DaemonTemplate, places: Sequence[_Place], revision: str
 ) -> tuple[list[Action], list[Action]]:
     made: list[Action] = []
     removed: list[Action] = []
@@ -141,7 +142,7 @@ def _rolling(
     actions: list[Action] = []
     for place in wanted:
         for pod in place.pods:
-            if pod.metadata.is_terminating or pod.metadata.label(HASH_LABEL) == revision:
+            if pod.metadata.is_terminating or pod.metadata.label(REVISION_HASH) == revision:
                 continue
             if not available[place.node.name]:
                 actions.append(delete(PODS, pod))
@@ -165,7 +166,7 @@ def _status(
         "numberMisscheduled": sum(bool(p.pods) and not p.wanted for p in places),
         "numberReady": sum(any(pod.is_ready for pod in place.pods) for place in wanted),
         "updatedNumberScheduled": sum(
-            any(pod.metadata.label(HASH_LABEL) == revision for pod in place.pods)
+            any(pod.metadata.label(REVISION_HASH) == revision for pod in place.pods)
             for place in wanted
         ),
         "numberAvailable": available,
@@ -201,7 +202,7 @@ class DaemonSets:
         )
 
     def watch(self, wake: Wake) -> None:
-        wake_owners_of_pods(self._world, self._sets, KIND, wake)
+        wake_owners_of_pods(self._world, self._sets, DAEMON_SET, wake)
 
         def node_changed(old: Node | None, new: Node | None) -> None:
             if old is not None and new is not None and _as_seen(old) == _as_seen(new):

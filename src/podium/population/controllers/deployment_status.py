@@ -7,11 +7,11 @@
 from collections.abc import Sequence
 from typing import Final
 
-from podium.population.clock import Moment
 from podium.population.controllers.conditions import changed_condition
-from podium.population.controllers.rollout import limits
-from podium.population.objects.meta import JsonObject, condition_of
-from podium.population.objects.workloads import Deployment, DeploymentStatus, ReplicaSet
+from podium.workloads.kinds import Deployment, DeploymentStatus, ReplicaSet
+from podium.workloads.moment import Moment
+from podium.workloads.objects import JsonObject, condition_of
+from podium.workloads.rollout import limits
 
 _NO_DEADLINE: Final = 2**31 - 1
 _DEADLINE_S: Final = 600

@@ -6,31 +6,25 @@ would spread the change over all of them.
 """
 
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from typing import Final
 
 from podium.api.arithmetic import parse_int
+from podium.api.meta import KubeObject
 from podium.client.resources import DEPLOYMENTS, REPLICA_SETS
 from podium.population.actions import NOTHING, Action, Create, Patch, Plan, delete, status_patch
-from podium.population.clock import Moment
 from podium.population.control import Wake
 from podium.population.controllers.deployment_status import deployment_status
-from podium.population.controllers.ownership import Kind, selector_or_nothing, settle_ownership
-from podium.population.controllers.rollout import new_replicas, old_replicas
-from podium.population.objects.meta import JsonObject, Thing, owner_reference
-from podium.population.objects.pods import Pod
-from podium.population.objects.workloads import Deployment, PodTemplate, ReplicaSet, canonical
+from podium.population.controllers.ownership import settle_ownership
 from podium.population.world import World
+from podium.workloads.kinds import Deployment, PodTemplate, ReplicaSet
+from podium.workloads.moment import Moment
+from podium.workloads.objects import selector_or_nothing
+from podium.workloads.pod_templates import DEPLOYMENT, TEMPLATE_HASH, canonical, replica_set_of
+from podium.workloads.pods import Pod
+from podium.workloads.rollout import new_replicas, old_replicas
 
-KIND: Final = Kind("apps/v1", "Deployment")
-TEMPLATE_HASH: Final = "pod-template-hash"
 REVISION: Final = "deployment.kubernetes.io/revision"
 _HISTORY: Final = 10
-
-
-def template_hash(template: PodTemplate) -> str:
-    """Tells templates apart. It is not the hash that kube-controller-manager works out."""
-    return sha256(canonical(template)).hexdigest()[:10]
 
 
 def decide(
@@ -41,7 +35,9 @@ def decide(
 ) -> Plan:
     """`candidates` are sets it could own; `pods` are those of each set, by the set's uid."""
     selector = selector_or_nothing(deployment.spec.selector)
-    sets, actions = settle_ownership(KIND, deployment.metadata, selector, REPLICA_SETS, candidates)
+    sets, actions = settle_ownership(
+        DEPLOYMENT, deployment.metadata, selector, REPLICA_SETS, candidates
+    )
     if deployment.metadata.is_terminating:
         return Plan(actions)
     new = _new_set(deployment, sets)
@@ -76,7 +72,7 @@ def _unmarked(template: PodTemplate) -> PodTemplate:
     return PodTemplate(metadata=metadata, spec=template.spec)
 
 
-def _revision(obj: Thing) -> int:
+def _revision(obj: KubeObject) -> int:
     return parse_int(obj.metadata.annotation(REVISION)) or 0
 
 
@@ -102,40 +98,13 @@ def _creation(
             return emptying
     replicas = new_replicas(deployment, 0, old)
     made: list[Action] = [
-        Create(REPLICA_SETS, deployment.namespace, _set(deployment, replicas, revision))
+        Create(
+            REPLICA_SETS,
+            deployment.namespace,
+            replica_set_of(deployment, replicas, {REVISION: str(revision)}),
+        )
     ]
     return made + _tell_revision(deployment, revision)
-
-
-def _set(deployment: Deployment, replicas: int, revision: int) -> JsonObject:
-    spec = deployment.spec
-    mark = {TEMPLATE_HASH: template_hash(spec.template)}
-    labels = {**(spec.template.metadata.get("labels") or {}), **mark}
-    selector: JsonObject = {"matchLabels": mark}
-    if spec.selector is not None:
-        selector["matchLabels"] = {**(spec.selector.match_labels or {}), **mark}
-        expressions = spec.selector.match_expressions or ()
-        if expressions:
-            selector["matchExpressions"] = list(expressions)
-    return {
-        "apiVersion": KIND.api_version,
-        "kind": "ReplicaSet",
-        "metadata": {
-            "name": f"{deployment.name}-{mark[TEMPLATE_HASH]}",
-            "labels": labels,
-            "annotations": {REVISION: str(revision)},
-            "ownerReferences": [owner_reference(*KIND, deployment.metadata)],
-        },
-        "spec": {
-            "replicas": replicas,
-            "minReadySeconds": spec.min_ready_seconds,
-            "selector": selector,
-            "template": {
-                "metadata": {**spec.template.metadata, "labels": labels},
-                "spec": spec.template.spec,
-            },
-        },
-    }
 
 
 # --- moving on --------------------------------------------------------------------------------
@@ -229,7 +198,7 @@ class Deployments:
                 if owner is None:
                     for candidate in self._deployments.in_namespace.of(each.namespace):
                         wake(candidate.metadata.key)
-                elif owner.kind == KIND.name:
+                elif owner.kind == DEPLOYMENT.name:
                     wake((each.namespace, owner.name))
 
         def deployment_changed(old: Deployment | None, new: Deployment | None) -> None:

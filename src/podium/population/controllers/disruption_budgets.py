@@ -1,34 +1,31 @@
-"""Disruption budgets: how many pods may go, worked out from those that are healthy.
+"""Disruption budgets: counted anew whenever a pod that they select changes.
 
 Evictions read `disruptionsAllowed` and note each pod that they take in `disruptedPods`; such a pod
 does not count as healthy until it is gone, or has not gone within two minutes
-(`pkg/controller/disruption/disruption.go`).
-
-Worked example: a deployment of 10, all ready, `maxUnavailable: 25%` (rounded up: 3): 7 must stay
-healthy, so 3 may go. `minAvailable: 25%` of the same rounds up to 3 that must stay, so 7 may go.
+(`pkg/controller/disruption/disruption.go`; the counts: `podium.workloads.disruptions`).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
+from podium.api.meta import OwnerReference
+from podium.api.workloads import PodDisruptionBudget, PodDisruptionBudgetStatus
 from podium.client.resources import POD_DISRUPTION_BUDGETS
 from podium.population.actions import NOTHING, Plan, sooner, status_patch
-from podium.population.clock import Moment
 from podium.population.control import Wake
-from podium.population.controllers.availability import scaled
 from podium.population.controllers.conditions import changed_condition
-from podium.population.controllers.ownership import selector_or_nothing
-from podium.population.objects.meta import JsonObject, Owner
-from podium.population.objects.pods import Pod
-from podium.population.objects.workloads import BudgetStatus, DisruptionBudget
 from podium.population.world import World
+from podium.workloads.disruptions import Scale, count_disruptions
+from podium.workloads.moment import Moment
+from podium.workloads.objects import JsonObject, selector_or_nothing
+from podium.workloads.pods import Pod
 
 _BELIEVED_S: Final = 120.0
-Scale = Callable[[str, Owner], int | None]
-"""How many pods an owner in a namespace is meant to have; None if it is not known."""
 
 
-def decide(budget: DisruptionBudget, selected: Sequence[Pod], scale: Scale, moment: Moment) -> Plan:
+def decide(
+    budget: PodDisruptionBudget, selected: Sequence[Pod], scale: Scale, moment: Moment
+) -> Plan:
     """`selected` are the pods of the namespace that its selector matches."""
     if budget.metadata.is_terminating:
         return NOTHING
@@ -38,8 +35,9 @@ def decide(budget: DisruptionBudget, selected: Sequence[Pod], scale: Scale, mome
         pod.is_ready and not pod.metadata.is_terminating and pod.name not in disrupted
         for pod in pods
     )
-    expected, desired = _expectation(budget, pods, scale)
-    allowed = max(0, healthy - desired) if expected > 0 else 0
+    expected, desired, allowed = count_disruptions(
+        budget.spec, [pod.metadata for pod in pods], healthy, scale
+    )
     status: JsonObject = {
         "observedGeneration": budget.metadata.generation,
         "disruptionsAllowed": allowed,
@@ -64,38 +62,8 @@ def decide(budget: DisruptionBudget, selected: Sequence[Pod], scale: Scale, mome
     return Plan([status_patch(POD_DISRUPTION_BUDGETS, budget, status)], again_after_s)
 
 
-def _expectation(budget: DisruptionBudget, pods: Sequence[Pod], scale: Scale) -> tuple[int, int]:
-    """(pods that there should be, pods of them that must be healthy)"""
-    spec = budget.spec
-    if spec.max_unavailable is None and isinstance(spec.min_available, int):
-        return len(pods), spec.min_available
-    expected = _expected(pods, scale)
-    if spec.max_unavailable is not None:
-        lost = scaled(spec.max_unavailable, expected, rounds_up=True)
-        return expected, max(0, expected - lost)
-    return expected, scaled(spec.min_available, expected, rounds_up=True)
-
-
-def _expected(pods: Iterable[Pod], scale: Scale) -> int:
-    """What the controllers of the pods want together; pods without one count as themselves.
-
-    upstream refuses such pods here; taking them as they are keeps budgets over bare pods usable.
-    """
-    expected = 0
-    seen: set[str] = set()
-    for pod in pods:
-        owner = pod.metadata.controller
-        wanted = scale(pod.namespace, owner) if owner is not None else None
-        if owner is None or wanted is None:
-            expected += 1
-        elif owner.uid not in seen:
-            seen.add(owner.uid)
-            expected += wanted
-    return expected
-
-
 def _disrupted(
-    budget: DisruptionBudget, pods: Sequence[Pod], moment: Moment
+    budget: PodDisruptionBudget, pods: Sequence[Pod], moment: Moment
 ) -> tuple[set[str], float | None]:
     """Pods whose eviction is believed to be under way, and when the first is doubted."""
     there = {pod.name for pod in pods if not pod.metadata.is_terminating}
@@ -114,7 +82,7 @@ def _change(known: dict[str, str | None], kept: set[str]) -> JsonObject:
     return {name: None for name in known if name not in kept}
 
 
-def _reported(status: BudgetStatus) -> JsonObject:
+def _reported(status: PodDisruptionBudgetStatus) -> JsonObject:
     return {
         "observedGeneration": status.observed_generation,
         "disruptionsAllowed": status.disruptions_allowed,
@@ -137,7 +105,9 @@ class DisruptionBudgets:
         self._controllers = world.replication_controllers
 
     def watch(self, wake: Wake) -> None:
-        def budget_changed(old: DisruptionBudget | None, new: DisruptionBudget | None) -> None:
+        def budget_changed(
+            old: PodDisruptionBudget | None, new: PodDisruptionBudget | None
+        ) -> None:
             del old
             if new is not None:
                 wake(new.metadata.key)
@@ -158,12 +128,12 @@ class DisruptionBudgets:
         selector = selector_or_nothing(budget.spec.selector)
         pods = [
             pod
-            for pod in self._pods.in_namespace.of(budget.namespace)
+            for pod in self._pods.in_namespace.of(budget.metadata.namespace)
             if selector.matches(pod.metadata.labels)
         ]
         return decide(budget, pods, self._scale, moment)
 
-    def _scale(self, namespace: str, owner: Owner) -> int | None:
+    def _scale(self, namespace: str, owner: OwnerReference) -> int | None:
         match owner.kind:
             case "ReplicaSet":
                 found = self._replica_sets.get(namespace, owner.name)

@@ -9,13 +9,13 @@ An owner that is not known here is looked up before it is believed to be gone
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from podium.api.meta import KubeObject, ObjectMeta, OwnerReference
 from podium.client import KubeClient, ResourceType
 from podium.client.api_errors import NotFound
 from podium.client.watching import head_of
 from podium.population.actions import Action, delete, metadata_patch, without_finalizer
 from podium.population.carrying_out import Writer
 from podium.population.control import Wake
-from podium.population.objects.meta import Meta, Owner, Thing
 from podium.population.world import World
 
 ORPHAN: Final = "orphan"
@@ -28,15 +28,15 @@ class Found(NamedTuple):
     """An object of some kind."""
 
     resource: ResourceType
-    obj: Thing
+    obj: KubeObject
 
 
 class Owners(NamedTuple):
     """The owners of an object by how things stand with them."""
 
-    solid: Sequence[Owner]
-    dangling: Sequence[Owner]
-    waiting: Sequence[Owner]
+    solid: Sequence[OwnerReference]
+    dangling: Sequence[OwnerReference]
+    waiting: Sequence[OwnerReference]
     """Those that are there, but only until their dependents are gone."""
 
 
@@ -70,7 +70,7 @@ def decide_dependent(found: Found, owners: Owners, *, has_dependents: bool) -> l
     return [delete(found.resource, found.obj, propagation=how)]
 
 
-def _blocks(obj: Thing, owner_uid: str) -> bool:
+def _blocks(obj: KubeObject, owner_uid: str) -> bool:
     return any(
         owner.uid == owner_uid and owner.block_owner_deletion
         for owner in obj.metadata.owner_references or ()
@@ -126,7 +126,9 @@ class Garbage:
             self._changed(resource, None, obj)
         store.listen(lambda old, new: self._changed(resource, old, new))
 
-    def _changed(self, resource: ResourceType, old: Thing | None, new: Thing | None) -> None:
+    def _changed(
+        self, resource: ResourceType, old: KubeObject | None, new: KubeObject | None
+    ) -> None:
         if new is None:
             if old is not None:
                 self._went(old.metadata)
@@ -139,13 +141,13 @@ class Garbage:
         if (owners and fresh) or (metadata.is_terminating and _awaits(metadata)):
             self._wake((resource, *metadata.key))
 
-    def _went(self, metadata: Meta) -> None:
+    def _went(self, metadata: ObjectMeta) -> None:
         """Dependents lose an owner, and owners that wait lose a dependent."""
         for found in self._dependents(metadata.uid):
             self._wake((found.resource, *found.obj.metadata.key))
         self._wake_owners(metadata)
 
-    def _wake_owners(self, metadata: Meta) -> None:
+    def _wake_owners(self, metadata: ObjectMeta) -> None:
         for owner in metadata.owner_references or ():
             resource = self._by_kind.get((owner.api_version, owner.kind))
             if resource is not None:
@@ -177,10 +179,10 @@ class Garbage:
         await self._writer.carry_out(actions)
         return None
 
-    async def _owners(self, metadata: Meta) -> Owners:
-        solid: list[Owner] = []
-        dangling: list[Owner] = []
-        waiting: list[Owner] = []
+    async def _owners(self, metadata: ObjectMeta) -> Owners:
+        solid: list[OwnerReference] = []
+        dangling: list[OwnerReference] = []
+        waiting: list[OwnerReference] = []
         for owner in metadata.owner_references or ():
             resource = self._by_kind.get((owner.api_version, owner.kind))
             if resource is None:
@@ -198,7 +200,9 @@ class Garbage:
                 solid.append(owner)
         return Owners(solid, dangling, waiting)
 
-    async def _is_absent(self, resource: ResourceType, namespace: str, owner: Owner) -> bool:
+    async def _is_absent(
+        self, resource: ResourceType, namespace: str, owner: OwnerReference
+    ) -> bool:
         """Ask the server, since the watch of the owner may lag."""
         if owner.uid in self._absent:
             return True
@@ -215,5 +219,5 @@ class Garbage:
         return True
 
 
-def _awaits(metadata: Meta) -> bool:
+def _awaits(metadata: ObjectMeta) -> bool:
     return not {ORPHAN, FOREGROUND}.isdisjoint(metadata.finalizers or ())

@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 
 from podium.client.resources import PODS
 from podium.population.actions import Action, without_finalizer
-from podium.population.objects.meta import JsonObject
-from podium.population.objects.pods import Pod
-from podium.population.objects.workloads import Job, JobStatus, Uncounted
+from podium.workloads.kinds import Job, JobStatus, Uncounted
+from podium.workloads.objects import JsonObject
+from podium.workloads.pods import Pod
 
 TRACKING: Final = "batch.kubernetes.io/job-tracking"
 _NONE: Final = Uncounted()

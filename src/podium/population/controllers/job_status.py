@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from podium.population.clock import Moment
-from podium.population.controllers import job_counting, job_indexes
+from podium.population.controllers import job_counting
 from podium.population.controllers.job_counting import Count
-from podium.population.objects.meta import JsonObject
-from podium.population.objects.pods import Pod
-from podium.population.objects.workloads import Job
+from podium.workloads import job_indexes
+from podium.workloads.kinds import Job
+from podium.workloads.moment import Moment
+from podium.workloads.objects import JsonObject
+from podium.workloads.pods import Pod
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +23,8 @@ class Situation:
     moment: Moment
 
     @property
-    def is_indexed(self) -> bool:
-        return self.job.spec.completion_mode == "Indexed"
-
-    @property
     def succeeded(self) -> int:
-        return len(self.done) if self.is_indexed else self.counted.succeeded
-
-    @property
-    def parallelism(self) -> int:
-        written = self.job.spec.parallelism
-        return 1 if written is None else written
+        return len(self.done) if self.job.is_indexed else self.counted.succeeded
 
 
 def job_status(situation: Situation, conditions: Sequence[JsonObject]) -> JsonObject:
@@ -43,7 +35,7 @@ def job_status(situation: Situation, conditions: Sequence[JsonObject]) -> JsonOb
         "terminating": sum(p.metadata.is_terminating and not p.is_ended for p in situation.pods),
         **situation.counted.status,
     }
-    if situation.is_indexed:
+    if job.is_indexed:
         status["completedIndexes"] = job_indexes.written(situation.done)
         status["succeeded"] = len(situation.done)
     final = next((each["type"] for each in conditions if each["type"] == "Complete"), "")
@@ -67,6 +59,6 @@ def reported_status(job: Job) -> JsonObject:
         **job_counting.reported(status),
         "startTime": status.start_time,
     }
-    if job.spec.completion_mode == "Indexed":
+    if job.is_indexed:
         shown["completedIndexes"] = status.completed_indexes
     return shown

@@ -19,20 +19,21 @@ from podium.population.actions import (
     status_patch,
     without_finalizer,
 )
-from podium.population.clock import Moment
 from podium.population.control import Wake
-from podium.population.controllers import job_counting, job_indexes
+from podium.population.controllers import job_counting
 from podium.population.controllers.conditions import changed_condition
 from podium.population.controllers.job_counting import TRACKING, has_failed, is_tracked
 from podium.population.controllers.job_status import Situation, job_status, reported_status
-from podium.population.controllers.ownership import Kind, pod_from_template, wake_owners_of_pods
-from podium.population.controllers.replica_sets import least_missed
-from podium.population.objects.meta import JsonObject, is_true
-from podium.population.objects.pods import Pod, ended_at
-from podium.population.objects.workloads import Job
+from podium.population.controllers.ownership import wake_owners_of_pods
 from podium.population.world import World
+from podium.workloads import job_indexes
+from podium.workloads.jobs import JOB, job_pod, wanted_pods
+from podium.workloads.kinds import Job
+from podium.workloads.moment import Moment
+from podium.workloads.objects import JsonObject, is_true
+from podium.workloads.pods import Pod, ended_at
+from podium.workloads.scale_down import least_missed
 
-KIND: Final = Kind("batch/v1", "Job")
 _OWN_CONTROLLER: Final = (None, "", "kubernetes.io/job-controller")
 _BACKOFF_LIMIT: Final = 6
 _FIRST_PAUSE_S: Final = 10.0
@@ -47,7 +48,7 @@ def decide(job: Job, pods: Sequence[Pod], moment: Moment) -> Plan:
     """`pods` are those that the job owns."""
     if job.spec.managed_by not in _OWN_CONTROLLER:
         return NOTHING
-    if job.finished_at is not None or job.metadata.is_terminating:
+    if job.end is not None or job.metadata.is_terminating:
         return _afterwards(job, pods, moment)
     counted = job_counting.count(job, pods)
     active = [pod for pod in pods if pod.is_active]
@@ -62,7 +63,7 @@ def decide(job: Job, pods: Sequence[Pod], moment: Moment) -> Plan:
 
 
 def _done(job: Job, pods: Sequence[Pod]) -> set[int]:
-    if job.spec.completion_mode != "Indexed":
+    if not job.is_indexed:
         return set()
     fresh = job_indexes.indexes_of(pod for pod in pods if pod.status.phase == "Succeeded")
     below = job.spec.completions or 0
@@ -73,9 +74,9 @@ def _afterwards(job: Job, pods: Sequence[Pod], moment: Moment) -> Plan:
     """Let go of the pods, and of the job itself when its time has come."""
     actions = [without_finalizer(PODS, pod, TRACKING) for pod in pods if is_tracked(pod)]
     ttl_s = job.spec.ttl_seconds_after_finished
-    if ttl_s is None or job.metadata.is_terminating:
+    if ttl_s is None or job.end is None or job.metadata.is_terminating:
         return Plan(list(actions))
-    rest_s = ttl_s - moment.age_s(job.finished_at)
+    rest_s = ttl_s - moment.age_s(job.end.last_transition_time)
     if rest_s > 0:
         return Plan(list(actions), rest_s)
     return Plan([*actions, delete(JOBS, job, propagation="Foreground")])
@@ -165,12 +166,7 @@ def _suspension(situation: Situation) -> list[JsonObject]:
 
 
 def _pods(situation: Situation) -> tuple[list[Action], float | None]:
-    job = situation.job
-    wanted = situation.parallelism
-    if job.spec.completions is not None:
-        wanted = min(wanted, job.spec.completions - situation.succeeded)
-    elif situation.succeeded:
-        wanted = min(wanted, len(situation.active))
+    wanted = wanted_pods(situation.job, situation.succeeded, len(situation.active))
     missing = wanted - len(situation.active)
     if missing <= 0:
         return _unneeded(least_missed(situation.active)[:-missing] if missing else []), None
@@ -198,29 +194,13 @@ def _pause(situation: Situation) -> float:
 
 def _new_pods(situation: Situation, missing: int) -> list[Action]:
     job = situation.job
-    if not situation.is_indexed:
-        return [Create(PODS, job.namespace, _pod(job))] * missing
+    if not job.is_indexed:
+        return [Create(PODS, job.namespace, job_pod(job, None, finalizers=[TRACKING]))] * missing
     taken = situation.done | job_indexes.indexes_of(situation.active)
     free = job_indexes.free(taken, job.spec.completions or 0, missing)
-    return [Create(PODS, job.namespace, _pod(job, index)) for index in free]
-
-
-def _pod(job: Job, index: int | None = None) -> JsonObject:
-    template = job.spec.template
-    if index is None:
-        return pod_from_template(KIND, job.metadata, template, finalizers=[TRACKING])
-    mark = {job_indexes.INDEX: str(index)}
-    pod = pod_from_template(
-        KIND,
-        job.metadata,
-        template,
-        labels=mark,
-        annotations=mark,
-        finalizers=[TRACKING],
-        spec={**template.spec, "hostname": f"{job.name}-{index}"},
-    )
-    pod["metadata"]["generateName"] = f"{job.name}-{index}-"
-    return pod
+    return [
+        Create(PODS, job.namespace, job_pod(job, index, finalizers=[TRACKING])) for index in free
+    ]
 
 
 class Jobs:
@@ -234,7 +214,7 @@ class Jobs:
         self._tracked = self._pods.index(_owning_job)
 
     def watch(self, wake: Wake) -> None:
-        wake_owners_of_pods(self._world, self._jobs, KIND, wake)
+        wake_owners_of_pods(self._world, self._jobs, JOB, wake)
 
     def plan(self, key: tuple[str, str], moment: Moment) -> Plan:
         job = self._jobs.find(key)
@@ -254,6 +234,6 @@ class Jobs:
 def _owning_job(pod: Pod) -> Iterable[tuple[str, str]]:
     """The key of the job that a pod is tracked for."""
     owner = pod.metadata.controller
-    if owner is None or owner.kind != KIND.name or not is_tracked(pod):
+    if owner is None or owner.kind != JOB.name or not is_tracked(pod):
         return ()
     return ((pod.namespace, owner.name),)

@@ -8,11 +8,11 @@ from typing import Final
 
 import msgspec
 
+from podium.api.meta import KubeObject
 from podium.client import DeleteOptions, KubeClient, ResourceType, Selection
 from podium.client.api_errors import NotFound
 from podium.client.resources import NAMESPACES
 from podium.population.control import Wake
-from podium.population.objects.meta import Thing
 from podium.population.served_kinds import ServedKinds
 from podium.population.world import World
 
@@ -33,7 +33,7 @@ class Namespaces:
         self._kinds = kinds
 
     def watch(self, wake: Wake) -> None:
-        def namespace_changed(_: Thing | None, new: Thing | None) -> None:
+        def namespace_changed(_: KubeObject | None, new: KubeObject | None) -> None:
             if new is not None and new.metadata.is_terminating:
                 wake(new.name)
 

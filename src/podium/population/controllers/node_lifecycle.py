@@ -11,17 +11,18 @@ The grace is 50 cluster seconds. What counts is when news were seen, not what th
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+from podium.api.meta import Condition
 from podium.api.node import Taint
 from podium.client import PatchType
 from podium.client.resources import NODES, PODS
 from podium.population.actions import NOTHING, Action, Patch, Plan, status_patch
-from podium.population.clock import Moment
 from podium.population.control import Wake
 from podium.population.controllers.conditions import changed_condition
-from podium.population.objects.meta import Condition, JsonObject, condition_of
-from podium.population.objects.nodes import Lease, Node
-from podium.population.objects.pods import Pod
 from podium.population.world import World
+from podium.workloads.moment import Moment
+from podium.workloads.nodes import Lease, Node
+from podium.workloads.objects import JsonObject, condition_of
+from podium.workloads.pods import Pod
 
 GRACE_S: Final = 50.0
 LEASE_NAMESPACE: Final = "kube-node-lease"

@@ -1,23 +1,21 @@
-"""Claims that are made for a pod and go with it: of volumes, and of devices.
-
-A generic ephemeral volume becomes a PersistentVolumeClaim named after pod and volume. A claim
-template becomes a ResourceClaim whose name is written into the pod's status; the scheduler waits
-for both (`pkg/controller/volume/ephemeral`, `pkg/controller/resourceclaim`).
-"""
+"""Making the claims of pods that are not there yet (`podium.workloads.claims`)."""
 
 from collections.abc import Callable, Sequence
-from typing import Final
 
+from podium.api.devices import ResourceClaim
 from podium.client.resources import PERSISTENT_VOLUME_CLAIMS, PODS, RESOURCE_CLAIMS
 from podium.population.actions import NOTHING, Action, Create, Plan, status_patch
-from podium.population.clock import Moment
 from podium.population.control import Wake
-from podium.population.objects.meta import JsonObject, owner_reference
-from podium.population.objects.pods import Pod, PodClaim
-from podium.population.objects.storage import ResourceClaim, ResourceClaimTemplate
 from podium.population.world import World
-
-POD_CLAIM: Final = "resource.kubernetes.io/pod-claim-name"
+from podium.workloads.claims import (
+    POD_CLAIM,
+    ResourceClaimTemplate,
+    device_claim,
+    volume_claim,
+)
+from podium.workloads.moment import Moment
+from podium.workloads.objects import JsonObject
+from podium.workloads.pods import Pod
 
 
 def volume_claims(pod: Pod, known: Callable[[str], bool]) -> list[Action]:
@@ -25,22 +23,10 @@ def volume_claims(pod: Pod, known: Callable[[str], bool]) -> list[Action]:
     actions: list[Action] = []
     for volume in pod.spec.volumes or ():
         template = volume.ephemeral and volume.ephemeral.volume_claim_template
-        name = f"{pod.name}-{volume.name}"
-        if not template or known(name):
-            continue
-        metadata = template.get("metadata") or {}
-        body = {
-            "apiVersion": "v1",
-            "kind": "PersistentVolumeClaim",
-            "metadata": {
-                "name": name,
-                "labels": metadata.get("labels") or {},
-                "annotations": metadata.get("annotations") or {},
-                "ownerReferences": [owner_reference("v1", "Pod", pod.metadata)],
-            },
-            "spec": template.get("spec") or {},
-        }
-        actions.append(Create(PERSISTENT_VOLUME_CLAIMS, pod.namespace, body))
+        if template:
+            claim = volume_claim(pod.metadata, volume.name, template)
+            if not known(claim["metadata"]["name"]):
+                actions.append(Create(PERSISTENT_VOLUME_CLAIMS, pod.namespace, claim))
     return actions
 
 
@@ -63,27 +49,11 @@ def device_claims(
             continue
         found = template(entry.resource_claim_template_name)
         if found is not None:
-            actions.append(_device_claim(pod, entry, found))
+            claim = device_claim(pod.metadata, entry.name, found.spec)
+            actions.append(Create(RESOURCE_CLAIMS, pod.namespace, claim))
     if news:
         actions.append(status_patch(PODS, pod, {"resourceClaimStatuses": news}))
     return actions
-
-
-def _device_claim(pod: Pod, entry: PodClaim, template: ResourceClaimTemplate) -> Create:
-    metadata = template.spec.metadata
-    annotations = {**(metadata.get("annotations") or {}), POD_CLAIM: entry.name}
-    body = {
-        "apiVersion": RESOURCE_CLAIMS.api_version,
-        "kind": "ResourceClaim",
-        "metadata": {
-            "generateName": f"{pod.name}-{entry.name}-",
-            "labels": metadata.get("labels") or {},
-            "annotations": annotations,
-            "ownerReferences": [owner_reference("v1", "Pod", pod.metadata)],
-        },
-        "spec": template.spec.spec,
-    }
-    return Create(RESOURCE_CLAIMS, pod.namespace, body)
 
 
 class EphemeralVolumes:

@@ -10,12 +10,12 @@ from typing import Final
 
 from podium.client.resources import PODS
 from podium.population.actions import NOTHING, Action, Plan, delete, status_patch
-from podium.population.clock import Moment
 from podium.population.control import Wake
 from podium.population.controllers.conditions import pod_disruption
-from podium.population.objects.nodes import Node
-from podium.population.objects.pods import Pod
 from podium.population.world import World
+from podium.workloads.moment import Moment
+from podium.workloads.nodes import Node
+from podium.workloads.pods import Pod
 
 QUARANTINE_S: Final = 40.0
 MOST_ENDED: Final = 12_500

@@ -1,39 +1,32 @@
 """Replica sets: as many pods of a template as were asked for.
 
-Replication controllers are the same under an older name and are looked after here as well. When
-there are too many pods, those go first that are missed least: not placed, not running, not ready,
-cheap by annotation, crowded on one node, young (`pkg/controller/controller_utils.go`).
+Replication controllers are the same under an older name and are looked after here as well.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from podium.api.arithmetic import parse_int
 from podium.client import ResourceType
 from podium.client.resources import PODS, REPLICA_SETS, REPLICATION_CONTROLLERS
 from podium.population.actions import NOTHING, Action, Create, Plan, delete, status_patch
-from podium.population.clock import Moment
 from podium.population.control import Wake
-from podium.population.controllers.availability import availability
 from podium.population.controllers.ownership import (
-    Kind,
-    pod_from_template,
     possible_pods,
-    selector_or_nothing,
     settle_ownership,
     wake_owners_of_pods,
 )
-from podium.population.objects.meta import JsonObject
-from podium.population.objects.pods import Pod, ready_since
-from podium.population.objects.workloads import ReplicaSet, ReplicationController
 from podium.population.world import World
+from podium.workloads.availability import availability
+from podium.workloads.kinds import ReplicaSet, ReplicationController
+from podium.workloads.moment import Moment
+from podium.workloads.objects import JsonObject, Kind, selector_or_nothing
+from podium.workloads.pod_templates import pod_from_template
+from podium.workloads.pods import Pod
+from podium.workloads.scale_down import least_missed
 
 KIND: Final = Kind("apps/v1", "ReplicaSet")
 OLD_KIND: Final = Kind("v1", "ReplicationController")
 _BURST: Final = 500
-_DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
-_PHASE_ORDER: Final = {"Pending": 0, "Unknown": 1, "Running": 2}
 
 
 def decide(
@@ -83,30 +76,6 @@ def _scaling(kind: Kind, replicas: ReplicaSet, active: Sequence[Pod]) -> list[Ac
         return [Create(PODS, replicas.namespace, pod)] * min(missing, _BURST)
     surplus = min(-missing, _BURST)
     return [delete(PODS, pod) for pod in least_missed(active)[:surplus]]
-
-
-def least_missed(pods: Sequence[Pod]) -> list[Pod]:
-    """Pods in the order in which they are to be removed."""
-    crowds = Counter(pod.spec.node_name for pod in pods if pod.spec.node_name)
-
-    def rank(pod: Pod) -> tuple[bool, int, bool, int, int, str, int, str]:
-        return (
-            bool(pod.spec.node_name),
-            _PHASE_ORDER.get(pod.status.phase, 2),
-            pod.is_ready,
-            parse_int(pod.metadata.annotation(_DELETION_COST)) or 0,
-            -crowds[pod.spec.node_name],
-            _reversed(ready_since(pod)),
-            -pod.restarts,
-            _reversed(pod.metadata.creation_timestamp),
-        )
-
-    return sorted(pods, key=rank)
-
-
-def _reversed(timestamp: str | None) -> str:
-    """A text that sorts the later before the earlier."""
-    return "".join(chr(0x10FFFF - ord(letter)) for letter in timestamp or "")
 
 
 class ReplicaSets:

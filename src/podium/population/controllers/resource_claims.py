@@ -8,20 +8,17 @@ reserves any more loses its allocation; one that was made for a pod is deleted w
 from collections.abc import Callable
 from typing import Final
 
+from podium.api.devices import ResourceClaim, ResourceClaimConsumerReference
 from podium.client import PatchType
 from podium.client.resources import RESOURCE_CLAIMS
 from podium.population.actions import NOTHING, Plan, delete, status_patch, without_finalizer
-from podium.population.clock import Moment
 from podium.population.control import Wake
 from podium.population.controllers.pod_claims import device_claims
-from podium.population.objects.meta import JsonObject
-from podium.population.objects.pods import Pod
-from podium.population.objects.storage import (
-    ConsumerReference,
-    ResourceClaim,
-    ResourceClaimTemplate,
-)
 from podium.population.world import World
+from podium.workloads.claims import ResourceClaimTemplate
+from podium.workloads.moment import Moment
+from podium.workloads.objects import JsonObject
+from podium.workloads.pods import Pod
 
 FINALIZER: Final = "resource.kubernetes.io/delete-protection"
 _UNALLOCATED: Final[JsonObject] = {"allocation": None, "devices": None}
@@ -60,7 +57,9 @@ def _changed(claim: ResourceClaim, status: JsonObject) -> Plan:
     return Plan([status_patch(RESOURCE_CLAIMS, claim, status, PatchType.MERGE)])
 
 
-def _still_needs(consumer: ConsumerReference, pod_of: Callable[[str], Pod | None]) -> bool:
+def _still_needs(
+    consumer: ResourceClaimConsumerReference, pod_of: Callable[[str], Pod | None]
+) -> bool:
     if consumer.resource != "pods" or consumer.api_group:
         return True
     return not _is_through(consumer.uid, consumer.name, pod_of)
@@ -71,7 +70,7 @@ def _is_through(uid: str, name: str, pod_of: Callable[[str], Pod | None]) -> boo
     return pod is None or pod.metadata.uid != uid or pod.is_ended
 
 
-def _written(consumer: ConsumerReference) -> JsonObject:
+def _written(consumer: ResourceClaimConsumerReference) -> JsonObject:
     fields = {"resource": consumer.resource, "name": consumer.name, "uid": consumer.uid}
     return {**fields, **({"apiGroup": consumer.api_group} if consumer.api_group else {})}
 

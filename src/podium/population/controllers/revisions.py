@@ -7,14 +7,13 @@ the template it came from. A template that comes back gets its old revision with
 from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
+from podium.api.meta import ObjectMeta
 from podium.client.resources import CONTROLLER_REVISIONS
 from podium.population.actions import Action, Create, Patch, delete
-from podium.population.controllers.deployments import template_hash
-from podium.population.controllers.ownership import Kind
-from podium.population.objects.meta import JsonObject, Meta, owner_reference
-from podium.population.objects.workloads import ControllerRevision, PodTemplate, canonical
+from podium.workloads.kinds import ControllerRevision, PodTemplate
+from podium.workloads.objects import JsonObject, Kind, owner_reference
+from podium.workloads.pod_templates import REVISION_HASH, canonical, template_hash
 
-HASH_LABEL: Final = "controller-revision-hash"
 _HISTORY: Final = 10
 
 
@@ -28,7 +27,7 @@ class Revision(NamedTuple):
 
 def settle_revisions(
     kind: Kind,
-    owner: Meta,
+    owner: ObjectMeta,
     template: PodTemplate,
     known: Sequence[ControllerRevision],
     *,
@@ -79,21 +78,21 @@ def _data(template: PodTemplate) -> JsonObject:
 
 def _revision(
     kind: Kind,
-    owner: Meta,
+    owner: ObjectMeta,
     template: PodTemplate,
     name: str,
     label: str,
     number: int,
     data: JsonObject,
 ) -> JsonObject:
-    labels = {**(template.metadata.get("labels") or {}), HASH_LABEL: label}
+    labels = {**(template.metadata.get("labels") or {}), REVISION_HASH: label}
     return {
         "apiVersion": "apps/v1",
         "kind": "ControllerRevision",
         "metadata": {
             "name": name,
             "labels": labels,
-            "ownerReferences": [owner_reference(*kind, owner)],
+            "ownerReferences": [owner_reference(kind, owner)],
         },
         "data": data,
         "revision": number,

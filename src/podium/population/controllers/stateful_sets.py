@@ -8,39 +8,34 @@ their pods: retention policies that delete them are not carried out.
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from podium.client.resources import PERSISTENT_VOLUME_CLAIMS, PODS, STATEFUL_SETS
 from podium.population.actions import NOTHING, Action, Create, Plan, delete, status_patch
-from podium.population.clock import Moment
 from podium.population.control import Wake
-from podium.population.controllers.availability import availability
 from podium.population.controllers.ownership import (
-    Kind,
-    pod_from_template,
     possible_pods,
-    selector_or_nothing,
     settle_ownership,
     wake_owners_of_pods,
 )
-from podium.population.controllers.revisions import (
-    HASH_LABEL,
-    settle_revisions,
-    template_of,
-)
-from podium.population.objects.meta import JsonObject
-from podium.population.objects.pods import Pod
-from podium.population.objects.workloads import (
+from podium.population.controllers.revisions import settle_revisions, template_of
+from podium.population.world import World
+from podium.workloads.availability import availability
+from podium.workloads.kinds import (
     ControllerRevision,
     PodTemplate,
     StatefulSet,
     StatefulSetStatus,
 )
-from podium.population.world import World
-
-KIND: Final = Kind("apps/v1", "StatefulSet")
-_POD_NAME: Final = "statefulset.kubernetes.io/pod-name"
-_POD_INDEX: Final = "apps.kubernetes.io/pod-index"
+from podium.workloads.moment import Moment
+from podium.workloads.objects import JsonObject, selector_or_nothing
+from podium.workloads.pod_templates import REVISION_HASH
+from podium.workloads.pods import Pod
+from podium.workloads.stateful_sets import (
+    STATEFUL_SET,
+    claims_of_ordinal,
+    ordinal_of,
+    pod_of_ordinal,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +50,7 @@ class _Situation:
 
     @property
     def ordinals(self) -> range:
-        start = self.stateful.spec.ordinals.start if self.stateful.spec.ordinals else 0
-        return range(start, start + self.stateful.wanted)
+        return self.stateful.ordinals
 
     @property
     def in_order(self) -> bool:
@@ -82,16 +76,19 @@ def decide(
 ) -> Plan:
     """`claims` are the names of the volume claims in the set's namespace."""
     selector = selector_or_nothing(stateful.spec.selector)
-    owned, actions = settle_ownership(KIND, stateful.metadata, selector, PODS, candidates)
+    owned, actions = settle_ownership(STATEFUL_SET, stateful.metadata, selector, PODS, candidates)
     if stateful.metadata.is_terminating:
         return Plan(actions)
     revision = settle_revisions(
-        KIND,
+        STATEFUL_SET,
         stateful.metadata,
         stateful.spec.template,
         revisions,
         labelled_by_name=True,
-        in_use={stateful.status.current_revision, *(p.metadata.label(HASH_LABEL) for p in owned)},
+        in_use={
+            stateful.status.current_revision,
+            *(p.metadata.label(REVISION_HASH) for p in owned),
+        },
         limit=stateful.spec.revision_history_limit,
     )
     actions += revision.actions
@@ -113,12 +110,8 @@ def decide(
 
 
 def _by_ordinal(stateful: StatefulSet, pods: Sequence[Pod]) -> dict[int, Pod]:
-    found = {}
-    for pod in pods:
-        ordinal = pod.name.removeprefix(f"{stateful.name}-")
-        if ordinal.isdecimal():
-            found[int(ordinal)] = pod
-    return found
+    found = ((ordinal_of(stateful, pod.name), pod) for pod in pods)
+    return {ordinal: pod for ordinal, pod in found if ordinal is not None}
 
 
 def _pods_in_place(situation: _Situation, claims: Collection[str]) -> list[Action]:
@@ -150,73 +143,23 @@ def _rolling(situation: _Situation) -> list[Action]:
         pod = situation.pods.get(ordinal)
         if ordinal < situation.partition or pod is None or pod.metadata.is_terminating:
             return []
-        if pod.metadata.label(HASH_LABEL) != situation.update:
+        if pod.metadata.label(REVISION_HASH) != situation.update:
             return [delete(PODS, pod)]
         if not pod.is_ready:
             return []
     return []
 
 
-# --- making a pod -----------------------------------------------------------------------------
-
-
 def _creation(situation: _Situation, ordinal: int, claims: Collection[str]) -> list[Action]:
     stateful = situation.stateful
-    name = f"{stateful.name}-{ordinal}"
     revision = situation.revision_for(ordinal)
-    template = situation.template(revision)
-    labels = {_POD_NAME: name, _POD_INDEX: str(ordinal), HASH_LABEL: revision}
-    pod = pod_from_template(
-        KIND,
-        stateful.metadata,
-        template,
-        name=name,
-        labels=labels,
-        spec=_with_claims(stateful, template, name),
-    )
+    pod = pod_of_ordinal(stateful, situation.template(revision), ordinal, revision)
     missing: list[Action] = [
         Create(PERSISTENT_VOLUME_CLAIMS, stateful.namespace, claim)
-        for claim in _claims(stateful, name)
+        for claim in claims_of_ordinal(stateful, ordinal)
         if claim["metadata"]["name"] not in claims
     ]
     return [*missing, Create(PODS, stateful.namespace, pod)]
-
-
-def _claims(stateful: StatefulSet, pod_name: str) -> list[JsonObject]:
-    selected = (stateful.spec.selector.match_labels if stateful.spec.selector else None) or {}
-    made = []
-    for template in stateful.spec.volume_claim_templates or ():
-        metadata = template.get("metadata") or {}
-        made.append(
-            {
-                "apiVersion": "v1",
-                "kind": "PersistentVolumeClaim",
-                "metadata": {
-                    "name": f"{metadata.get('name', '')}-{pod_name}",
-                    "labels": {**(metadata.get("labels") or {}), **selected},
-                    "annotations": metadata.get("annotations") or {},
-                },
-                "spec": template.get("spec") or {},
-            }
-        )
-    return made
-
-
-def _with_claims(stateful: StatefulSet, template: PodTemplate, pod_name: str) -> JsonObject:
-    """The template's spec with its identity, and a volume for each claim."""
-    names = [
-        (each.get("metadata") or {}).get("name", "")
-        for each in stateful.spec.volume_claim_templates or ()
-    ]
-    kept = [each for each in template.spec.get("volumes") or () if each.get("name") not in names]
-    added = [
-        {"name": name, "persistentVolumeClaim": {"claimName": f"{name}-{pod_name}"}}
-        for name in names
-    ]
-    spec = {**template.spec, "hostname": pod_name}
-    if kept or added:
-        spec["volumes"] = [*kept, *added]
-    return spec
 
 
 # --- reporting --------------------------------------------------------------------------------
@@ -225,7 +168,7 @@ def _with_claims(stateful: StatefulSet, template: PodTemplate, pod_name: str) ->
 def _status(situation: _Situation, available: int) -> JsonObject:
     pods = situation.pods.values()
     ready = sum(pod.is_ready for pod in pods)
-    staying = [pod.metadata.label(HASH_LABEL) for pod in pods if pod.is_active]
+    staying = [pod.metadata.label(REVISION_HASH) for pod in pods if pod.is_active]
     updated, current = staying.count(situation.update), staying.count(situation.current)
     revision = situation.current
     wanted = situation.stateful.wanted
@@ -270,7 +213,7 @@ class StatefulSets:
         )
 
     def watch(self, wake: Wake) -> None:
-        wake_owners_of_pods(self._world, self._sets, KIND, wake)
+        wake_owners_of_pods(self._world, self._sets, STATEFUL_SET, wake)
 
     def plan(self, key: tuple[str, str], moment: Moment) -> Plan:
         stateful = self._sets.find(key)

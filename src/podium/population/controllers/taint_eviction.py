@@ -1,26 +1,24 @@
 """Taints that expel: pods leave nodes whose NoExecute taints they do not tolerate.
 
-A taint that no toleration covers makes a pod leave at once. Where all are covered, the shortest of
-the tolerations that cover them decides how long it may stay. A departure that is fixed already is
-not moved by another toleration: it stays unless the pod has to leave at once or may stay for ever
-(`pkg/controller/tainteviction/taint_eviction.go`).
+How long they may stay is decided in `podium.workloads.taint_eviction`. A departure that is fixed
+already is not moved by another toleration: it stays unless the pod has to leave at once or may stay
+for ever (`pkg/controller/tainteviction/taint_eviction.go`).
 """
 
 from dataclasses import dataclass
 from typing import Final
 
 from podium.api.node import Taint
-from podium.api.pod import Toleration
-from podium.api.tolerations import NO_EXECUTE, tolerates
 from podium.client.resources import EVENTS, PODS
 from podium.population.actions import NOTHING, Action, Create, Plan, delete, status_patch
-from podium.population.clock import Moment
 from podium.population.control import Wake
 from podium.population.controllers.conditions import pod_disruption
-from podium.population.objects.meta import JsonObject
-from podium.population.objects.nodes import Node
-from podium.population.objects.pods import Pod
 from podium.population.world import World
+from podium.workloads.moment import Moment
+from podium.workloads.nodes import Node
+from podium.workloads.objects import JsonObject
+from podium.workloads.pods import Pod
+from podium.workloads.taint_eviction import expelling, stay_s
 
 _WHY: Final = ("DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint")
 _COMPONENT: Final = "taint-eviction-controller"
@@ -34,28 +32,11 @@ class Departure:
     at_s: float
 
 
-def stay_s(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> float | None:
-    """How long a pod may stay; None is for ever, 0 not at all."""
-    shortest: float | None = None
-    for taint in taints:
-        covering = next(
-            (t for t in tolerations if tolerates(t, taint.key, taint.value, taint.effect)), None
-        )
-        if covering is None:
-            return 0.0
-        seconds = covering.toleration_seconds
-        if seconds is not None:
-            bounded = float(max(0, seconds))
-            shortest = bounded if shortest is None else min(shortest, bounded)
-    return shortest
-
-
 def decide(
     pod: Pod, taints: tuple[Taint, ...], fixed: Departure | None, moment: Moment
 ) -> tuple[Plan, Departure | None]:
     """What to do about a pod, and the departure that is fixed for it from now on."""
-    expelling = tuple(taint for taint in taints if taint.effect == NO_EXECUTE)
-    may_stay_s = stay_s(expelling, pod.spec.tolerations or ())
+    may_stay_s = stay_s(expelling(taints), pod.spec.tolerations or ())
     if pod.metadata.is_terminating:
         return NOTHING, None
     if may_stay_s is None:
@@ -117,7 +98,7 @@ class TaintEviction:
     def watch(self, wake: Wake) -> None:
         def node_changed(old: Node | None, new: Node | None) -> None:
             node = new or old
-            if node is not None and _expelling(old) != _expelling(new):
+            if node is not None and _taints(old) != _taints(new):
                 for pod in self._pods.on_node.of(node.name):
                     wake(pod.metadata.key)
 
@@ -140,7 +121,7 @@ class TaintEviction:
             # upstream: who has to leave a node that is gone still has to.
             rest_s = self._fixed[key].at_s - moment.now_s
             return Plan([], rest_s) if rest_s > 0 else Plan(_eviction(pod, moment))
-        plan, fixed = decide(pod, _expelling(node), self._fixed.get(key), moment)
+        plan, fixed = decide(pod, _taints(node), self._fixed.get(key), moment)
         if fixed is None:
             self._fixed.pop(key, None)
         else:
@@ -148,9 +129,8 @@ class TaintEviction:
         return plan
 
 
-def _expelling(node: Node | None) -> tuple[Taint, ...]:
-    taints = (node.spec.taints if node is not None else None) or ()
-    return tuple(taint for taint in taints if taint.effect == NO_EXECUTE)
+def _taints(node: Node | None) -> tuple[Taint, ...]:
+    return expelling(node.spec.taints) if node is not None else ()
 
 
 def _concerning(pod: Pod) -> object:

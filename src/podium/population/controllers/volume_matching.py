@@ -10,8 +10,8 @@ from typing import Final
 
 from podium.api.meta import ResourceList
 from podium.api.quantity import QuantityError, value
-from podium.population.controllers.ownership import selector_or_nothing
-from podium.population.objects.storage import Claim, Volume
+from podium.api.storage import PersistentVolume, PersistentVolumeClaim
+from podium.workloads.objects import selector_or_nothing
 
 FILESYSTEM: Final = "Filesystem"
 
@@ -23,7 +23,7 @@ def size_bytes(amounts: ResourceList | None) -> int:
         return 0
 
 
-def is_reserved_for(volume: Volume, claim: Claim) -> bool:
+def is_reserved_for(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
     """Whether the volume names this claim, with or without its uid."""
     reference = volume.spec.claim_ref
     return (
@@ -33,7 +33,7 @@ def is_reserved_for(volume: Volume, claim: Claim) -> bool:
     )
 
 
-def suits(volume: Volume, claim: Claim) -> bool:
+def suits(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
     spec, wanted = volume.spec, claim.spec
     if volume.metadata.is_terminating or spec.storage_class_name != (
         wanted.storage_class_name or ""
@@ -49,9 +49,11 @@ def suits(volume: Volume, claim: Claim) -> bool:
     return size_bytes(spec.capacity) >= size_bytes(wanted.resources.requests)
 
 
-def choose(claim: Claim, volumes: Iterable[Volume]) -> Volume | None:
+def choose(
+    claim: PersistentVolumeClaim, volumes: Iterable[PersistentVolume]
+) -> PersistentVolume | None:
     """The volume for a claim: one that was reserved for it, or the smallest that suits it."""
-    free: list[Volume] = []
+    free: list[PersistentVolume] = []
     for volume in volumes:
         if volume.spec.claim_ref is None:
             if suits(volume, claim):

@@ -7,13 +7,13 @@ claim, a volume while it is bound (`pkg/controller/volume/{pvc,pv}protection`).
 from collections.abc import Iterable
 from typing import Final
 
+from podium.api.storage import PersistentVolume, PersistentVolumeClaim
 from podium.client.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from podium.population.actions import NOTHING, Plan, without_finalizer
-from podium.population.clock import Moment
 from podium.population.control import Wake
-from podium.population.objects.pods import Pod
-from podium.population.objects.storage import Claim, Volume
 from podium.population.world import World
+from podium.workloads.moment import Moment
+from podium.workloads.pods import Pod
 
 CLAIM_FINALIZER: Final = "kubernetes.io/pvc-protection"
 VOLUME_FINALIZER: Final = "kubernetes.io/pv-protection"
@@ -21,7 +21,7 @@ _CLAIM: Final = "claim"
 _VOLUME: Final = "volume"
 
 
-def decide_claim(claim: Claim, users: Iterable[Pod]) -> Plan:
+def decide_claim(claim: PersistentVolumeClaim, users: Iterable[Pod]) -> Plan:
     held = CLAIM_FINALIZER in (claim.metadata.finalizers or ())
     if not claim.metadata.is_terminating or not held:
         return NOTHING
@@ -30,7 +30,7 @@ def decide_claim(claim: Claim, users: Iterable[Pod]) -> Plan:
     return Plan([without_finalizer(PERSISTENT_VOLUME_CLAIMS, claim, CLAIM_FINALIZER)])
 
 
-def decide_volume(volume: Volume) -> Plan:
+def decide_volume(volume: PersistentVolume) -> Plan:
     held = VOLUME_FINALIZER in (volume.metadata.finalizers or ())
     if not volume.metadata.is_terminating or not held or volume.status.phase == "Bound":
         return NOTHING
@@ -46,11 +46,13 @@ class VolumeProtection:
         self._claims, self._volumes, self._pods = world.claims, world.volumes, world.pods
 
     def watch(self, wake: Wake) -> None:
-        def claim_changed(_: Claim | None, new: Claim | None) -> None:
+        def claim_changed(
+            _: PersistentVolumeClaim | None, new: PersistentVolumeClaim | None
+        ) -> None:
             if new is not None and new.metadata.is_terminating:
                 wake((_CLAIM, *new.metadata.key))
 
-        def volume_changed(_: Volume | None, new: Volume | None) -> None:
+        def volume_changed(_: PersistentVolume | None, new: PersistentVolume | None) -> None:
             if new is not None and new.metadata.is_terminating:
                 wake((_VOLUME, *new.metadata.key))
 

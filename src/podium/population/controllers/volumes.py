@@ -9,33 +9,33 @@ is wanted (`pkg/controller/volume/persistentvolume`).
 from collections.abc import Iterable
 from typing import Final
 
-from podium.client.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
-from podium.population.actions import NOTHING, Action, Patch, Plan, delete, status_patch
-from podium.population.clock import Moment
-from podium.population.control import Wake
-from podium.population.controllers.provisioning import provision
-from podium.population.controllers.volume_matching import choose, is_reserved_for
-from podium.population.objects.meta import JsonObject
-from podium.population.objects.nodes import Node
-from podium.population.objects.storage import (
+from podium.api.storage import (
     BIND_COMPLETED,
     BOUND_BY_CONTROLLER,
     SELECTED_NODE,
-    Claim,
     CSINode,
+    PersistentVolume,
+    PersistentVolumeClaim,
     StorageClass,
-    Volume,
 )
+from podium.client.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
+from podium.population.actions import NOTHING, Action, Create, Patch, Plan, delete, status_patch
+from podium.population.control import Wake
+from podium.population.controllers.volume_matching import choose, is_reserved_for
 from podium.population.world import World
+from podium.workloads.moment import Moment
+from podium.workloads.nodes import Node
+from podium.workloads.objects import JsonObject
+from podium.workloads.provisioning import can_provision, claim_reference, provisioned_volume
 
-NO_PROVISIONER: Final = "kubernetes.io/no-provisioner"
 VOLUME: Final = "volume"
 CLAIM: Final = "claim"
+_WAITS: Final = "WaitForFirstConsumer"
 
 
 def decide_claim(
-    claim: Claim,
-    volumes: Iterable[Volume],
+    claim: PersistentVolumeClaim,
+    volumes: Iterable[PersistentVolume],
     storage_class: StorageClass | None,
     node: Node | None,
     csi_node: CSINode | None,
@@ -45,13 +45,13 @@ def decide_claim(
         return NOTHING
     if claim.spec.volume_name:
         return _named(claim, volumes)
-    waits = storage_class is not None and storage_class.waits_for_consumer
+    waits = storage_class is not None and storage_class.volume_binding_mode == _WAITS
     selected = claim.metadata.annotation(SELECTED_NODE)
     reserved = next((each for each in volumes if is_reserved_for(each, claim)), None)
     volume = reserved if waits else choose(claim, volumes)
     if volume is not None:
         return Plan(_bound(claim, volume))
-    if storage_class is None or storage_class.provisioner in ("", NO_PROVISIONER):
+    if storage_class is None or not can_provision(storage_class):
         return NOTHING
     if waits and not selected:
         return NOTHING
@@ -59,10 +59,12 @@ def decide_claim(
         # The node is gone before its volume was made: the scheduler has to choose again.
         forgotten = {"metadata": {"annotations": {SELECTED_NODE: None}}}
         return Plan([Patch(PERSISTENT_VOLUME_CLAIMS, claim.namespace, claim.name, forgotten)])
-    return Plan([provision(claim, storage_class, node, csi_node)])
+    labels = node.metadata.labels if node is not None else None
+    volume_body = provisioned_volume(claim, storage_class, labels, csi_node)
+    return Plan([Create(PERSISTENT_VOLUMES, "", volume_body)])
 
 
-def _named(claim: Claim, volumes: Iterable[Volume]) -> Plan:
+def _named(claim: PersistentVolumeClaim, volumes: Iterable[PersistentVolume]) -> Plan:
     """A claim that names its volume."""
     was_bound = claim.metadata.annotation(BIND_COMPLETED) != ""
     volume = next((each for each in volumes if each.name == claim.spec.volume_name), None)
@@ -75,19 +77,12 @@ def _named(claim: Claim, volumes: Iterable[Volume]) -> Plan:
     return NOTHING
 
 
-def _bound(claim: Claim, volume: Volume) -> list[Action]:
+def _bound(claim: PersistentVolumeClaim, volume: PersistentVolume) -> list[Action]:
     """The writes that are missing until both know of each other, the volume first."""
     actions: list[Action] = []
     reference = volume.spec.claim_ref
     if reference is None or not reference.uid:
-        named = {
-            "apiVersion": "v1",
-            "kind": "PersistentVolumeClaim",
-            "namespace": claim.namespace,
-            "name": claim.name,
-            "uid": claim.metadata.uid,
-        }
-        body: JsonObject = {"spec": {"claimRef": named}}
+        body: JsonObject = {"spec": {"claimRef": claim_reference(claim)}}
         if reference is None:
             body["metadata"] = {
                 "annotations": {BOUND_BY_CONTROLLER: "yes"},
@@ -112,7 +107,7 @@ def _bound(claim: Claim, volume: Volume) -> list[Action]:
     return actions
 
 
-def decide_volume(volume: Volume, claim: Claim | None) -> Plan:
+def decide_volume(volume: PersistentVolume, claim: PersistentVolumeClaim | None) -> Plan:
     """`claim` is the one that the volume names, if it exists."""
     reference = volume.spec.claim_ref
     if reference is None:
@@ -128,7 +123,7 @@ def decide_volume(volume: Volume, claim: Claim | None) -> Plan:
     return _left(volume)
 
 
-def _left(volume: Volume) -> Plan:
+def _left(volume: PersistentVolume) -> Plan:
     """The claim is gone, or has another volume."""
     released = _phase(volume, "Released")
     if volume.metadata.is_terminating:
@@ -145,7 +140,7 @@ def _left(volume: Volume) -> Plan:
     return released
 
 
-def _phase(volume: Volume, phase: str) -> Plan:
+def _phase(volume: PersistentVolume, phase: str) -> Plan:
     if volume.status.phase == phase:
         return NOTHING
     return Plan([status_patch(PERSISTENT_VOLUMES, volume, {"phase": phase})])
@@ -164,7 +159,9 @@ class Volumes:
         self._reserved = self._volumes.index(_reservation)
 
     def watch(self, wake: Wake) -> None:
-        def claim_changed(old: Claim | None, new: Claim | None) -> None:
+        def claim_changed(
+            old: PersistentVolumeClaim | None, new: PersistentVolumeClaim | None
+        ) -> None:
             claim = new or old
             if claim is None:
                 return
@@ -172,7 +169,7 @@ class Volumes:
             for volume in self._reserved.of(claim.metadata.key):
                 wake((VOLUME, "", volume.name))
 
-        def volume_changed(old: Volume | None, new: Volume | None) -> None:
+        def volume_changed(old: PersistentVolume | None, new: PersistentVolume | None) -> None:
             for volume in (old, new):
                 if volume is None:
                     continue
@@ -218,6 +215,6 @@ class Volumes:
         )
 
 
-def _reservation(volume: Volume) -> Iterable[tuple[str, str]]:
+def _reservation(volume: PersistentVolume) -> Iterable[tuple[str, str]]:
     reference = volume.spec.claim_ref
     return ((reference.namespace, reference.name),) if reference is not None else ()

@@ -9,16 +9,16 @@ from typing import Final
 
 from podium.client.resources import LEASES, NODES
 from podium.population.actions import NOTHING, Action, Create, Patch, Plan, status_patch
-from podium.population.clock import Moment
 from podium.population.control import Wake
 from podium.population.controllers.conditions import changed_condition
 from podium.population.controllers.node_lifecycle import LEASE_NAMESPACE
 from podium.population.names import FAILURE, NOT_READY
-from podium.population.objects.meta import JsonObject, condition_of
-from podium.population.objects.nodes import Lease, Node
 from podium.population.pods.kubelets import is_simulated
 from podium.population.pods.stages import share
 from podium.population.world import World
+from podium.workloads.moment import Moment
+from podium.workloads.nodes import Lease, Node
+from podium.workloads.objects import JsonObject, condition_of
 
 INTERVAL_S: Final = 10.0
 _DURATION_S: Final = 40

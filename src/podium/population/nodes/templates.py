@@ -18,7 +18,7 @@ from podium.api.kinds import convert_object
 from podium.api.node import Node
 from podium.api.quantity import QuantityError, nano
 from podium.population.names import SIMULATED
-from podium.population.objects.meta import JsonObject
+from podium.workloads.objects import JsonObject
 
 ZONE: Final = "topology.kubernetes.io/zone"
 _HOSTNAME: Final = "kubernetes.io/hostname"

@@ -6,13 +6,13 @@ are written for all of them at once, since the API replaces the list; restarts g
 
 from collections.abc import Iterable
 
-from podium.population.clock import Moment
 from podium.population.controllers.conditions import changed_condition
-from podium.population.objects.meta import JsonObject
-from podium.population.objects.pods import Container, ContainerStatus, Pod
 from podium.population.pods.durations import whole_number
 from podium.population.pods.field_paths import plain
 from podium.population.pods.stages import ContainerChange, Effect
+from podium.workloads.moment import Moment
+from podium.workloads.objects import JsonObject
+from podium.workloads.pods import Container, ContainerStatus, Pod
 
 
 def status_after(

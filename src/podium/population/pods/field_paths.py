@@ -15,8 +15,8 @@ import msgspec
 from msgspec import inspect
 
 from podium.api.errors import ObjectError, closest, did_you_mean
-from podium.population.objects.meta import JsonObject
-from podium.population.objects.pods import Pod
+from podium.workloads.objects import JsonObject
+from podium.workloads.pods import Pod
 
 _STEP: Final = re.compile(r'\.?([A-Za-z][A-Za-z0-9]*)|\[(\d+)\]|\["([^"]*)"\]')
 

@@ -10,15 +10,15 @@ from typing import Final
 
 from podium.client.resources import PODS
 from podium.population.actions import NOTHING, Action, Plan, delete, status_patch
-from podium.population.clock import Moment
 from podium.population.control import Wake
 from podium.population.names import FAILURE, SIMULATED
-from podium.population.objects.nodes import Node
-from podium.population.objects.pods import Pod
 from podium.population.pods.effects import status_after
 from podium.population.pods.field_paths import plain
 from podium.population.pods.stages import Stage, next_stage
 from podium.population.world import World
+from podium.workloads.moment import Moment
+from podium.workloads.nodes import Node
+from podium.workloads.pods import Pod
 
 _FIRST_ADDRESS: Final = 10 << 24 | 64 << 16
 _ADDRESSES: Final = 1 << 22

@@ -10,10 +10,10 @@ import zlib
 from dataclasses import dataclass
 from typing import Any
 
-from podium.population.clock import Moment
-from podium.population.objects.meta import JsonObject
 from podium.population.pods.durations import seconds_of
 from podium.population.pods.field_paths import FieldPath
+from podium.workloads.moment import Moment
+from podium.workloads.objects import JsonObject
 
 
 @dataclass(frozen=True, slots=True)

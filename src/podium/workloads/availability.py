@@ -8,9 +8,9 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from podium.population.clock import Moment
-from podium.population.objects.pods import Pod, ready_since
-from podium.population.objects.workloads import IntOrPercent
+from podium.workloads.kinds import IntOrPercent
+from podium.workloads.moment import Moment
+from podium.workloads.pods import Pod, ready_since
 
 
 class Availability(NamedTuple):
@@ -41,8 +41,12 @@ def availability(pods: Iterable[Pod], min_ready_s: int, moment: Moment) -> Avail
     return Availability(total, ready, available, min(waits) if waits else None)
 
 
+class NoPercentage(ValueError):
+    """A text that stands for a number of pods and is no percentage; API servers refuse it."""
+
+
 def scaled(written: IntOrPercent | None, total: int, *, rounds_up: bool, default: int = 0) -> int:
-    """A number as it is, a percentage of the total rounded as asked.
+    """A number as it is, a percentage of the total rounded as asked. Raises NoPercentage.
 
     >>> scaled("25%", 10, rounds_up=True), scaled("25%", 10, rounds_up=False)
     (3, 2)
@@ -52,7 +56,7 @@ def scaled(written: IntOrPercent | None, total: int, *, rounds_up: bool, default
     if isinstance(written, int):
         return written
     digits = written.removesuffix("%")
-    if not digits.isdecimal():
-        return default
+    if digits == written or not digits.isdecimal():
+        raise NoPercentage(written)
     share = int(digits) * total / 100
     return math.ceil(share) if rounds_up else math.floor(share)

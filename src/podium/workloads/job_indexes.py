@@ -8,15 +8,13 @@
 
 from collections.abc import Collection, Iterable, Iterator
 from itertools import count, islice
-from typing import Final
 
-from podium.population.objects.pods import Pod
-
-INDEX: Final = "batch.kubernetes.io/job-completion-index"
+from podium.workloads.jobs import COMPLETION_INDEX
+from podium.workloads.pods import Pod
 
 
 def index_of(pod: Pod) -> int | None:
-    text = pod.metadata.annotation(INDEX)
+    text = pod.metadata.annotation(COMPLETION_INDEX)
     return int(text) if text.isdecimal() else None
 
 

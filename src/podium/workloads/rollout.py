@@ -12,8 +12,8 @@ ones follow.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from podium.population.controllers.availability import scaled
-from podium.population.objects.workloads import Deployment, ReplicaSet, RollingUpdate
+from podium.workloads.availability import scaled
+from podium.workloads.kinds import Deployment, ReplicaSet, RollingUpdate
 
 _NONE = RollingUpdate()
 

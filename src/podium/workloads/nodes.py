@@ -1,26 +1,25 @@
 """Nodes, and the leases by which they show that they are alive."""
 
+from podium.api.meta import Condition, KubeObject, KubeStruct
 from podium.api.node import Taint
-from podium.population.objects.meta import Condition, Meta, Part, Thing
 
 
-class NodeSpec(Part, frozen=True):
+class NodeSpec(KubeStruct, frozen=True):
     unschedulable: bool = False
     taints: tuple[Taint, ...] | None = None
 
 
-class Address(Part, frozen=True):
+class Address(KubeStruct, frozen=True):
     type: str = ""
     address: str = ""
 
 
-class NodeStatus(Part, frozen=True):
+class NodeStatus(KubeStruct, frozen=True):
     conditions: tuple[Condition, ...] | None = None
     addresses: tuple[Address, ...] | None = None
 
 
-class Node(Thing, frozen=True):
-    metadata: Meta = Meta()
+class Node(KubeObject, frozen=True):
     spec: NodeSpec = NodeSpec()
     status: NodeStatus = NodeStatus()
 
@@ -33,12 +32,11 @@ class Node(Thing, frozen=True):
         return ""
 
 
-class LeaseSpec(Part, frozen=True):
+class LeaseSpec(KubeStruct, frozen=True):
     holder_identity: str | None = None
     lease_duration_seconds: int | None = None
     renew_time: str | None = None
 
 
-class Lease(Thing, frozen=True):
-    metadata: Meta = Meta()
+class Lease(KubeObject, frozen=True):
     spec: LeaseSpec = LeaseSpec()

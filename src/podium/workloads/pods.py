@@ -2,40 +2,42 @@
 
 import msgspec
 
+from podium.api.meta import Condition, KubeObject, KubeStruct
 from podium.api.node_affinity import required_names
 from podium.api.pod import Affinity, Toleration
-from podium.population.objects.meta import Condition, JsonObject, Meta, Part, Thing, is_true
+from podium.api.volumes import ephemeral_claim_name
+from podium.workloads.objects import JsonObject, is_true
 
 ENDED = ("Succeeded", "Failed")
 
 
-class Container(Part, frozen=True):
+class Container(KubeStruct, frozen=True):
     name: str = ""
     image: str = ""
     restart_policy: str = ""
 
 
-class ClaimVolume(Part, frozen=True):
+class ClaimVolume(KubeStruct, frozen=True):
     claim_name: str = ""
 
 
-class EphemeralVolume(Part, frozen=True):
+class EphemeralVolume(KubeStruct, frozen=True):
     volume_claim_template: JsonObject | None = None
 
 
-class Volume(Part, frozen=True):
+class Volume(KubeStruct, frozen=True):
     name: str = ""
     persistent_volume_claim: ClaimVolume | None = None
     ephemeral: EphemeralVolume | None = None
 
 
-class PodClaim(Part, frozen=True):
+class PodClaim(KubeStruct, frozen=True):
     name: str = ""
     resource_claim_name: str | None = None
     resource_claim_template_name: str | None = None
 
 
-class PodSpec(Part, frozen=True):
+class PodSpec(KubeStruct, frozen=True):
     node_name: str = ""
     restart_policy: str = ""
     scheduler_name: str = ""
@@ -49,38 +51,38 @@ class PodSpec(Part, frozen=True):
     resource_claims: tuple[PodClaim, ...] | None = None
 
 
-class RunningState(Part, frozen=True):
+class RunningState(KubeStruct, frozen=True):
     started_at: str | None = None
 
 
-class EndedState(Part, frozen=True):
+class EndedState(KubeStruct, frozen=True):
     exit_code: int = 0
     reason: str = ""
     finished_at: str | None = None
 
 
-class WaitingState(Part, frozen=True):
+class WaitingState(KubeStruct, frozen=True):
     reason: str = ""
 
 
-class ContainerState(Part, frozen=True):
+class ContainerState(KubeStruct, frozen=True):
     running: RunningState | None = None
     terminated: EndedState | None = None
     waiting: WaitingState | None = None
 
 
-class ContainerStatus(Part, frozen=True):
+class ContainerStatus(KubeStruct, frozen=True):
     name: str = ""
     restart_count: int = 0
     state: ContainerState | None = None
 
 
-class ClaimStatus(Part, frozen=True):
+class ClaimStatus(KubeStruct, frozen=True):
     name: str = ""
     resource_claim_name: str | None = None
 
 
-class PodStatus(Part, frozen=True):
+class PodStatus(KubeStruct, frozen=True):
     phase: str = ""
     reason: str = ""
     start_time: str | None = None
@@ -90,8 +92,7 @@ class PodStatus(Part, frozen=True):
     resource_claim_statuses: tuple[ClaimStatus, ...] | None = None
 
 
-class Pod(Thing, frozen=True):
-    metadata: Meta = Meta()
+class Pod(KubeObject, frozen=True):
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()
 
@@ -125,7 +126,7 @@ class Pod(Thing, frozen=True):
             if volume.persistent_volume_claim is not None:
                 found.append(volume.persistent_volume_claim.claim_name)
             elif volume.ephemeral is not None:
-                found.append(f"{self.name}-{volume.name}")
+                found.append(ephemeral_claim_name(self.name, volume.name))
         return tuple(found)
 
     @property

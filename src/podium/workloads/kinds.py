@@ -1,31 +1,46 @@
-"""Controllers' objects: how many pods of which template, and how far they have come."""
+"""Controllers' objects: how many pods of which template, and how far they have come.
+
+The engine reads some of these kinds for their selectors only (`podium.api.workloads`); here they
+have what their controllers need. A template stays JSON: it is passed on to pods as it is, with
+fields that nobody here knows.
+"""
+
+from typing import Literal
 
 import msgspec
 
-from podium.api.meta import LabelSelector
-from podium.population.objects.meta import Condition, JsonObject, Meta, Part, Thing
+from podium.api.meta import Condition, KubeObject, KubeStruct, LabelSelector
+from podium.workloads.objects import JsonObject
 
 IntOrPercent = int | str
 
 
-class PodTemplate(Part, frozen=True):
-    """A template; its spec is passed on to pods as it is."""
-
+class PodTemplate(KubeStruct, frozen=True):
     metadata: JsonObject = msgspec.field(default_factory=dict)
     spec: JsonObject = msgspec.field(default_factory=dict)
 
 
-# --- replica sets and deployments -------------------------------------------------------------
-
-
-class ReplicasSpec(Part, frozen=True):
+class ReplicasSpec(KubeStruct, frozen=True):
     replicas: int | None = None
     min_ready_seconds: int = 0
     selector: LabelSelector | None = None
     template: PodTemplate = PodTemplate()
 
 
-class ReplicasStatus(Part, frozen=True):
+class Replicated(KubeObject, frozen=True):
+    """What all kinds that ask for a number of pods have in common."""
+
+    spec: ReplicasSpec = ReplicasSpec()
+
+    @property
+    def wanted(self) -> int:
+        return 1 if self.spec.replicas is None else max(self.spec.replicas, 0)
+
+
+# --- replica sets and deployments -------------------------------------------------------------
+
+
+class ReplicasStatus(KubeStruct, frozen=True):
     replicas: int = 0
     fully_labeled_replicas: int = 0
     ready_replicas: int = 0
@@ -33,66 +48,60 @@ class ReplicasStatus(Part, frozen=True):
     observed_generation: int = 0
 
 
-class ReplicaSet(Thing, frozen=True):
-    metadata: Meta = Meta()
-    spec: ReplicasSpec = ReplicasSpec()
+class ReplicaSet(Replicated, frozen=True):
+    api_version: Literal["apps/v1"] = "apps/v1"
+    kind: Literal["ReplicaSet"] = "ReplicaSet"
     status: ReplicasStatus = ReplicasStatus()
 
-    @property
-    def wanted(self) -> int:
-        return 1 if self.spec.replicas is None else self.spec.replicas
 
-
-class ReplicationControllerSpec(Part, frozen=True):
+class ReplicationControllerSpec(KubeStruct, frozen=True):
     replicas: int | None = None
     min_ready_seconds: int = 0
     selector: dict[str, str] | None = None
     template: PodTemplate = PodTemplate()
 
 
-class ReplicationController(Thing, frozen=True):
-    metadata: Meta = Meta()
+class ReplicationController(KubeObject, frozen=True):
+    api_version: Literal["v1"] = "v1"
+    kind: Literal["ReplicationController"] = "ReplicationController"
     spec: ReplicationControllerSpec = ReplicationControllerSpec()
     status: ReplicasStatus = ReplicasStatus()
 
     def as_replica_set(self) -> ReplicaSet:
         """The same in the newer form, in which it is looked after."""
         spec = self.spec
+        labels = spec.selector or spec.template.metadata.get("labels")
         return ReplicaSet(
             metadata=self.metadata,
             spec=ReplicasSpec(
                 replicas=spec.replicas,
                 min_ready_seconds=spec.min_ready_seconds,
-                selector=LabelSelector(match_labels=spec.selector),
+                selector=LabelSelector(match_labels=labels),
                 template=spec.template,
             ),
             status=self.status,
         )
 
 
-class RollingUpdate(Part, frozen=True):
+class RollingUpdate(KubeStruct, frozen=True):
     max_unavailable: IntOrPercent | None = None
     max_surge: IntOrPercent | None = None
     partition: int | None = None
 
 
-class Strategy(Part, frozen=True):
+class Strategy(KubeStruct, frozen=True):
     type: str = "RollingUpdate"
     rolling_update: RollingUpdate | None = None
 
 
-class DeploymentSpec(Part, frozen=True):
-    replicas: int | None = None
-    min_ready_seconds: int = 0
+class DeploymentSpec(ReplicasSpec, frozen=True):
     paused: bool = False
     progress_deadline_seconds: int | None = None
     revision_history_limit: int | None = None
-    selector: LabelSelector | None = None
     strategy: Strategy = Strategy()
-    template: PodTemplate = PodTemplate()
 
 
-class DeploymentStatus(Part, frozen=True):
+class DeploymentStatus(KubeStruct, frozen=True):
     replicas: int = 0
     updated_replicas: int = 0
     ready_replicas: int = 0
@@ -102,36 +111,32 @@ class DeploymentStatus(Part, frozen=True):
     conditions: tuple[Condition, ...] | None = None
 
 
-class Deployment(Thing, frozen=True):
-    metadata: Meta = Meta()
+class Deployment(Replicated, frozen=True):
+    api_version: Literal["apps/v1"] = "apps/v1"
+    kind: Literal["Deployment"] = "Deployment"
     spec: DeploymentSpec = DeploymentSpec()
     status: DeploymentStatus = DeploymentStatus()
-
-    @property
-    def wanted(self) -> int:
-        return 1 if self.spec.replicas is None else self.spec.replicas
 
 
 # --- stateful sets and daemon sets ------------------------------------------------------------
 
 
-class Ordinals(Part, frozen=True):
+class Ordinals(KubeStruct, frozen=True):
     start: int = 0
 
 
-class StatefulSetSpec(Part, frozen=True):
-    replicas: int | None = None
-    min_ready_seconds: int = 0
+class StatefulSetSpec(ReplicasSpec, frozen=True):
+    UNREAD = frozenset({"persistentVolumeClaimRetentionPolicy"})
+
     pod_management_policy: str = "OrderedReady"
     revision_history_limit: int | None = None
-    selector: LabelSelector | None = None
-    template: PodTemplate = PodTemplate()
-    ordinals: Ordinals | None = None
+    service_name: str = ""
+    ordinals: Ordinals = Ordinals()
     update_strategy: Strategy = Strategy()
     volume_claim_templates: tuple[JsonObject, ...] | None = None
 
 
-class StatefulSetStatus(Part, frozen=True):
+class StatefulSetStatus(KubeStruct, frozen=True):
     replicas: int = 0
     ready_replicas: int = 0
     available_replicas: int = 0
@@ -142,17 +147,21 @@ class StatefulSetStatus(Part, frozen=True):
     observed_generation: int = 0
 
 
-class StatefulSet(Thing, frozen=True):
-    metadata: Meta = Meta()
+class StatefulSet(Replicated, frozen=True):
+    api_version: Literal["apps/v1"] = "apps/v1"
+    kind: Literal["StatefulSet"] = "StatefulSet"
     spec: StatefulSetSpec = StatefulSetSpec()
     status: StatefulSetStatus = StatefulSetStatus()
 
     @property
-    def wanted(self) -> int:
-        return 1 if self.spec.replicas is None else self.spec.replicas
+    def ordinals(self) -> range:
+        start = self.spec.ordinals.start
+        return range(start, start + self.wanted)
 
 
-class DaemonSetSpec(Part, frozen=True):
+class DaemonSetSpec(KubeStruct, frozen=True):
+    UNREAD = frozenset({"templateGeneration"})
+
     min_ready_seconds: int = 0
     revision_history_limit: int | None = None
     selector: LabelSelector | None = None
@@ -160,7 +169,7 @@ class DaemonSetSpec(Part, frozen=True):
     update_strategy: Strategy = Strategy()
 
 
-class DaemonSetStatus(Part, frozen=True):
+class DaemonSetStatus(KubeStruct, frozen=True):
     current_number_scheduled: int = 0
     number_misscheduled: int = 0
     desired_number_scheduled: int = 0
@@ -171,14 +180,14 @@ class DaemonSetStatus(Part, frozen=True):
     observed_generation: int = 0
 
 
-class DaemonSet(Thing, frozen=True):
-    metadata: Meta = Meta()
+class DaemonSet(KubeObject, frozen=True):
+    api_version: Literal["apps/v1"] = "apps/v1"
+    kind: Literal["DaemonSet"] = "DaemonSet"
     spec: DaemonSetSpec = DaemonSetSpec()
     status: DaemonSetStatus = DaemonSetStatus()
 
 
-class ControllerRevision(Thing, frozen=True):
-    metadata: Meta = Meta()
+class ControllerRevision(KubeObject, frozen=True):
     revision: int = 0
     data: JsonObject | None = None
 
@@ -186,7 +195,19 @@ class ControllerRevision(Thing, frozen=True):
 # --- jobs -------------------------------------------------------------------------------------
 
 
-class JobSpec(Part, frozen=True):
+class JobSpec(KubeStruct, frozen=True):
+    UNREAD = frozenset(
+        {
+            "backoffLimitPerIndex",
+            "manualSelector",
+            "maxFailedIndexes",
+            "podFailurePolicy",
+            "podReplacementPolicy",
+            "selector",
+            "successPolicy",
+        }
+    )
+
     parallelism: int | None = None
     completions: int | None = None
     completion_mode: str = "NonIndexed"
@@ -198,12 +219,12 @@ class JobSpec(Part, frozen=True):
     template: PodTemplate = PodTemplate()
 
 
-class Uncounted(Part, frozen=True):
+class Uncounted(KubeStruct, frozen=True):
     succeeded: tuple[str, ...] | None = None
     failed: tuple[str, ...] | None = None
 
 
-class JobStatus(Part, frozen=True):
+class JobStatus(KubeStruct, frozen=True):
     active: int = 0
     ready: int | None = None
     terminating: int | None = None
@@ -216,45 +237,32 @@ class JobStatus(Part, frozen=True):
     conditions: tuple[Condition, ...] | None = None
 
 
-class Job(Thing, frozen=True):
-    metadata: Meta = Meta()
+class Job(KubeObject, frozen=True):
+    api_version: Literal["batch/v1"] = "batch/v1"
+    kind: Literal["Job"] = "Job"
     spec: JobSpec = JobSpec()
     status: JobStatus = JobStatus()
 
     @property
-    def finished_at(self) -> str | None:
-        """When it was over, for good or ill; None if it is not."""
+    def is_indexed(self) -> bool:
+        return self.spec.completion_mode == "Indexed"
+
+    @property
+    def end(self) -> Condition | None:
+        """The condition that says that it is over, for good or ill."""
         for condition in self.status.conditions or ():
             if condition.type in ("Complete", "Failed") and condition.status == "True":
-                return condition.last_transition_time
+                return condition
         return None
 
 
-# --- disruption budgets -----------------------------------------------------------------------
+Workload = Deployment | ReplicaSet | ReplicationController | StatefulSet | DaemonSet | Job
 
-
-class BudgetSpec(Part, frozen=True):
-    min_available: IntOrPercent | None = None
-    max_unavailable: IntOrPercent | None = None
-    selector: LabelSelector | None = None
-
-
-class BudgetStatus(Part, frozen=True):
-    observed_generation: int = 0
-    disruptions_allowed: int = 0
-    current_healthy: int = 0
-    desired_healthy: int = 0
-    expected_pods: int = 0
-    disrupted_pods: dict[str, str | None] | None = None
-    conditions: tuple[Condition, ...] | None = None
-
-
-class DisruptionBudget(Thing, frozen=True):
-    metadata: Meta = Meta()
-    spec: BudgetSpec = BudgetSpec()
-    status: BudgetStatus = BudgetStatus()
-
-
-def canonical(value: object) -> bytes:
-    """Bytes that are equal exactly when the JSON is, whatever the order of its keys."""
-    return msgspec.json.encode(value, order="sorted")
+WORKLOAD_KINDS: dict[tuple[str, str], type[Workload]] = {
+    ("apps/v1", "Deployment"): Deployment,
+    ("apps/v1", "ReplicaSet"): ReplicaSet,
+    ("apps/v1", "StatefulSet"): StatefulSet,
+    ("apps/v1", "DaemonSet"): DaemonSet,
+    ("batch/v1", "Job"): Job,
+    ("v1", "ReplicationController"): ReplicationController,
+}

@@ -6,30 +6,42 @@ driver's topology keys (from the CSINode), or from everywhere if the driver name
 
 from typing import Final
 
-from podium.client.resources import PERSISTENT_VOLUMES
-from podium.population.actions import Create
-from podium.population.objects.meta import JsonObject
-from podium.population.objects.nodes import Node
-from podium.population.objects.storage import PROVISIONED_BY, Claim, CSINode, StorageClass
+from podium.api.storage import CSINode, PersistentVolumeClaim, StorageClass
+from podium.workloads.objects import JsonObject
 
+NO_PROVISIONER: Final = "kubernetes.io/no-provisioner"
+_PROVISIONED_BY: Final = "pv.kubernetes.io/provisioned-by"
 _DEFAULT_POLICY: Final = "Delete"
 
 
-def provision(
-    claim: Claim, storage_class: StorageClass, node: Node | None, csi_node: CSINode | None
-) -> Create:
+def can_provision(storage_class: StorageClass) -> bool:
+    return storage_class.provisioner not in ("", NO_PROVISIONER)
+
+
+def claim_reference(claim: PersistentVolumeClaim) -> JsonObject:
+    """How a volume names the claim that it belongs to."""
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "namespace": claim.namespace,
+        "name": claim.name,
+        "uid": claim.metadata.uid,
+    }
+
+
+def provisioned_volume(
+    claim: PersistentVolumeClaim,
+    storage_class: StorageClass,
+    node_labels: dict[str, str] | None,
+    csi_node: CSINode | None,
+) -> JsonObject:
+    """`node_labels` are those of the node that was chosen, None if none was."""
     driver = storage_class.provisioner
     name = f"pvc-{claim.metadata.uid}"
     spec: JsonObject = {
         "capacity": {"storage": (claim.spec.resources.requests or {}).get("storage", "0")},
         "accessModes": list(claim.spec.access_modes or ()),
-        "claimRef": {
-            "apiVersion": "v1",
-            "kind": "PersistentVolumeClaim",
-            "namespace": claim.namespace,
-            "name": claim.name,
-            "uid": claim.metadata.uid,
-        },
+        "claimRef": claim_reference(claim),
         "persistentVolumeReclaimPolicy": storage_class.reclaim_policy or _DEFAULT_POLICY,
         "storageClassName": storage_class.name,
         **_source(driver, name),
@@ -38,12 +50,11 @@ def provision(
         spec["volumeMode"] = claim.spec.volume_mode
     if storage_class.mount_options:
         spec["mountOptions"] = list(storage_class.mount_options)
-    reach = _reach(driver, node, csi_node)
+    reach = _reach(driver, node_labels or {}, csi_node)
     if reach:
         spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": [{"matchExpressions": reach}]}}
-    metadata = {"name": name, "annotations": {PROVISIONED_BY: driver}}
-    body = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": metadata, "spec": spec}
-    return Create(PERSISTENT_VOLUMES, "", body)
+    metadata = {"name": name, "annotations": {_PROVISIONED_BY: driver}}
+    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": metadata, "spec": spec}
 
 
 def _source(driver: str, name: str) -> JsonObject:
@@ -54,10 +65,9 @@ def _source(driver: str, name: str) -> JsonObject:
     return {"csi": {"driver": driver, "volumeHandle": name}}
 
 
-def _reach(driver: str, node: Node | None, csi_node: CSINode | None) -> list[JsonObject]:
+def _reach(driver: str, labels: dict[str, str], csi_node: CSINode | None) -> list[JsonObject]:
     drivers = (csi_node.spec.drivers if csi_node is not None else None) or ()
     keys = next((entry.topology_keys for entry in drivers if entry.name == driver), None)
-    labels = (node.metadata.labels if node is not None else None) or {}
     return [
         {"key": key, "operator": "In", "values": [labels[key]]}
         for key in keys or ()

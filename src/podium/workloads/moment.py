@@ -1,0 +1,30 @@
+"""Instants that rules are given, since they own no clock."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One instant; `now_s` counts cluster seconds, `wall_s` seconds since 1970.
+
+    `speed` is how many cluster seconds pass in one second of the calendar.
+    """
+
+    now_s: float
+    wall_s: float
+    speed: float = 1.0
+
+    @property
+    def timestamp(self) -> str:
+        return datetime.fromtimestamp(int(self.wall_s), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    @property
+    def micro_timestamp(self) -> str:
+        return datetime.fromtimestamp(self.wall_s, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+    def age_s(self, timestamp: str | None) -> float:
+        """Cluster seconds since a timestamp; 0 if there is none."""
+        if not timestamp:
+            return 0.0
+        return max(0.0, self.wall_s - datetime.fromisoformat(timestamp).timestamp()) * self.speed
