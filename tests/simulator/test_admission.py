@@ -8,7 +8,7 @@ from builders import make_node, make_pod
 
 from podium.api.devices import ResourceClaim
 from podium.api.errors import ObjectError
-from podium.api.meta import KubeStruct, ObjectMeta
+from podium.api.meta import KubeObject, ObjectMeta
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
@@ -20,7 +20,7 @@ def priority_class(name: str, value: int, **more: Any) -> PriorityClass:
     return PriorityClass(metadata=ObjectMeta(name=name), value=value, **more)
 
 
-def admit(pod: Pod, *classes: KubeStruct) -> Pod:
+def admit(pod: Pod, *classes: KubeObject) -> Pod:
     return Admission(classes).admit(pod)
 
 

@@ -6,7 +6,7 @@ So tests read plans, and nothing here waits.
 
 from dataclasses import dataclass, field
 
-from podium.api.meta import KubeObject, ObjectMeta
+from podium.api.meta import KubeObject, KubeStruct, ObjectMeta
 from podium.client import PatchType, ResourceType
 from podium.workloads.objects import JsonObject
 
@@ -76,6 +76,12 @@ def status_patch(
     """A change of the status; conditions that are not in it stay as they are."""
     metadata = obj.metadata
     return Patch(resource, metadata.namespace, metadata.name, {"status": status}, "status", kind)
+
+
+def reported(status: KubeStruct, wanted: JsonObject) -> JsonObject:
+    """What a status says now of the fields that are to be written into it."""
+    fields = zip(status.__struct_encode_fields__, status.__struct_fields__, strict=True)
+    return {name: getattr(status, attribute) for name, attribute in fields if name in wanted}
 
 
 def without_finalizer(resource: ResourceType, obj: KubeObject, finalizer: str) -> Patch:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from podium.api.devices import ResourceClaim, ResourceClaimSpec
 from podium.api.errors import ObjectError
 from podium.api.kinds import CLUSTER_SCOPED
-from podium.api.meta import KubeStruct, ObjectMeta
+from podium.api.meta import KubeObject, ObjectMeta
 from podium.api.node import Node
 from podium.api.pod import Container, Pod, PodSpec
 from podium.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
@@ -33,22 +33,15 @@ from podium.workloads.priorities import (
 )
 from podium.workloads.storage_classes import CLASS_ANNOTATION, default_storage_class
 
-K = TypeVar("K", bound=KubeStruct)
+K = TypeVar("K", bound=KubeObject)
 
 DEFAULT_NAMESPACE = "default"
 NAMESPACE_LABEL = "kubernetes.io/metadata.name"
 
 
-def metadata_of(obj: KubeStruct) -> ObjectMeta:
-    metadata = getattr(obj, "metadata", None)
-    if not isinstance(metadata, ObjectMeta):
-        raise TypeError(f"{type(obj).__name__} has no metadata")
-    return metadata
-
-
-def stored(obj: KubeStruct) -> bool:
+def stored(obj: KubeObject) -> bool:
     """Whether an API server has accepted the object already."""
-    return bool(metadata_of(obj).resource_version)
+    return bool(obj.metadata.resource_version)
 
 
 def uid_for(kind: str, namespace: str, name: str) -> str:
@@ -58,7 +51,7 @@ def uid_for(kind: str, namespace: str, name: str) -> str:
 
 def identified(obj: K) -> K:
     """The object with a namespace (if its kind has them) and a UID."""
-    metadata = metadata_of(obj)
+    metadata = obj.metadata
     namespace = metadata.namespace
     if type(obj) in CLUSTER_SCOPED:
         namespace = ""
@@ -73,7 +66,7 @@ def identified(obj: K) -> K:
 class Admission:
     """Fills in objects, knowing the classes of the cluster they go into."""
 
-    def __init__(self, objects: Iterable[KubeStruct]) -> None:
+    def __init__(self, objects: Iterable[KubeObject]) -> None:
         found = list(objects)
         priorities = [obj for obj in found if isinstance(obj, PriorityClass)]
         self._priorities: dict[str, PriorityClass] = {
@@ -213,7 +206,7 @@ def _with(obj: K, **changes: Any) -> K:
     return changed
 
 
-def _same(before: K, after: KubeStruct) -> K:
+def _same(before: K, after: KubeObject) -> K:
     """`after`, known to be of the type of `before`."""
     if not isinstance(after, type(before)):
         raise TypeError(f"{type(before).__name__} became {type(after).__name__}")

@@ -16,7 +16,7 @@ from podium.api.meta import KubeObject, KubeStruct, ObjectMeta
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.api.workloads import Namespace, PodDisruptionBudget
-from podium.simulator.admission import Admission, identified, metadata_of, stored
+from podium.simulator.admission import Admission, identified, stored
 from podium.simulator.disruptions import count_budget, scales_of
 from podium.simulator.inputs import Inputs, Item, Validation, read_inputs
 from podium.simulator.pod_claims import ClaimMaker
@@ -201,8 +201,7 @@ def _refuse_empty(scenario: Scenario, inputs: Inputs, paths: Sequence[str]) -> N
 
 
 def _key(obj: KubeObject) -> str:
-    metadata = metadata_of(obj)
-    return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
+    return f"{obj.namespace}/{obj.name}" if obj.namespace else obj.name
 
 
 def _count(number: int, noun: str) -> str:

@@ -12,7 +12,7 @@ from podium.api.errors import ObjectError
 from podium.api.field_paths import join
 from podium.api.label_syntax import key_problems, value_problems
 from podium.api.labels import SelectorError, selector_of
-from podium.api.meta import KubeStruct, LabelSelector, ObjectMeta, ResourceList
+from podium.api.meta import KubeObject, LabelSelector, ObjectMeta, ResourceList
 from podium.api.node import Node
 from podium.api.node_affinity import NodeSelectorError, parse_node_selector, preferred_of
 from podium.api.pod import (
@@ -28,7 +28,6 @@ from podium.api.pod import (
 )
 from podium.api.quantity import nano
 from podium.api.workloads import PriorityClass
-from podium.simulator.admission import metadata_of
 from podium.simulator.templates import read_template
 from podium.workloads.kinds import Workload
 from podium.workloads.priorities import MAX_USER_PRIORITY, SYSTEM_PRIORITIES
@@ -39,12 +38,11 @@ _OPERATORS = ("Equal", "Exists", "Lt", "Gt")
 Problems = Iterator[ObjectError]
 
 
-def problems_of(obj: KubeStruct) -> Problems:
+def problems_of(obj: KubeObject) -> Problems:
     """Everything that is wrong with an object that somebody wrote."""
-    metadata = metadata_of(obj)
     if not isinstance(obj, Pod | Node | PriorityClass | Workload):
         return
-    yield from _labels(metadata.labels, "metadata.labels")
+    yield from _labels(obj.metadata.labels, "metadata.labels")
     match obj:
         case Pod():
             yield from _pod_spec(obj.spec, "spec")

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from podium.api.errors import ObjectError
 from podium.client.resources import DAEMON_SETS, PODS
-from podium.population.actions import NOTHING, Action, Create, Plan, delete, status_patch
+from podium.population.actions import NOTHING, Action, Create, Plan, delete, reported, status_patch
 from podium.population.control import Wake
 from podium.population.controllers.ownership import (
     possible_pods,
     settle_ownership,
-    wake_owners_of_pods,
+    wake_owners,
 )
 from podium.population.controllers.revisions import settle_revisions
 from podium.population.world import World
@@ -24,7 +24,6 @@ from podium.workloads.daemons import DAEMON_SET, DaemonTemplate
 from podium.workloads.kinds import (
     ControllerRevision,
     DaemonSet,
-    DaemonSetStatus,
     RollingUpdate,
 )
 from podium.workloads.moment import Moment
@@ -75,7 +74,7 @@ def decide(
     if not made and not removed:
         actions += _rolling(daemons, places, revision.hash, moment)
     status = _status(daemons, places, revision.hash, moment)
-    if status != _reported(daemons.status):
+    if status != reported(daemons.status, status):
         actions.append(status_patch(DAEMON_SETS, daemons, status))
     again = availability(owned, daemons.spec.min_ready_seconds, moment).again_after_s
     return Plan(actions, again)
@@ -175,19 +174,6 @@ def _status(
     }
 
 
-def _reported(status: DaemonSetStatus) -> JsonObject:
-    return {
-        "desiredNumberScheduled": status.desired_number_scheduled,
-        "currentNumberScheduled": status.current_number_scheduled,
-        "numberMisscheduled": status.number_misscheduled,
-        "numberReady": status.number_ready,
-        "updatedNumberScheduled": status.updated_number_scheduled,
-        "numberAvailable": status.number_available,
-        "numberUnavailable": status.number_unavailable,
-        "observedGeneration": status.observed_generation,
-    }
-
-
 class DaemonSets:
     """Keys are the namespace and name of a daemon set."""
 
@@ -202,7 +188,7 @@ class DaemonSets:
         )
 
     def watch(self, wake: Wake) -> None:
-        wake_owners_of_pods(self._world, self._sets, DAEMON_SET, wake)
+        wake_owners(self._world.pods, self._sets, DAEMON_SET, wake)
 
         def node_changed(old: Node | None, new: Node | None) -> None:
             if old is not None and new is not None and _as_seen(old) == _as_seen(new):

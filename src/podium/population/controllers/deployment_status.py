@@ -7,8 +7,9 @@
 from collections.abc import Sequence
 from typing import Final
 
+from podium.population.actions import reported
 from podium.population.controllers.conditions import changed_condition
-from podium.workloads.kinds import Deployment, DeploymentStatus, ReplicaSet
+from podium.workloads.kinds import Deployment, ReplicaSet
 from podium.workloads.moment import Moment
 from podium.workloads.objects import JsonObject, condition_of
 from podium.workloads.rollout import limits
@@ -49,7 +50,7 @@ def deployment_status(
         conditions.append(progress)
     if conditions:
         return {**counts, "conditions": conditions}, again_after_s
-    return ({} if counts == _reported(deployment.status) else counts), again_after_s
+    return ({} if counts == reported(deployment.status, counts) else counts), again_after_s
 
 
 def _counts(
@@ -64,17 +65,6 @@ def _counts(
         "availableReplicas": available,
         "unavailableReplicas": max(0, total - available),
         "observedGeneration": deployment.metadata.generation,
-    }
-
-
-def _reported(status: DeploymentStatus) -> dict[str, int]:
-    return {
-        "replicas": status.replicas,
-        "updatedReplicas": status.updated_replicas,
-        "readyReplicas": status.ready_replicas,
-        "availableReplicas": status.available_replicas,
-        "unavailableReplicas": status.unavailable_replicas,
-        "observedGeneration": status.observed_generation,
     }
 
 
@@ -109,7 +99,7 @@ def _progress(
 
 
 def _moved(deployment: Deployment, counts: dict[str, int]) -> bool:
-    before = _reported(deployment.status)
+    before = reported(deployment.status, counts)
     old_pods = counts["replicas"] - counts["updatedReplicas"]
     return (
         any(

@@ -14,7 +14,7 @@ from podium.client.resources import DEPLOYMENTS, REPLICA_SETS
 from podium.population.actions import NOTHING, Action, Create, Patch, Plan, delete, status_patch
 from podium.population.control import Wake
 from podium.population.controllers.deployment_status import deployment_status
-from podium.population.controllers.ownership import settle_ownership
+from podium.population.controllers.ownership import settle_ownership, wake_owners
 from podium.population.world import World
 from podium.workloads.kinds import Deployment, PodTemplate, ReplicaSet
 from podium.workloads.moment import Moment
@@ -190,33 +190,17 @@ class Deployments:
         self._pods = world.pods
 
     def watch(self, wake: Wake) -> None:
-        def set_changed(old: ReplicaSet | None, new: ReplicaSet | None) -> None:
-            for each in (old, new):
-                if each is None:
-                    continue
-                owner = each.metadata.controller
-                if owner is None:
-                    for candidate in self._deployments.in_namespace.of(each.namespace):
-                        wake(candidate.metadata.key)
-                elif owner.kind == DEPLOYMENT.name:
-                    wake((each.namespace, owner.name))
-
-        def deployment_changed(old: Deployment | None, new: Deployment | None) -> None:
-            del old
-            if new is not None:
-                wake(new.metadata.key)
-
         def pod_changed(old: Pod | None, new: Pod | None) -> None:
             """Only the end of a pod matters: whoever recreates pods waits for it."""
             if old is None or new is not None:
                 return
             owner = old.metadata.controller
             found = owner and self._sets.get(old.namespace, owner.name)
-            if found:
-                set_changed(None, found)
+            above = found.metadata.controller if found else None
+            if above is not None and above.kind == DEPLOYMENT.name:
+                wake((old.namespace, above.name))
 
-        self._sets.listen(set_changed)
-        self._deployments.listen(deployment_changed)
+        wake_owners(self._sets, self._deployments, DEPLOYMENT, wake)
         self._pods.listen(pod_changed)
 
     def plan(self, key: tuple[str, str], moment: Moment) -> Plan:

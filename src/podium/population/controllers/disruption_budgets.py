@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from podium.api.meta import OwnerReference
-from podium.api.workloads import PodDisruptionBudget, PodDisruptionBudgetStatus
+from podium.api.workloads import PodDisruptionBudget
 from podium.client.resources import POD_DISRUPTION_BUDGETS
-from podium.population.actions import NOTHING, Plan, sooner, status_patch
+from podium.population.actions import NOTHING, Plan, reported, sooner, status_patch
 from podium.population.control import Wake
 from podium.population.controllers.conditions import changed_condition
+from podium.population.controllers.ownership import wake_changed
 from podium.population.world import World
 from podium.workloads.disruptions import Scale, count_disruptions
 from podium.workloads.moment import Moment
@@ -44,8 +45,8 @@ def decide(
         "currentHealthy": healthy,
         "desiredHealthy": desired,
         "expectedPods": expected,
-        "disruptedPods": _change(budget.status.disrupted_pods or {}, disrupted),
     }
+    gone = {name: None for name in budget.status.disrupted_pods or () if name not in disrupted}
     state = ("True", "SufficientPods") if allowed else ("False", "InsufficientPods")
     condition = changed_condition(
         budget.status.conditions,
@@ -57,8 +58,9 @@ def decide(
     )
     if condition is not None:
         status["conditions"] = [condition]
-    elif status == _reported(budget.status):
+    elif not gone and status == reported(budget.status, status):
         return Plan([], again_after_s)
+    status["disruptedPods"] = gone
     return Plan([status_patch(POD_DISRUPTION_BUDGETS, budget, status)], again_after_s)
 
 
@@ -77,22 +79,6 @@ def _disrupted(
     return kept, sooner(*rests)
 
 
-def _change(known: dict[str, str | None], kept: set[str]) -> JsonObject:
-    """The entries to take away."""
-    return {name: None for name in known if name not in kept}
-
-
-def _reported(status: PodDisruptionBudgetStatus) -> JsonObject:
-    return {
-        "observedGeneration": status.observed_generation,
-        "disruptionsAllowed": status.disruptions_allowed,
-        "currentHealthy": status.current_healthy,
-        "desiredHealthy": status.desired_healthy,
-        "expectedPods": status.expected_pods,
-        "disruptedPods": {},
-    }
-
-
 class DisruptionBudgets:
     """Keys are the namespace and name of a budget."""
 
@@ -105,20 +91,13 @@ class DisruptionBudgets:
         self._controllers = world.replication_controllers
 
     def watch(self, wake: Wake) -> None:
-        def budget_changed(
-            old: PodDisruptionBudget | None, new: PodDisruptionBudget | None
-        ) -> None:
-            del old
-            if new is not None:
-                wake(new.metadata.key)
-
         def pod_changed(old: Pod | None, new: Pod | None) -> None:
             for budget in self._budgets.in_namespace.of((new or old or _NO_POD).namespace):
                 selector = selector_or_nothing(budget.spec.selector)
                 if any(pod and selector.matches(pod.metadata.labels) for pod in (old, new)):
                     wake(budget.metadata.key)
 
-        self._budgets.listen(budget_changed)
+        wake_changed(self._budgets, wake)
         self._pods.listen(pod_changed)
 
     def plan(self, key: tuple[str, str], moment: Moment) -> Plan:

@@ -24,7 +24,7 @@ from podium.population.controllers import job_counting
 from podium.population.controllers.conditions import changed_condition
 from podium.population.controllers.job_counting import TRACKING, has_failed, is_tracked
 from podium.population.controllers.job_status import Situation, job_status, reported_status
-from podium.population.controllers.ownership import wake_owners_of_pods
+from podium.population.controllers.ownership import wake_owners
 from podium.population.world import World
 from podium.workloads import job_indexes
 from podium.workloads.jobs import JOB, job_pod, wanted_pods
@@ -214,7 +214,7 @@ class Jobs:
         self._tracked = self._pods.index(_owning_job)
 
     def watch(self, wake: Wake) -> None:
-        wake_owners_of_pods(self._world, self._jobs, JOB, wake)
+        wake_owners(self._world.pods, self._jobs, JOB, wake)
 
     def plan(self, key: tuple[str, str], moment: Moment) -> Plan:
         job = self._jobs.find(key)

@@ -66,24 +66,29 @@ def possible_pods(world: World, owner: ObjectMeta) -> list[Pod]:
     return [*pods.owned_by.of(owner.uid), *pods.orphans.of(owner.namespace)]
 
 
-def wake_owners_of_pods(world: World, owners: Store[Any], kind: Kind, wake: Wake) -> None:
-    """Wake an owner when it changes, when a pod of it does, or when an orphan may be its."""
+def wake_changed(store: Store[Any], wake: Wake) -> None:
+    """Wake an object when it is made or changes."""
 
-    def owner_changed(old: KubeObject | None, new: KubeObject | None) -> None:
-        del old
+    def changed(_: KubeObject | None, new: KubeObject | None) -> None:
         if new is not None:
             wake(new.metadata.key)
 
-    def pod_changed(old: Pod | None, new: Pod | None) -> None:
-        for pod in (old, new):
-            if pod is None:
+    store.listen(changed)
+
+
+def wake_owners(dependents: Store[Any], owners: Store[Any], kind: Kind, wake: Wake) -> None:
+    """Wake an owner when it changes, when what it owns does, or when an orphan may be its."""
+
+    def dependent_changed(old: KubeObject | None, new: KubeObject | None) -> None:
+        for each in (old, new):
+            if each is None:
                 continue
-            owner = pod.metadata.controller
+            owner = each.metadata.controller
             if owner is None:
-                for candidate in owners.in_namespace.of(pod.namespace):
+                for candidate in owners.in_namespace.of(each.namespace):
                     wake(candidate.metadata.key)
             elif owner.kind == kind.name:
-                wake((pod.namespace, owner.name))
+                wake((each.namespace, owner.name))
 
-    owners.listen(owner_changed)
-    world.pods.listen(pod_changed)
+    wake_changed(owners, wake)
+    dependents.listen(dependent_changed)

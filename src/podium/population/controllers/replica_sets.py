@@ -8,12 +8,12 @@ from typing import Final
 
 from podium.client import ResourceType
 from podium.client.resources import PODS, REPLICA_SETS, REPLICATION_CONTROLLERS
-from podium.population.actions import NOTHING, Action, Create, Plan, delete, status_patch
+from podium.population.actions import NOTHING, Action, Create, Plan, delete, reported, status_patch
 from podium.population.control import Wake
 from podium.population.controllers.ownership import (
     possible_pods,
     settle_ownership,
-    wake_owners_of_pods,
+    wake_owners,
 )
 from podium.population.world import World
 from podium.workloads.availability import availability
@@ -52,21 +52,10 @@ def decide(
         "availableReplicas": found.available,
         "observedGeneration": replicas.metadata.generation,
     }
-    if status != _reported(replicas):
+    if status != reported(replicas.status, status):
         actions.append(status_patch(resource, replicas, status))
     again = 0.0 if abs(replicas.wanted - len(active)) > _BURST else found.again_after_s
     return Plan(actions, again)
-
-
-def _reported(replicas: ReplicaSet) -> JsonObject:
-    status = replicas.status
-    return {
-        "replicas": status.replicas,
-        "fullyLabeledReplicas": status.fully_labeled_replicas,
-        "readyReplicas": status.ready_replicas,
-        "availableReplicas": status.available_replicas,
-        "observedGeneration": status.observed_generation,
-    }
 
 
 def _scaling(kind: Kind, replicas: ReplicaSet, active: Sequence[Pod]) -> list[Action]:
@@ -87,7 +76,7 @@ class ReplicaSets:
         self._world = world
 
     def watch(self, wake: Wake) -> None:
-        wake_owners_of_pods(self._world, self._world.replica_sets, KIND, wake)
+        wake_owners(self._world.pods, self._world.replica_sets, KIND, wake)
 
     def plan(self, key: tuple[str, str], moment: Moment) -> Plan:
         found = self._world.replica_sets.find(key)
@@ -106,7 +95,7 @@ class ReplicationControllers:
         self._world = world
 
     def watch(self, wake: Wake) -> None:
-        wake_owners_of_pods(self._world, self._world.replication_controllers, OLD_KIND, wake)
+        wake_owners(self._world.pods, self._world.replication_controllers, OLD_KIND, wake)
 
     def plan(self, key: tuple[str, str], moment: Moment) -> Plan:
         found: ReplicationController | None = self._world.replication_controllers.find(key)

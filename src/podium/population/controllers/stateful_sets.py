@@ -10,12 +10,12 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from podium.client.resources import PERSISTENT_VOLUME_CLAIMS, PODS, STATEFUL_SETS
-from podium.population.actions import NOTHING, Action, Create, Plan, delete, status_patch
+from podium.population.actions import NOTHING, Action, Create, Plan, delete, reported, status_patch
 from podium.population.control import Wake
 from podium.population.controllers.ownership import (
     possible_pods,
     settle_ownership,
-    wake_owners_of_pods,
+    wake_owners,
 )
 from podium.population.controllers.revisions import settle_revisions, template_of
 from podium.population.world import World
@@ -24,7 +24,6 @@ from podium.workloads.kinds import (
     ControllerRevision,
     PodTemplate,
     StatefulSet,
-    StatefulSetStatus,
 )
 from podium.workloads.moment import Moment
 from podium.workloads.objects import JsonObject, selector_or_nothing
@@ -104,7 +103,7 @@ def decide(
     actions += _pods_in_place(situation, claims)
     found = availability(owned, stateful.spec.min_ready_seconds, moment)
     status = _status(situation, found.available)
-    if status != _reported(stateful.status):
+    if status != reported(stateful.status, status):
         actions.append(status_patch(STATEFUL_SETS, stateful, status))
     return Plan(actions, found.again_after_s)
 
@@ -186,19 +185,6 @@ def _status(situation: _Situation, available: int) -> JsonObject:
     }
 
 
-def _reported(status: StatefulSetStatus) -> JsonObject:
-    return {
-        "replicas": status.replicas,
-        "readyReplicas": status.ready_replicas,
-        "availableReplicas": status.available_replicas,
-        "currentReplicas": status.current_replicas,
-        "updatedReplicas": status.updated_replicas,
-        "currentRevision": status.current_revision,
-        "updateRevision": status.update_revision,
-        "observedGeneration": status.observed_generation,
-    }
-
-
 class StatefulSets:
     """Keys are the namespace and name of a stateful set."""
 
@@ -213,7 +199,7 @@ class StatefulSets:
         )
 
     def watch(self, wake: Wake) -> None:
-        wake_owners_of_pods(self._world, self._sets, STATEFUL_SET, wake)
+        wake_owners(self._world.pods, self._sets, STATEFUL_SET, wake)
 
     def plan(self, key: tuple[str, str], moment: Moment) -> Plan:
         stateful = self._sets.find(key)
