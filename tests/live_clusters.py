@@ -16,7 +16,7 @@ from podium.engine import Engine
 from podium.live.assembly import Assembly
 from podium.live.listening import Listener
 from podium.simulated_cluster import SimulatedClusterOptions
-from podium.simulated_cluster.catalogue import ALL
+from podium.simulated_cluster.controller_registry import ALL
 from podium.simulated_cluster.nodes.templates import default_template, nodes_from
 
 Scenario = Callable[[Cluster, Assembly], Awaitable[None]]

@@ -13,7 +13,7 @@ from podium.cli.embedded_cluster import embedded_cluster
 from podium.client import KubeClient, PatchType, ResourceType, Selection
 from podium.client.api_errors import NotFound
 from podium.simulated_cluster import SimulatedClusterOptions
-from podium.simulated_cluster.catalogue import ALL
+from podium.simulated_cluster.controller_registry import ALL
 from podium.simulated_cluster.nodes.templates import default_template, nodes_from
 
 

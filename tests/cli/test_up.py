@@ -24,7 +24,7 @@ from podium.engine import Engine
 from podium.live.listening import Listener
 from podium.plugins import in_tree_registry
 from podium.simulated_cluster import SimulatedClusterOptions
-from podium.simulated_cluster.catalogue import ALL
+from podium.simulated_cluster.controller_registry import ALL
 from podium.simulated_cluster.nodes.templates import default_template, nodes_from
 
 pytestmark = pytest.mark.usefixtures("own_modules")

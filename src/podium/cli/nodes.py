@@ -24,7 +24,7 @@ from podium.cli.node_options import (
 )
 from podium.client.connection import find_settings
 from podium.simulated_cluster import SimulatedClusterOptions
-from podium.simulated_cluster.catalogue import ALL, chosen
+from podium.simulated_cluster.controller_registry import ALL, chosen
 
 _FORMAT: Final = "%(asctime)s %(levelname)s %(message)s"
 

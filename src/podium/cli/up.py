@@ -32,7 +32,7 @@ from podium.cli.tables import count as counted
 from podium.cli.user_plugins import equip
 from podium.plugins import in_tree_registry
 from podium.simulated_cluster import SimulatedClusterOptions
-from podium.simulated_cluster.catalogue import ALL
+from podium.simulated_cluster.controller_registry import ALL
 from podium.simulator.inputs import documents_in
 
 _FORMAT: Final = "%(asctime)s %(levelname)s %(message)s"

@@ -17,18 +17,18 @@ from podium.client import KubeClient, LoopClock, Reflector, ResourceType, Unreac
 from podium.client.api_errors import AlreadyExists, ApiError
 from podium.client.resources import NODES
 from podium.simulated_cluster.actions import Create, Delete
-from podium.simulated_cluster.carrying_out import Writer
-from podium.simulated_cluster.catalogue import Workshop, make
 from podium.simulated_cluster.clock import ClusterClock
 from podium.simulated_cluster.control import ControlLoop, Planned
+from podium.simulated_cluster.controller_registry import ControllerContext, make
 from podium.simulated_cluster.controllers.garbage import Garbage, collects
 from podium.simulated_cluster.controllers.node_lifecycle import GRACE_S
+from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.nodes.heartbeats import INTERVAL_S, Heartbeats
 from podium.simulated_cluster.pods.kubelets import Kubelets
 from podium.simulated_cluster.pods.stage_files import default_stages
 from podium.simulated_cluster.pods.stages import Stage
+from podium.simulated_cluster.request_executor import RequestExecutor
 from podium.simulated_cluster.served_kinds import REFRESH_S, ServedKinds
-from podium.simulated_cluster.world import World
 from podium.workloads.objects import JsonObject
 
 _LOG: Final = logging.getLogger("podium.simulated_cluster")
@@ -66,7 +66,7 @@ class SimulatedCluster:
         randomness: Random | None = None,
         on_progress: Callable[[Progress], None] = lambda _: None,
     ) -> None:
-        self.world = World()
+        self.informers = Informers()
         self.started = asyncio.Event()
         self._client = client
         self._options = options
@@ -75,7 +75,7 @@ class SimulatedCluster:
         self._on_progress = on_progress
         self._reflectors: dict[ResourceType, Reflector[Any]] = {}
         self._garbage: Garbage | None = None
-        self.writer = Writer(client, self.world)
+        self.executor = RequestExecutor(client, self.informers)
         self._kinds = ServedKinds(client, self._clock)
         self._loops = self._made_loops()
 
@@ -84,21 +84,23 @@ class SimulatedCluster:
         speed = self._clock.speed
         least_s = len(self._options.nodes) / _MOST_HEARTBEATS_PER_S * speed
         interval_s = max(INTERVAL_S, least_s)
-        shop = Workshop(
-            self.world,
+        context = ControllerContext(
+            self.informers,
             self._client,
-            self.writer,
+            self.executor,
             self._clock,
             self._kinds,
             node_grace_s=max(GRACE_S, 5 * interval_s),
         )
         own = (
-            Heartbeats(self.world, interval_s),
-            Kubelets(self.world, self._options.stages),
+            Heartbeats(self.informers, interval_s),
+            Kubelets(self.informers, self._options.stages),
         )
-        loops = [ControlLoop(Planned(each, self.writer, self._clock), self._clock) for each in own]
+        loops = [
+            ControlLoop(Planned(each, self.executor, self._clock), self._clock) for each in own
+        ]
         for name in self._options.controllers:
-            controller = make(name, shop)
+            controller = make(name, context)
             if isinstance(controller, Garbage):
                 self._garbage = controller
             loops.append(ControlLoop(controller, self._clock))
@@ -134,17 +136,17 @@ class SimulatedCluster:
         """Delete the nodes that this cluster has made or taken over."""
         for obj in self._options.nodes:
             name = obj["metadata"]["name"]
-            node = self.world.nodes.get("", name)
+            node = self.informers.nodes.get("", name)
             if node is not None:
-                await self.writer.write(Delete(NODES, "", name, node.metadata.uid))
+                await self.executor.write(Delete(NODES, "", name, node.metadata.uid))
 
     # --- starting -----------------------------------------------------------------------------
 
     async def _mirror_everything(self, group: asyncio.TaskGroup) -> None:
         if self._garbage is not None:
             await self._include_kinds(self._garbage)
-        total = len(self.world.stores)
-        for resource in list(self.world.stores):
+        total = len(self.informers.stores)
+        for resource in list(self.informers.stores):
             self._mirror(group, resource)
         for done, (resource, reflector) in enumerate(list(self._reflectors.items())):
             self._on_progress(Progress("kinds", done, total))
@@ -153,7 +155,7 @@ class SimulatedCluster:
     def _mirror(self, group: asyncio.TaskGroup, resource: ResourceType) -> None:
         if resource in self._reflectors:
             return
-        store = self.world.stores[resource]
+        store = self.informers.stores[resource]
         reflector = Reflector(
             self._client,
             resource,
@@ -170,10 +172,10 @@ class SimulatedCluster:
         nodes = self._options.nodes
         for done, obj in enumerate(nodes):
             self._on_progress(Progress("nodes", done, len(nodes)))
-            if self.world.nodes.get("", obj["metadata"]["name"]) is not None:
+            if self.informers.nodes.get("", obj["metadata"]["name"]) is not None:
                 continue
             try:
-                await self.writer.write(Create(NODES, "", obj))
+                await self.executor.write(Create(NODES, "", obj))
             except AlreadyExists:
                 continue
             except ApiError as problem:
@@ -195,7 +197,7 @@ class SimulatedCluster:
             except (ApiError, Unreachable) as problem:
                 _LOG.warning("what the server serves cannot be found out: %s", problem)
                 continue
-            for resource in list(self.world.stores):
+            for resource in list(self.informers.stores):
                 self._mirror(group, resource)
 
 

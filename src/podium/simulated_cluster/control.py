@@ -13,8 +13,8 @@ from typing import Any, Final, Protocol
 from podium.client import Unreachable
 from podium.client.api_errors import AlreadyExists, ApiError, Conflict
 from podium.simulated_cluster.actions import Plan
-from podium.simulated_cluster.carrying_out import Writer
 from podium.simulated_cluster.clock import ClusterClock
+from podium.simulated_cluster.request_executor import RequestExecutor
 from podium.simulated_cluster.work_queue import WorkQueue
 from podium.workloads.moment import Moment
 
@@ -28,7 +28,7 @@ _GATHER_S: Final = 0.02
 
 
 class Controller(Protocol):
-    """Decides for one key at a time, from what the world says."""
+    """Decides for one key at a time, from what the informers says."""
 
     name: str
 
@@ -52,16 +52,18 @@ class Synchroniser(Protocol):
 class Planned:
     """A controller whose plans are carried out (a `Synchroniser`)."""
 
-    def __init__(self, controller: Controller, writer: Writer, clock: ClusterClock) -> None:
+    def __init__(
+        self, controller: Controller, executor: RequestExecutor, clock: ClusterClock
+    ) -> None:
         self.name = controller.name
         self.watch = controller.watch
         self._controller = controller
-        self._writer = writer
+        self._executor = executor
         self._clock = clock
 
     async def sync(self, key: Any) -> float | None:
         plan = self._controller.plan(key, self._clock.moment())
-        await self._writer.carry_out(plan.actions)
+        await self._executor.execute(plan.actions)
         return plan.again_after_s
 
 

@@ -11,7 +11,7 @@ from podium.simulated_cluster.controllers.pod_claims import (
     volume_claims,
 )
 from podium.simulated_cluster.controllers.resource_claims import FINALIZER, ResourceClaims, decide
-from podium.simulated_cluster.world import World
+from podium.simulated_cluster.informers import Informers
 from podium.workloads.claims import POD_CLAIM, ResourceClaimTemplate
 from podium.workloads.pods import Pod
 
@@ -48,11 +48,11 @@ def test_an_ephemeral_volume_gets_a_claim_that_goes_with_the_pod() -> None:
     assert body["metadata"]["ownerReferences"][0]["uid"] == "uid-web"
     assert body["spec"] == {"x": 1}
     assert volume_claims(web, lambda name: name == "web-scratch") == []
-    world = World()
-    controller = EphemeralVolumes(world)
+    informers = Informers()
+    controller = EphemeralVolumes(informers)
     woken: list[tuple[str, str]] = []
     controller.watch(woken.append)
-    world.pods.put(web)
+    informers.pods.put(web)
     assert shown(controller.plan(woken[0], moment())) == ["+persistentvolumeclaims web-scratch"]
 
 
@@ -103,18 +103,18 @@ def test_a_claim_that_was_made_for_a_pod_goes_with_it_step_by_step() -> None:
 
 
 def test_pods_claims_and_templates_wake_each_other() -> None:
-    world = World()
-    controller = ResourceClaims(world)
+    informers = Informers()
+    controller = ResourceClaims(informers)
     woken: list[tuple[str, str, str]] = []
     controller.watch(woken.append)
     web = pod("web", spec={"resourceClaims": [GPU]})
-    world.pods.put(web)
+    informers.pods.put(web)
     assert woken == [("pod", "ns", "web")]
     assert shown(controller.plan(woken.pop(), moment())) == []
-    world.claim_templates.put(TEMPLATE)
+    informers.claim_templates.put(TEMPLATE)
     assert shown(controller.plan(woken.pop(), moment())) == ["+resourceclaims web-gpu-*"]
-    world.resource_claims.put(claim(status=reserved("web")))
+    informers.resource_claims.put(claim(status=reserved("web")))
     woken.clear()
-    world.pods.drop(web)
+    informers.pods.drop(web)
     assert woken == [("claim", "ns", "web-gpu-x1")]
     assert creations(controller.plan(woken[0], moment())) == []

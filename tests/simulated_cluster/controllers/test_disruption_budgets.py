@@ -17,7 +17,7 @@ from podium.api.meta import OwnerReference
 from podium.api.workloads import PodDisruptionBudget
 from podium.simulated_cluster.actions import Plan
 from podium.simulated_cluster.controllers.disruption_budgets import DisruptionBudgets, decide
-from podium.simulated_cluster.world import World
+from podium.simulated_cluster.informers import Informers
 from podium.workloads.kinds import (
     Deployment,
     ReplicaSet,
@@ -106,18 +106,18 @@ def test_what_was_reported_is_not_reported_again() -> None:
 
 
 def test_what_controllers_want_is_asked_of_the_one_at_the_top() -> None:
-    world = World()
-    controller = DisruptionBudgets(world)
+    informers = Informers()
+    controller = DisruptionBudgets(informers)
     woken: list[tuple[str, str]] = []
     controller.watch(woken.append)
     everything: dict[str, Any] = {}
-    world.budgets.put(budget(maxUnavailable="50%", selector=everything))
+    informers.budgets.put(budget(maxUnavailable="50%", selector=everything))
     above = {"ownerReferences": owned_by("Deployment", "web")}
-    world.deployments.put(build(Deployment, "web", spec={"replicas": 6}))
-    world.replica_sets.put(build(ReplicaSet, "web-1", metadata=above, spec={"replicas": 4}))
-    world.replica_sets.put(build(ReplicaSet, "alone", spec={"replicas": 3}))
-    world.stateful_sets.put(build(StatefulSet, "db", spec={"replicas": 2}))
-    world.replication_controllers.put(build(ReplicationController, "old", spec={"replicas": 1}))
+    informers.deployments.put(build(Deployment, "web", spec={"replicas": 6}))
+    informers.replica_sets.put(build(ReplicaSet, "web-1", metadata=above, spec={"replicas": 4}))
+    informers.replica_sets.put(build(ReplicaSet, "alone", spec={"replicas": 3}))
+    informers.stateful_sets.put(build(StatefulSet, "db", spec={"replicas": 2}))
+    informers.replication_controllers.put(build(ReplicationController, "old", spec={"replicas": 1}))
     owners = (
         ("ReplicaSet", "web-1"),
         ("ReplicaSet", "alone"),
@@ -128,7 +128,7 @@ def test_what_controllers_want_is_asked_of_the_one_at_the_top() -> None:
     )
     woken.clear()
     for kind, name in owners:
-        world.pods.put(pod(f"{name}-x", owner=(kind, name)))
+        informers.pods.put(pod(f"{name}-x", owner=(kind, name)))
     assert set(woken) == {("ns", "guard")}
     made = controller.plan(("ns", "guard"), moment())
     assert counts(made) == (6 + 3 + 2 + 1 + 1 + 1, 7, 6, 0)

@@ -10,7 +10,6 @@ from virtual_loop import run_virtually
 from podium.api.meta import KubeObject, OwnerReference
 from podium.client import KubeClient
 from podium.client.resources import DEPLOYMENTS, PODS, REPLICA_SETS
-from podium.simulated_cluster.carrying_out import Writer
 from podium.simulated_cluster.controllers.garbage import (
     FOREGROUND,
     ORPHAN,
@@ -20,7 +19,8 @@ from podium.simulated_cluster.controllers.garbage import (
     decide_dependent,
     decide_owner,
 )
-from podium.simulated_cluster.world import World
+from podium.simulated_cluster.informers import Informers
+from podium.simulated_cluster.request_executor import RequestExecutor
 from podium.workloads.pods import Pod
 
 
@@ -89,13 +89,13 @@ def test_an_owner_that_orphans_lets_go_of_its_dependents_first() -> None:
 
 
 class Heap:
-    """A collector with its world, and a server that answers what a test says."""
+    """A collector with its informers, and a server that answers what a test says."""
 
     def __init__(self, *answers: Any) -> None:
-        self.world = World()
+        self.informers = Informers()
         self.server = ScriptedServer(*answers)
         client = KubeClient(self.server)
-        self.collector = Garbage(self.world, client, Writer(client, self.world))
+        self.collector = Garbage(self.informers, client, RequestExecutor(client, self.informers))
         self.woken: list[Any] = []
         self.collector.watch(self.woken.append)
         for resource in (PODS, REPLICA_SETS, DEPLOYMENTS):
@@ -114,14 +114,14 @@ def test_an_owner_that_is_not_known_is_looked_up_before_it_is_believed_gone() ->
         there = make_object("a", 1)
         there["metadata"]["uid"] = "uid-a"
         heap = Heap(reply(there))
-        heap.world.pods.put(build(Pod, "pod", metadata=_owned()))
+        heap.informers.pods.put(build(Pod, "pod", metadata=_owned()))
         assert await heap.settle() == [("GET", set_path)]
         heap = Heap(refusal(404, "NotFound"), reply({"kind": "Status"}))
-        heap.world.pods.put(build(Pod, "pod", metadata=_owned()))
+        heap.informers.pods.put(build(Pod, "pod", metadata=_owned()))
         assert await heap.settle() == [("GET", set_path), ("DELETE", pod_path)]
         deletion = json.loads(heap.server.requests[1].body)
         assert deletion["preconditions"] == {"uid": "uid-pod"}
-        assert len(heap.world.pods) == 0
+        assert len(heap.informers.pods) == 0
 
     run_virtually(main())
 
@@ -130,10 +130,10 @@ def test_owners_that_go_wake_their_dependents() -> None:
     async def main() -> None:
         heap = Heap(refusal(404, "NotFound"), reply({"kind": "Status"}))
         owning = build(KubeObject, "a", metadata={})
-        heap.world.things(REPLICA_SETS).put(owning)
-        heap.world.pods.put(build(Pod, "pod", metadata=_owned()))
+        heap.informers.store_of(REPLICA_SETS).put(owning)
+        heap.informers.pods.put(build(Pod, "pod", metadata=_owned()))
         assert await heap.settle() == []
-        heap.world.things(REPLICA_SETS).drop(owning)
+        heap.informers.store_of(REPLICA_SETS).drop(owning)
         assert (await heap.settle())[-1][0] == "DELETE"
 
     run_virtually(main())

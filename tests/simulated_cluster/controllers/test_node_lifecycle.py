@@ -6,7 +6,7 @@ from controller_objects import build, condition, moment, node, patches, pod, sho
 
 from podium.simulated_cluster.actions import Plan
 from podium.simulated_cluster.controllers.node_lifecycle import NodeLifecycle, decide
-from podium.simulated_cluster.world import World
+from podium.simulated_cluster.informers import Informers
 from podium.workloads.nodes import Lease, Node
 
 
@@ -92,18 +92,18 @@ def test_pods_on_a_node_that_is_not_ready_are_not_ready() -> None:
 
 
 def test_a_renewed_lease_is_news_and_an_unchanged_one_is_not() -> None:
-    world = World()
+    informers = Informers()
     now = [0.0]
-    controller = NodeLifecycle(world, lambda: now[0], 50)
+    controller = NodeLifecycle(informers, lambda: now[0], 50)
     woken: list[str] = []
     controller.watch(woken.append)
-    world.nodes.put(node())
+    informers.nodes.put(node())
     assert woken == ["n1"]
 
     def renew(version: str, at: str) -> None:
         metadata = {"uid": "l", "resourceVersion": version}
         spec = {"renewTime": at}
-        world.leases.put(build(Lease, "n1", "kube-node-lease", metadata=metadata, spec=spec))
+        informers.leases.put(build(Lease, "n1", "kube-node-lease", metadata=metadata, spec=spec))
 
     now[0] = 30
     renew("2", "t1")

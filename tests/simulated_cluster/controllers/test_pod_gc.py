@@ -3,7 +3,7 @@
 from controller_objects import moment, node, pod, shown, timestamp, written_status
 
 from podium.simulated_cluster.controllers.pod_gc import PodGC, decide, surplus
-from podium.simulated_cluster.world import World
+from podium.simulated_cluster.informers import Informers
 
 
 def test_a_pod_without_its_node_is_given_time_and_then_goes() -> None:
@@ -33,22 +33,22 @@ def test_the_oldest_of_too_many_ended_pods_go() -> None:
 
 
 def test_nodes_that_go_and_come_back_are_noticed() -> None:
-    world = World()
-    controller = PodGC(world, most_ended=1)
+    informers = Informers()
+    controller = PodGC(informers, most_ended=1)
     woken: list[object] = []
     controller.watch(woken.append)
-    world.nodes.put(node("n1"))
-    world.pods.put(pod("a"))
+    informers.nodes.put(node("n1"))
+    informers.pods.put(pod("a"))
     assert woken == []
-    there = world.nodes.get("", "n1")
+    there = informers.nodes.get("", "n1")
     assert there is not None
-    world.nodes.drop(there)
+    informers.nodes.drop(there)
     assert woken == [("ns", "a")]
     assert controller.plan(("ns", "a"), moment(0)).again_after_s == 40
-    world.nodes.put(node("n1", metadata={"uid": "another", "resourceVersion": "9"}))
+    informers.nodes.put(node("n1", metadata={"uid": "another", "resourceVersion": "9"}))
     assert shown(controller.plan(("ns", "a"), moment(50))) == []
     woken.clear()
     for name in ("x", "y"):
-        world.pods.put(pod(name, "Failed"))
+        informers.pods.put(pod(name, "Failed"))
     assert "*" in woken
     assert shown(controller.plan("*", moment())) == ["-pods x in 0s"]

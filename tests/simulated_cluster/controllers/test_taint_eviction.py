@@ -7,7 +7,7 @@ from controller_objects import creations, moment, node, pod, shown, timestamp, w
 
 from podium.api.node import Taint
 from podium.simulated_cluster.controllers.taint_eviction import Departure, TaintEviction, decide
-from podium.simulated_cluster.world import World
+from podium.simulated_cluster.informers import Informers
 from podium.workloads.pods import Pod
 
 AWAY = Taint(key="away", effect="NoExecute")
@@ -83,19 +83,19 @@ def test_a_pod_on_its_way_out_is_left_alone() -> None:
 
 
 def test_changes_of_taints_wake_the_pods_on_the_node() -> None:
-    world = World()
-    controller = TaintEviction(world)
+    informers = Informers()
+    controller = TaintEviction(informers)
     woken: list[tuple[str, str]] = []
     controller.watch(woken.append)
-    world.pods.put(tolerating(for_a_while("away", 30)))
+    informers.pods.put(tolerating(for_a_while("away", 30)))
     taints = {"taints": [{"key": "away", "effect": "NoExecute"}]}
-    world.nodes.put(node())
+    informers.nodes.put(node())
     woken.clear()
-    world.nodes.put(node(spec=taints, metadata={"resourceVersion": "2"}))
+    informers.nodes.put(node(spec=taints, metadata={"resourceVersion": "2"}))
     assert woken == [("ns", "web")]
     assert controller.plan(("ns", "web"), moment(0)).again_after_s == 30
-    gone = world.nodes.get("", "n1")
+    gone = informers.nodes.get("", "n1")
     assert gone is not None
-    world.nodes.drop(gone)
+    informers.nodes.drop(gone)
     assert controller.plan(("ns", "web"), moment(10)).again_after_s == 20
     assert "-pods web" in shown(controller.plan(("ns", "web"), moment(30)))

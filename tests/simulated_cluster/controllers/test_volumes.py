@@ -14,7 +14,7 @@ from podium.api.storage import (
 )
 from podium.simulated_cluster.controllers import volume_protection
 from podium.simulated_cluster.controllers.volumes import Volumes, decide_claim, decide_volume
-from podium.simulated_cluster.world import World
+from podium.simulated_cluster.informers import Informers
 
 
 def claim(size: str = "5Gi", **fields: Any) -> PersistentVolumeClaim:
@@ -174,17 +174,17 @@ def test_volumes_without_a_claim_are_available() -> None:
 
 
 def test_new_volumes_and_classes_wake_claims_that_wait() -> None:
-    world = World()
-    controller = Volumes(world)
+    informers = Informers()
+    controller = Volumes(informers)
     woken: list[tuple[str, str, str]] = []
     controller.watch(woken.append)
-    world.claims.put(claim(spec={"storageClassName": "fast"}))
+    informers.claims.put(claim(spec={"storageClassName": "fast"}))
     woken.clear()
-    world.storage_classes.put(storage_class())
+    informers.storage_classes.put(storage_class())
     assert woken == [("claim", "ns", "data")]
     assert shown(controller.plan(woken[0], moment())) == ["+persistentvolumes pvc-uid-data"]
     woken.clear()
-    world.volumes.put(volume("v"))
+    informers.volumes.put(volume("v"))
     assert set(woken) == {("volume", "", "v"), ("claim", "ns", "data")}
 
 

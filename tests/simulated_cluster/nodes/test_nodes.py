@@ -7,9 +7,9 @@ from controller_objects import build, condition, creations, moment, node, shown,
 
 from podium.api.errors import InputError
 from podium.simulated_cluster.actions import Plan
+from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.nodes.heartbeats import Heartbeats, decide
 from podium.simulated_cluster.nodes.templates import default_template, nodes_from, read_templates
-from podium.simulated_cluster.world import World
 from podium.workloads.nodes import Lease, Node
 
 GPU = b"""
@@ -154,11 +154,11 @@ def test_conditions_that_somebody_has_set_stay_and_unknown_ones_do_not() -> None
 
 
 def test_nodes_that_start_together_do_not_stay_in_step() -> None:
-    world = World()
-    heartbeats = Heartbeats(world, 10)
+    informers = Informers()
+    heartbeats = Heartbeats(informers, 10)
     waits = set()
     for i in range(20):
-        world.nodes.put(node(f"n{i}"))
+        informers.nodes.put(node(f"n{i}"))
         first = heartbeats.plan(f"n{i}", moment(0))
         assert "+leases" in str(shown(first))
         assert first.again_after_s is not None

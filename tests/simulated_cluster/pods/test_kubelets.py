@@ -6,11 +6,11 @@ import pytest
 from controller_objects import moment, node, patches, pod, shown, timestamp, written_status
 
 from podium.simulated_cluster.actions import Plan
+from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.pods.durations import seconds_of
 from podium.simulated_cluster.pods.kubelets import Kubelets, Pending, decide
 from podium.simulated_cluster.pods.stage_files import default_stages, read_stages
 from podium.simulated_cluster.pods.stages import share
-from podium.simulated_cluster.world import World
 from podium.workloads.pods import Pod
 
 USUAL = default_stages()
@@ -196,16 +196,16 @@ spec:
 
 
 def test_only_nodes_that_are_simulated_and_alive_have_a_kubelet() -> None:
-    world = World()
-    kubelets = Kubelets(world, USUAL)
+    informers = Informers()
+    kubelets = Kubelets(informers, USUAL)
     woken: list[tuple[str, str]] = []
     kubelets.watch(woken.append)
-    world.pods.put(pod("web", "Pending"))
+    informers.pods.put(pod("web", "Pending"))
     key = ("ns", "web")
     assert woken == [key]
 
     def waits(version: str, **metadata: Any) -> bool:
-        world.nodes.put(node(metadata={"resourceVersion": version, **metadata}))
+        informers.nodes.put(node(metadata={"resourceVersion": version, **metadata}))
         return kubelets.plan(key, moment()).again_after_s is not None
 
     assert kubelets.plan(key, moment()).again_after_s is None
@@ -218,12 +218,12 @@ def test_only_nodes_that_are_simulated_and_alive_have_a_kubelet() -> None:
 
 
 def test_pods_have_different_addresses() -> None:
-    world = World()
-    kubelets = Kubelets(world, USUAL)
-    world.nodes.put(node())
+    informers = Informers()
+    kubelets = Kubelets(informers, USUAL)
+    informers.nodes.put(node())
     addresses = set()
     for i in range(300):
-        world.pods.put(pod(f"p{i}", "Pending"))
+        informers.pods.put(pod(f"p{i}", "Pending"))
         kubelets.plan(("ns", f"p{i}"), moment(0))
         plan = kubelets.plan(("ns", f"p{i}"), moment(2))
         addresses.add(patches(plan)[0].body["status"]["podIP"])

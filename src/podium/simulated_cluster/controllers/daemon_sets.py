@@ -26,7 +26,7 @@ from podium.simulated_cluster.controllers.ownership import (
     wake_owners,
 )
 from podium.simulated_cluster.controllers.revisions import settle_revisions
-from podium.simulated_cluster.world import World
+from podium.simulated_cluster.informers import Informers
 from podium.workloads.availability import availability, is_available, scaled
 from podium.workloads.daemons import DAEMON_SET, DaemonTemplate
 from podium.workloads.kinds import (
@@ -187,16 +187,16 @@ class DaemonSets:
 
     name = "daemonsets"
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, informers: Informers) -> None:
+        self._informers = informers
         self._sets, self._nodes, self._revisions = (
-            world.daemon_sets,
-            world.nodes,
-            world.revisions,
+            informers.daemon_sets,
+            informers.nodes,
+            informers.revisions,
         )
 
     def watch(self, wake: Wake) -> None:
-        wake_owners(self._world.pods, self._sets, DAEMON_SET, wake)
+        wake_owners(self._informers.pods, self._sets, DAEMON_SET, wake)
 
         def node_changed(old: Node | None, new: Node | None) -> None:
             if old is not None and new is not None and _as_seen(old) == _as_seen(new):
@@ -210,7 +210,7 @@ class DaemonSets:
         daemons = self._sets.find(key)
         if daemons is None:
             return NOTHING
-        pods = possible_pods(self._world, daemons.metadata)
+        pods = possible_pods(self._informers, daemons.metadata)
         revisions = self._revisions.owned_by.of(daemons.metadata.uid)
         return decide(daemons, pods, self._nodes.all(), revisions, moment)
 

@@ -23,7 +23,7 @@ from podium.simulated_cluster.actions import (
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.controllers.deployment_status import deployment_status
 from podium.simulated_cluster.controllers.ownership import settle_ownership, wake_owners
-from podium.simulated_cluster.world import World
+from podium.simulated_cluster.informers import Informers
 from podium.workloads.kinds import Deployment, PodTemplate, ReplicaSet
 from podium.workloads.moment import Moment
 from podium.workloads.objects import selector_or_nothing
@@ -192,10 +192,10 @@ class Deployments:
 
     name = "deployments"
 
-    def __init__(self, world: World) -> None:
-        self._deployments = world.deployments
-        self._sets = world.replica_sets
-        self._pods = world.pods
+    def __init__(self, informers: Informers) -> None:
+        self._deployments = informers.deployments
+        self._sets = informers.replica_sets
+        self._pods = informers.pods
 
     def watch(self, wake: Wake) -> None:
         def pod_changed(old: Pod | None, new: Pod | None) -> None:

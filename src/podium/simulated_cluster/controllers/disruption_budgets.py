@@ -15,7 +15,7 @@ from podium.simulated_cluster.actions import NOTHING, Plan, reported, sooner, st
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.controllers.conditions import changed_condition
 from podium.simulated_cluster.controllers.ownership import wake_changed
-from podium.simulated_cluster.world import World
+from podium.simulated_cluster.informers import Informers
 from podium.workloads.disruptions import Scale, count_disruptions
 from podium.workloads.moment import Moment
 from podium.workloads.objects import JsonObject, selector_or_nothing
@@ -84,11 +84,11 @@ class DisruptionBudgets:
 
     name = "disruptionbudgets"
 
-    def __init__(self, world: World) -> None:
-        self._budgets, self._pods = world.budgets, world.pods
-        self._replica_sets, self._deployments = world.replica_sets, world.deployments
-        self._stateful_sets = world.stateful_sets
-        self._controllers = world.replication_controllers
+    def __init__(self, informers: Informers) -> None:
+        self._budgets, self._pods = informers.budgets, informers.pods
+        self._replica_sets, self._deployments = informers.replica_sets, informers.deployments
+        self._stateful_sets = informers.stateful_sets
+        self._controllers = informers.replication_controllers
 
     def watch(self, wake: Wake) -> None:
         def pod_changed(old: Pod | None, new: Pod | None) -> None:

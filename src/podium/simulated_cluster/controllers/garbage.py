@@ -14,9 +14,9 @@ from podium.client import KubeClient, ResourceType
 from podium.client.api_errors import NotFound
 from podium.client.watching import head_of
 from podium.simulated_cluster.actions import Action, delete, metadata_patch, without_finalizer
-from podium.simulated_cluster.carrying_out import Writer
 from podium.simulated_cluster.control import Wake
-from podium.simulated_cluster.world import World
+from podium.simulated_cluster.informers import Informers
+from podium.simulated_cluster.request_executor import RequestExecutor
 
 ORPHAN: Final = "orphan"
 FOREGROUND: Final = "foregroundDeletion"
@@ -103,10 +103,10 @@ class Garbage:
 
     name = "garbagecollector"
 
-    def __init__(self, world: World, client: KubeClient, writer: Writer) -> None:
-        self._world = world
+    def __init__(self, informers: Informers, client: KubeClient, executor: RequestExecutor) -> None:
+        self._informers = informers
         self._client = client
-        self._writer = writer
+        self._executor = executor
         self._wake: Wake = lambda _: None
         self._watched: set[ResourceType] = set()
         self._by_kind: dict[tuple[str, str], ResourceType] = {}
@@ -121,7 +121,7 @@ class Garbage:
         if resource in self._watched:
             return
         self._watched.add(resource)
-        store = self._world.things(resource)
+        store = self._informers.store_of(resource)
         for obj in store.all():
             self._changed(resource, None, obj)
         store.listen(lambda old, new: self._changed(resource, old, new))
@@ -158,12 +158,12 @@ class Garbage:
         return [
             Found(resource, obj)
             for resource in self._watched
-            for obj in self._world.things(resource).dependents_of.of(uid)
+            for obj in self._informers.store_of(resource).dependents_of.of(uid)
         ]
 
     async def sync(self, key: tuple[ResourceType, str, str]) -> float | None:
         resource, namespace, name = key
-        obj = self._world.things(resource).get(namespace, name)
+        obj = self._informers.store_of(resource).get(namespace, name)
         if obj is None:
             return None
         found = Found(resource, obj)
@@ -176,7 +176,7 @@ class Garbage:
             # It waits for its dependents; they are looked at now that it does.
             for each in dependents:
                 self._wake((each.resource, *each.obj.metadata.key))
-        await self._writer.carry_out(actions)
+        await self._executor.execute(actions)
         return None
 
     async def _owners(self, metadata: ObjectMeta) -> Owners:
@@ -189,7 +189,7 @@ class Garbage:
                 solid.append(owner)  # of a kind that is not known: nothing can be said
                 continue
             namespace = metadata.namespace if resource.namespaced else ""
-            known = self._world.things(resource).get(namespace, owner.name)
+            known = self._informers.store_of(resource).get(namespace, owner.name)
             if known is not None and known.metadata.uid == owner.uid:
                 its = known.metadata
                 is_waiting = its.is_terminating and FOREGROUND in (its.finalizers or ())

@@ -25,7 +25,7 @@ from podium.simulated_cluster.controllers.conditions import changed_condition
 from podium.simulated_cluster.controllers.job_counting import TRACKING, has_failed, is_tracked
 from podium.simulated_cluster.controllers.job_status import Situation, job_status, reported_status
 from podium.simulated_cluster.controllers.ownership import wake_owners
-from podium.simulated_cluster.world import World
+from podium.simulated_cluster.informers import Informers
 from podium.workloads import job_indexes
 from podium.workloads.jobs import JOB, job_pod, wanted_pods
 from podium.workloads.kinds import Job
@@ -208,13 +208,13 @@ class Jobs:
 
     name = "jobs"
 
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self._jobs, self._pods = world.jobs, world.pods
+    def __init__(self, informers: Informers) -> None:
+        self._informers = informers
+        self._jobs, self._pods = informers.jobs, informers.pods
         self._tracked = self._pods.index(_owning_job)
 
     def watch(self, wake: Wake) -> None:
-        wake_owners(self._world.pods, self._jobs, JOB, wake)
+        wake_owners(self._informers.pods, self._jobs, JOB, wake)
 
     def plan(self, key: tuple[str, str], moment: Moment) -> Plan:
         job = self._jobs.find(key)

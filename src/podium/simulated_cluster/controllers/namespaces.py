@@ -13,8 +13,8 @@ from podium.client import DeleteOptions, KubeClient, ResourceType, Selection
 from podium.client.api_errors import NotFound
 from podium.client.resources import NAMESPACES
 from podium.simulated_cluster.control import Wake
+from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.served_kinds import ServedKinds
-from podium.simulated_cluster.world import World
 
 FINALIZER: Final = "kubernetes"
 _AGAIN_S: Final = 1.0
@@ -27,8 +27,8 @@ class Namespaces:
 
     name = "namespaces"
 
-    def __init__(self, world: World, client: KubeClient, kinds: ServedKinds) -> None:
-        self._namespaces = world.namespaces
+    def __init__(self, informers: Informers, client: KubeClient, kinds: ServedKinds) -> None:
+        self._namespaces = informers.namespaces
         self._client = client
         self._kinds = kinds
 

@@ -18,7 +18,7 @@ from podium.client.resources import NODES, PODS
 from podium.simulated_cluster.actions import NOTHING, Action, Patch, Plan, status_patch
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.controllers.conditions import changed_condition
-from podium.simulated_cluster.world import World
+from podium.simulated_cluster.informers import Informers
 from podium.workloads.moment import Moment
 from podium.workloads.nodes import Lease, Node
 from podium.workloads.objects import JsonObject, condition_of
@@ -154,8 +154,10 @@ class NodeLifecycle:
 
     name = "nodelifecycle"
 
-    def __init__(self, world: World, now: Callable[[], float], grace_s: float = GRACE_S) -> None:
-        self._nodes, self._leases, self._pods = world.nodes, world.leases, world.pods
+    def __init__(
+        self, informers: Informers, now: Callable[[], float], grace_s: float = GRACE_S
+    ) -> None:
+        self._nodes, self._leases, self._pods = informers.nodes, informers.leases, informers.pods
         self._now = now
         self._grace_s = grace_s
         self._heard_at_s: dict[str, float] = {}

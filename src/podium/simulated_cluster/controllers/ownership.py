@@ -14,8 +14,8 @@ from podium.api.meta import KubeObject, ObjectMeta
 from podium.client import ResourceType
 from podium.simulated_cluster.actions import Action, metadata_patch
 from podium.simulated_cluster.control import Wake
+from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.store import Store
-from podium.simulated_cluster.world import World
 from podium.workloads.objects import JsonObject, Kind, owner_reference
 from podium.workloads.pods import Pod
 
@@ -60,9 +60,9 @@ def _written(metadata: ObjectMeta) -> list[JsonObject]:
     return [msgspec.to_builtins(owner) for owner in metadata.owner_references or ()]
 
 
-def possible_pods(world: World, owner: ObjectMeta) -> list[Pod]:
+def possible_pods(informers: Informers, owner: ObjectMeta) -> list[Pod]:
     """The pods that a controller owns or could own."""
-    pods = world.pods
+    pods = informers.pods
     return [*pods.owned_by.of(owner.uid), *pods.orphans.of(owner.namespace)]
 
 

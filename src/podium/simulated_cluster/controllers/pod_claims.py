@@ -6,7 +6,7 @@ from podium.api.devices import ResourceClaim
 from podium.client.resources import PERSISTENT_VOLUME_CLAIMS, PODS, RESOURCE_CLAIMS
 from podium.simulated_cluster.actions import NOTHING, Action, Create, Plan, status_patch
 from podium.simulated_cluster.control import Wake
-from podium.simulated_cluster.world import World
+from podium.simulated_cluster.informers import Informers
 from podium.workloads.claims import (
     POD_CLAIM,
     ResourceClaimTemplate,
@@ -61,8 +61,8 @@ class EphemeralVolumes:
 
     name = "ephemeralvolumes"
 
-    def __init__(self, world: World) -> None:
-        self._pods, self._claims = world.pods, world.claims
+    def __init__(self, informers: Informers) -> None:
+        self._pods, self._claims = informers.pods, informers.claims
 
     def watch(self, wake: Wake) -> None:
         def pod_changed(_: Pod | None, new: Pod | None) -> None:

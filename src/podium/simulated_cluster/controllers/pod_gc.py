@@ -12,7 +12,7 @@ from podium.client.resources import PODS
 from podium.simulated_cluster.actions import NOTHING, Action, Plan, delete, status_patch
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.controllers.conditions import pod_disruption
-from podium.simulated_cluster.world import World
+from podium.simulated_cluster.informers import Informers
 from podium.workloads.moment import Moment
 from podium.workloads.nodes import Node
 from podium.workloads.pods import Pod
@@ -54,8 +54,8 @@ class PodGC:
 
     name = "podgc"
 
-    def __init__(self, world: World, most_ended: int = MOST_ENDED) -> None:
-        self._nodes, self._pods = world.nodes, world.pods
+    def __init__(self, informers: Informers, most_ended: int = MOST_ENDED) -> None:
+        self._nodes, self._pods = informers.nodes, informers.pods
         self._most_ended = most_ended
         self._ended = 0
         self._lost_at_s: dict[tuple[str, str], float] = {}

@@ -23,7 +23,7 @@ from podium.simulated_cluster.controllers.ownership import (
     settle_ownership,
     wake_owners,
 )
-from podium.simulated_cluster.world import World
+from podium.simulated_cluster.informers import Informers
 from podium.workloads.availability import availability
 from podium.workloads.kinds import ReplicaSet, ReplicationController
 from podium.workloads.moment import Moment
@@ -80,17 +80,17 @@ class ReplicaSets:
 
     name = "replicasets"
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, informers: Informers) -> None:
+        self._informers = informers
 
     def watch(self, wake: Wake) -> None:
-        wake_owners(self._world.pods, self._world.replica_sets, KIND, wake)
+        wake_owners(self._informers.pods, self._informers.replica_sets, KIND, wake)
 
     def plan(self, key: tuple[str, str], moment: Moment) -> Plan:
-        found = self._world.replica_sets.find(key)
+        found = self._informers.replica_sets.find(key)
         if found is None:
             return NOTHING
-        pods = possible_pods(self._world, found.metadata)
+        pods = possible_pods(self._informers, found.metadata)
         return decide(KIND, REPLICA_SETS, found, pods, moment)
 
 
@@ -99,15 +99,15 @@ class ReplicationControllers:
 
     name = "replicationcontrollers"
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, informers: Informers) -> None:
+        self._informers = informers
 
     def watch(self, wake: Wake) -> None:
-        wake_owners(self._world.pods, self._world.replication_controllers, OLD_KIND, wake)
+        wake_owners(self._informers.pods, self._informers.replication_controllers, OLD_KIND, wake)
 
     def plan(self, key: tuple[str, str], moment: Moment) -> Plan:
-        found: ReplicationController | None = self._world.replication_controllers.find(key)
+        found: ReplicationController | None = self._informers.replication_controllers.find(key)
         if found is None:
             return NOTHING
-        pods = possible_pods(self._world, found.metadata)
+        pods = possible_pods(self._informers, found.metadata)
         return decide(OLD_KIND, REPLICATION_CONTROLLERS, found.as_replica_set(), pods, moment)

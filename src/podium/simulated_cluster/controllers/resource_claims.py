@@ -14,7 +14,7 @@ from podium.client.resources import RESOURCE_CLAIMS
 from podium.simulated_cluster.actions import NOTHING, Plan, delete, status_patch, without_finalizer
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.controllers.pod_claims import device_claims
-from podium.simulated_cluster.world import World
+from podium.simulated_cluster.informers import Informers
 from podium.workloads.claims import ResourceClaimTemplate
 from podium.workloads.moment import Moment
 from podium.workloads.objects import JsonObject
@@ -80,9 +80,9 @@ class ResourceClaims:
 
     name = "resourceclaims"
 
-    def __init__(self, world: World) -> None:
-        self._pods, self._claims = world.pods, world.resource_claims
-        self._templates = world.claim_templates
+    def __init__(self, informers: Informers) -> None:
+        self._pods, self._claims = informers.pods, informers.resource_claims
+        self._templates = informers.claim_templates
         self._reserved = self._claims.index(
             lambda claim: tuple(each.uid for each in claim.status.reserved_for or ())
         )

@@ -26,7 +26,7 @@ from podium.simulated_cluster.controllers.ownership import (
     wake_owners,
 )
 from podium.simulated_cluster.controllers.revisions import settle_revisions, template_of
-from podium.simulated_cluster.world import World
+from podium.simulated_cluster.informers import Informers
 from podium.workloads.availability import availability
 from podium.workloads.kinds import (
     ControllerRevision,
@@ -198,16 +198,16 @@ class StatefulSets:
 
     name = "statefulsets"
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, informers: Informers) -> None:
+        self._informers = informers
         self._sets, self._revisions, self._claims = (
-            world.stateful_sets,
-            world.revisions,
-            world.claims,
+            informers.stateful_sets,
+            informers.revisions,
+            informers.claims,
         )
 
     def watch(self, wake: Wake) -> None:
-        wake_owners(self._world.pods, self._sets, STATEFUL_SET, wake)
+        wake_owners(self._informers.pods, self._sets, STATEFUL_SET, wake)
 
     def plan(self, key: tuple[str, str], moment: Moment) -> Plan:
         stateful = self._sets.find(key)
@@ -215,5 +215,5 @@ class StatefulSets:
             return NOTHING
         revisions = self._revisions.owned_by.of(stateful.metadata.uid)
         claims = {claim.name for claim in self._claims.in_namespace.of(stateful.namespace)}
-        pods = possible_pods(self._world, stateful.metadata)
+        pods = possible_pods(self._informers, stateful.metadata)
         return decide(stateful, pods, revisions, claims, moment)

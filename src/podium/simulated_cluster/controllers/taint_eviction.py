@@ -13,7 +13,7 @@ from podium.client.resources import EVENTS, PODS
 from podium.simulated_cluster.actions import NOTHING, Action, Create, Plan, delete, status_patch
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.controllers.conditions import pod_disruption
-from podium.simulated_cluster.world import World
+from podium.simulated_cluster.informers import Informers
 from podium.workloads.moment import Moment
 from podium.workloads.nodes import Node
 from podium.workloads.objects import JsonObject
@@ -91,8 +91,8 @@ class TaintEviction:
 
     name = "tainteviction"
 
-    def __init__(self, world: World) -> None:
-        self._nodes, self._pods = world.nodes, world.pods
+    def __init__(self, informers: Informers) -> None:
+        self._nodes, self._pods = informers.nodes, informers.pods
         self._fixed: dict[tuple[str, str], Departure] = {}
 
     def watch(self, wake: Wake) -> None:

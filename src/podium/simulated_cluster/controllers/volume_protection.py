@@ -11,7 +11,7 @@ from podium.api.storage import PersistentVolume, PersistentVolumeClaim
 from podium.client.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from podium.simulated_cluster.actions import NOTHING, Plan, without_finalizer
 from podium.simulated_cluster.control import Wake
-from podium.simulated_cluster.world import World
+from podium.simulated_cluster.informers import Informers
 from podium.workloads.moment import Moment
 from podium.workloads.pods import Pod
 
@@ -42,8 +42,12 @@ class VolumeProtection:
 
     name = "volumeprotection"
 
-    def __init__(self, world: World) -> None:
-        self._claims, self._volumes, self._pods = world.claims, world.volumes, world.pods
+    def __init__(self, informers: Informers) -> None:
+        self._claims, self._volumes, self._pods = (
+            informers.claims,
+            informers.volumes,
+            informers.pods,
+        )
 
     def watch(self, wake: Wake) -> None:
         def claim_changed(

@@ -30,7 +30,7 @@ from podium.simulated_cluster.actions import (
 )
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.controllers.volume_matching import choose, is_reserved_for
-from podium.simulated_cluster.world import World
+from podium.simulated_cluster.informers import Informers
 from podium.workloads.moment import Moment
 from podium.workloads.nodes import Node
 from podium.workloads.objects import JsonObject
@@ -159,10 +159,10 @@ class Volumes:
 
     name = "volumes"
 
-    def __init__(self, world: World) -> None:
-        self._claims, self._volumes = world.claims, world.volumes
-        self._classes, self._nodes = world.storage_classes, world.nodes
-        self._csi_nodes = world.csi_nodes
+    def __init__(self, informers: Informers) -> None:
+        self._claims, self._volumes = informers.claims, informers.volumes
+        self._classes, self._nodes = informers.storage_classes, informers.nodes
+        self._csi_nodes = informers.csi_nodes
         self._unbound = self._claims.index(lambda claim: () if claim.spec.volume_name else (True,))
         self._reserved = self._volumes.index(_reservation)
 

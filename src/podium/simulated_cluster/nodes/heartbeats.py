@@ -12,10 +12,10 @@ from podium.simulated_cluster.actions import NOTHING, Action, Create, Patch, Pla
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.controllers.conditions import changed_condition
 from podium.simulated_cluster.controllers.node_lifecycle import LEASE_NAMESPACE
+from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.names import FAILURE, NOT_READY
 from podium.simulated_cluster.pods.kubelets import is_simulated
 from podium.simulated_cluster.pods.stages import share
-from podium.simulated_cluster.world import World
 from podium.workloads.moment import Moment
 from podium.workloads.nodes import Lease, Node
 from podium.workloads.objects import JsonObject, condition_of
@@ -94,8 +94,8 @@ class Heartbeats:
 
     name = "heartbeats"
 
-    def __init__(self, world: World, interval_s: float = INTERVAL_S) -> None:
-        self._nodes, self._leases = world.nodes, world.leases
+    def __init__(self, informers: Informers, interval_s: float = INTERVAL_S) -> None:
+        self._nodes, self._leases = informers.nodes, informers.leases
         self._interval_s = interval_s
         self._renewed_at_s: dict[str, float] = {}
 

@@ -11,11 +11,11 @@ from typing import Final
 from podium.client.resources import PODS
 from podium.simulated_cluster.actions import NOTHING, Action, Plan, delete, status_patch
 from podium.simulated_cluster.control import Wake
+from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.names import FAILURE, SIMULATED
 from podium.simulated_cluster.pods.effects import status_after
 from podium.simulated_cluster.pods.field_paths import plain
 from podium.simulated_cluster.pods.stages import Stage, next_stage
-from podium.simulated_cluster.world import World
 from podium.workloads.moment import Moment
 from podium.workloads.nodes import Node
 from podium.workloads.pods import Pod
@@ -86,8 +86,8 @@ class Kubelets:
 
     name = "kubelets"
 
-    def __init__(self, world: World, stages: tuple[Stage, ...]) -> None:
-        self._nodes, self._pods = world.nodes, world.pods
+    def __init__(self, informers: Informers, stages: tuple[Stage, ...]) -> None:
+        self._nodes, self._pods = informers.nodes, informers.pods
         self._stages = stages
         self._pending: dict[tuple[str, str], Pending] = {}
         self._addresses = 0

@@ -1,4 +1,4 @@
-"""Everything that the simulated cluster knows, one store for each kind.
+"""Informers: everything that the simulated cluster knows, one store for each kind.
 
 A store comes into being when somebody first asks for it. So what the chosen controllers read is
 mirrored, and nothing else is.
@@ -26,11 +26,11 @@ class Informer(Generic[T]):
         self.resource = resource
         self.kind = kind
 
-    def __get__(self, world: "World", _: type["World"] | None = None) -> Store[T]:
-        return world.store(self.resource, self.kind)
+    def __get__(self, informers: "Informers", _: type["Informers"] | None = None) -> Store[T]:
+        return informers.store(self.resource, self.kind)
 
 
-class World:
+class Informers:
     nodes = Informer(known.NODES, Node)
     leases = Informer(known.LEASES, Lease)
     namespaces = Informer(known.NAMESPACES, KubeObject)
@@ -64,7 +64,7 @@ class World:
             self.stores[resource] = Store(resource, kind)
         return self.stores[resource]
 
-    def things(self, resource: ResourceType) -> Store[Any]:
+    def store_of(self, resource: ResourceType) -> Store[Any]:
         """The store of any kind; where nobody reads more of it, with metadata only."""
         if resource == known.PODS:
             return self.pods
@@ -72,6 +72,6 @@ class World:
 
 
 _KINDS: Final[dict[ResourceType, type[KubeObject]]] = {
-    each.resource: each.kind for each in vars(World).values() if isinstance(each, Informer)
+    each.resource: each.kind for each in vars(Informers).values() if isinstance(each, Informer)
 }
 """Kinds of which more than the metadata is read."""

@@ -6,7 +6,6 @@ from typing import Final
 
 from podium.api.errors import InputError, closest, did_you_mean
 from podium.client import KubeClient
-from podium.simulated_cluster.carrying_out import Writer
 from podium.simulated_cluster.clock import ClusterClock
 from podium.simulated_cluster.control import Controller, Planned, Synchroniser
 from podium.simulated_cluster.controllers.daemon_sets import DaemonSets
@@ -24,41 +23,46 @@ from podium.simulated_cluster.controllers.stateful_sets import StatefulSets
 from podium.simulated_cluster.controllers.taint_eviction import TaintEviction
 from podium.simulated_cluster.controllers.volume_protection import VolumeProtection
 from podium.simulated_cluster.controllers.volumes import Volumes
+from podium.simulated_cluster.informers import Informers
+from podium.simulated_cluster.request_executor import RequestExecutor
 from podium.simulated_cluster.served_kinds import ServedKinds
-from podium.simulated_cluster.world import World
 
 
 @dataclass(frozen=True, slots=True)
-class Workshop:
+class ControllerContext:
     """What controllers are made with."""
 
-    world: World
+    informers: Informers
     client: KubeClient
-    writer: Writer
+    executor: RequestExecutor
     clock: ClusterClock
     kinds: ServedKinds
     node_grace_s: float
 
 
-_PLANNED: Final[dict[str, Callable[[Workshop], Controller]]] = {
-    "daemonsets": lambda shop: DaemonSets(shop.world),
-    "deployments": lambda shop: Deployments(shop.world),
-    "disruptionbudgets": lambda shop: DisruptionBudgets(shop.world),
-    "ephemeralvolumes": lambda shop: EphemeralVolumes(shop.world),
-    "jobs": lambda shop: Jobs(shop.world),
-    "nodelifecycle": lambda shop: NodeLifecycle(shop.world, shop.clock.now, shop.node_grace_s),
-    "podgc": lambda shop: PodGC(shop.world),
-    "replicasets": lambda shop: ReplicaSets(shop.world),
-    "replicationcontrollers": lambda shop: ReplicationControllers(shop.world),
-    "resourceclaims": lambda shop: ResourceClaims(shop.world),
-    "statefulsets": lambda shop: StatefulSets(shop.world),
-    "tainteviction": lambda shop: TaintEviction(shop.world),
-    "volumeprotection": lambda shop: VolumeProtection(shop.world),
-    "volumes": lambda shop: Volumes(shop.world),
+_PLANNED: Final[dict[str, Callable[[ControllerContext], Controller]]] = {
+    "daemonsets": lambda context: DaemonSets(context.informers),
+    "deployments": lambda context: Deployments(context.informers),
+    "disruptionbudgets": lambda context: DisruptionBudgets(context.informers),
+    "ephemeralvolumes": lambda context: EphemeralVolumes(context.informers),
+    "jobs": lambda context: Jobs(context.informers),
+    "nodelifecycle": lambda context: NodeLifecycle(
+        context.informers, context.clock.now, context.node_grace_s
+    ),
+    "podgc": lambda context: PodGC(context.informers),
+    "replicasets": lambda context: ReplicaSets(context.informers),
+    "replicationcontrollers": lambda context: ReplicationControllers(context.informers),
+    "resourceclaims": lambda context: ResourceClaims(context.informers),
+    "statefulsets": lambda context: StatefulSets(context.informers),
+    "tainteviction": lambda context: TaintEviction(context.informers),
+    "volumeprotection": lambda context: VolumeProtection(context.informers),
+    "volumes": lambda context: Volumes(context.informers),
 }
-_SYNCHRONISING: Final[dict[str, Callable[[Workshop], Synchroniser]]] = {
-    "garbagecollector": lambda shop: Garbage(shop.world, shop.client, shop.writer),
-    "namespaces": lambda shop: Namespaces(shop.world, shop.client, shop.kinds),
+_SYNCHRONISING: Final[dict[str, Callable[[ControllerContext], Synchroniser]]] = {
+    "garbagecollector": lambda context: Garbage(
+        context.informers, context.client, context.executor
+    ),
+    "namespaces": lambda context: Namespaces(context.informers, context.client, context.kinds),
 }
 ALL: Final = tuple(sorted((*_PLANNED, *_SYNCHRONISING)))
 
@@ -77,7 +81,7 @@ def chosen(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(wanted))
 
 
-def make(name: str, shop: Workshop) -> Synchroniser:
+def make(name: str, context: ControllerContext) -> Synchroniser:
     if name in _PLANNED:
-        return Planned(_PLANNED[name](shop), shop.writer, shop.clock)
-    return _SYNCHRONISING[name](shop)
+        return Planned(_PLANNED[name](context), context.executor, context.clock)
+    return _SYNCHRONISING[name](context)

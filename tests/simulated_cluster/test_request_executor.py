@@ -21,10 +21,10 @@ from podium.simulated_cluster.actions import (
     delete,
     status_patch,
 )
-from podium.simulated_cluster.carrying_out import Writer
 from podium.simulated_cluster.clock import ClusterClock
 from podium.simulated_cluster.control import ControlLoop, Planned
-from podium.simulated_cluster.world import World
+from podium.simulated_cluster.informers import Informers
+from podium.simulated_cluster.request_executor import RequestExecutor
 from podium.workloads.moment import Moment
 
 
@@ -34,27 +34,27 @@ def written(name: str, number: int, **metadata: Any) -> dict[str, Any]:
     return obj
 
 
-async def carry_out(world: World, plan: Plan, *answers: Any) -> ScriptedServer:
+async def execute(informers: Informers, plan: Plan, *answers: Any) -> ScriptedServer:
     server = ScriptedServer(*answers)
-    await Writer(KubeClient(server), world).carry_out(plan.actions)
+    await RequestExecutor(KubeClient(server), informers).execute(plan.actions)
     return server
 
 
 def test_what_was_written_is_known_at_once() -> None:
     async def main() -> None:
-        world = World()
+        informers = Informers()
         create = Create(PODS, "ns", {"metadata": {"generateName": "a-"}})
-        await carry_out(world, Plan([create]), reply(written("a-1", 5)))
-        found = world.pods.get("ns", "a-1")
+        await execute(informers, Plan([create]), reply(written("a-1", 5)))
+        found = informers.pods.get("ns", "a-1")
         assert found is None, "the store is made when it is first asked for"
-        await carry_out(world, Plan([create]), reply(written("a-2", 6)))
-        assert world.pods.get("ns", "a-2") is not None
+        await execute(informers, Plan([create]), reply(written("a-2", 6)))
+        assert informers.pods.get("ns", "a-2") is not None
         change = status_patch(PODS, pod("a-2"), {"phase": "Running"})
         answer = {**written("a-2", 7), "status": {"phase": "Running"}}
-        server = await carry_out(world, Plan([change]), reply(answer))
+        server = await execute(informers, Plan([change]), reply(answer))
         assert server.requests[0].path.endswith("/pods/a-2/status")
         assert server.requests[0].content_type == "application/strategic-merge-patch+json"
-        known = world.pods.get("ns", "a-2")
+        known = informers.pods.get("ns", "a-2")
         assert known is not None
         assert known.status.phase == "Running"
 
@@ -63,26 +63,26 @@ def test_what_was_written_is_known_at_once() -> None:
 
 def test_a_deletion_names_the_very_object_and_its_end_is_known_at_once() -> None:
     async def main() -> None:
-        world = World()
+        informers = Informers()
         for answer in (
             reply({"kind": "Status", "status": "Success"}),
             reply(written("web", 9, deletionTimestamp=timestamp(), deletionGracePeriodSeconds=0)),
             refusal(404, "NotFound"),
             refusal(409, "Conflict"),
         ):
-            world = World()
-            world.pods.put(pod("web"))
-            server = await carry_out(world, Plan([delete(PODS, pod("web"))]), answer)
+            informers = Informers()
+            informers.pods.put(pod("web"))
+            server = await execute(informers, Plan([delete(PODS, pod("web"))]), answer)
             body = json.loads(server.requests[0].body)
             assert body["preconditions"] == {"uid": "uid-web"}
-            assert len(world.pods) == 0
+            assert len(informers.pods) == 0
         graceful = written("web", 9, deletionTimestamp=timestamp(), deletionGracePeriodSeconds=30)
         held = written("web", 9, deletionTimestamp=timestamp(), finalizers=["f"])
         for staying in (graceful, held):
-            world = World()
-            world.pods.put(pod("web"))
-            await carry_out(world, Plan([delete(PODS, pod("web"))]), reply(staying))
-            known = world.pods.get("ns", "web")
+            informers = Informers()
+            informers.pods.put(pod("web"))
+            await execute(informers, Plan([delete(PODS, pod("web"))]), reply(staying))
+            known = informers.pods.get("ns", "web")
             assert known is not None
             assert known.metadata.is_terminating
 
@@ -91,11 +91,11 @@ def test_a_deletion_names_the_very_object_and_its_end_is_known_at_once() -> None
 
 def test_changing_what_is_gone_is_no_problem_and_other_refusals_are() -> None:
     async def main() -> None:
-        world = World()
+        informers = Informers()
         change = Patch(PODS, "ns", "web", {})
-        await carry_out(world, Plan([change]), refusal(404, "NotFound"))
+        await execute(informers, Plan([change]), refusal(404, "NotFound"))
         with pytest.raises(Conflict):
-            await carry_out(world, Plan([change]), refusal(409, "Conflict"))
+            await execute(informers, Plan([change]), refusal(409, "Conflict"))
 
     run_virtually(main())
 
@@ -106,7 +106,7 @@ def test_one_refusal_in_a_batch_does_not_stop_the_others_but_what_comes_after() 
         create = Create(PODS, "ns", {"metadata": {"generateName": "a-"}})
         plan: list[Action] = [create, create, Patch(PODS, "ns", "web", {})]
         with pytest.raises(Forbidden):
-            await Writer(KubeClient(server), World()).carry_out(plan)
+            await RequestExecutor(KubeClient(server), Informers()).execute(plan)
         assert [request.method for request in server.requests] == ["POST", "POST"]
 
     run_virtually(main())
@@ -138,8 +138,8 @@ def test_a_key_that_fails_comes_again_and_the_others_go_on(problem: Exception) -
     async def main() -> None:
         clock = ClusterClock(speed=10, wall=lambda: 0)
         controller = Counting(problem)
-        writer = Writer(KubeClient(ScriptedServer()), World())
-        loop = ControlLoop(Planned(controller, writer, clock), clock, workers=1)
+        executor = RequestExecutor(KubeClient(ScriptedServer()), Informers())
+        loop = ControlLoop(Planned(controller, executor, clock), clock, workers=1)
         running = asyncio.ensure_future(loop.run())
         await asyncio.sleep(1.5)
         running.cancel()

@@ -16,7 +16,7 @@ from podium.api.meta import KubeStruct, ObjectMeta
 from podium.client import DeleteOptions, KubeClient, ResourceType
 from podium.client.api_errors import Conflict, NotFound
 from podium.simulated_cluster.actions import Action, Create, Delete, Patch
-from podium.simulated_cluster.world import World
+from podium.simulated_cluster.informers import Informers
 
 _AT_A_TIME: Final = 32
 
@@ -29,15 +29,15 @@ class _Answer(KubeStruct, frozen=True):
 _ANSWERS: Final = msgspec.json.Decoder(_Answer)
 
 
-class Writer:
+class RequestExecutor:
     """Writes for the whole simulated cluster."""
 
-    def __init__(self, client: KubeClient, world: World) -> None:
+    def __init__(self, client: KubeClient, informers: Informers) -> None:
         self.client = client
-        self._world = world
+        self._informers = informers
         self._room = asyncio.Semaphore(_AT_A_TIME)
 
-    async def carry_out(self, actions: Iterable[Action]) -> None:
+    async def execute(self, actions: Iterable[Action]) -> None:
         """Raises the first of the problems, ApiError or Unreachable."""
         for _, group in groupby(actions, key=type):
             batch = list(group)
@@ -91,7 +91,7 @@ class Writer:
             self._seen(action.resource, body)
 
     def _seen(self, resource: ResourceType, body: bytes) -> None:
-        store = self._world.stores.get(resource)
+        store = self._informers.stores.get(resource)
         if store is None:
             return
         obj = store.decode(body)
@@ -100,7 +100,7 @@ class Writer:
             store.drop(obj)
 
     def _gone(self, action: Delete) -> None:
-        store = self._world.stores.get(action.resource)
+        store = self._informers.stores.get(action.resource)
         known = store and store.get(action.namespace, action.name)
         if store is not None and known and known.metadata.uid == action.uid:
             store.drop(known)
