@@ -23,8 +23,7 @@ from podium.api.node import Node
 from podium.api.pod import Container, Pod, PodSpec
 from podium.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from podium.api.workloads import Namespace, PriorityClass
-from podium.simulator.label_keys import merge_label_keys
-from podium.simulator.pod_resources import default_container, default_pod_level
+from podium.simulator.pod_resources import default_container, default_spec
 from podium.workloads.priorities import (
     SYSTEM_PRIORITIES,
     PriorityConflict,
@@ -105,7 +104,7 @@ class Admission:
         if not spec.scheduler_name:
             spec = replace(spec, scheduler_name=PodSpec().scheduler_name)
         if not stored(pod):
-            spec = merge_label_keys(_default_resources(spec), pod.metadata.labels or {})
+            spec = default_spec(_default_resources(spec), pod.metadata.labels or {})
         return pod if spec is pod.spec else replace(pod, spec=spec)
 
     def _prioritised(self, spec: PodSpec) -> PodSpec:
@@ -176,12 +175,8 @@ def _default_resources(spec: PodSpec) -> PodSpec:
             return containers
         return tuple(default_container(c, host_network=spec.host_network) for c in containers)
 
-    return default_pod_level(
-        replace(
-            spec,
-            containers=filled(spec.containers),
-            init_containers=filled(spec.init_containers),
-        )
+    return replace(
+        spec, containers=filled(spec.containers), init_containers=filled(spec.init_containers)
     )
 
 

@@ -7,7 +7,7 @@ template, with which labels, claims and tolerations, and which of them go first.
     kinds, pods, nodes            objects as controllers read them
     pod_templates, stateful_sets, daemons, jobs, claims, provisioning     what is made
     availability, disruptions, rollout, scale_down, taint_eviction        how many, and when
-    priorities, storage_classes                                           what admission fills in
+    priorities, storage_classes, label_keys, pod_level_resources          what a server fills in
 
 Templates of pods and claims are passed on as they are written, as JSON: whatever field they have
 reaches the pod. Contract: nothing here waits, keeps state or knows who is asking.

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from podium.api.quantity import nano
 from podium.api.quantity_spelling import total
-from podium.apiserver.json_values import JsonObject
+from podium.workloads.objects import JsonObject
 
 _HUGE_PAGES = "hugepages-"
 _SHARED = ("cpu", "memory")
