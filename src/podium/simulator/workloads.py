@@ -76,27 +76,25 @@ class Controllers:
                 return Made()
             body = replica_set_of(workload, workload.wanted)
             replicas = _converted(body, ReplicaSet, workload.namespace)
-            return Made(list(self._replicas(replicas, workload.name)), [_as_read(replicas)])
-        is_at_work = _key(workload) in self._at_work
+            return Made(list(self._replicas(replicas, workload.name)), [_as_engine_reads(replicas)])
+        made = Made()
+        if isinstance(workload, ReplicaSet | ReplicationController | StatefulSet):
+            made.objects.append(_as_engine_reads(workload))
+        if _key(workload) in self._at_work:
+            return made
         match workload:
             case ReplicaSet():
-                made = Made(objects=[_as_read(workload)])
-                pods = self._replicas(workload, workload.name)
+                made.pods.extend(self._replicas(workload, workload.name))
             case ReplicationController():
-                in_newer_form = workload.as_replica_set()
-                made = Made(objects=[_as_read_before(workload)])
-                pods = self._replicas(in_newer_form, workload.name, workload)
+                replicas = workload.as_replica_set()
+                made.pods.extend(self._replicas(replicas, workload.name, workload))
             case StatefulSet():
-                made = Made(objects=[_as_read_stateful(workload)])
-                if not is_at_work:
-                    made.objects.extend(_claims_of(workload))
-                pods = self._ordinals(workload)
+                made.objects.extend(_claims_of(workload))
+                made.pods.extend(self._ordinals(workload))
             case DaemonSet():
-                made, pods = Made(), self._daemons(workload)
+                made.pods.extend(self._daemons(workload))
             case Job():
-                made, pods = Made(), self._job_pods(workload)
-        if not is_at_work:
-            made.pods.extend(pods)
+                made.pods.extend(self._job_pods(workload))
         return made
 
     def _replicas(
@@ -167,21 +165,22 @@ def _claims_of(stateful: StatefulSet) -> Iterator[PersistentVolumeClaim]:
             yield _converted(claim, PersistentVolumeClaim, stateful.namespace)
 
 
-def _as_read(replicas: ReplicaSet) -> read_by_engine.ReplicaSet:
-    return msgspec.convert(replicas, read_by_engine.ReplicaSet, from_attributes=True)
-
-
-def _as_read_before(controller: ReplicationController) -> read_by_engine.ReplicationController:
-    spec = controller.as_replica_set().spec
-    labels = spec.selector.match_labels if spec.selector is not None else None
+def _as_engine_reads(workload: ReplicaSet | ReplicationController | StatefulSet) -> KubeObject:
+    """The object with its selector only; that of a replication controller defaults to the labels
+    of its template."""
+    match workload:
+        case ReplicaSet():
+            return msgspec.convert(workload, read_by_engine.ReplicaSet, from_attributes=True)
+        case StatefulSet():
+            return msgspec.convert(workload, read_by_engine.StatefulSet, from_attributes=True)
+    selector = workload.as_replica_set().spec.selector
     return read_by_engine.ReplicationController(
-        metadata=controller.metadata,
-        spec=read_by_engine.ReplicationControllerSpec(replicas=spec.replicas, selector=labels),
+        metadata=workload.metadata,
+        spec=read_by_engine.ReplicationControllerSpec(
+            replicas=workload.spec.replicas,
+            selector=selector.match_labels if selector is not None else None,
+        ),
     )
-
-
-def _as_read_stateful(stateful: StatefulSet) -> read_by_engine.StatefulSet:
-    return msgspec.convert(stateful, read_by_engine.StatefulSet, from_attributes=True)
 
 
 def _owners(metadata: ObjectMeta) -> Iterator[Owner]:
