@@ -15,9 +15,9 @@ from podium.config.types import Configuration
 from podium.engine import Engine
 from podium.live.assembly import Assembly
 from podium.live.listening import Listener
-from podium.population import PopulationOptions
-from podium.population.catalogue import ALL
-from podium.population.nodes.templates import default_template, nodes_from
+from podium.simulated_cluster import SimulatedClusterOptions
+from podium.simulated_cluster.controller_registry import ALL
+from podium.simulated_cluster.nodes.templates import default_template, nodes_from
 
 Scenario = Callable[[Cluster, Assembly], Awaitable[None]]
 
@@ -37,7 +37,7 @@ def in_live_cluster(
     async def main() -> None:
         loop = asyncio.get_running_loop()
         made = nodes_from([default_template(cpu=cpu)], nodes, ["a", "b"])
-        options = PopulationOptions(nodes=tuple(made), controllers=controllers)
+        options = SimulatedClusterOptions(nodes=tuple(made), controllers=controllers)
         async with embedded_cluster(
             options, wall=lambda: BEGIN_S + loop.time(), seed=1
         ) as embedded:

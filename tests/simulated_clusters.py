@@ -1,4 +1,4 @@
-"""Whole clusters in virtual time: server, population and scheduler in one process."""
+"""Whole clusters in virtual time: server, simulated nodes and scheduler in one process."""
 
 import asyncio
 import contextlib
@@ -12,9 +12,9 @@ from virtual_loop import run_virtually
 from podium.cli.embedded_cluster import embedded_cluster
 from podium.client import KubeClient, PatchType, ResourceType, Selection
 from podium.client.api_errors import NotFound
-from podium.population import PopulationOptions
-from podium.population.catalogue import ALL
-from podium.population.nodes.templates import default_template, nodes_from
+from podium.simulated_cluster import SimulatedClusterOptions
+from podium.simulated_cluster.controller_registry import ALL
+from podium.simulated_cluster.nodes.templates import default_template, nodes_from
 
 
 class Cluster:
@@ -82,7 +82,7 @@ async def _cluster(
     nodes: int, controllers: tuple[str, ...], speed: float
 ) -> AsyncIterator[Cluster]:
     loop = asyncio.get_running_loop()
-    options = PopulationOptions(
+    options = SimulatedClusterOptions(
         nodes=tuple(nodes_from([default_template()], nodes, ["a", "b"])), controllers=controllers
     )
     async with (

@@ -17,6 +17,8 @@ from podium.api.meta import ObjectMeta, OwnerReference
 from podium.api.pod import Pod, PodResourceClaimStatus
 from podium.api.quantity import nano
 from podium.api.storage import (
+    BOUND_BY_CONTROLLER,
+    SELECTED_NODE,
     CSINode,
     ObjectReference,
     PersistentVolume,
@@ -26,11 +28,10 @@ from podium.api.storage import (
 from podium.cluster.catalog import object_key
 from podium.plugins.dynamic_resources.claim_writing import FINALIZER, deallocated
 from podium.plugins.volume_binding.pod_volumes import (
-    BOUND_BY_CONTROLLER,
-    SELECTED_NODE,
     is_fully_bound,
 )
-from podium.simulator.volumes import NO_PROVISIONER, bound, provisioned
+from podium.simulator.volumes import bound, provisioned
+from podium.workloads.provisioning import NO_PROVISIONER
 
 Task = Callable[[], object]
 

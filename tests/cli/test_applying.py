@@ -14,7 +14,7 @@ from podium.cli.applying import apply
 from podium.cli.embedded_cluster import embedded_cluster
 from podium.client import ResourceType
 from podium.client.resources import DEPLOYMENTS, JOBS, NODES, PODS, STATEFUL_SETS
-from podium.population import PopulationOptions
+from podium.simulated_cluster import SimulatedClusterOptions
 
 CONFIG_MAPS = ResourceType("", "v1", "configmaps", "ConfigMap")
 MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n"
@@ -26,7 +26,7 @@ def documents(text: str) -> list[Document]:
 
 def in_server(scenario: Callable[[Cluster], Awaitable[None]]) -> None:
     async def main() -> None:
-        async with embedded_cluster(PopulationOptions()) as embedded:
+        async with embedded_cluster(SimulatedClusterOptions()) as embedded:
             await scenario(Cluster(embedded.client))
 
     run_virtually(main())

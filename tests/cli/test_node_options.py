@@ -6,8 +6,8 @@ import pytest
 
 from podium.api.errors import InputError
 from podium.cli.node_options import checked_speed, read_nodes, read_stage_file
-from podium.population.nodes.templates import ZONE
-from podium.population.pods.stage_files import default_stages
+from podium.simulated_cluster.nodes.templates import ZONE
+from podium.simulated_cluster.pods.stage_files import default_stages
 
 
 def test_nodes_are_made_in_the_size_that_is_asked_for() -> None:

@@ -23,9 +23,9 @@ from podium.config.load import load_configuration
 from podium.engine import Engine
 from podium.live.listening import Listener
 from podium.plugins import in_tree_registry
-from podium.population import PopulationOptions
-from podium.population.catalogue import ALL
-from podium.population.nodes.templates import default_template, nodes_from
+from podium.simulated_cluster import SimulatedClusterOptions
+from podium.simulated_cluster.controller_registry import ALL
+from podium.simulated_cluster.nodes.templates import default_template, nodes_from
 
 pytestmark = pytest.mark.usefixtures("own_modules")
 
@@ -36,7 +36,7 @@ def plan(count: int = 2, *, plugins: tuple[str, ...] = (), **more: Any) -> Clust
     nodes = tuple(nodes_from([default_template()], count))
     configuration = load_configuration(None)
     equipped = equip(configuration, in_tree_registry(), plugins)
-    population = PopulationOptions(nodes=nodes, controllers=ALL)
+    population = SimulatedClusterOptions(nodes=nodes, controllers=ALL)
     return ClusterPlan(population, equipped, DEFAULT_GATES, **{"speed": 20.0, **more})
 
 

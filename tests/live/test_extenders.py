@@ -13,8 +13,8 @@ from podium.cli.embedded_cluster import embedded_cluster
 from podium.client.resources import PODS
 from podium.config.load import load_configuration
 from podium.config.types import Configuration
-from podium.population import PopulationOptions
-from podium.population.nodes.templates import default_template, nodes_from
+from podium.simulated_cluster import SimulatedClusterOptions
+from podium.simulated_cluster.nodes.templates import default_template, nodes_from
 
 
 def configured(url: str, **fields: Any) -> Configuration:
@@ -29,7 +29,7 @@ def configured(url: str, **fields: Any) -> Configuration:
 
 async def in_small_cluster(configuration: Configuration, scenario: Any) -> None:
     made = nodes_from([default_template()], 3, ["a"])
-    options = PopulationOptions(nodes=tuple(made), controllers=())
+    options = SimulatedClusterOptions(nodes=tuple(made), controllers=())
     async with (
         asyncio.timeout(60),
         embedded_cluster(options) as embedded,

@@ -8,7 +8,7 @@ from builders import make_node, make_pod
 
 from podium.api.devices import ResourceClaim
 from podium.api.errors import ObjectError
-from podium.api.meta import KubeStruct, ObjectMeta
+from podium.api.meta import KubeObject, ObjectMeta
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
@@ -20,7 +20,7 @@ def priority_class(name: str, value: int, **more: Any) -> PriorityClass:
     return PriorityClass(metadata=ObjectMeta(name=name), value=value, **more)
 
 
-def admit(pod: Pod, *classes: KubeStruct) -> Pod:
+def admit(pod: Pod, *classes: KubeObject) -> Pod:
     return Admission(classes).admit(pod)
 
 
@@ -76,7 +76,20 @@ def test_pod_level_requests_come_from_containers_then_from_limits() -> None:
     )
     resources = admit(pod).spec.resources
     assert resources is not None
-    assert resources.requests == {"memory": f"{1024 * 10**9}n", "cpu": "4"}
+    assert resources.requests == {"memory": "1Ki", "cpu": "4"}
+
+
+def test_huge_pages_of_a_pod_are_limited_by_what_its_containers_may_have() -> None:
+    pages = {"hugepages-2Mi": "4Mi"}
+    pod = make_pod(
+        "a",
+        containers=container(requests=pages, limits=pages),
+        resources={"limits": {"cpu": "4"}},
+    )
+    resources = admit(pod).spec.resources
+    assert resources is not None
+    assert resources.limits == {"cpu": "4", **pages}
+    assert resources.requests == {"cpu": "4", **pages}
 
 
 def test_ports_on_the_host_network_are_host_ports() -> None:

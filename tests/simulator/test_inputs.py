@@ -12,7 +12,7 @@ from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.simulator.inputs import Inputs, Validation, read_inputs
 from podium.simulator.problems import InputProblems, Problems
-from podium.simulator.workload_kinds import Deployment, Job
+from podium.workloads.kinds import Deployment, Job
 
 POD = """
 apiVersion: v1
@@ -247,3 +247,59 @@ def test_a_flood_of_problems_is_cut(file: Path) -> None:
     told = refusal(file, text).splitlines()
     assert len(told) == 22
     assert told[-1] == "  ... and 5 more"
+
+
+STATEFUL_SET = """
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  template:
+    metadata: {creationTimestamp: null, labels: {app: db}}
+    spec: {TEMPLATE}
+  volumeClaimTemplates:
+  - metadata: {name: data}
+    spec: {CLAIM}
+"""
+
+
+def stateful_set(template: str = "containers: []", claim: str = "accessModes: []") -> str:
+    return STATEFUL_SET.replace("TEMPLATE", template).replace("CLAIM", claim)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            stateful_set("nodeSelecter: {a: b}"),
+            "spec.template.spec.nodeSelecter: unknown field; did you mean nodeSelector?",
+        ),
+        (
+            stateful_set("nodeSelector: {ssd: true}"),
+            "spec.template.spec.nodeSelector.ssd: expected a string, got true",
+        ),
+        (
+            stateful_set("containers: [{name: c, resources: {requests: {memory: 1Gb}}}]"),
+            "spec.template.spec.containers[0].resources.requests.memory: quantity '1Gb'",
+        ),
+        (
+            stateful_set(claim="storageClas: fast"),
+            "spec.volumeClaimTemplates[0].spec.storageClas: unknown field",
+        ),
+        (
+            stateful_set(claim="resources: {requests: {storage: 1Gb}}"),
+            "spec.volumeClaimTemplates[0].spec.resources.requests.storage: quantity '1Gb'",
+        ),
+    ],
+)
+def test_what_is_wrong_in_a_template_is_told_with_its_path(
+    file: Path, text: str, problem: str
+) -> None:
+    assert problem in refusal(file, text)
+
+
+def test_an_unknown_field_in_a_template_can_be_a_warning_or_ignored(file: Path) -> None:
+    write(file, stateful_set("nodeSelecter: {a: b}"))
+    (warning,) = read(file, validation=Validation.WARN).warnings
+    assert "spec.template.spec.nodeSelecter: unknown field" in warning
+    assert read(file, validation=Validation.IGNORE).warnings == []

@@ -12,8 +12,8 @@ from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.api.storage import PersistentVolumeClaim
 from podium.simulator.admission import identified
-from podium.simulator.workload_kinds import WORKLOAD_KINDS, Workload
 from podium.simulator.workloads import Controllers, Made
+from podium.workloads.kinds import WORKLOAD_KINDS, Workload
 
 POD_SPEC: dict[str, Any] = {"containers": [{"name": "main", "image": "app"}]}
 TEMPLATE: dict[str, Any] = {"metadata": {"labels": {"app": "web"}}, "spec": POD_SPEC}
@@ -221,3 +221,30 @@ def test_a_controller_of_any_kind_whose_pods_are_in_the_input_makes_none(kind: s
     running = owned_pod("mine-abcd-1", kind, "mine")
     made = make(workload(kind, "mine", **selector), pods=[running], nodes=[make_node("n1")])
     assert made.pods == []
+
+
+def test_claims_of_a_stateful_set_carry_the_labels_that_it_selects() -> None:
+    template = {"metadata": {"name": "data", "labels": {"tier": "1"}}, "spec": {}}
+    made = make(workload("StatefulSet", "db", volumeClaimTemplates=[template]))
+    (claim,) = (obj for obj in made.objects if isinstance(obj, PersistentVolumeClaim))
+    assert claim.metadata.labels == {"tier": "1", "app": "web"}
+    assert claim.metadata.namespace == "default"
+
+
+def test_an_indexed_job_goes_on_with_the_indexes_that_are_left() -> None:
+    job = workload(
+        "Job",
+        "once",
+        parallelism=2,
+        completions=4,
+        completionMode="Indexed",
+        status={"succeeded": 2, "completedIndexes": "0,2"},
+    )
+    key = "batch.kubernetes.io/job-completion-index"
+    assert [labels(pod)[key] for pod in make(job).pods] == ["1", "3"]
+
+
+def test_pods_of_one_template_share_their_spec() -> None:
+    first, second = make(workload("ReplicaSet", "web", replicas=2)).pods
+    assert first.spec is second.spec
+    assert first.metadata.uid != second.metadata.uid

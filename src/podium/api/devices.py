@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from podium.api.meta import KubeStruct, ObjectMeta, Quantity, ResourceList
+from podium.api.meta import KubeObject, KubeStruct, ObjectMeta, Quantity, ResourceList
 from podium.api.pod import NodeSelector
 
 
@@ -102,10 +102,9 @@ class ResourceSliceSpec(KubeStruct, frozen=True):
     shared_counters: tuple[CounterSet, ...] | None = None
 
 
-class ResourceSlice(KubeStruct, frozen=True):
+class ResourceSlice(KubeObject, frozen=True):
     api_version: Literal["resource.k8s.io/v1"] = "resource.k8s.io/v1"
     kind: Literal["ResourceSlice"] = "ResourceSlice"
-    metadata: ObjectMeta = ObjectMeta()
     spec: ResourceSliceSpec = ResourceSliceSpec()
 
 
@@ -134,10 +133,9 @@ class DeviceClassSpec(KubeStruct, frozen=True):
     extended_resource_name: str | None = None
 
 
-class DeviceClass(KubeStruct, frozen=True):
+class DeviceClass(KubeObject, frozen=True):
     api_version: Literal["resource.k8s.io/v1"] = "resource.k8s.io/v1"
     kind: Literal["DeviceClass"] = "DeviceClass"
-    metadata: ObjectMeta = ObjectMeta()
     spec: DeviceClassSpec = DeviceClassSpec()
 
 
@@ -266,10 +264,9 @@ class ResourceClaimStatus(KubeStruct, frozen=True):
     devices: tuple[AllocatedDeviceStatus, ...] | None = None
 
 
-class ResourceClaim(KubeStruct, frozen=True):
+class ResourceClaim(KubeObject, frozen=True):
     api_version: Literal["resource.k8s.io/v1"] = "resource.k8s.io/v1"
     kind: Literal["ResourceClaim"] = "ResourceClaim"
-    metadata: ObjectMeta = ObjectMeta()
     spec: ResourceClaimSpec = ResourceClaimSpec()
     status: ResourceClaimStatus = ResourceClaimStatus()
 
@@ -279,8 +276,7 @@ class ResourceClaimTemplateSpec(KubeStruct, frozen=True):
     spec: ResourceClaimSpec = ResourceClaimSpec()
 
 
-class ResourceClaimTemplate(KubeStruct, frozen=True):
+class ResourceClaimTemplate(KubeObject, frozen=True):
     api_version: Literal["resource.k8s.io/v1"] = "resource.k8s.io/v1"
     kind: Literal["ResourceClaimTemplate"] = "ResourceClaimTemplate"
-    metadata: ObjectMeta = ObjectMeta()
     spec: ResourceClaimTemplateSpec = ResourceClaimTemplateSpec()

@@ -9,14 +9,14 @@ Contract: an object that leaves here has a name, and every quantity in it parses
 """
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 import msgspec
 
 from podium.api.devices import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from podium.api.documents import Document
 from podium.api.errors import ObjectError, UnknownKind, closest
-from podium.api.meta import KubeStruct, ObjectMeta
+from podium.api.meta import KubeObject, KubeStruct, ObjectMeta
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.api.pod_groups import PodGroup, Workload
@@ -53,36 +53,36 @@ __all__ = [
     "decode_object",
 ]
 
-KubeObject = (
-    Pod
-    | Node
-    | Namespace
-    | Service
-    | ReplicationController
-    | ReplicaSet
-    | StatefulSet
-    | PriorityClass
-    | PodDisruptionBudget
-    | PersistentVolume
-    | PersistentVolumeClaim
-    | StorageClass
-    | CSINode
-    | CSIDriver
-    | CSIStorageCapacity
-    | VolumeAttachment
-    | ResourceClaim
-    | ResourceClaimTemplate
-    | ResourceSlice
-    | DeviceClass
-    | PodGroup
-    | Workload
-)
 T = TypeVar("T", bound=KubeObject)
 S = TypeVar("S", bound=KubeStruct)
 
 # Which Struct decodes which (apiVersion, kind).
 KINDS: dict[tuple[str, str], type[KubeObject]] = {
-    (struct().api_version, struct().kind): struct for struct in get_args(KubeObject)
+    (struct().api_version, struct().kind): struct
+    for struct in (
+        Pod,
+        Node,
+        Namespace,
+        Service,
+        ReplicationController,
+        ReplicaSet,
+        StatefulSet,
+        PriorityClass,
+        PodDisruptionBudget,
+        PersistentVolume,
+        PersistentVolumeClaim,
+        StorageClass,
+        CSINode,
+        CSIDriver,
+        CSIStorageCapacity,
+        VolumeAttachment,
+        ResourceClaim,
+        ResourceClaimTemplate,
+        ResourceSlice,
+        DeviceClass,
+        PodGroup,
+        Workload,
+    )
 }
 
 CLUSTER_SCOPED: frozenset[type[KubeObject]] = frozenset(

@@ -20,17 +20,16 @@ class KubeStruct(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=Tru
 
 
 class OwnerReference(KubeStruct, frozen=True):
-    UNREAD = frozenset({"blockOwnerDeletion"})
-
     api_version: str = ""
     kind: str = ""
     name: str = ""
     uid: str = ""
     controller: bool = False
+    block_owner_deletion: bool = False
 
 
 class ObjectMeta(KubeStruct, frozen=True):
-    UNREAD = frozenset({"generateName", "managedFields", "selfLink", "deletionGracePeriodSeconds"})
+    UNREAD = frozenset({"generateName", "managedFields", "selfLink"})
 
     name: str = ""
     namespace: str = ""
@@ -43,6 +42,51 @@ class ObjectMeta(KubeStruct, frozen=True):
     resource_version: str = ""
     generation: int = 0
     finalizers: tuple[str, ...] | None = None
+    deletion_grace_period_seconds: int | None = None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.namespace, self.name
+
+    @property
+    def controller(self) -> OwnerReference | None:
+        """The owner that is responsible for the object."""
+        return next((owner for owner in self.owner_references or () if owner.controller), None)
+
+    @property
+    def is_terminating(self) -> bool:
+        return self.deletion_timestamp is not None
+
+    def annotation(self, name: str) -> str:
+        return (self.annotations or {}).get(name, "")
+
+    def label(self, name: str) -> str:
+        return (self.labels or {}).get(name, "")
+
+
+class KubeObject(KubeStruct, frozen=True):
+    """What all kinds have in common; by itself, an object of which only the metadata are read."""
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: ObjectMeta = ObjectMeta()
+
+    @property
+    def name(self) -> str:
+        return self.metadata.name
+
+    @property
+    def namespace(self) -> str:
+        return self.metadata.namespace
+
+
+class Condition(KubeStruct, frozen=True):
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+    last_transition_time: str | None = None
+    last_update_time: str | None = None
 
 
 class LabelSelectorRequirement(KubeStruct, frozen=True):

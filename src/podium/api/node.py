@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from podium.api.meta import KubeStruct, ObjectMeta, ResourceList
+from podium.api.meta import KubeObject, KubeStruct, ResourceList
 
 
 class Taint(KubeStruct, frozen=True):
@@ -56,9 +56,8 @@ class NodeStatus(KubeStruct, frozen=True):
     declared_features: tuple[str, ...] | None = None
 
 
-class Node(KubeStruct, frozen=True):
+class Node(KubeObject, frozen=True):
     api_version: Literal["v1"] = "v1"
     kind: Literal["Node"] = "Node"
-    metadata: ObjectMeta = ObjectMeta()
     spec: NodeSpec = NodeSpec()
     status: NodeStatus = NodeStatus()

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from podium.api.meta import KubeStruct, LabelSelector, ObjectMeta, ResourceList
+from podium.api.meta import KubeObject, KubeStruct, LabelSelector, ResourceList
 from podium.api.volumes import Volume
 
 
@@ -252,9 +252,8 @@ class PodStatus(KubeStruct, frozen=True):
     extended_resource_claim_status: PodExtendedResourceClaimStatus | None = None
 
 
-class Pod(KubeStruct, frozen=True):
+class Pod(KubeObject, frozen=True):
     api_version: Literal["v1"] = "v1"
     kind: Literal["Pod"] = "Pod"
-    metadata: ObjectMeta = ObjectMeta()
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()

@@ -8,7 +8,7 @@ holds templates for a controller; it is known here so that a file with one in it
 
 from typing import Literal
 
-from podium.api.meta import KubeStruct, ObjectMeta
+from podium.api.meta import KubeObject, KubeStruct
 
 PER_GROUP = "PodGroup"
 """The disruption mode of a group that is disrupted as a whole or not at all."""
@@ -87,10 +87,9 @@ class PodGroupStatus(KubeStruct, frozen=True):
     resource_claim_statuses: tuple[PodGroupResourceClaimStatus, ...] | None = None
 
 
-class PodGroup(KubeStruct, frozen=True):
+class PodGroup(KubeObject, frozen=True):
     api_version: Literal["scheduling.k8s.io/v1alpha2"] = "scheduling.k8s.io/v1alpha2"
     kind: Literal["PodGroup"] = "PodGroup"
-    metadata: ObjectMeta = ObjectMeta()
     spec: PodGroupSpec = PodGroupSpec()
     status: PodGroupStatus = PodGroupStatus()
 
@@ -140,8 +139,7 @@ class WorkloadSpec(KubeStruct, frozen=True):
     pod_group_templates: tuple[PodGroupTemplate, ...] | None = None
 
 
-class Workload(KubeStruct, frozen=True):
+class Workload(KubeObject, frozen=True):
     api_version: Literal["scheduling.k8s.io/v1alpha2"] = "scheduling.k8s.io/v1alpha2"
     kind: Literal["Workload"] = "Workload"
-    metadata: ObjectMeta = ObjectMeta()
     spec: WorkloadSpec = WorkloadSpec()

@@ -8,7 +8,13 @@ from typing import Literal
 
 import msgspec
 
-from podium.api.meta import KubeStruct, LabelSelector, ObjectMeta, Quantity, ResourceList
+from podium.api.meta import (
+    KubeObject,
+    KubeStruct,
+    LabelSelector,
+    Quantity,
+    ResourceList,
+)
 from podium.api.pod import NodeSelector
 from podium.api.volumes import (
     AWSElasticBlockStoreSource,
@@ -23,6 +29,10 @@ from podium.api.volumes import (
     RBDSource,
     VsphereSource,
 )
+
+BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
+SELECTED_NODE = "volume.kubernetes.io/selected-node"
 
 
 class ObjectReference(KubeStruct, frozen=True):
@@ -52,7 +62,6 @@ class PersistentVolumeSpec(KubeStruct, frozen=True):
             "local",
             "mountOptions",
             "nfs",
-            "persistentVolumeReclaimPolicy",
             "photonPersistentDisk",
             "quobyte",
             "scaleIO",
@@ -66,6 +75,7 @@ class PersistentVolumeSpec(KubeStruct, frozen=True):
     storage_class_name: str = ""
     volume_mode: str | None = None
     volume_attributes_class_name: str | None = None
+    persistent_volume_reclaim_policy: str = ""
     node_affinity: VolumeNodeAffinity | None = None
     gce_persistent_disk: GCEPersistentDiskSource | None = None
     aws_elastic_block_store: AWSElasticBlockStoreSource | None = None
@@ -83,10 +93,9 @@ class PersistentVolumeStatus(KubeStruct, frozen=True):
     phase: str = ""
 
 
-class PersistentVolume(KubeStruct, frozen=True):
+class PersistentVolume(KubeObject, frozen=True):
     api_version: Literal["v1"] = "v1"
     kind: Literal["PersistentVolume"] = "PersistentVolume"
-    metadata: ObjectMeta = ObjectMeta()
     spec: PersistentVolumeSpec = PersistentVolumeSpec()
     status: PersistentVolumeStatus = PersistentVolumeStatus()
 
@@ -95,10 +104,9 @@ class PersistentVolumeClaimStatus(KubeStruct, frozen=True):
     phase: str = ""
 
 
-class PersistentVolumeClaim(KubeStruct, frozen=True):
+class PersistentVolumeClaim(KubeObject, frozen=True):
     api_version: Literal["v1"] = "v1"
     kind: Literal["PersistentVolumeClaim"] = "PersistentVolumeClaim"
-    metadata: ObjectMeta = ObjectMeta()
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
     status: PersistentVolumeClaimStatus = PersistentVolumeClaimStatus()
 
@@ -112,13 +120,14 @@ class TopologySelectorTerm(KubeStruct, frozen=True):
     match_label_expressions: tuple[TopologySelectorLabelRequirement, ...] | None = None
 
 
-class StorageClass(KubeStruct, frozen=True):
-    UNREAD = frozenset({"allowVolumeExpansion", "mountOptions", "parameters", "reclaimPolicy"})
+class StorageClass(KubeObject, frozen=True):
+    UNREAD = frozenset({"allowVolumeExpansion", "parameters"})
 
     api_version: Literal["storage.k8s.io/v1"] = "storage.k8s.io/v1"
     kind: Literal["StorageClass"] = "StorageClass"
-    metadata: ObjectMeta = ObjectMeta()
     provisioner: str = ""
+    reclaim_policy: str | None = None
+    mount_options: tuple[str, ...] | None = None
     volume_binding_mode: str | None = None
     allowed_topologies: tuple[TopologySelectorTerm, ...] | None = None
 
@@ -138,10 +147,9 @@ class CSINodeSpec(KubeStruct, frozen=True):
     drivers: tuple[CSINodeDriver, ...] | None = None
 
 
-class CSINode(KubeStruct, frozen=True):
+class CSINode(KubeObject, frozen=True):
     api_version: Literal["storage.k8s.io/v1"] = "storage.k8s.io/v1"
     kind: Literal["CSINode"] = "CSINode"
-    metadata: ObjectMeta = ObjectMeta()
     spec: CSINodeSpec = CSINodeSpec()
 
 
@@ -164,19 +172,17 @@ class CSIDriverSpec(KubeStruct, frozen=True):
     prevent_pod_scheduling_if_missing: bool | None = None
 
 
-class CSIDriver(KubeStruct, frozen=True):
+class CSIDriver(KubeObject, frozen=True):
     api_version: Literal["storage.k8s.io/v1"] = "storage.k8s.io/v1"
     kind: Literal["CSIDriver"] = "CSIDriver"
-    metadata: ObjectMeta = ObjectMeta()
     spec: CSIDriverSpec = CSIDriverSpec()
 
 
-class CSIStorageCapacity(KubeStruct, frozen=True):
+class CSIStorageCapacity(KubeObject, frozen=True):
     """How much room a driver has for one class in one part of the cluster; null is "unknown"."""
 
     api_version: Literal["storage.k8s.io/v1"] = "storage.k8s.io/v1"
     kind: Literal["CSIStorageCapacity"] = "CSIStorageCapacity"
-    metadata: ObjectMeta = ObjectMeta()
     node_topology: LabelSelector | None = None
     storage_class_name: str = ""
     capacity: Quantity | None = None
@@ -199,9 +205,8 @@ class VolumeAttachmentStatus(KubeStruct, frozen=True):
     attached: bool = False
 
 
-class VolumeAttachment(KubeStruct, frozen=True):
+class VolumeAttachment(KubeObject, frozen=True):
     api_version: Literal["storage.k8s.io/v1"] = "storage.k8s.io/v1"
     kind: Literal["VolumeAttachment"] = "VolumeAttachment"
-    metadata: ObjectMeta = ObjectMeta()
     spec: VolumeAttachmentSpec = VolumeAttachmentSpec()
     status: VolumeAttachmentStatus = VolumeAttachmentStatus()

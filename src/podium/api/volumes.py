@@ -152,8 +152,13 @@ class PersistentVolumeClaimTemplate(KubeStruct, frozen=True):
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
 
 
+def ephemeral_claim_name(pod: str, volume: str) -> str:
+    """The name of the claim that is made for a generic ephemeral volume of a pod."""
+    return f"{pod}-{volume}"
+
+
 class EphemeralSource(KubeStruct, frozen=True):
-    """A generic ephemeral volume: its claim is named `<pod>-<volume>`."""
+    """A generic ephemeral volume."""
 
     volume_claim_template: PersistentVolumeClaimTemplate | None = None
 

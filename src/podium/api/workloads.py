@@ -7,19 +7,18 @@ nothing for some of these kinds and everything for others.
 
 from typing import Literal
 
-from podium.api.meta import KubeStruct, LabelSelector, ObjectMeta
+from podium.api.meta import Condition, KubeObject, KubeStruct, LabelSelector
 
 
 class NamespaceStatus(KubeStruct, frozen=True):
     phase: str = ""
 
 
-class Namespace(KubeStruct, frozen=True):
+class Namespace(KubeObject, frozen=True):
     UNREAD = frozenset({"spec"})
 
     api_version: Literal["v1"] = "v1"
     kind: Literal["Namespace"] = "Namespace"
-    metadata: ObjectMeta = ObjectMeta()
     status: NamespaceStatus = NamespaceStatus()
 
 
@@ -51,12 +50,11 @@ class ServiceSpec(KubeStruct, frozen=True):
     selector: dict[str, str] | None = None
 
 
-class Service(KubeStruct, frozen=True):
+class Service(KubeObject, frozen=True):
     UNREAD = frozenset({"status"})
 
     api_version: Literal["v1"] = "v1"
     kind: Literal["Service"] = "Service"
-    metadata: ObjectMeta = ObjectMeta()
     spec: ServiceSpec = ServiceSpec()
 
 
@@ -67,12 +65,11 @@ class ReplicationControllerSpec(KubeStruct, frozen=True):
     selector: dict[str, str] | None = None
 
 
-class ReplicationController(KubeStruct, frozen=True):
+class ReplicationController(KubeObject, frozen=True):
     UNREAD = frozenset({"status"})
 
     api_version: Literal["v1"] = "v1"
     kind: Literal["ReplicationController"] = "ReplicationController"
-    metadata: ObjectMeta = ObjectMeta()
     spec: ReplicationControllerSpec = ReplicationControllerSpec()
 
 
@@ -83,12 +80,11 @@ class ReplicaSetSpec(KubeStruct, frozen=True):
     selector: LabelSelector | None = None
 
 
-class ReplicaSet(KubeStruct, frozen=True):
+class ReplicaSet(KubeObject, frozen=True):
     UNREAD = frozenset({"status"})
 
     api_version: Literal["apps/v1"] = "apps/v1"
     kind: Literal["ReplicaSet"] = "ReplicaSet"
-    metadata: ObjectMeta = ObjectMeta()
     spec: ReplicaSetSpec = ReplicaSetSpec()
 
 
@@ -111,21 +107,19 @@ class StatefulSetSpec(KubeStruct, frozen=True):
     selector: LabelSelector | None = None
 
 
-class StatefulSet(KubeStruct, frozen=True):
+class StatefulSet(KubeObject, frozen=True):
     UNREAD = frozenset({"status"})
 
     api_version: Literal["apps/v1"] = "apps/v1"
     kind: Literal["StatefulSet"] = "StatefulSet"
-    metadata: ObjectMeta = ObjectMeta()
     spec: StatefulSetSpec = StatefulSetSpec()
 
 
-class PriorityClass(KubeStruct, frozen=True):
+class PriorityClass(KubeObject, frozen=True):
     UNREAD = frozenset({"description"})
 
     api_version: Literal["scheduling.k8s.io/v1"] = "scheduling.k8s.io/v1"
     kind: Literal["PriorityClass"] = "PriorityClass"
-    metadata: ObjectMeta = ObjectMeta()
     value: int = 0
     global_default: bool = False
     preemption_policy: str | None = None
@@ -148,11 +142,11 @@ class PodDisruptionBudgetStatus(KubeStruct, frozen=True):
     desired_healthy: int = 0
     expected_pods: int = 0
     disrupted_pods: dict[str, str | None] | None = None
+    conditions: tuple[Condition, ...] | None = None
 
 
-class PodDisruptionBudget(KubeStruct, frozen=True):
+class PodDisruptionBudget(KubeObject, frozen=True):
     api_version: Literal["policy/v1"] = "policy/v1"
     kind: Literal["PodDisruptionBudget"] = "PodDisruptionBudget"
-    metadata: ObjectMeta = ObjectMeta()
     spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
     status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()

@@ -23,7 +23,7 @@ from podium.apiserver.resources.table import ResourceTable
 from podium.apiserver.serving.bootstrap import bootstrap
 from podium.apiserver.store.store import Store
 from podium.client import AsgiTransport, KubeClient
-from podium.population import ClusterClock, Population, PopulationOptions
+from podium.simulated_cluster import ClusterClock, SimulatedCluster, SimulatedClusterOptions
 
 _USER_AGENT: Final = {"User-Agent": "podium"}
 
@@ -32,12 +32,12 @@ _USER_AGENT: Final = {"User-Agent": "podium"}
 class EmbeddedCluster:
     application: Application
     client: KubeClient
-    population: Population
+    population: SimulatedCluster
 
 
 @contextlib.asynccontextmanager
 async def embedded_cluster(
-    options: PopulationOptions,
+    options: SimulatedClusterOptions,
     *,
     speed: float = 1.0,
     wall: Callable[[], float] = time.time,
@@ -50,7 +50,7 @@ async def embedded_cluster(
     application = _application(wall, randomness, settings)
     client = KubeClient(AsgiTransport(application, _USER_AGENT))
     clock = ClusterClock(speed, wall)
-    population = Population(client, options, clock=clock, randomness=randomness)
+    population = SimulatedCluster(client, options, clock=clock, randomness=randomness)
     running = asyncio.ensure_future(population.run())
     started = asyncio.ensure_future(population.started.wait())
     try:

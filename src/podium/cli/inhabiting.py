@@ -12,12 +12,12 @@ from podium.client import KubeClient, Unreachable
 from podium.client.api_errors import ApiError
 from podium.client.connection import transport_for
 from podium.config.flags.client_settings import ClientSettings
-from podium.population import ClusterClock, Population, PopulationOptions
-from podium.population.rivals import rival_of
+from podium.simulated_cluster import ClusterClock, SimulatedCluster, SimulatedClusterOptions
+from podium.simulated_cluster.rivals import rival_of
 
 
 async def inhabit(
-    settings: ClientSettings, options: PopulationOptions, *, speed: float, cleanup: bool
+    settings: ClientSettings, options: SimulatedClusterOptions, *, speed: float, cleanup: bool
 ) -> None:
     """Until SIGTERM or SIGINT. Raises InputError."""
     server = settings.cluster.server
@@ -39,7 +39,7 @@ async def inhabit(
     print("podium: stopped", file=sys.stderr)
 
 
-async def _refuse_rivals(client: KubeClient, options: PopulationOptions) -> None:
+async def _refuse_rivals(client: KubeClient, options: SimulatedClusterOptions) -> None:
     await client.request("GET", "/version")
     rival = await rival_of(client, options.controllers)
     if rival is not None:
@@ -51,7 +51,7 @@ async def _refuse_rivals(client: KubeClient, options: PopulationOptions) -> None
 
 async def _live(
     client: KubeClient,
-    options: PopulationOptions,
+    options: SimulatedClusterOptions,
     server: str,
     speed: float,
     stopping: asyncio.Event,
@@ -60,7 +60,7 @@ async def _live(
 ) -> None:
     with progress_bar("starting", max(1, len(options.nodes))) as bar:
         (task,) = bar.task_ids
-        population = Population(
+        population = SimulatedCluster(
             client,
             options,
             clock=ClusterClock(speed),
@@ -87,7 +87,7 @@ async def _live(
             await running
 
 
-def _summary(options: PopulationOptions, speed: float) -> str:
+def _summary(options: SimulatedClusterOptions, speed: float) -> str:
     parts = [f"{len(options.nodes)} nodes"]
     if options.controllers:
         parts.append(f"{len(options.controllers)} controllers")

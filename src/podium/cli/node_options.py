@@ -7,10 +7,10 @@ from cyclopts import Parameter
 
 from podium.api.errors import InputError
 from podium.cli.options import read_bytes
-from podium.population.nodes.templates import default_template, nodes_from, read_templates
-from podium.population.objects.meta import JsonObject
-from podium.population.pods.stage_files import default_stages, read_stages
-from podium.population.pods.stages import Stage
+from podium.simulated_cluster.nodes.templates import default_template, nodes_from, read_templates
+from podium.simulated_cluster.pods.stage_files import default_stages, read_stages
+from podium.simulated_cluster.pods.stages import Stage
+from podium.workloads.objects import JsonObject
 
 Count = Annotated[int, Parameter(name="COUNT", help="How many nodes to simulate.")]
 Template = Annotated[

@@ -23,8 +23,8 @@ from podium.cli.node_options import (
     read_stage_file,
 )
 from podium.client.connection import find_settings
-from podium.population import PopulationOptions
-from podium.population.catalogue import ALL, chosen
+from podium.simulated_cluster import SimulatedClusterOptions
+from podium.simulated_cluster.controller_registry import ALL, chosen
 
 _FORMAT: Final = "%(asctime)s %(levelname)s %(message)s"
 
@@ -88,7 +88,7 @@ def nodes(
         level=logging.INFO if verbose else logging.WARNING, format=_FORMAT, stream=sys.stderr
     )
     checked_speed(speed)
-    options = PopulationOptions(
+    options = SimulatedClusterOptions(
         nodes=read_nodes(count, template, cpu, memory, pods, zones),
         stages=read_stage_file(stages),
         controllers=chosen(part.strip() for part in controllers.split(",")),

@@ -31,8 +31,8 @@ from podium.cli.steady_time import steady_wall
 from podium.cli.tables import count as counted
 from podium.cli.user_plugins import equip
 from podium.plugins import in_tree_registry
-from podium.population import PopulationOptions
-from podium.population.catalogue import ALL
+from podium.simulated_cluster import SimulatedClusterOptions
+from podium.simulated_cluster.controller_registry import ALL
 from podium.simulator.inputs import documents_in
 
 _FORMAT: Final = "%(asctime)s %(levelname)s %(message)s"
@@ -129,7 +129,7 @@ def up(
     console = Console(highlight=False)
     lines = DecisionLines(console, steady_wall())
     plan = ClusterPlan(
-        PopulationOptions(
+        SimulatedClusterOptions(
             nodes=read_nodes(count, template, cpu, memory, pods, zones),
             stages=read_stage_file(stages),
             controllers=ALL,

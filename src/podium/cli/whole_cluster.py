@@ -26,8 +26,8 @@ from podium.config.feature_gates import FeatureGates
 from podium.engine import Engine
 from podium.live.assembly import Assembly, live_engine
 from podium.live.listening import Listener
-from podium.population import ClusterClock, Population, PopulationOptions
-from podium.population.controllers.node_lifecycle import NOT_READY
+from podium.simulated_cluster import ClusterClock, SimulatedCluster, SimulatedClusterOptions
+from podium.simulated_cluster.controllers.node_lifecycle import NOT_READY
 
 _SCHEDULER: Final = "podium"
 _SETTLING_S: Final = 3.0
@@ -42,7 +42,7 @@ _Result = TypeVar("_Result")
 class ClusterPlan:
     """What a cluster is made of; `documents` are objects to begin with."""
 
-    population: PopulationOptions
+    population: SimulatedClusterOptions
     scheduler: Equipped
     gates: FeatureGates
     speed: float = 1.0
@@ -111,7 +111,7 @@ async def whole_cluster(server: ApiServer, plan: ClusterPlan) -> AsyncIterator[R
         application = await _while_running(server.application(), serving)
         headers = {"Authorization": f"Bearer {server.token}", "User-Agent": _SCHEDULER}
         client = KubeClient(AsgiTransport(application, headers), field_manager=_SCHEDULER)
-        population = Population(client, plan.population, clock=ClusterClock(plan.speed))
+        population = SimulatedCluster(client, plan.population, clock=ClusterClock(plan.speed))
         living = await stack.enter_async_context(_until_left(population.run()))
         await _while_running(population.started.wait(), serving, living)
         randomness = SystemRandom()

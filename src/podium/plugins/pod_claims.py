@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from podium.api.pod import Pod
 from podium.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from podium.api.volumes import Volume
+from podium.api.volumes import Volume, ephemeral_claim_name
 from podium.cluster.catalog import Catalog
+from podium.workloads.storage_classes import CLASS_ANNOTATION
 
-BETA_CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 NO_CLAIM_NAME = "PersistentVolumeClaim had no name"
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 
@@ -37,7 +37,7 @@ def claim_of(pod: Pod, volume: Volume) -> PodClaim | None:
     if volume.persistent_volume_claim is not None:
         return PodClaim(volume.persistent_volume_claim.claim_name, ephemeral=False)
     if volume.ephemeral is not None:
-        return PodClaim(f"{pod.metadata.name}-{volume.name}", ephemeral=True)
+        return PodClaim(ephemeral_claim_name(pod.metadata.name, volume.name), ephemeral=True)
     return None
 
 
@@ -111,4 +111,4 @@ def waits_for_consumer(storage_class: StorageClass) -> bool:
 
 
 def _class(annotations: Mapping[str, str] | None, written: str) -> str:
-    return (annotations or {}).get(BETA_CLASS_ANNOTATION, written)
+    return (annotations or {}).get(CLASS_ANNOTATION, written)

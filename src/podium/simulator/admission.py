@@ -18,37 +18,29 @@ from msgspec.structs import replace
 from podium.api.devices import ResourceClaim, ResourceClaimSpec
 from podium.api.errors import ObjectError
 from podium.api.kinds import CLUSTER_SCOPED
-from podium.api.meta import KubeStruct, ObjectMeta
+from podium.api.meta import KubeObject, ObjectMeta
 from podium.api.node import Node
 from podium.api.pod import Container, Pod, PodSpec
 from podium.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from podium.api.workloads import Namespace, PriorityClass
-from podium.simulator.label_keys import merge_label_keys
-from podium.simulator.pod_resources import default_container, default_pod_level
+from podium.simulator.pod_resources import default_container, default_spec
+from podium.workloads.priorities import (
+    SYSTEM_PRIORITIES,
+    PriorityConflict,
+    default_priority_class,
+    resolve_priority,
+)
+from podium.workloads.storage_classes import CLASS_ANNOTATION, default_storage_class
 
-K = TypeVar("K", bound=KubeStruct)
+K = TypeVar("K", bound=KubeObject)
 
 DEFAULT_NAMESPACE = "default"
 NAMESPACE_LABEL = "kubernetes.io/metadata.name"
-PREEMPT = "PreemptLowerPriority"
-SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
-_DEFAULT_CLASS_ANNOTATIONS = (
-    "storageclass.kubernetes.io/is-default-class",
-    "storageclass.beta.kubernetes.io/is-default-class",
-)
-_BETA_CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 
 
-def metadata_of(obj: KubeStruct) -> ObjectMeta:
-    metadata = getattr(obj, "metadata", None)
-    if not isinstance(metadata, ObjectMeta):
-        raise TypeError(f"{type(obj).__name__} has no metadata")
-    return metadata
-
-
-def stored(obj: KubeStruct) -> bool:
+def stored(obj: KubeObject) -> bool:
     """Whether an API server has accepted the object already."""
-    return bool(metadata_of(obj).resource_version)
+    return bool(obj.metadata.resource_version)
 
 
 def uid_for(kind: str, namespace: str, name: str) -> str:
@@ -58,7 +50,7 @@ def uid_for(kind: str, namespace: str, name: str) -> str:
 
 def identified(obj: K) -> K:
     """The object with a namespace (if its kind has them) and a UID."""
-    metadata = metadata_of(obj)
+    metadata = obj.metadata
     namespace = metadata.namespace
     if type(obj) in CLUSTER_SCOPED:
         namespace = ""
@@ -73,22 +65,17 @@ def identified(obj: K) -> K:
 class Admission:
     """Fills in objects, knowing the classes of the cluster they go into."""
 
-    def __init__(self, objects: Iterable[KubeStruct]) -> None:
+    def __init__(self, objects: Iterable[KubeObject]) -> None:
         found = list(objects)
         priorities = [obj for obj in found if isinstance(obj, PriorityClass)]
         self._priorities: dict[str, PriorityClass] = {
             name: PriorityClass(metadata=ObjectMeta(name=name), value=value)
-            for name, value in SYSTEM_CLASSES.items()
+            for name, value in SYSTEM_PRIORITIES.items()
         }
         self._priorities.update((entry.metadata.name, entry) for entry in priorities)
-        # upstream: should there be several defaults, the least important one counts.
-        self._default_priority = min(
-            (entry for entry in priorities if entry.global_default),
-            key=lambda entry: entry.value,
-            default=None,
-        )
-        self._default_storage = _default_storage_class(
-            obj for obj in found if isinstance(obj, StorageClass)
+        self._default_priority = default_priority_class(priorities)
+        self._default_storage = default_storage_class(
+            obj.metadata for obj in found if isinstance(obj, StorageClass)
         )
 
     def admit(self, obj: K) -> K:
@@ -117,7 +104,7 @@ class Admission:
         if not spec.scheduler_name:
             spec = replace(spec, scheduler_name=PodSpec().scheduler_name)
         if not stored(pod):
-            spec = merge_label_keys(_default_resources(spec), pod.metadata.labels or {})
+            spec = default_spec(_default_resources(spec), pod.metadata.labels or {})
         return pod if spec is pod.spec else replace(pod, spec=spec)
 
     def _prioritised(self, spec: PodSpec) -> PodSpec:
@@ -135,25 +122,24 @@ class Admission:
             found = None
         if found is None:
             return spec if spec.priority is not None else replace(spec, priority=0)
-        if spec.priority not in (None, found.value):
+        try:
+            value, policy = resolve_priority(found, spec.priority, spec.preemption_policy)
+        except PriorityConflict as conflict:
             raise ObjectError(
-                "spec.priority",
-                f"{spec.priority} is not what PriorityClass {found.metadata.name} says"
-                f" ({found.value})",
+                f"spec.{conflict.field}",
+                f"{conflict.written} is not what PriorityClass {found.name} says"
+                f" ({conflict.computed})",
                 "leave one of the two out",
-            )
+            ) from None
         return replace(
-            spec,
-            priority=found.value,
-            priority_class_name=found.metadata.name,
-            preemption_policy=spec.preemption_policy or found.preemption_policy or PREEMPT,
+            spec, priority=value, priority_class_name=found.name, preemption_policy=policy
         )
 
     def _claim(self, claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
         spec = claim.spec
         if spec.volume_mode is None:
             spec = replace(spec, volume_mode="Filesystem")
-        written = _BETA_CLASS_ANNOTATION in (claim.metadata.annotations or {})
+        written = CLASS_ANNOTATION in (claim.metadata.annotations or {})
         if spec.storage_class_name is None and not written and self._default_storage:
             spec = replace(spec, storage_class_name=self._default_storage)
         return replace(claim, spec=spec)
@@ -189,12 +175,8 @@ def _default_resources(spec: PodSpec) -> PodSpec:
             return containers
         return tuple(default_container(c, host_network=spec.host_network) for c in containers)
 
-    return default_pod_level(
-        replace(
-            spec,
-            containers=filled(spec.containers),
-            init_containers=filled(spec.init_containers),
-        )
+    return replace(
+        spec, containers=filled(spec.containers), init_containers=filled(spec.init_containers)
     )
 
 
@@ -214,27 +196,12 @@ def _namespace(namespace: Namespace) -> Namespace:
     return replace(namespace, metadata=replace(metadata, labels=named))
 
 
-def _default_storage_class(classes: Iterable[StorageClass]) -> str:
-    """upstream: of several default classes the newest counts, then the first by name."""
-    defaults = [
-        entry
-        for entry in classes
-        if any(
-            (entry.metadata.annotations or {}).get(key) == "true"
-            for key in _DEFAULT_CLASS_ANNOTATIONS
-        )
-    ]
-    defaults.sort(key=lambda entry: entry.metadata.name)
-    defaults.sort(key=lambda entry: entry.metadata.creation_timestamp or "", reverse=True)
-    return defaults[0].metadata.name if defaults else ""
-
-
 def _with(obj: K, **changes: Any) -> K:
     changed: K = replace(obj, **changes)
     return changed
 
 
-def _same(before: K, after: KubeStruct) -> K:
+def _same(before: K, after: KubeObject) -> K:
     """`after`, known to be of the type of `before`."""
     if not isinstance(after, type(before)):
         raise TypeError(f"{type(before).__name__} became {type(after).__name__}")

@@ -1,59 +1,67 @@
-"""How many pods a disruption budget has left to give, for budgets that nobody has counted yet.
+"""Disruption budgets that nobody has counted yet.
 
 A controller keeps `status.disruptionsAllowed` up to date, and preemption reads nothing else. For a
-budget from a manifest it is worked out here over the pods that run in the input, all of which
-count as healthy.
-
-Worked example: five pods run. `minAvailable: 4` allows 1, `minAvailable: 50%` (rounded up: 3)
-allows 2, `maxUnavailable: 30%` (rounded up: 2) allows 2.
+budget from a manifest it is worked out here over the pods of the input, of which all that have a
+node count as healthy.
 """
 
 from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from podium.api.labels import SelectorError, selector_of
+from podium.api.meta import KubeObject, OwnerReference
 from podium.api.pod import Pod
 from podium.api.workloads import PodDisruptionBudget
 from podium.simulator.admission import stored
+from podium.workloads.disruptions import Scale, count_disruptions
+from podium.workloads.kinds import Deployment, ReplicaSet, ReplicationController, StatefulSet
+from podium.workloads.objects import selector_or_nothing
+
+_Scaled = Deployment | ReplicaSet | ReplicationController | StatefulSet
 
 
-def count_disruptions(budget: PodDisruptionBudget, pods: Iterable[Pod]) -> PodDisruptionBudget:
+def count_budget(
+    budget: PodDisruptionBudget, pods: Iterable[Pod], scale: Scale
+) -> PodDisruptionBudget:
     """The budget with its status filled in, unless a cluster has done that already."""
     if stored(budget) or budget.status.expected_pods or budget.status.disruptions_allowed:
         return budget
-    try:
-        selector = selector_of(budget.spec.selector)
-    except SelectorError:
-        return budget
-    expected = sum(
-        pod.metadata.namespace == budget.metadata.namespace
-        and selector.matches(pod.metadata.labels)
+    selector = selector_or_nothing(budget.spec.selector)
+    selected = [
+        pod
         for pod in pods
+        if pod.namespace == budget.namespace and selector.matches(pod.metadata.labels)
+    ]
+    healthy = sum(bool(pod.spec.node_name) for pod in selected)
+    expected, desired, allowed = count_disruptions(
+        budget.spec, [pod.metadata for pod in selected], healthy, scale
     )
-    desired = _desired(budget, expected)
     status = replace(
         budget.status,
         expected_pods=expected,
-        current_healthy=expected,
+        current_healthy=healthy,
         desired_healthy=desired,
-        disruptions_allowed=max(0, expected - desired),
+        disruptions_allowed=allowed,
     )
     return replace(budget, status=status)
 
 
-def _desired(budget: PodDisruptionBudget, expected: int) -> int:
-    spec = budget.spec
-    if spec.max_unavailable is not None:
-        return max(0, expected - _scaled(spec.max_unavailable, expected))
-    return _scaled(spec.min_available, expected) if spec.min_available is not None else 0
+def scales_of(objects: Iterable[KubeObject]) -> Scale:
+    """How many pods the controllers of the input want; a deployment speaks for its replica sets."""
+    found: dict[tuple[str, str, str], _Scaled] = {
+        (obj.namespace, obj.kind, obj.name): obj for obj in objects if isinstance(obj, _Scaled)
+    }
 
+    def scale(namespace: str, owner: OwnerReference) -> int | None:
+        controller = found.get((namespace, owner.kind, owner.name))
+        if isinstance(controller, ReplicationController):
+            return controller.as_replica_set().wanted
+        if isinstance(controller, ReplicaSet) and controller.metadata.controller is not None:
+            above = scale(namespace, controller.metadata.controller)
+            return controller.wanted if above is None else above
+        if controller is None and owner.kind == "ReplicaSet":
+            deployment = found.get((namespace, "Deployment", owner.name.rpartition("-")[0]))
+            return deployment.wanted if isinstance(deployment, Deployment) else None
+        return controller.wanted if controller is not None else None
 
-def _scaled(written: int | str, expected: int) -> int:
-    """A number as it is, a percentage of the expected pods rounded up."""
-    if isinstance(written, int):
-        return written
-    text = written.removesuffix("%")
-    if not text.isdigit():
-        return 0
-    return -(-int(text) * expected // 100) if written.endswith("%") else int(text)
+    return scale

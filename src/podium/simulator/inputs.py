@@ -26,7 +26,8 @@ from podium.api.kinds import KINDS, KubeObject, convert_object
 from podium.api.shapes import described, shape_of
 from podium.simulator.foreign_kinds import refuse_mistake
 from podium.simulator.problems import Problems
-from podium.simulator.workload_kinds import WORKLOAD_KINDS, Workload
+from podium.simulator.templates import check_templates, refuse_unknown_in_templates
+from podium.workloads.kinds import WORKLOAD_KINDS, Workload
 
 STDIN = "-"
 _SUFFIXES = (".yaml", ".yml", ".json")
@@ -105,11 +106,17 @@ def _take(document: Document, inputs: Inputs, validation: Validation) -> None:
         inputs.passed_over[kind] += 1
         return
     raw = _named(raw)
-    value = convert_object(raw, struct, strict=validation is Validation.STRICT)
-    if validation is Validation.WARN:
+    value = convert_object(raw, struct, strict=False)
+    if isinstance(value, Workload):
+        check_templates(raw)
+    if validation is not Validation.IGNORE:
         try:
             shape_of(struct).refuse_unknown(raw)
+            if isinstance(value, Workload):
+                refuse_unknown_in_templates(raw)
         except ObjectError as problem:
+            if validation is Validation.STRICT:
+                raise
             warning = document.error(problem.problem, path=problem.path, remedy=problem.remedy)
             inputs.warnings.append(str(warning))
     inputs.items.append(Item(document, value))

@@ -15,7 +15,13 @@ from msgspec.structs import replace
 
 from podium.api.devices import ResourceClaim
 from podium.api.pod import Pod, PodExtendedResourceClaimStatus
-from podium.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
+from podium.api.storage import (
+    SELECTED_NODE,
+    CSINode,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+)
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
 from podium.engine import Engine
@@ -29,7 +35,6 @@ from podium.plugins.dynamic_resources.claim_writing import (
     deallocated,
     released,
 )
-from podium.plugins.volume_binding.pod_volumes import SELECTED_NODE
 from podium.simulator.admission import identified
 from podium.simulator.volumes import bound, provisioned
 

@@ -1,69 +1,60 @@
-"""Claims that controllers make for a pod once it exists.
+"""Claims that controllers make for a pod once it exists (`podium.workloads.claims`).
 
-A generic ephemeral volume is a PersistentVolumeClaim named after pod and volume; a claim template
-becomes a ResourceClaim whose name is written into the pod's status. The scheduler waits for both,
-so offline they are made here for pods that lack them.
+The scheduler waits for them, so offline they are made here for pods that lack them.
 """
 
 from collections.abc import Iterable, Iterator
 
+import msgspec
 from msgspec.structs import replace
 
 from podium.api.devices import ResourceClaim, ResourceClaimTemplate
-from podium.api.meta import KubeStruct, ObjectMeta, OwnerReference
+from podium.api.meta import KubeObject
 from podium.api.pod import Pod, PodResourceClaimStatus
 from podium.api.storage import PersistentVolumeClaim
-from podium.simulator.admission import identified, metadata_of
+from podium.simulator.admission import identified
+from podium.workloads.claims import device_claim, volume_claim
 
 Key = tuple[type, str, str]
 
 
 class ClaimMaker:
-    def __init__(self, objects: Iterable[KubeStruct]) -> None:
-        self._there: dict[Key, KubeStruct] = {
-            (type(obj), metadata_of(obj).namespace, metadata_of(obj).name): obj for obj in objects
+    def __init__(self, objects: Iterable[KubeObject]) -> None:
+        self._there: dict[Key, KubeObject] = {
+            (type(obj), obj.namespace, obj.name): obj for obj in objects
         }
 
-    def make(self, pod: Pod) -> tuple[Pod, list[KubeStruct]]:
+    def make(self, pod: Pod) -> tuple[Pod, list[KubeObject]]:
         """The pod with its claims' names in its status, and the claims to add."""
-        made: list[KubeStruct] = list(self._volume_claims(pod))
+        made: list[KubeObject] = list(self._volume_claims(pod))
         statuses = list(pod.status.resource_claim_statuses or ())
         told = {status.name for status in statuses}
         for entry in pod.spec.resource_claims or ():
             template = self._template(pod, entry.resource_claim_template_name)
             if template is None or entry.name in told:
                 continue
-            name = f"{pod.metadata.name}-{entry.name}"
-            claim = ResourceClaim(metadata=_metadata(pod, name), spec=template.spec.spec)
-            made.append(identified(claim))
+            body = device_claim(pod.metadata, entry.name, msgspec.to_builtins(template.spec))
+            # Named without the random part, so that two runs can be compared.
+            body["metadata"]["name"] = name = f"{pod.name}-{entry.name}"
+            body["metadata"]["namespace"] = pod.namespace
+            made.append(identified(msgspec.convert(body, ResourceClaim)))
             statuses.append(PodResourceClaimStatus(name=entry.name, resource_claim_name=name))
         if len(statuses) > len(told):
             status = replace(pod.status, resource_claim_statuses=tuple(statuses))
             pod = replace(pod, status=status)
         return pod, made
 
-    def _volume_claims(self, pod: Pod) -> Iterator[KubeStruct]:
+    def _volume_claims(self, pod: Pod) -> Iterator[PersistentVolumeClaim]:
         for volume in pod.spec.volumes or ():
             template = volume.ephemeral.volume_claim_template if volume.ephemeral else None
             if template is None:
                 continue
-            name = f"{pod.metadata.name}-{volume.name}"
-            if (PersistentVolumeClaim, pod.metadata.namespace, name) in self._there:
-                continue
-            metadata = replace(_metadata(pod, name), labels=template.metadata.labels)
-            yield identified(PersistentVolumeClaim(metadata=metadata, spec=template.spec))
+            body = volume_claim(pod.metadata, volume.name, msgspec.to_builtins(template))
+            body["metadata"]["namespace"] = pod.namespace
+            claim = identified(msgspec.convert(body, PersistentVolumeClaim))
+            if (PersistentVolumeClaim, *claim.metadata.key) not in self._there:
+                yield claim
 
     def _template(self, pod: Pod, name: str | None) -> ResourceClaimTemplate | None:
-        found = self._there.get((ResourceClaimTemplate, pod.metadata.namespace, name or ""))
+        found = self._there.get((ResourceClaimTemplate, pod.namespace, name or ""))
         return found if isinstance(found, ResourceClaimTemplate) else None
-
-
-def _metadata(pod: Pod, name: str) -> ObjectMeta:
-    owner = OwnerReference(
-        api_version="v1",
-        kind="Pod",
-        name=pod.metadata.name,
-        uid=pod.metadata.uid,
-        controller=True,
-    )
-    return ObjectMeta(name=name, namespace=pod.metadata.namespace, owner_references=(owner,))

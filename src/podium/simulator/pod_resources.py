@@ -1,20 +1,20 @@
-"""Requests that an API server derives: from limits, and for the pod as a whole.
+"""What an API server derives in a pod's spec: requests from limits, host ports, selectors.
 
-The rules are upstream's defaults (`pkg/apis/core/v1/defaults.go`). A container's limit stands in
-for a request it lacks. With pod-level limits, a pod-level request that is left out is what the
-containers ask for together, or else the limit itself.
+A container's limit stands in for a request it lacks (`pkg/apis/core/v1/defaults.go`). What concerns
+the pod as a whole is decided in `podium.workloads.pod_level_resources` and `label_keys`.
 
 Worked example: a container {limits: cpu 1, memory 1Gi; requests: cpu 500m} ends with requests
 cpu 500m, memory 1Gi.
 """
 
+from collections.abc import Mapping
+
+import msgspec
 from msgspec.structs import replace
 
-from podium.api.meta import ResourceList
-from podium.api.pod import Container, ContainerPort, Pod, PodSpec
-from podium.api.requests import CPU, MEMORY, pod_requests
-
-_HUGE = "hugepages-"
+from podium.api.pod import Container, ContainerPort, PodSpec
+from podium.workloads.label_keys import merge_label_keys
+from podium.workloads.pod_level_resources import set_pod_level_defaults
 
 
 def default_container(container: Container, *, host_network: bool) -> Container:
@@ -33,18 +33,20 @@ def _host_port(port: ContainerPort) -> ContainerPort:
     return port if port.host_port else replace(port, host_port=port.container_port)
 
 
-def default_pod_level(spec: PodSpec) -> PodSpec:
-    resources = spec.resources
-    if resources is None or not resources.limits:
+def default_spec(spec: PodSpec, labels: Mapping[str, str]) -> PodSpec:
+    """The spec with requests of the pod as a whole and selectors with label keys merged in."""
+    has_resources = spec.resources is not None
+    if not has_resources and not _has_label_keys(spec):
         return spec
-    requests: ResourceList = dict(resources.requests or {})
-    bare = Pod(spec=replace(spec, resources=None, overhead=None))
-    for name, amount in pod_requests(bare, status_resources=False).items():
-        if name in (CPU, MEMORY):
-            requests.setdefault(name, f"{amount}n")
-    for name, limit in resources.limits.items():
-        if name in (CPU, MEMORY) or name.startswith(_HUGE):
-            requests.setdefault(name, limit)
-    if not requests:
-        return spec
-    return replace(spec, resources=replace(resources, requests=requests))
+    body = msgspec.to_builtins(spec)
+    if has_resources:
+        set_pod_level_defaults(body)
+    merge_label_keys(body, labels)
+    return msgspec.convert(body, PodSpec)
+
+
+def _has_label_keys(spec: PodSpec) -> bool:
+    if any(each.match_label_keys for each in spec.topology_spread_constraints or ()):
+        return True
+    affinity = spec.affinity
+    return affinity is not None and bool(affinity.pod_affinity or affinity.pod_anti_affinity)

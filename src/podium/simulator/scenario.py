@@ -12,19 +12,20 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from podium.api.errors import InputError, ObjectError
-from podium.api.meta import KubeStruct, ObjectMeta
+from podium.api.meta import KubeObject, KubeStruct, ObjectMeta
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.api.workloads import Namespace, PodDisruptionBudget
-from podium.simulator.admission import Admission, identified, metadata_of, stored
-from podium.simulator.disruptions import count_disruptions
+from podium.simulator.admission import Admission, identified, stored
+from podium.simulator.disruptions import count_budget, scales_of
 from podium.simulator.inputs import Inputs, Item, Validation, read_inputs
 from podium.simulator.pod_claims import ClaimMaker
 from podium.simulator.problems import Problems
 from podium.simulator.validation import problems_of
 from podium.simulator.volumes import provision_at_once
-from podium.simulator.workload_kinds import Workload
 from podium.simulator.workloads import Controllers
+from podium.workloads.disruptions import Scale
+from podium.workloads.kinds import Workload
 
 _FINISHED = ("Succeeded", "Failed")
 
@@ -55,7 +56,8 @@ def load_scenario(
     _refuse_invalid(entries, problems)
     objects, notes = _populate(entries, problems)
     problems.raise_if_any()
-    scenario = _sort_out(objects, [*_notes_on(inputs), *notes])
+    scales = scales_of(entry.value for entry in entries)
+    scenario = _sort_out(objects, scales, [*_notes_on(inputs), *notes])
     _refuse_empty(scenario, inputs, paths)
     return scenario
 
@@ -94,7 +96,7 @@ def _refuse_invalid(items: list[Item], problems: Problems) -> None:
                 raise problem
 
 
-def _populate(items: list[Item], problems: Problems) -> tuple[list[KubeStruct], list[str]]:
+def _populate(items: list[Item], problems: Problems) -> tuple[list[KubeObject], list[str]]:
     """The objects of the cluster after controllers and API server have done their part."""
     values = [item.value for item in items]
     controllers = Controllers(
@@ -103,10 +105,10 @@ def _populate(items: list[Item], problems: Problems) -> tuple[list[KubeStruct], 
         [value for value in values if isinstance(value, Node)],
     )
     admission, claims = Admission(values), ClaimMaker(values)
-    objects: list[KubeStruct] = []
+    objects: list[KubeObject] = []
     made_by: dict[str, list[int]] = {}
 
-    def add(obj: KubeStruct) -> None:
+    def add(obj: KubeObject) -> None:
         if isinstance(obj, Pod) and obj.status.phase not in _FINISHED:
             obj, made = claims.make(obj)
             objects.extend(admission.admit(identified(claim)) for claim in made)
@@ -134,11 +136,11 @@ def _populate(items: list[Item], problems: Problems) -> tuple[list[KubeStruct], 
     return objects, notes
 
 
-def _sort_out(objects: Iterable[KubeStruct], notes: list[str]) -> Scenario:
+def _sort_out(objects: Iterable[KubeObject], scales: Scale, notes: list[str]) -> Scenario:
     nodes: list[Node] = []
     running: list[Pod] = []
     pending: list[Pod] = []
-    others: list[KubeStruct] = []
+    others: list[KubeObject] = []
     finished = 0
     for obj in objects:
         match obj:
@@ -162,7 +164,9 @@ def _sort_out(objects: Iterable[KubeStruct], notes: list[str]) -> Scenario:
             f"{_count(strays.total(), 'pod')} on nodes that are not in the input ({names})"
         )
     others = [
-        count_disruptions(obj, running) if isinstance(obj, PodDisruptionBudget) else obj
+        count_budget(obj, [*running, *pending], scales)
+        if isinstance(obj, PodDisruptionBudget)
+        else obj
         for obj in others
     ]
     others = provision_at_once(others)
@@ -170,7 +174,7 @@ def _sort_out(objects: Iterable[KubeStruct], notes: list[str]) -> Scenario:
     return Scenario(tuple(nodes), tuple(running), tuple(pending), tuple(others), tuple(notes))
 
 
-def _implied_namespaces(objects: list[KubeStruct], pods: Iterable[Pod]) -> list[KubeStruct]:
+def _implied_namespaces(objects: list[KubeObject], pods: Iterable[Pod]) -> list[KubeObject]:
     """Namespaces that pods live in and nobody wrote down; selectors can match their names."""
     known = {obj.metadata.name for obj in objects if isinstance(obj, Namespace)}
     admission = Admission(())
@@ -196,9 +200,8 @@ def _refuse_empty(scenario: Scenario, inputs: Inputs, paths: Sequence[str]) -> N
         raise InputError("no nodes in the input", remedy=remedy)
 
 
-def _key(obj: KubeStruct) -> str:
-    metadata = metadata_of(obj)
-    return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
+def _key(obj: KubeObject) -> str:
+    return f"{obj.namespace}/{obj.name}" if obj.namespace else obj.name
 
 
 def _count(number: int, noun: str) -> str:

@@ -12,7 +12,7 @@ from podium.api.errors import ObjectError
 from podium.api.field_paths import join
 from podium.api.label_syntax import key_problems, value_problems
 from podium.api.labels import SelectorError, selector_of
-from podium.api.meta import KubeStruct, LabelSelector, ObjectMeta, ResourceList
+from podium.api.meta import KubeObject, LabelSelector, ObjectMeta, ResourceList
 from podium.api.node import Node
 from podium.api.node_affinity import NodeSelectorError, parse_node_selector, preferred_of
 from podium.api.pod import (
@@ -28,22 +28,21 @@ from podium.api.pod import (
 )
 from podium.api.quantity import nano
 from podium.api.workloads import PriorityClass
-from podium.simulator.admission import SYSTEM_CLASSES, metadata_of
-from podium.simulator.workload_kinds import Workload
+from podium.simulator.templates import read_template
+from podium.workloads.kinds import Workload
+from podium.workloads.priorities import MAX_USER_PRIORITY, SYSTEM_PRIORITIES
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _OPERATORS = ("Equal", "Exists", "Lt", "Gt")
-_MOST_USER_PRIORITY = 1_000_000_000
 
 Problems = Iterator[ObjectError]
 
 
-def problems_of(obj: KubeStruct) -> Problems:
+def problems_of(obj: KubeObject) -> Problems:
     """Everything that is wrong with an object that somebody wrote."""
-    metadata = metadata_of(obj)
     if not isinstance(obj, Pod | Node | PriorityClass | Workload):
         return
-    yield from _labels(metadata.labels, "metadata.labels")
+    yield from _labels(obj.metadata.labels, "metadata.labels")
     match obj:
         case Pod():
             yield from _pod_spec(obj.spec, "spec")
@@ -52,7 +51,8 @@ def problems_of(obj: KubeStruct) -> Problems:
         case PriorityClass():
             yield from _priority_class(obj)
         case _:
-            yield from _template(obj.spec.template.metadata, obj.spec.template.spec)
+            template = read_template(obj.spec.template)
+            yield from _template(template.metadata, template.spec)
 
 
 def _template(metadata: ObjectMeta, spec: PodSpec) -> Problems:
@@ -228,11 +228,13 @@ def _node(node: Node) -> Problems:
 
 def _priority_class(entry: PriorityClass) -> Problems:
     name = entry.metadata.name
-    if name in SYSTEM_CLASSES:
-        if entry.value != SYSTEM_CLASSES[name]:
-            yield ObjectError("value", f"{name} is worth {SYSTEM_CLASSES[name]} in every cluster")
-    elif entry.value > _MOST_USER_PRIORITY:
-        yield ObjectError("value", f"{entry.value} is more than {_MOST_USER_PRIORITY}")
+    if name in SYSTEM_PRIORITIES:
+        if entry.value != SYSTEM_PRIORITIES[name]:
+            yield ObjectError(
+                "value", f"{name} is worth {SYSTEM_PRIORITIES[name]} in every cluster"
+            )
+    elif entry.value > MAX_USER_PRIORITY:
+        yield ObjectError("value", f"{entry.value} is more than {MAX_USER_PRIORITY}")
     yield from _one_of(
         entry.preemption_policy, ("PreemptLowerPriority", "Never"), "preemptionPolicy"
     )

@@ -1,30 +1,30 @@
 """Controllers' work: the pods that a Deployment, StatefulSet, Job and so on would have made.
 
 People simulate what they would apply, and that is rarely a bare Pod. A controller whose pods are
-in the input as well (a dump of a cluster) has done its work and makes none. Pods are numbered
-(`web-0`, `web-1`) instead of getting random names, so that two runs can be compared; labels and
-owners are those that the real controllers set, because selectors and spreading read them.
-
-A DaemonSet makes one pod for each node that its template's node affinity and tolerations allow,
-pinned there as the real controller pins it.
+in the input as well (a dump of a cluster) has done its work and makes none. What pods look like is
+decided in `podium.workloads`; only their names are given here: they are numbered (`web-0`, `web-1`)
+instead of getting random names, so that two runs can be compared.
 """
 
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from hashlib import sha256
+from itertools import islice
+from typing import TypeVar
 
 import msgspec
-from msgspec.structs import replace
 
 from podium.api import workloads as read_by_engine
-from podium.api.meta import KubeStruct, LabelSelector, ObjectMeta, OwnerReference
+from podium.api.kinds import convert_object
+from podium.api.meta import KubeObject, ObjectMeta
 from podium.api.node import Node
 from podium.api.pod import Pod, PodSpec
 from podium.api.storage import PersistentVolumeClaim
-from podium.api.volumes import PersistentVolumeClaimReference, Volume
 from podium.simulator.admission import identified
-from podium.simulator.daemons import daemon_specs
-from podium.simulator.workload_kinds import (
+from podium.workloads import job_indexes
+from podium.workloads.daemons import DaemonTemplate
+from podium.workloads.jobs import job_labels, job_pod, wanted_pods
+from podium.workloads.kinds import (
     DaemonSet,
     Deployment,
     Job,
@@ -34,8 +34,11 @@ from podium.simulator.workload_kinds import (
     StatefulSet,
     Workload,
 )
+from podium.workloads.objects import JsonObject, Kind
+from podium.workloads.pod_templates import pod_from_template, replica_set_of, template_hash
+from podium.workloads.stateful_sets import claims_of_ordinal, pod_of_ordinal
 
-TEMPLATE_HASH = "pod-template-hash"
+K = TypeVar("K", bound=KubeObject)
 Owner = tuple[str, str, str]
 """(namespace, kind, name)"""
 
@@ -45,7 +48,7 @@ class Made:
     """What a controller makes: pods, and the objects that the scheduler looks up beside them."""
 
     pods: list[Pod] = field(default_factory=list)
-    objects: list[KubeStruct] = field(default_factory=list)
+    objects: list[KubeObject] = field(default_factory=list)
 
 
 class Controllers:
@@ -58,8 +61,9 @@ class Controllers:
         self._taken: set[tuple[str, str]] = set()
         self._at_work: set[Owner] = set()
         self._replicated: set[Owner] = set()
+        self._last_spec: tuple[JsonObject, PodSpec] = ({}, PodSpec())
         for pod in pods:
-            self._taken.add((pod.metadata.namespace, pod.metadata.name))
+            self._taken.add(pod.metadata.key)
             self._at_work.update(_owners(pod.metadata))
         for workload in workloads:
             if isinstance(workload, ReplicaSet):
@@ -67,204 +71,126 @@ class Controllers:
 
     def make(self, workload: Workload) -> Made:
         """The pods of a controller, none if they are in the input; always its own object."""
+        if isinstance(workload, Deployment):
+            if _key(workload) in self._at_work | self._replicated:
+                return Made()
+            body = replica_set_of(workload, workload.wanted)
+            replicas = _converted(body, ReplicaSet, workload.namespace)
+            return Made(list(self._replicas(replicas, workload.name)), [_as_engine_reads(replicas)])
         made = Made()
-        match workload:
-            case Deployment():
-                if not {_key(workload)} & (self._at_work | self._replicated):
-                    return self._replicas(_replica_set(workload), workload.metadata.name)
-            case ReplicaSet():
-                return self._replicas(workload, workload.metadata.name)
-            case ReplicationController():
-                return self._replication_controller(workload)
-            case StatefulSet():
-                return self._stateful_set(workload)
-            case DaemonSet():
-                if _key(workload) not in self._at_work:
-                    made.pods = list(self._daemons(workload))
-            case Job():
-                if _key(workload) not in self._at_work:
-                    made.pods = list(self._job_pods(workload))
-        return made
-
-    def _replicas(self, replicas: ReplicaSet, name: str) -> Made:
-        spec = replicas.spec
-        selects = read_by_engine.ReplicaSetSpec(replicas=spec.replicas, selector=spec.selector)
-        made = Made(objects=[read_by_engine.ReplicaSet(metadata=replicas.metadata, spec=selects)])
-        if _key(replicas) not in self._at_work:
-            for index in range(_count(spec.replicas)):
-                made.pods.append(self._pod(replicas, spec.template, name, str(index)))
-        return made
-
-    def _replication_controller(self, controller: ReplicationController) -> Made:
-        spec = controller.spec
-        selector = spec.selector or spec.template.metadata.labels
-        selects = read_by_engine.ReplicationControllerSpec(
-            replicas=spec.replicas, selector=selector
-        )
-        read = read_by_engine.ReplicationController(metadata=controller.metadata, spec=selects)
-        made = Made(objects=[read])
-        if _key(controller) not in self._at_work:
-            for index in range(_count(spec.replicas)):
-                name = controller.metadata.name
-                made.pods.append(self._pod(controller, spec.template, name, str(index)))
-        return made
-
-    def _stateful_set(self, stateful: StatefulSet) -> Made:
-        spec = stateful.spec
-        selects = read_by_engine.StatefulSetSpec(replicas=spec.replicas, selector=spec.selector)
-        made = Made(objects=[read_by_engine.StatefulSet(metadata=stateful.metadata, spec=selects)])
-        if _key(stateful) in self._at_work:
+        if isinstance(workload, ReplicaSet | ReplicationController | StatefulSet):
+            made.objects.append(_as_engine_reads(workload))
+        if _key(workload) in self._at_work:
             return made
-        revision = f"{stateful.metadata.name}-{template_hash(spec.template)}"
-        for ordinal in range(spec.ordinals.start, spec.ordinals.start + _count(spec.replicas)):
-            name = f"{stateful.metadata.name}-{ordinal}"
-            labels = {
-                "apps.kubernetes.io/pod-index": str(ordinal),
-                "controller-revision-hash": revision,
-                "statefulset.kubernetes.io/pod-name": name,
-            }
-            claims = _claims_of(stateful, name)
-            pod = self._pod(stateful, spec.template, stateful.metadata.name, str(ordinal), labels)
-            made.pods.append(replace(pod, spec=_with_claims(pod.spec, claims)))
-            made.objects.extend(claims.values())
+        match workload:
+            case ReplicaSet():
+                made.pods.extend(self._replicas(workload, workload.name))
+            case ReplicationController():
+                replicas = workload.as_replica_set()
+                made.pods.extend(self._replicas(replicas, workload.name, workload))
+            case StatefulSet():
+                made.objects.extend(_claims_of(workload))
+                made.pods.extend(self._ordinals(workload))
+            case DaemonSet():
+                made.pods.extend(self._daemons(workload))
+            case Job():
+                made.pods.extend(self._job_pods(workload))
         return made
+
+    def _replicas(
+        self, replicas: ReplicaSet, base: str, owner: ReplicationController | None = None
+    ) -> Iterator[Pod]:
+        by = owner or replicas
+        kind, template = Kind(by.api_version, by.kind), replicas.spec.template
+        for index in range(replicas.wanted):
+            name = self._free_name(by, template, base, str(index))
+            yield self._pod(pod_from_template(kind, by.metadata, template, name=name), by)
+
+    def _ordinals(self, stateful: StatefulSet) -> Iterator[Pod]:
+        template = stateful.spec.template
+        revision = f"{stateful.name}-{template_hash(template)}"
+        for ordinal in stateful.ordinals:
+            body = pod_of_ordinal(stateful, template, ordinal, revision)
+            name = self._free_name(stateful, template, stateful.name, str(ordinal))
+            body["metadata"]["name"] = name
+            yield self._pod(body, stateful)
 
     def _daemons(self, daemons: DaemonSet) -> Iterator[Pod]:
-        template = daemons.spec.template
-        labels = {"controller-revision-hash": template_hash(template)}
-        for node_name, spec in daemon_specs(template.spec, self._nodes):
-            pinned = replace(template, spec=spec)
-            yield self._pod(daemons, pinned, daemons.metadata.name, node_name, labels)
+        template, revision = DaemonTemplate(daemons), template_hash(daemons.spec.template)
+        for node in self._nodes:
+            if template.runs_on(node.name, node.metadata.labels, node.spec.taints):
+                name = self._free_name(daemons, daemons.spec.template, daemons.name, node.name)
+                yield self._pod(template.pod_for(node.name, revision, name), daemons)
 
     def _job_pods(self, job: Job) -> Iterator[Pod]:
-        spec = job.spec
-        if spec.suspend or job.status.finished:
+        if job.spec.suspend or job.end is not None:
             return
-        count = _count(spec.parallelism)
-        if spec.completions is not None:
-            count = min(count, spec.completions - job.status.succeeded)
-        name, uid = job.metadata.name, job.metadata.uid
-        labels = {
-            "batch.kubernetes.io/controller-uid": uid,
-            "batch.kubernetes.io/job-name": name,
-            "controller-uid": uid,
-            "job-name": name,
-        }
-        for index in range(count):
-            if spec.completion_mode == "Indexed":
-                labels["batch.kubernetes.io/job-completion-index"] = str(index)
-            yield self._pod(job, spec.template, name, str(index), labels)
+        labels = job_labels(job.name, job.metadata.uid)
+        count = wanted_pods(job, job.status.succeeded)
+        done = job_indexes.read(job.status.completed_indexes)
+        for index in islice((each for each in itertools.count() if each not in done), count):
+            name = self._free_name(job, job.spec.template, job.name, str(index))
+            body = job_pod(job, index if job.is_indexed else None, name=name, labels=labels)
+            yield self._pod(body, job)
 
-    def _pod(
-        self,
-        owner: Workload,
-        template: PodTemplate,
-        base: str,
-        suffix: str,
-        labels: dict[str, str] | None = None,
-    ) -> Pod:
-        """A pod of a template; a name that is taken gets the template's hash in it."""
-        namespace = owner.metadata.namespace
+    def _free_name(self, owner: Workload, template: PodTemplate, base: str, suffix: str) -> str:
+        """A name that is taken gets the template's hash in it."""
         name = f"{base}-{suffix}"
-        if (namespace, name) in self._taken:
-            name = f"{base}-{template_hash(template)}-{suffix}"
-        self._taken.add((namespace, name))
-        metadata = ObjectMeta(
-            name=name,
-            namespace=namespace,
-            labels={**(template.metadata.labels or {}), **(labels or {})},
-            annotations=template.metadata.annotations,
-            owner_references=(_reference(owner),),
-        )
-        return identified(Pod(metadata=metadata, spec=template.spec))
+        if (owner.namespace, name) in self._taken:
+            return f"{base}-{template_hash(template)}-{suffix}"
+        return name
+
+    def _pod(self, body: JsonObject, owner: Workload) -> Pod:
+        """Pods of one template share their spec, which is read once."""
+        written, spec = self._last_spec
+        if body["spec"] is written:
+            metadata = msgspec.convert(body["metadata"], ObjectMeta)
+            metadata = msgspec.structs.replace(metadata, namespace=owner.namespace)
+            pod = identified(Pod(metadata=metadata, spec=spec))
+        else:
+            pod = _converted(body, Pod, owner.namespace)
+            self._last_spec = body["spec"], pod.spec
+        self._taken.add(pod.metadata.key)
+        return pod
 
 
-def template_hash(template: PodTemplate) -> str:
-    """Tells templates apart. It is not the hash that the real controllers work out."""
-    return sha256(msgspec.json.encode(template, order="sorted")).hexdigest()[:10]
+def _converted(body: JsonObject, struct: type[K], namespace: str) -> K:
+    metadata = {**body["metadata"], "namespace": namespace}
+    return identified(convert_object({**body, "metadata": metadata}, struct, strict=False))
 
 
-def _replica_set(deployment: Deployment) -> ReplicaSet:
-    """The ReplicaSet of a Deployment, whose template and selector carry the template's hash."""
-    spec = deployment.spec
-    mark = {TEMPLATE_HASH: template_hash(spec.template)}
-    metadata = spec.template.metadata
-    template = replace(
-        spec.template, metadata=replace(metadata, labels={**(metadata.labels or {}), **mark})
-    )
-    selector = spec.selector or LabelSelector()
-    name = f"{deployment.metadata.name}-{mark[TEMPLATE_HASH]}"
-    return identified(
-        ReplicaSet(
-            metadata=ObjectMeta(
-                name=name,
-                namespace=deployment.metadata.namespace,
-                owner_references=(_reference(deployment),),
-            ),
-            spec=replace(
-                ReplicaSet().spec,
-                replicas=spec.replicas,
-                template=template,
-                selector=replace(selector, match_labels={**(selector.match_labels or {}), **mark}),
-            ),
-        )
+def _claims_of(stateful: StatefulSet) -> Iterator[PersistentVolumeClaim]:
+    for ordinal in stateful.ordinals:
+        for claim in claims_of_ordinal(stateful, ordinal):
+            yield _converted(claim, PersistentVolumeClaim, stateful.namespace)
+
+
+def _as_engine_reads(workload: ReplicaSet | ReplicationController | StatefulSet) -> KubeObject:
+    """The object with its selector only; that of a replication controller defaults to the labels
+    of its template."""
+    match workload:
+        case ReplicaSet():
+            return msgspec.convert(workload, read_by_engine.ReplicaSet, from_attributes=True)
+        case StatefulSet():
+            return msgspec.convert(workload, read_by_engine.StatefulSet, from_attributes=True)
+    selector = workload.as_replica_set().spec.selector
+    return read_by_engine.ReplicationController(
+        metadata=workload.metadata,
+        spec=read_by_engine.ReplicationControllerSpec(
+            replicas=workload.spec.replicas,
+            selector=selector.match_labels if selector is not None else None,
+        ),
     )
 
 
 def _owners(metadata: ObjectMeta) -> Iterator[Owner]:
     """The controller of an object; for a ReplicaSet also the Deployment that its name implies."""
-    for owner in metadata.owner_references or ():
-        if owner.controller:
-            yield metadata.namespace, owner.kind, owner.name
-            if owner.kind == "ReplicaSet" and "-" in owner.name:
-                yield metadata.namespace, "Deployment", owner.name.rpartition("-")[0]
+    owner = metadata.controller
+    if owner is not None:
+        yield metadata.namespace, owner.kind, owner.name
+        if owner.kind == "ReplicaSet" and "-" in owner.name:
+            yield metadata.namespace, "Deployment", owner.name.rpartition("-")[0]
 
 
 def _key(workload: Workload) -> Owner:
-    return workload.metadata.namespace, workload.kind, workload.metadata.name
-
-
-def _reference(owner: Workload) -> OwnerReference:
-    return OwnerReference(
-        api_version=owner.api_version,
-        kind=owner.kind,
-        name=owner.metadata.name,
-        uid=owner.metadata.uid,
-        controller=True,
-    )
-
-
-def _count(replicas: int | None) -> int:
-    return 1 if replicas is None else max(replicas, 0)
-
-
-def _claims_of(stateful: StatefulSet, pod_name: str) -> dict[str, PersistentVolumeClaim]:
-    """Volume name -> the claim that a pod of the set has for it."""
-    return {
-        template.metadata.name: identified(
-            PersistentVolumeClaim(
-                metadata=ObjectMeta(
-                    name=f"{template.metadata.name}-{pod_name}",
-                    namespace=stateful.metadata.namespace,
-                    labels=template.metadata.labels,
-                    annotations=template.metadata.annotations,
-                ),
-                spec=template.spec,
-            )
-        )
-        for template in stateful.spec.volume_claim_templates or ()
-    }
-
-
-def _with_claims(spec: PodSpec, claims: dict[str, PersistentVolumeClaim]) -> PodSpec:
-    if not claims:
-        return spec
-    kept = [volume for volume in spec.volumes or () if volume.name not in claims]
-    added = [
-        Volume(
-            name=name,
-            persistent_volume_claim=PersistentVolumeClaimReference(claim_name=claim.metadata.name),
-        )
-        for name, claim in claims.items()
-    ]
-    return replace(spec, volumes=(*kept, *added))
+    return workload.namespace, workload.kind, workload.name

@@ -11,9 +11,9 @@ from typing import Final
 from podium.api.quantity import nano
 from podium.apiserver import status_errors
 from podium.apiserver.admission.lookup import Lookup
-from podium.apiserver.defaulting.pod_level_resources import effective_amounts
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.resources.resource import Resource
+from podium.workloads.pod_level_resources import effective_amounts
 
 _ANNOTATION: Final = "kubernetes.io/limit-ranger"
 _POD_LEVEL: Final = ("cpu", "memory")

@@ -1,50 +1,55 @@
-"""Priority: which number a pod gets from its class, and which class from nothing at all.
+"""Priority classes: looked up for new pods, guarded when they are written.
 
-The class decides; a pod may repeat the number but not choose another one. Without a class the
-default class of the cluster counts, and its name is written into the pod; if several claim to be
-the default, the one with the lowest value. Classes may change or go later: pods keep what they got.
+What a pod gets from its class is decided in `podium.workloads.priorities`. Classes may change or go
+later: pods keep what they got.
 """
 
 from collections.abc import Sequence
 from typing import Final
 
+import msgspec
+
+from podium.api.workloads import PriorityClass
 from podium.apiserver import status_errors
 from podium.apiserver.admission.lookup import Lookup
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.resources.resource import Resource
+from podium.workloads.priorities import (
+    PREEMPT,
+    SYSTEM_PRIORITIES,
+    PriorityConflict,
+    default_priority_class,
+    resolve_priority,
+)
 
 _GROUP: Final = "scheduling.k8s.io"
 _PLURAL: Final = "priorityclasses"
-_PREEMPT: Final = "PreemptLowerPriority"
 
 SYSTEM_CLASSES: Final = (
     {
         "metadata": {"name": "system-cluster-critical"},
-        "value": 2_000_000_000,
+        "value": SYSTEM_PRIORITIES["system-cluster-critical"],
         "description": (
             "Used for system critical pods that must run in the cluster, but can be moved to "
             "another node if necessary."
         ),
-        "preemptionPolicy": _PREEMPT,
+        "preemptionPolicy": PREEMPT,
     },
     {
         "metadata": {"name": "system-node-critical"},
-        "value": 2_000_001_000,
+        "value": SYSTEM_PRIORITIES["system-node-critical"],
         "description": (
             "Used for system critical pods that must not be moved from their current node."
         ),
-        "preemptionPolicy": _PREEMPT,
+        "preemptionPolicy": PREEMPT,
     },
 )
 """The classes that every cluster has; recreated when they are missing."""
 
 
-_SYSTEM_NAMES: Final = frozenset({"system-cluster-critical", "system-node-critical"})
-
-
 def refuse_deletion(resource: Resource, name: str) -> None:
     """Of a class that the cluster's own pods count on."""
-    if (resource.group, resource.kind) == (_GROUP, "PriorityClass") and name in _SYSTEM_NAMES:
+    if (resource.group, resource.kind) == (_GROUP, "PriorityClass") and name in SYSTEM_PRIORITIES:
         why = "this is a system priority class and cannot be deleted"
         raise status_errors.forbidden(resource, name, why)
 
@@ -54,32 +59,20 @@ def set_priority(resource: Resource, pod: JsonObject, lookup: Lookup) -> None:
     spec, name = pod["spec"], pod["metadata"].get("name", "")
     class_name = spec.get("priorityClassName")
     if class_name:
-        chosen = lookup.find(_GROUP, _PLURAL, "", class_name)
-        if chosen is None:
+        found = lookup.find(_GROUP, _PLURAL, "", class_name)
+        if found is None:
             why = f"no PriorityClass with name {class_name} was found"
             raise status_errors.forbidden(resource, name, why)
+        chosen: PriorityClass | None = _class(found)
     else:
         chosen = lookup.derived(_GROUP, _PLURAL, _default_class)
         if chosen is not None:
-            spec["priorityClassName"] = chosen["metadata"]["name"]
-    priority = (chosen.get("value") or 0) if chosen is not None else 0
-    policy = (chosen.get("preemptionPolicy") or _PREEMPT) if chosen is not None else _PREEMPT
-    given = spec.get("priority")
-    if given is not None and given != priority:
-        why = (
-            f"the integer value of priority ({given}) must not be provided in pod spec; priority "
-            f"admission controller computed {priority} from the given PriorityClass name"
-        )
-        raise status_errors.forbidden(resource, name, why)
-    spec["priority"] = priority
-    given = spec.get("preemptionPolicy")
-    if given is not None and given != policy:
-        why = (
-            f"the string value of PreemptionPolicy ({given}) must not be provided in pod spec; "
-            f"priority admission controller computed {policy} from the given PriorityClass name"
-        )
-        raise status_errors.forbidden(resource, name, why)
-    spec["preemptionPolicy"] = policy
+            spec["priorityClassName"] = chosen.name
+    try:
+        priority = resolve_priority(chosen, spec.get("priority"), spec.get("preemptionPolicy"))
+    except PriorityConflict as conflict:
+        raise status_errors.forbidden(resource, name, str(conflict)) from None
+    spec["priority"], spec["preemptionPolicy"] = priority
 
 
 def keep_priority(new: JsonObject, old: JsonObject) -> None:
@@ -96,14 +89,16 @@ def refuse_second_default(resource: Resource, new: JsonObject, lookup: Lookup) -
         return
     current = lookup.derived(_GROUP, _PLURAL, _default_class)
     name = new["metadata"].get("name", "")
-    if current is not None and current["metadata"]["name"] != name:
+    if current is not None and current.name != name:
         why = (
-            f"PriorityClass {current['metadata']['name']} is already marked as default. "
-            "Only one default can exist"
+            f"PriorityClass {current.name} is already marked as default. Only one default can exist"
         )
         raise status_errors.forbidden(resource, name, why)
 
 
-def _default_class(classes: Sequence[JsonObject]) -> JsonObject | None:
-    defaults = [each for each in classes if each.get("globalDefault")]
-    return min(defaults, key=lambda each: each.get("value") or 0) if defaults else None
+def _default_class(classes: Sequence[JsonObject]) -> PriorityClass | None:
+    return default_priority_class(map(_class, classes))
+
+
+def _class(written: JsonObject) -> PriorityClass:
+    return msgspec.convert(written, PriorityClass)

@@ -3,19 +3,18 @@
 from collections.abc import Sequence
 from typing import Final
 
+import msgspec
+
+from podium.api.meta import ObjectMeta
 from podium.api.quantity import nano
 from podium.apiserver import status_errors
 from podium.apiserver.admission.lookup import Lookup
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.resources.resource import Resource
+from podium.workloads.storage_classes import CLASS_ANNOTATION, default_storage_class
 
 _GROUP: Final = "storage.k8s.io"
 _CLASSES: Final = "storageclasses"
-_DEFAULT_MARKS: Final = (
-    "storageclass.kubernetes.io/is-default-class",
-    "storageclass.beta.kubernetes.io/is-default-class",
-)
-_CLASS_ANNOTATION: Final = "volume.beta.kubernetes.io/storage-class"
 _FINALIZERS: Final = {
     "PersistentVolume": "kubernetes.io/pv-protection",
     "PersistentVolumeClaim": "kubernetes.io/pvc-protection",
@@ -34,7 +33,7 @@ def set_default_class(claim: JsonObject, lookup: Lookup) -> None:
     """A claim that names no class, not even none, gets the newest default class."""
     spec = claim["spec"]
     annotations = claim["metadata"].get("annotations") or {}
-    if spec.get("storageClassName") is not None or _CLASS_ANNOTATION in annotations:
+    if spec.get("storageClassName") is not None or CLASS_ANNOTATION in annotations:
         return
     name = lookup.derived(_GROUP, _CLASSES, _default_class_name)
     if name:
@@ -42,17 +41,7 @@ def set_default_class(claim: JsonObject, lookup: Lookup) -> None:
 
 
 def _default_class_name(classes: Sequence[JsonObject]) -> str:
-    defaults = [each["metadata"] for each in classes if _is_default(each)]
-    if not defaults:
-        return ""
-    newest = max(metadata.get("creationTimestamp") or "" for metadata in defaults)
-    names = (each["name"] for each in defaults if (each.get("creationTimestamp") or "") == newest)
-    return str(min(names))
-
-
-def _is_default(storage_class: JsonObject) -> bool:
-    annotations = storage_class["metadata"].get("annotations") or {}
-    return any(annotations.get(mark) == "true" for mark in _DEFAULT_MARKS)
+    return default_storage_class(msgspec.convert(each["metadata"], ObjectMeta) for each in classes)
 
 
 def refuse_growth(resource: Resource, new: JsonObject, old: JsonObject, lookup: Lookup) -> None:

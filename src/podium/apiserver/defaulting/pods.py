@@ -9,9 +9,9 @@ from podium.apiserver.defaulting.containers import (
     round_resources,
     set_container_defaults,
 )
-from podium.apiserver.defaulting.pod_level_resources import set_pod_level_defaults
 from podium.apiserver.defaulting.volumes import set_volume_defaults
 from podium.apiserver.json_values import JsonObject
+from podium.workloads.pod_level_resources import set_pod_level_defaults
 
 _STATUS_LISTS = ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses")
 

@@ -6,14 +6,12 @@ selector expressions, with the values of the pod's own labels, so that every rea
 the same selector.
 """
 
-from collections.abc import Iterable
 from typing import Final
 
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.strategy.quality_of_service import qos_class
+from podium.workloads.label_keys import merge_label_keys
 
-_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
-_PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 _GATED: Final = "Scheduling is blocked due to non-empty scheduling gates"
 
 
@@ -33,33 +31,7 @@ def prepare_create(pod: JsonObject, now: str) -> None:
                 "message": _GATED,
             }
         ]
-    labels = pod["metadata"].get("labels") or {}
-    if spec.get("affinity"):
-        for term in _affinity_terms(spec["affinity"]):
-            _extend(term, "matchLabelKeys", "In", labels)
-            _extend(term, "mismatchLabelKeys", "NotIn", labels)
-    for constraint in spec.get("topologySpreadConstraints") or ():
-        _extend(constraint, "matchLabelKeys", "In", labels)
-
-
-def _affinity_terms(affinity: JsonObject) -> Iterable[JsonObject]:
-    for kind in ("podAffinity", "podAntiAffinity"):
-        terms = affinity.get(kind) or {}
-        for weighted in terms.get(_PREFERRED) or ():
-            if weighted.get("podAffinityTerm"):
-                yield weighted["podAffinityTerm"]
-        yield from terms.get(_REQUIRED) or ()
-
-
-def _extend(holder: JsonObject, field: str, operator: str, labels: JsonObject) -> None:
-    keys, selector = holder.get(field), holder.get("labelSelector")
-    if not keys or selector is None:
-        return
-    added = [
-        {"key": key, "operator": operator, "values": [labels[key]]} for key in keys if key in labels
-    ]
-    if added:
-        selector["matchExpressions"] = [*(selector.get("matchExpressions") or ()), *added]
+    merge_label_keys(spec, pod["metadata"].get("labels") or {})
 
 
 def prepare_status_update(new: JsonObject, old: JsonObject) -> None:

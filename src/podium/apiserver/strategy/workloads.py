@@ -8,9 +8,8 @@ versions of its template in an annotation.
 from typing import Final
 
 from podium.apiserver.json_values import JsonObject
+from podium.workloads.jobs import CONTROLLER_UID, job_labels
 
-_JOB_NAME_LABELS: Final = ("job-name", "batch.kubernetes.io/job-name")
-_JOB_UID_LABELS: Final = ("controller-uid", "batch.kubernetes.io/controller-uid")
 _TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
 
 
@@ -23,13 +22,12 @@ def prepare_job(job: JsonObject, _now: str) -> None:
     # upstream: a job that has its labels from its template shares them, also what is added to them
     takes_labels = not own or own is template.get("labels")
     labels = template["labels"] = dict(template.get("labels") or {})
-    for key in _JOB_NAME_LABELS:
-        labels.setdefault(key, metadata.get("name", ""))
-    for key in _JOB_UID_LABELS:
-        labels.setdefault(key, metadata.get("uid", ""))
+    name, uid = metadata.get("name", ""), metadata.get("uid", "")
+    for key, value in job_labels(name, uid).items():
+        labels.setdefault(key, value)
     selector = spec["selector"] = dict(spec.get("selector") or {})
     selector["matchLabels"] = {
-        _JOB_UID_LABELS[1]: metadata.get("uid", ""),
+        CONTROLLER_UID: uid,
         **(selector.get("matchLabels") or {}),
     }
     if takes_labels:

@@ -7,7 +7,6 @@ only real pods must keep to stands in `pods`.
 from typing import Final
 
 from podium.api.quantity import nano
-from podium.apiserver.defaulting.pod_level_resources import effective_amounts
 from podium.apiserver.field_errors import (
     duplicate,
     forbidden,
@@ -51,6 +50,7 @@ from podium.apiserver.validation.resource_amounts import (
 )
 from podium.apiserver.validation.security import check_host_users, check_pod_security
 from podium.apiserver.validation.volumes import check_volumes
+from podium.workloads.pod_level_resources import effective_amounts
 
 _RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
 _DNS_POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")

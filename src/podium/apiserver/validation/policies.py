@@ -16,12 +16,8 @@ from podium.apiserver.validation.object_meta import (
 )
 from podium.apiserver.validation.pod_specs import PREEMPTION_POLICIES
 from podium.apiserver.validation.selectors import check_label_selector
+from podium.workloads.priorities import MAX_USER_PRIORITY, SYSTEM_PRIORITIES
 
-HIGHEST_USER_PRIORITY: Final = 1_000_000_000
-SYSTEM_PRIORITIES: Final = {
-    "system-cluster-critical": 2_000_000_000,
-    "system-node-critical": 2_000_001_000,
-}
 _SYSTEM: Final = "system-"
 _EVICTION_POLICIES: Final = ("AlwaysAllow", "IfHealthyBudget")
 _BUDGET_COUNTS: Final = (
@@ -44,8 +40,8 @@ def priority_class_create_errors(priority_class: JsonObject) -> Errors:
                 f"error: {problem}"
             )
             errors.append(forbidden("metadata.name", detail))
-    elif value > HIGHEST_USER_PRIORITY:
-        detail = f"maximum allowed value of a user defined priority is {HIGHEST_USER_PRIORITY}"
+    elif value > MAX_USER_PRIORITY:
+        detail = f"maximum allowed value of a user defined priority is {MAX_USER_PRIORITY}"
         errors.append(forbidden("value", detail))
     policy = priority_class.get("preemptionPolicy")
     if policy == "":

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from podium.api.quantity import nano
+from podium.api.volumes import ephemeral_claim_name
 from podium.apiserver.field_errors import (
     duplicate,
     forbidden,
@@ -53,7 +54,7 @@ def check_volumes(
     """
     usable: dict[str, JsonObject] = {}
     made = {
-        f"{pod_name}-{volume.get('name') or ''}"
+        ephemeral_claim_name(pod_name, volume.get("name") or "")
         for volume in volumes
         if pod_name and volume.get("ephemeral") is not None
     }

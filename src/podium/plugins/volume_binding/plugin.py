@@ -16,7 +16,13 @@ import numpy as np
 from msgspec.structs import replace
 
 from podium.api.pod import Pod
-from podium.api.storage import ObjectReference, PersistentVolume, PersistentVolumeClaim
+from podium.api.storage import (
+    BOUND_BY_CONTROLLER,
+    SELECTED_NODE,
+    ObjectReference,
+    PersistentVolume,
+    PersistentVolumeClaim,
+)
 from podium.cluster.growth import Ints, Rows, count_of
 from podium.framework.cycle import Cycle
 from podium.framework.events import Registration
@@ -45,8 +51,6 @@ from podium.plugins.volume_binding.capacity_scoring import CapacityScorer
 from podium.plugins.volume_binding.findings import Findings
 from podium.plugins.volume_binding.hints import REGISTRATIONS
 from podium.plugins.volume_binding.pod_volumes import (
-    BOUND_BY_CONTROLLER,
-    SELECTED_NODE,
     PodClaims,
     PodVolumes,
     Provision,

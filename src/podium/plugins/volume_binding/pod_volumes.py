@@ -1,13 +1,12 @@
-"""The values VolumeBinding works with: a pod's claims by what is to be done, and the plan for them.
-
-Constants are the annotations that scheduler, volume controller and provisioners talk through.
-"""
+"""What VolumeBinding works with: a pod's claims by what is to be done, and the plan for them."""
 
 from dataclasses import dataclass, field
 
 from podium.api.pod import Pod
 from podium.api.quantity import nano, value
 from podium.api.storage import (
+    BIND_COMPLETED,
+    SELECTED_NODE,
     CSIStorageCapacity,
     PersistentVolume,
     PersistentVolumeClaim,
@@ -24,9 +23,6 @@ from podium.plugins.pod_claims import (
 )
 from podium.plugins.volume_binding.assumed_objects import AssumedObjects, not_found
 
-BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
-BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
-SELECTED_NODE = "volume.kubernetes.io/selected-node"
 STORAGE = "storage"
 
 

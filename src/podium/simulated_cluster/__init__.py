@@ -1,0 +1,14 @@
+"""A simulated cluster: nodes, the pods on them, and the controllers behind them.
+
+    SimulatedCluster(client, SimulatedClusterOptions(...)).run()    one client of an API server
+    nodes.templates, pods.stage_files         what it is made from, as YAML
+    controllers/                              one file each, decisions without waiting
+
+A decision is a pure function from typed objects and a moment to a plan, by the rules of
+`podium.workloads`; `control` and `request_executor` do everything that takes time.
+"""
+
+from podium.simulated_cluster.clock import ClusterClock
+from podium.simulated_cluster.cluster import Progress, SimulatedCluster, SimulatedClusterOptions
+
+__all__ = ["ClusterClock", "Progress", "SimulatedCluster", "SimulatedClusterOptions"]

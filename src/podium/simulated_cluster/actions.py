@@ -1,0 +1,109 @@
+"""What decisions ask for: writes to the API, as values.
+
+A decision is a function from what is known to a `Plan`; carrying it out is somebody else's work.
+So tests read plans, and nothing here waits.
+"""
+
+from dataclasses import dataclass, field
+
+from podium.api.meta import KubeObject, KubeStruct, ObjectMeta
+from podium.client import PatchType, ResourceType
+from podium.workloads.objects import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    resource: ResourceType
+    namespace: str
+    body: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    resource: ResourceType
+    namespace: str
+    name: str
+    body: JsonObject
+    subresource: str = ""
+    kind: PatchType = PatchType.MERGE
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Of this very object: another one of the same name stays."""
+
+    resource: ResourceType
+    namespace: str
+    name: str
+    uid: str
+    grace_period_s: int | None = None
+    propagation: str = ""
+
+
+Action = Create | Patch | Delete
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do now, and after how many cluster seconds to look again if nothing happens."""
+
+    actions: list[Action] = field(default_factory=list)
+    again_after_s: float | None = None
+
+
+NOTHING = Plan()
+
+
+def delete(
+    resource: ResourceType,
+    obj: KubeObject,
+    *,
+    grace_period_s: int | None = None,
+    propagation: str = "",
+) -> Delete:
+    metadata = obj.metadata
+    return Delete(
+        resource, metadata.namespace, metadata.name, metadata.uid, grace_period_s, propagation
+    )
+
+
+def status_patch(
+    resource: ResourceType,
+    obj: KubeObject,
+    status: JsonObject,
+    kind: PatchType = PatchType.STRATEGIC,
+) -> Patch:
+    """A change of the status; conditions that are not in it stay as they are."""
+    metadata = obj.metadata
+    return Patch(resource, metadata.namespace, metadata.name, {"status": status}, "status", kind)
+
+
+def reported(status: KubeStruct, wanted: JsonObject) -> JsonObject:
+    """What a status says now of the fields that are to be written into it."""
+    fields = zip(status.__struct_encode_fields__, status.__struct_fields__, strict=True)
+    return {name: getattr(status, attribute) for name, attribute in fields if name in wanted}
+
+
+def without_finalizer(resource: ResourceType, obj: KubeObject, finalizer: str) -> Patch:
+    """Take one finalizer away; refused if somebody else has changed them meanwhile."""
+    metadata = obj.metadata
+    kept = [each for each in metadata.finalizers or () if each != finalizer]
+    changed = {"finalizers": kept or None, **_unchanged_since(metadata)}
+    return Patch(resource, metadata.namespace, metadata.name, {"metadata": changed})
+
+
+def metadata_patch(resource: ResourceType, obj: KubeObject, changed: JsonObject) -> Patch:
+    """A change of metadata that is refused if the object is not as it was seen."""
+    metadata = obj.metadata
+    body = {"metadata": {**changed, **_unchanged_since(metadata)}}
+    return Patch(resource, metadata.namespace, metadata.name, body)
+
+
+def _unchanged_since(metadata: ObjectMeta) -> JsonObject:
+    return {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
+
+
+def sooner(*delays: float | None) -> float | None:
+    """The first of several times to look again; None is never."""
+    given = [delay for delay in delays if delay is not None]
+    return min(given) if given else None

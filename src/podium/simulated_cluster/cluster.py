@@ -1,0 +1,214 @@
+"""The simulated cluster as a whole: mirrors, kubelets and controllers, started and stopped.
+
+It is a client of the API like any other: whatever it knows it has been told by watches, and
+whatever it does it does by requests. So it runs beside an embedded server in one process, or
+against a server elsewhere.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, Final
+
+from podium.api.errors import InputError
+from podium.client import KubeClient, LoopClock, Reflector, ResourceType, Unreachable
+from podium.client.api_errors import AlreadyExists, ApiError
+from podium.client.resources import NODES
+from podium.simulated_cluster.actions import Create, Delete
+from podium.simulated_cluster.clock import ClusterClock
+from podium.simulated_cluster.control import ControlLoop, Planned
+from podium.simulated_cluster.controller_registry import ControllerContext, make
+from podium.simulated_cluster.controllers.garbage import Garbage, collects
+from podium.simulated_cluster.controllers.node_lifecycle import GRACE_S
+from podium.simulated_cluster.informers import Informers
+from podium.simulated_cluster.nodes.heartbeats import INTERVAL_S, Heartbeats
+from podium.simulated_cluster.pods.kubelets import Kubelets
+from podium.simulated_cluster.pods.stage_files import default_stages
+from podium.simulated_cluster.pods.stages import Stage
+from podium.simulated_cluster.request_executor import RequestExecutor
+from podium.simulated_cluster.served_kinds import REFRESH_S, ServedKinds
+from podium.workloads.objects import JsonObject
+
+_LOG: Final = logging.getLogger("podium.simulated_cluster")
+_MOST_HEARTBEATS_PER_S: Final = 200.0
+_START_S: Final = 20.0
+_COLLECTED: Final = frozenset({"list", "watch", "delete"})
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedClusterOptions:
+    """Who lives in the cluster."""
+
+    nodes: tuple[JsonObject, ...] = ()
+    """Node objects to make, if there are none of their names."""
+    stages: tuple[Stage, ...] = field(default_factory=default_stages)
+    controllers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the start has come."""
+
+    what: str
+    done: int
+    total: int
+
+
+class SimulatedCluster:
+    def __init__(
+        self,
+        client: KubeClient,
+        options: SimulatedClusterOptions,
+        *,
+        clock: ClusterClock | None = None,
+        randomness: Random | None = None,
+        on_progress: Callable[[Progress], None] = lambda _: None,
+    ) -> None:
+        self.informers = Informers()
+        self.started = asyncio.Event()
+        self._client = client
+        self._options = options
+        self._clock = clock or ClusterClock()
+        self._randomness = randomness or Random()
+        self._on_progress = on_progress
+        self._reflectors: dict[ResourceType, Reflector[Any]] = {}
+        self._garbage: Garbage | None = None
+        self.executor = RequestExecutor(client, self.informers)
+        self._kinds = ServedKinds(client, self._clock)
+        self._loops = self._made_loops()
+
+    def _made_loops(self) -> list[ControlLoop]:
+        # Heartbeats take their share of the server's time and no more, however fast time passes.
+        speed = self._clock.speed
+        least_s = len(self._options.nodes) / _MOST_HEARTBEATS_PER_S * speed
+        interval_s = max(INTERVAL_S, least_s)
+        context = ControllerContext(
+            self.informers,
+            self._client,
+            self.executor,
+            self._clock,
+            self._kinds,
+            node_grace_s=max(GRACE_S, 5 * interval_s),
+        )
+        own = (
+            Heartbeats(self.informers, interval_s),
+            Kubelets(self.informers, self._options.stages),
+        )
+        loops = [
+            ControlLoop(Planned(each, self.executor, self._clock), self._clock) for each in own
+        ]
+        for name in self._options.controllers:
+            controller = make(name, context)
+            if isinstance(controller, Garbage):
+                self._garbage = controller
+            loops.append(ControlLoop(controller, self._clock))
+        return loops
+
+    async def run(self) -> None:
+        """Live until cancelled; `started` is set once everything is there and running.
+
+        Raises ApiError, Unreachable and InputError if it cannot start.
+        """
+        try:
+            async with asyncio.TaskGroup() as group:
+                await self._mirror_everything(group)
+                await self._register()
+                for loop in self._loops:
+                    group.create_task(loop.run())
+                if self._garbage is not None:
+                    group.create_task(self._follow_new_kinds(group, self._garbage))
+                self.started.set()
+        except* (ApiError, Unreachable, InputError) as problems:
+            raise problems.exceptions[0] from None
+
+    @property
+    def trouble(self) -> dict[str, str]:
+        """Kinds that cannot be followed right now, and why."""
+        return {
+            resource.plural: reflector.trouble
+            for resource, reflector in self._reflectors.items()
+            if reflector.trouble
+        }
+
+    async def remove_nodes(self) -> None:
+        """Delete the nodes that this cluster has made or taken over."""
+        for obj in self._options.nodes:
+            name = obj["metadata"]["name"]
+            node = self.informers.nodes.get("", name)
+            if node is not None:
+                await self.executor.write(Delete(NODES, "", name, node.metadata.uid))
+
+    # --- starting -----------------------------------------------------------------------------
+
+    async def _mirror_everything(self, group: asyncio.TaskGroup) -> None:
+        if self._garbage is not None:
+            await self._include_kinds(self._garbage)
+        total = len(self.informers.stores)
+        for resource in list(self.informers.stores):
+            self._mirror(group, resource)
+        for done, (resource, reflector) in enumerate(list(self._reflectors.items())):
+            self._on_progress(Progress("kinds", done, total))
+            await _synced(resource, reflector)
+
+    def _mirror(self, group: asyncio.TaskGroup, resource: ResourceType) -> None:
+        if resource in self._reflectors:
+            return
+        store = self.informers.stores[resource]
+        reflector = Reflector(
+            self._client,
+            resource,
+            store.decode,
+            store,
+            clock=LoopClock(),
+            randomness=self._randomness,
+        )
+        self._reflectors[resource] = reflector
+        group.create_task(reflector.run())
+
+    async def _register(self) -> None:
+        """Make the nodes that are not there yet."""
+        nodes = self._options.nodes
+        for done, obj in enumerate(nodes):
+            self._on_progress(Progress("nodes", done, len(nodes)))
+            if self.informers.nodes.get("", obj["metadata"]["name"]) is not None:
+                continue
+            try:
+                await self.executor.write(Create(NODES, "", obj))
+            except AlreadyExists:
+                continue
+            except ApiError as problem:
+                name = obj["metadata"]["name"]
+                raise InputError(f"node {name} cannot be made: {problem}") from None
+
+    # --- kinds that appear --------------------------------------------------------------------
+
+    async def _include_kinds(self, garbage: Garbage) -> None:
+        for served in await self._kinds.all():
+            if served.verbs >= _COLLECTED and collects(served.resource):
+                garbage.include(served.resource)
+
+    async def _follow_new_kinds(self, group: asyncio.TaskGroup, garbage: Garbage) -> None:
+        while True:
+            await self._clock.sleep(REFRESH_S)
+            try:
+                await self._include_kinds(garbage)
+            except (ApiError, Unreachable) as problem:
+                _LOG.warning("what the server serves cannot be found out: %s", problem)
+                continue
+            for resource in list(self.informers.stores):
+                self._mirror(group, resource)
+
+
+async def _synced(resource: ResourceType, reflector: Reflector[Any]) -> None:
+    """Raises InputError if a kind cannot be followed from the start."""
+    while not reflector.synced.is_set():
+        try:
+            async with asyncio.timeout(_START_S):
+                await reflector.synced.wait()
+        except TimeoutError:
+            if reflector.trouble:
+                kind = f"{resource.plural} ({resource.api_version})"
+                problem = f"{kind} cannot be followed: {reflector.trouble}"
+                raise InputError(problem) from None

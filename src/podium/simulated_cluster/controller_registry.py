@@ -1,0 +1,87 @@
+"""The controllers by name, and how each is made."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from podium.api.errors import InputError, closest, did_you_mean
+from podium.client import KubeClient
+from podium.simulated_cluster.clock import ClusterClock
+from podium.simulated_cluster.control import Controller, Planned, Synchroniser
+from podium.simulated_cluster.controllers.daemon_sets import DaemonSets
+from podium.simulated_cluster.controllers.deployments import Deployments
+from podium.simulated_cluster.controllers.disruption_budgets import DisruptionBudgets
+from podium.simulated_cluster.controllers.garbage import Garbage
+from podium.simulated_cluster.controllers.jobs import Jobs
+from podium.simulated_cluster.controllers.namespaces import Namespaces
+from podium.simulated_cluster.controllers.node_lifecycle import NodeLifecycle
+from podium.simulated_cluster.controllers.pod_claims import EphemeralVolumes
+from podium.simulated_cluster.controllers.pod_gc import PodGC
+from podium.simulated_cluster.controllers.replica_sets import ReplicaSets, ReplicationControllers
+from podium.simulated_cluster.controllers.resource_claims import ResourceClaims
+from podium.simulated_cluster.controllers.stateful_sets import StatefulSets
+from podium.simulated_cluster.controllers.taint_eviction import TaintEviction
+from podium.simulated_cluster.controllers.volume_protection import VolumeProtection
+from podium.simulated_cluster.controllers.volumes import Volumes
+from podium.simulated_cluster.informers import Informers
+from podium.simulated_cluster.request_executor import RequestExecutor
+from podium.simulated_cluster.served_kinds import ServedKinds
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerContext:
+    """What controllers are made with."""
+
+    informers: Informers
+    client: KubeClient
+    executor: RequestExecutor
+    clock: ClusterClock
+    kinds: ServedKinds
+    node_grace_s: float
+
+
+_PLANNED: Final[dict[str, Callable[[ControllerContext], Controller]]] = {
+    "daemonsets": lambda context: DaemonSets(context.informers),
+    "deployments": lambda context: Deployments(context.informers),
+    "disruptionbudgets": lambda context: DisruptionBudgets(context.informers),
+    "ephemeralvolumes": lambda context: EphemeralVolumes(context.informers),
+    "jobs": lambda context: Jobs(context.informers),
+    "nodelifecycle": lambda context: NodeLifecycle(
+        context.informers, context.clock.now, context.node_grace_s
+    ),
+    "podgc": lambda context: PodGC(context.informers),
+    "replicasets": lambda context: ReplicaSets(context.informers),
+    "replicationcontrollers": lambda context: ReplicationControllers(context.informers),
+    "resourceclaims": lambda context: ResourceClaims(context.informers),
+    "statefulsets": lambda context: StatefulSets(context.informers),
+    "tainteviction": lambda context: TaintEviction(context.informers),
+    "volumeprotection": lambda context: VolumeProtection(context.informers),
+    "volumes": lambda context: Volumes(context.informers),
+}
+_SYNCHRONISING: Final[dict[str, Callable[[ControllerContext], Synchroniser]]] = {
+    "garbagecollector": lambda context: Garbage(
+        context.informers, context.client, context.executor
+    ),
+    "namespaces": lambda context: Namespaces(context.informers, context.client, context.kinds),
+}
+ALL: Final = tuple(sorted((*_PLANNED, *_SYNCHRONISING)))
+
+
+def chosen(names: Iterable[str]) -> tuple[str, ...]:
+    """The controllers that are meant by `all`, `none` or names. Raises InputError."""
+    wanted = tuple(names)
+    if wanted == ("all",):
+        return ALL
+    if wanted == ("none",):
+        return ()
+    for name in wanted:
+        if name not in ALL:
+            known = did_you_mean(closest(name, ALL)) or f"there is {', '.join(ALL)}, all and none"
+            raise InputError(f'there is no controller "{name}"', remedy=known)
+    return tuple(dict.fromkeys(wanted))
+
+
+def make(name: str, context: ControllerContext) -> Synchroniser:
+    if name in _PLANNED:
+        return Planned(_PLANNED[name](context), context.executor, context.clock)
+    return _SYNCHRONISING[name](context)

@@ -1,0 +1,223 @@
+"""Deployments: a replica set for each template, and a gradual way from one to the next.
+
+Revisions are counted in the annotation that `kubectl rollout` reads. When several sets have pods
+and the wanted number changes, the new set takes what the limits of a roll-out allow; upstream
+would spread the change over all of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from podium.api.arithmetic import parse_int
+from podium.api.meta import KubeObject
+from podium.client.resources import DEPLOYMENTS, REPLICA_SETS
+from podium.simulated_cluster.actions import (
+    NOTHING,
+    Action,
+    Create,
+    Patch,
+    Plan,
+    delete,
+    status_patch,
+)
+from podium.simulated_cluster.control import Wake
+from podium.simulated_cluster.controllers.deployment_status import deployment_status
+from podium.simulated_cluster.controllers.ownership import settle_ownership, wake_owners
+from podium.simulated_cluster.informers import Informers
+from podium.workloads.kinds import Deployment, PodTemplate, ReplicaSet
+from podium.workloads.moment import Moment
+from podium.workloads.objects import selector_or_nothing
+from podium.workloads.pod_templates import DEPLOYMENT, TEMPLATE_HASH, canonical, replica_set_of
+from podium.workloads.pods import Pod
+from podium.workloads.rollout import new_replicas, old_replicas
+
+REVISION: Final = "deployment.kubernetes.io/revision"
+_HISTORY: Final = 10
+
+
+def decide(
+    deployment: Deployment,
+    candidates: Sequence[ReplicaSet],
+    pods: Mapping[str, Sequence[Pod]],
+    moment: Moment,
+) -> Plan:
+    """`candidates` are sets it could own; `pods` are those of each set, by the set's uid."""
+    selector = selector_or_nothing(deployment.spec.selector)
+    sets, actions = settle_ownership(
+        DEPLOYMENT, deployment.metadata, selector, REPLICA_SETS, candidates
+    )
+    if deployment.metadata.is_terminating:
+        return Plan(actions)
+    new = _new_set(deployment, sets)
+    old = [each for each in sets if each is not new]
+    revision = _next_revision(new, old)
+    if deployment.spec.paused:
+        actions += _scaling_while_paused(deployment, sets)
+    elif new is None:
+        actions += _creation(deployment, old, pods, revision)
+    else:
+        actions += _roll(deployment, new, old, pods, revision)
+    actions += _cleaning_up(deployment, new, old)
+    status, again_after_s = deployment_status(deployment, new, sets, moment)
+    if status:
+        actions.append(status_patch(DEPLOYMENTS, deployment, status))
+    return Plan(actions, again_after_s)
+
+
+def _new_set(deployment: Deployment, sets: Sequence[ReplicaSet]) -> ReplicaSet | None:
+    """The oldest set that has the deployment's template."""
+    wanted = canonical(deployment.spec.template)
+    fitting = [each for each in sets if canonical(_unmarked(each.spec.template)) == wanted]
+    return min(fitting, key=lambda each: each.metadata.creation_timestamp or "", default=None)
+
+
+def _unmarked(template: PodTemplate) -> PodTemplate:
+    labels = {**(template.metadata.get("labels") or {})}
+    labels.pop(TEMPLATE_HASH, None)
+    metadata = {**template.metadata, "labels": labels}
+    if not labels:
+        del metadata["labels"]
+    return PodTemplate(metadata=metadata, spec=template.spec)
+
+
+def _revision(obj: KubeObject) -> int:
+    return parse_int(obj.metadata.annotation(REVISION)) or 0
+
+
+def _next_revision(new: ReplicaSet | None, old: Sequence[ReplicaSet]) -> int:
+    highest = max((_revision(each) for each in old), default=0)
+    if new is not None and _revision(new) > highest:
+        return _revision(new)
+    return highest + 1
+
+
+# --- making the new set -----------------------------------------------------------------------
+
+
+def _creation(
+    deployment: Deployment,
+    old: Sequence[ReplicaSet],
+    pods: Mapping[str, Sequence[Pod]],
+    revision: int,
+) -> list[Action]:
+    if deployment.spec.strategy.type == "Recreate":
+        emptying = _emptied(old)
+        if emptying or _still_there(old, pods):
+            return emptying
+    replicas = new_replicas(deployment, 0, old)
+    made: list[Action] = [
+        Create(
+            REPLICA_SETS,
+            deployment.namespace,
+            replica_set_of(deployment, replicas, {REVISION: str(revision)}),
+        )
+    ]
+    return made + _tell_revision(deployment, revision)
+
+
+# --- moving on --------------------------------------------------------------------------------
+
+
+def _roll(
+    deployment: Deployment,
+    new: ReplicaSet,
+    old: Sequence[ReplicaSet],
+    pods: Mapping[str, Sequence[Pod]],
+    revision: int,
+) -> list[Action]:
+    actions: list[Action] = []
+    if _revision(new) != revision:
+        body = {"metadata": {"annotations": {REVISION: str(revision)}}}
+        actions.append(Patch(REPLICA_SETS, new.namespace, new.name, body))
+    actions += _tell_revision(deployment, revision)
+    if deployment.spec.strategy.type == "Recreate":
+        emptying = _emptied(old)
+        if emptying or _still_there(old, pods):
+            return actions + emptying
+    replicas = new_replicas(deployment, new.wanted, old)
+    if replicas != new.wanted:
+        return [*actions, _scaled(new, replicas)]
+    by_name = {each.name: each for each in old}
+    shrinking = old_replicas(deployment, new, old)
+    return actions + [_scaled(by_name[name], count) for name, count in shrinking.items()]
+
+
+def _tell_revision(deployment: Deployment, revision: int) -> list[Action]:
+    if _revision(deployment) == revision:
+        return []
+    body = {"metadata": {"annotations": {REVISION: str(revision)}}}
+    return [Patch(DEPLOYMENTS, deployment.namespace, deployment.name, body)]
+
+
+def _scaling_while_paused(deployment: Deployment, sets: Sequence[ReplicaSet]) -> list[Action]:
+    active = [each for each in sets if each.wanted]
+    if len(active) > 1 or not sets:
+        return []
+    only = active[0] if active else max(sets, key=_revision)
+    return [] if only.wanted == deployment.wanted else [_scaled(only, deployment.wanted)]
+
+
+def _emptied(old: Sequence[ReplicaSet]) -> list[Action]:
+    return [_scaled(each, 0) for each in old if each.wanted]
+
+
+def _still_there(old: Sequence[ReplicaSet], pods: Mapping[str, Sequence[Pod]]) -> bool:
+    return any(not pod.is_ended for each in old for pod in pods.get(each.metadata.uid, ()))
+
+
+def _scaled(replica_set: ReplicaSet, replicas: int) -> Action:
+    body = {"spec": {"replicas": replicas}}
+    return Patch(REPLICA_SETS, replica_set.namespace, replica_set.name, body)
+
+
+def _cleaning_up(
+    deployment: Deployment, new: ReplicaSet | None, old: Sequence[ReplicaSet]
+) -> list[Action]:
+    """Old sets without pods are kept for a while, to go back to."""
+    if new is None:
+        return []
+    limit = deployment.spec.revision_history_limit
+    empty = [
+        each
+        for each in old
+        if not each.wanted and not each.status.replicas and not each.metadata.is_terminating
+    ]
+    surplus = len(empty) - (_HISTORY if limit is None else limit)
+    by_revision = sorted(empty, key=_revision)
+    return [delete(REPLICA_SETS, each) for each in by_revision[: max(surplus, 0)]]
+
+
+class Deployments:
+    """Keys are the namespace and name of a deployment."""
+
+    name = "deployments"
+
+    def __init__(self, informers: Informers) -> None:
+        self._deployments = informers.deployments
+        self._sets = informers.replica_sets
+        self._pods = informers.pods
+
+    def watch(self, wake: Wake) -> None:
+        def pod_changed(old: Pod | None, new: Pod | None) -> None:
+            """Only the end of a pod matters: whoever recreates pods waits for it."""
+            if old is None or new is not None:
+                return
+            owner = old.metadata.controller
+            found = owner and self._sets.get(old.namespace, owner.name)
+            above = found.metadata.controller if found else None
+            if above is not None and above.kind == DEPLOYMENT.name:
+                wake((old.namespace, above.name))
+
+        wake_owners(self._sets, self._deployments, DEPLOYMENT, wake)
+        self._pods.listen(pod_changed)
+
+    def plan(self, key: tuple[str, str], moment: Moment) -> Plan:
+        deployment = self._deployments.find(key)
+        if deployment is None:
+            return NOTHING
+        candidates = [
+            *self._sets.owned_by.of(deployment.metadata.uid),
+            *self._sets.orphans.of(deployment.namespace),
+        ]
+        pods = {each.metadata.uid: self._pods.owned_by.of(each.metadata.uid) for each in candidates}
+        return decide(deployment, candidates, pods, moment)

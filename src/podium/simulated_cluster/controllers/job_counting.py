@@ -1,0 +1,85 @@
+"""Counting the pods of a job that have ended, each exactly once.
+
+A pod of a job carries a finalizer until it was counted. First its uid is written into the job's
+status as uncounted, then the finalizer goes, then the uid leaves the status and the count grows by
+one. So whatever is interrupted, and whoever deletes pods meanwhile, no pod is lost or counted
+twice (`pkg/controller/job/job_controller.go`, trackJobStatusAndRemoveFinalizers).
+"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from podium.client.resources import PODS
+from podium.simulated_cluster.actions import Action, without_finalizer
+from podium.workloads.kinds import Job, JobStatus, Uncounted
+from podium.workloads.objects import JsonObject
+from podium.workloads.pods import Pod
+
+TRACKING: Final = "batch.kubernetes.io/job-tracking"
+_NONE: Final = Uncounted()
+
+
+class Count(NamedTuple):
+    succeeded: int
+    failed: int
+    """Both with the pods that are yet uncounted."""
+    status: JsonObject
+    """The fields of the job's status that keep the count."""
+    actions: list[Action]
+    """Finalizers that can go."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every pod that has ended is in the counts."""
+        return not any(self.status["uncountedTerminatedPods"].values())
+
+
+def has_failed(pod: Pod) -> bool:
+    """upstream: a pod on its way out has failed, unless it has succeeded."""
+    if pod.status.phase == "Succeeded":
+        return False
+    return pod.status.phase == "Failed" or pod.metadata.is_terminating
+
+
+def is_tracked(pod: Pod) -> bool:
+    return TRACKING in (pod.metadata.finalizers or ())
+
+
+def count(job: Job, pods: Sequence[Pod]) -> Count:
+    status = job.status
+    known = status.uncounted_terminated_pods or _NONE
+    tracked = {pod.metadata.uid: pod for pod in pods if is_tracked(pod)}
+    written = {*(known.succeeded or ()), *(known.failed or ())}
+    actions: list[Action] = [
+        without_finalizer(PODS, pod, TRACKING) for uid, pod in tracked.items() if uid in written
+    ]
+    succeeded, left_succeeded = _settled(status.succeeded, known.succeeded, tracked)
+    failed, left_failed = _settled(status.failed, known.failed, tracked)
+    for uid, pod in tracked.items():
+        if uid in written:
+            continue
+        if pod.status.phase == "Succeeded":
+            left_succeeded.append(uid)
+        elif has_failed(pod):
+            left_failed.append(uid)
+    kept = {"succeeded": left_succeeded or None, "failed": left_failed or None}
+    counted = {"succeeded": succeeded, "failed": failed, "uncountedTerminatedPods": kept}
+    return Count(succeeded + len(left_succeeded), failed + len(left_failed), counted, actions)
+
+
+def reported(status: JobStatus) -> JsonObject:
+    known = status.uncounted_terminated_pods or _NONE
+    kept = {"succeeded": list(known.succeeded or ()), "failed": list(known.failed or ())}
+    return {
+        "succeeded": status.succeeded,
+        "failed": status.failed,
+        "uncountedTerminatedPods": {name: uids or None for name, uids in kept.items()},
+    }
+
+
+def _settled(
+    counted: int, uncounted: tuple[str, ...] | None, tracked: dict[str, Pod]
+) -> tuple[int, list[str]]:
+    """The count with those whose finalizer is gone, and those that still have it."""
+    left = [uid for uid in uncounted or () if uid in tracked]
+    return counted + len(uncounted or ()) - len(left), left

@@ -1,0 +1,94 @@
+"""Whose pod it is: a controller takes in orphans that it selects and lets go what it does not.
+
+The same rule serves every controller that owns pods or replica sets. Objects that are on their way
+out are never taken in, and a controller that is deleted takes in nothing.
+"""
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+import msgspec
+
+from podium.api.labels import Selector
+from podium.api.meta import KubeObject, ObjectMeta
+from podium.client import ResourceType
+from podium.simulated_cluster.actions import Action, metadata_patch
+from podium.simulated_cluster.control import Wake
+from podium.simulated_cluster.informers import Informers
+from podium.simulated_cluster.store import Store
+from podium.workloads.objects import JsonObject, Kind, owner_reference
+from podium.workloads.pods import Pod
+
+T = TypeVar("T", bound=KubeObject)
+
+
+def settle_ownership(
+    kind: Kind,
+    owner: ObjectMeta,
+    selector: Selector,
+    resource: ResourceType,
+    candidates: Iterable[T],
+) -> tuple[list[T], list[Action]]:
+    """What belongs to the owner now, and what has to be written for that."""
+    owned: list[T] = []
+    actions: list[Action] = []
+    for obj in candidates:
+        holder = obj.metadata.controller
+        matches = selector.matches(obj.metadata.labels)
+        if holder is None:
+            if matches and not owner.is_terminating and not obj.metadata.is_terminating:
+                actions.append(_adoption(kind, owner, resource, obj))
+        elif holder.uid == owner.uid:
+            if matches or owner.is_terminating:
+                owned.append(obj)
+            elif not obj.metadata.is_terminating:
+                actions.append(_release(owner, resource, obj))
+    return owned, actions
+
+
+def _adoption(kind: Kind, owner: ObjectMeta, resource: ResourceType, obj: KubeObject) -> Action:
+    references = [*_written(obj.metadata), owner_reference(kind, owner)]
+    return metadata_patch(resource, obj, {"ownerReferences": references})
+
+
+def _release(owner: ObjectMeta, resource: ResourceType, obj: KubeObject) -> Action:
+    references = [each for each in _written(obj.metadata) if each["uid"] != owner.uid]
+    return metadata_patch(resource, obj, {"ownerReferences": references or None})
+
+
+def _written(metadata: ObjectMeta) -> list[JsonObject]:
+    return [msgspec.to_builtins(owner) for owner in metadata.owner_references or ()]
+
+
+def possible_pods(informers: Informers, owner: ObjectMeta) -> list[Pod]:
+    """The pods that a controller owns or could own."""
+    pods = informers.pods
+    return [*pods.owned_by.of(owner.uid), *pods.orphans.of(owner.namespace)]
+
+
+def wake_changed(store: Store[Any], wake: Wake) -> None:
+    """Wake an object when it is made or changes."""
+
+    def changed(_: KubeObject | None, new: KubeObject | None) -> None:
+        if new is not None:
+            wake(new.metadata.key)
+
+    store.listen(changed)
+
+
+def wake_owners(dependents: Store[Any], owners: Store[Any], kind: Kind, wake: Wake) -> None:
+    """Wake an owner when it changes, when what it owns does, or when an orphan may be its."""
+
+    def dependent_changed(old: KubeObject | None, new: KubeObject | None) -> None:
+        for each in (old, new):
+            if each is None:
+                continue
+            owner = each.metadata.controller
+            if owner is None:
+                for candidate in owners.in_namespace.of(each.namespace):
+                    wake(candidate.metadata.key)
+            elif owner.kind == kind.name:
+                wake((each.namespace, owner.name))
+
+    wake_changed(owners, wake)
+    dependents.listen(dependent_changed)

@@ -1,0 +1,113 @@
+"""Replica sets: as many pods of a template as were asked for.
+
+Replication controllers are the same under an older name and are looked after here as well.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from podium.client import ResourceType
+from podium.client.resources import PODS, REPLICA_SETS, REPLICATION_CONTROLLERS
+from podium.simulated_cluster.actions import (
+    NOTHING,
+    Action,
+    Create,
+    Plan,
+    delete,
+    reported,
+    status_patch,
+)
+from podium.simulated_cluster.control import Wake
+from podium.simulated_cluster.controllers.ownership import (
+    possible_pods,
+    settle_ownership,
+    wake_owners,
+)
+from podium.simulated_cluster.informers import Informers
+from podium.workloads.availability import availability
+from podium.workloads.kinds import ReplicaSet, ReplicationController
+from podium.workloads.moment import Moment
+from podium.workloads.objects import JsonObject, Kind, selector_or_nothing
+from podium.workloads.pod_templates import pod_from_template
+from podium.workloads.pods import Pod
+from podium.workloads.scale_down import least_missed
+
+KIND: Final = Kind("apps/v1", "ReplicaSet")
+OLD_KIND: Final = Kind("v1", "ReplicationController")
+_BURST: Final = 500
+
+
+def decide(
+    kind: Kind,
+    resource: ResourceType,
+    replicas: ReplicaSet,
+    candidates: Sequence[Pod],
+    moment: Moment,
+) -> Plan:
+    """Pods to make or remove, and the counts to report; `candidates` are those it could own."""
+    selector = selector_or_nothing(replicas.spec.selector)
+    owned, actions = settle_ownership(kind, replicas.metadata, selector, PODS, candidates)
+    active = [pod for pod in owned if pod.is_active]
+    if not replicas.metadata.is_terminating:
+        actions += _scaling(kind, replicas, active)
+    found = availability(active, replicas.spec.min_ready_seconds, moment)
+    labels = replicas.spec.template.metadata.get("labels") or {}
+    fully = sum(labels.items() <= (pod.metadata.labels or {}).items() for pod in active)
+    status: JsonObject = {
+        "replicas": found.total,
+        "fullyLabeledReplicas": fully,
+        "readyReplicas": found.ready,
+        "availableReplicas": found.available,
+        "observedGeneration": replicas.metadata.generation,
+    }
+    if status != reported(replicas.status, status):
+        actions.append(status_patch(resource, replicas, status))
+    again = 0.0 if abs(replicas.wanted - len(active)) > _BURST else found.again_after_s
+    return Plan(actions, again)
+
+
+def _scaling(kind: Kind, replicas: ReplicaSet, active: Sequence[Pod]) -> list[Action]:
+    missing = replicas.wanted - len(active)
+    if missing > 0:
+        pod = pod_from_template(kind, replicas.metadata, replicas.spec.template)
+        return [Create(PODS, replicas.namespace, pod)] * min(missing, _BURST)
+    surplus = min(-missing, _BURST)
+    return [delete(PODS, pod) for pod in least_missed(active)[:surplus]]
+
+
+class ReplicaSets:
+    """Keys are the namespace and name of a replica set."""
+
+    name = "replicasets"
+
+    def __init__(self, informers: Informers) -> None:
+        self._informers = informers
+
+    def watch(self, wake: Wake) -> None:
+        wake_owners(self._informers.pods, self._informers.replica_sets, KIND, wake)
+
+    def plan(self, key: tuple[str, str], moment: Moment) -> Plan:
+        found = self._informers.replica_sets.find(key)
+        if found is None:
+            return NOTHING
+        pods = possible_pods(self._informers, found.metadata)
+        return decide(KIND, REPLICA_SETS, found, pods, moment)
+
+
+class ReplicationControllers:
+    """The same for replication controllers."""
+
+    name = "replicationcontrollers"
+
+    def __init__(self, informers: Informers) -> None:
+        self._informers = informers
+
+    def watch(self, wake: Wake) -> None:
+        wake_owners(self._informers.pods, self._informers.replication_controllers, OLD_KIND, wake)
+
+    def plan(self, key: tuple[str, str], moment: Moment) -> Plan:
+        found: ReplicationController | None = self._informers.replication_controllers.find(key)
+        if found is None:
+            return NOTHING
+        pods = possible_pods(self._informers, found.metadata)
+        return decide(OLD_KIND, REPLICATION_CONTROLLERS, found.as_replica_set(), pods, moment)

@@ -1,0 +1,140 @@
+"""Device claims: made for pods from templates, and taken back when the pods are through.
+
+A pod that has ended or is gone does not need what was reserved for it. A claim that nobody
+reserves any more loses its allocation; one that was made for a pod is deleted with it
+(`pkg/controller/resourceclaim/controller.go`).
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from podium.api.devices import ResourceClaim, ResourceClaimConsumerReference
+from podium.client import PatchType
+from podium.client.resources import RESOURCE_CLAIMS
+from podium.simulated_cluster.actions import NOTHING, Plan, delete, status_patch, without_finalizer
+from podium.simulated_cluster.control import Wake
+from podium.simulated_cluster.controllers.pod_claims import device_claims
+from podium.simulated_cluster.informers import Informers
+from podium.workloads.claims import ResourceClaimTemplate
+from podium.workloads.moment import Moment
+from podium.workloads.objects import JsonObject
+from podium.workloads.pods import Pod
+
+FINALIZER: Final = "resource.kubernetes.io/delete-protection"
+_UNALLOCATED: Final[JsonObject] = {"allocation": None, "devices": None}
+_CLAIM: Final = "claim"
+_POD: Final = "pod"
+
+
+def decide(claim: ResourceClaim, pod_of: Callable[[str], Pod | None]) -> Plan:
+    """The next step; each changes the claim, which brings it here again.
+
+    `pod_of` finds pods of the claim's namespace by name.
+    """
+    status = claim.status
+    reserved = status.reserved_for or ()
+    kept = [each for each in reserved if _still_needs(each, pod_of)]
+    if len(kept) < len(reserved):
+        changed: JsonObject = {"reservedFor": [_written(each) for each in kept] or None}
+        return _changed(claim, changed if kept else {**changed, **_UNALLOCATED})
+    if kept:
+        return NOTHING
+    owner = claim.metadata.controller
+    orphaned = False
+    if owner is not None and owner.kind == "Pod":
+        orphaned = _is_through(owner.uid, owner.name, pod_of)
+    if status.allocation is not None:
+        unused = orphaned or claim.metadata.is_terminating
+        return _changed(claim, _UNALLOCATED) if unused else NOTHING
+    if FINALIZER in (claim.metadata.finalizers or ()):
+        return Plan([without_finalizer(RESOURCE_CLAIMS, claim, FINALIZER)])
+    if orphaned and not claim.metadata.is_terminating:
+        return Plan([delete(RESOURCE_CLAIMS, claim)])
+    return NOTHING
+
+
+def _changed(claim: ResourceClaim, status: JsonObject) -> Plan:
+    return Plan([status_patch(RESOURCE_CLAIMS, claim, status, PatchType.MERGE)])
+
+
+def _still_needs(
+    consumer: ResourceClaimConsumerReference, pod_of: Callable[[str], Pod | None]
+) -> bool:
+    if consumer.resource != "pods" or consumer.api_group:
+        return True
+    return not _is_through(consumer.uid, consumer.name, pod_of)
+
+
+def _is_through(uid: str, name: str, pod_of: Callable[[str], Pod | None]) -> bool:
+    pod = pod_of(name)
+    return pod is None or pod.metadata.uid != uid or pod.is_ended
+
+
+def _written(consumer: ResourceClaimConsumerReference) -> JsonObject:
+    fields = {"resource": consumer.resource, "name": consumer.name, "uid": consumer.uid}
+    return {**fields, **({"apiGroup": consumer.api_group} if consumer.api_group else {})}
+
+
+class ResourceClaims:
+    """Keys are (`pod`, namespace, name) and (`claim`, namespace, name)."""
+
+    name = "resourceclaims"
+
+    def __init__(self, informers: Informers) -> None:
+        self._pods, self._claims = informers.pods, informers.resource_claims
+        self._templates = informers.claim_templates
+        self._reserved = self._claims.index(
+            lambda claim: tuple(each.uid for each in claim.status.reserved_for or ())
+        )
+        self._waiting = self._pods.index(_templates_of)
+
+    def watch(self, wake: Wake) -> None:
+        def pod_changed(old: Pod | None, new: Pod | None) -> None:
+            pod = new or old
+            if pod is None or not pod.spec.resource_claims:
+                return
+            if new is not None and new.is_active:
+                wake((_POD, *new.metadata.key))
+                return
+            uid = pod.metadata.uid
+            for claim in (*self._reserved.of(uid), *self._claims.owned_by.of(uid)):
+                wake((_CLAIM, *claim.metadata.key))
+
+        def claim_changed(_: ResourceClaim | None, new: ResourceClaim | None) -> None:
+            if new is not None:
+                wake((_CLAIM, *new.metadata.key))
+
+        def template_changed(
+            _: ResourceClaimTemplate | None, new: ResourceClaimTemplate | None
+        ) -> None:
+            if new is not None:
+                for pod in self._waiting.of(new.metadata.key):
+                    wake((_POD, *pod.metadata.key))
+
+        self._pods.listen(pod_changed)
+        self._claims.listen(claim_changed)
+        self._templates.listen(template_changed)
+
+    def plan(self, key: tuple[str, str, str], moment: Moment) -> Plan:
+        del moment
+        kind, namespace, name = key
+        if kind == _CLAIM:
+            claim = self._claims.get(namespace, name)
+            if claim is None:
+                return NOTHING
+            return decide(claim, lambda pod: self._pods.get(namespace, pod))
+        pod = self._pods.get(namespace, name)
+        if pod is None or not pod.is_active:
+            return NOTHING
+        owned = self._claims.owned_by.of(pod.metadata.uid)
+        actions = device_claims(pod, owned, lambda each: self._templates.get(namespace, each))
+        # A claim that was just made is told to its pod the next time.
+        return Plan(actions, 0.0 if actions else None)
+
+
+def _templates_of(pod: Pod) -> list[tuple[str, str]]:
+    return [
+        (pod.namespace, entry.resource_claim_template_name)
+        for entry in pod.spec.resource_claims or ()
+        if entry.resource_claim_template_name
+    ]

@@ -1,0 +1,219 @@
+"""Stateful sets: pods with names that stay, made in order, with claims of their own.
+
+Unless the set is managed in parallel, a pod is made only when all before it are ready, and removed
+only when all after it are gone. A new template is rolled out from the last pod down to the
+partition, one pod at a time (`pkg/controller/statefulset/stateful_set_control.go`). Claims outlive
+their pods: retention policies that delete them are not carried out.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from podium.client.resources import PERSISTENT_VOLUME_CLAIMS, PODS, STATEFUL_SETS
+from podium.simulated_cluster.actions import (
+    NOTHING,
+    Action,
+    Create,
+    Plan,
+    delete,
+    reported,
+    status_patch,
+)
+from podium.simulated_cluster.control import Wake
+from podium.simulated_cluster.controllers.ownership import (
+    possible_pods,
+    settle_ownership,
+    wake_owners,
+)
+from podium.simulated_cluster.controllers.revisions import settle_revisions, template_of
+from podium.simulated_cluster.informers import Informers
+from podium.workloads.availability import availability
+from podium.workloads.kinds import (
+    ControllerRevision,
+    PodTemplate,
+    StatefulSet,
+)
+from podium.workloads.moment import Moment
+from podium.workloads.objects import JsonObject, selector_or_nothing
+from podium.workloads.pod_templates import REVISION_HASH
+from podium.workloads.pods import Pod
+from podium.workloads.stateful_sets import (
+    STATEFUL_SET,
+    claims_of_ordinal,
+    ordinal_of,
+    pod_of_ordinal,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Situation:
+    """A set, its pods by ordinal, and the two revisions that they may have."""
+
+    stateful: StatefulSet
+    pods: dict[int, Pod]
+    current: str
+    update: str
+    template: Callable[[str], PodTemplate]
+
+    @property
+    def ordinals(self) -> range:
+        return self.stateful.ordinals
+
+    @property
+    def in_order(self) -> bool:
+        return self.stateful.spec.pod_management_policy != "Parallel"
+
+    @property
+    def partition(self) -> int:
+        rolling = self.stateful.spec.update_strategy.rolling_update
+        return (rolling.partition if rolling else None) or 0
+
+    def revision_for(self, ordinal: int) -> str:
+        """upstream: pods below the partition stay with the revision that they had."""
+        rolls = self.stateful.spec.update_strategy.type == "RollingUpdate"
+        return self.current if rolls and ordinal < self.partition else self.update
+
+
+def decide(
+    stateful: StatefulSet,
+    candidates: Sequence[Pod],
+    revisions: Sequence[ControllerRevision],
+    claims: Collection[str],
+    moment: Moment,
+) -> Plan:
+    """`claims` are the names of the volume claims in the set's namespace."""
+    selector = selector_or_nothing(stateful.spec.selector)
+    owned, actions = settle_ownership(STATEFUL_SET, stateful.metadata, selector, PODS, candidates)
+    if stateful.metadata.is_terminating:
+        return Plan(actions)
+    revision = settle_revisions(
+        STATEFUL_SET,
+        stateful.metadata,
+        stateful.spec.template,
+        revisions,
+        labelled_by_name=True,
+        in_use={
+            stateful.status.current_revision,
+            *(p.metadata.label(REVISION_HASH) for p in owned),
+        },
+        limit=stateful.spec.revision_history_limit,
+    )
+    actions += revision.actions
+    known = {each.name: template_of(each) for each in revisions}
+    current = stateful.status.current_revision
+    situation = _Situation(
+        stateful,
+        _by_ordinal(stateful, owned),
+        current if current in known else revision.name,
+        revision.name,
+        lambda name: stateful.spec.template if name == revision.name else known[name],
+    )
+    actions += _pods_in_place(situation, claims)
+    found = availability(owned, stateful.spec.min_ready_seconds, moment)
+    status = _status(situation, found.available)
+    if status != reported(stateful.status, status):
+        actions.append(status_patch(STATEFUL_SETS, stateful, status))
+    return Plan(actions, found.again_after_s)
+
+
+def _by_ordinal(stateful: StatefulSet, pods: Sequence[Pod]) -> dict[int, Pod]:
+    found = ((ordinal_of(stateful, pod.name), pod) for pod in pods)
+    return {ordinal: pod for ordinal, pod in found if ordinal is not None}
+
+
+def _pods_in_place(situation: _Situation, claims: Collection[str]) -> list[Action]:
+    """Make what is missing, remove what is too many, then roll out; in order, if asked for."""
+    actions: list[Action] = []
+    for ordinal in situation.ordinals:
+        pod = situation.pods.get(ordinal)
+        if pod is None:
+            actions += _creation(situation, ordinal, claims)
+        elif pod.is_ended and not pod.metadata.is_terminating:
+            actions.append(delete(PODS, pod))
+        elif not pod.metadata.is_terminating and pod.is_ready:
+            continue
+        if situation.in_order:
+            return actions
+    for ordinal in sorted(situation.pods.keys() - set(situation.ordinals), reverse=True):
+        pod = situation.pods[ordinal]
+        if not pod.metadata.is_terminating:
+            actions.append(delete(PODS, pod))
+        if situation.in_order:
+            return actions
+    return actions or _rolling(situation)
+
+
+def _rolling(situation: _Situation) -> list[Action]:
+    if situation.stateful.spec.update_strategy.type != "RollingUpdate":
+        return []
+    for ordinal in reversed(situation.ordinals):
+        pod = situation.pods.get(ordinal)
+        if ordinal < situation.partition or pod is None or pod.metadata.is_terminating:
+            return []
+        if pod.metadata.label(REVISION_HASH) != situation.update:
+            return [delete(PODS, pod)]
+        if not pod.is_ready:
+            return []
+    return []
+
+
+def _creation(situation: _Situation, ordinal: int, claims: Collection[str]) -> list[Action]:
+    stateful = situation.stateful
+    revision = situation.revision_for(ordinal)
+    pod = pod_of_ordinal(stateful, situation.template(revision), ordinal, revision)
+    missing: list[Action] = [
+        Create(PERSISTENT_VOLUME_CLAIMS, stateful.namespace, claim)
+        for claim in claims_of_ordinal(stateful, ordinal)
+        if claim["metadata"]["name"] not in claims
+    ]
+    return [*missing, Create(PODS, stateful.namespace, pod)]
+
+
+# --- reporting --------------------------------------------------------------------------------
+
+
+def _status(situation: _Situation, available: int) -> JsonObject:
+    pods = situation.pods.values()
+    ready = sum(pod.is_ready for pod in pods)
+    staying = [pod.metadata.label(REVISION_HASH) for pod in pods if pod.is_active]
+    updated, current = staying.count(situation.update), staying.count(situation.current)
+    revision = situation.current
+    wanted = situation.stateful.wanted
+    if updated == ready == len(pods) == wanted:
+        revision, current = situation.update, updated
+    return {
+        "replicas": len(pods),
+        "readyReplicas": ready,
+        "availableReplicas": available,
+        "currentReplicas": current,
+        "updatedReplicas": updated,
+        "currentRevision": revision,
+        "updateRevision": situation.update,
+        "observedGeneration": situation.stateful.metadata.generation,
+    }
+
+
+class StatefulSets:
+    """Keys are the namespace and name of a stateful set."""
+
+    name = "statefulsets"
+
+    def __init__(self, informers: Informers) -> None:
+        self._informers = informers
+        self._sets, self._revisions, self._claims = (
+            informers.stateful_sets,
+            informers.revisions,
+            informers.claims,
+        )
+
+    def watch(self, wake: Wake) -> None:
+        wake_owners(self._informers.pods, self._sets, STATEFUL_SET, wake)
+
+    def plan(self, key: tuple[str, str], moment: Moment) -> Plan:
+        stateful = self._sets.find(key)
+        if stateful is None:
+            return NOTHING
+        revisions = self._revisions.owned_by.of(stateful.metadata.uid)
+        claims = {claim.name for claim in self._claims.in_namespace.of(stateful.namespace)}
+        pods = possible_pods(self._informers, stateful.metadata)
+        return decide(stateful, pods, revisions, claims, moment)

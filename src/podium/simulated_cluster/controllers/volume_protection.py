@@ -1,0 +1,81 @@
+"""Letting go of claims and volumes that are to be deleted, once nobody uses them.
+
+The server puts a finalizer on each; a claim keeps it while a pod that has not ended uses the
+claim, a volume while it is bound (`pkg/controller/volume/{pvc,pv}protection`).
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from podium.api.storage import PersistentVolume, PersistentVolumeClaim
+from podium.client.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
+from podium.simulated_cluster.actions import NOTHING, Plan, without_finalizer
+from podium.simulated_cluster.control import Wake
+from podium.simulated_cluster.informers import Informers
+from podium.workloads.moment import Moment
+from podium.workloads.pods import Pod
+
+CLAIM_FINALIZER: Final = "kubernetes.io/pvc-protection"
+VOLUME_FINALIZER: Final = "kubernetes.io/pv-protection"
+_CLAIM: Final = "claim"
+_VOLUME: Final = "volume"
+
+
+def decide_claim(claim: PersistentVolumeClaim, users: Iterable[Pod]) -> Plan:
+    held = CLAIM_FINALIZER in (claim.metadata.finalizers or ())
+    if not claim.metadata.is_terminating or not held:
+        return NOTHING
+    if any(not pod.is_ended for pod in users):
+        return NOTHING
+    return Plan([without_finalizer(PERSISTENT_VOLUME_CLAIMS, claim, CLAIM_FINALIZER)])
+
+
+def decide_volume(volume: PersistentVolume) -> Plan:
+    held = VOLUME_FINALIZER in (volume.metadata.finalizers or ())
+    if not volume.metadata.is_terminating or not held or volume.status.phase == "Bound":
+        return NOTHING
+    return Plan([without_finalizer(PERSISTENT_VOLUMES, volume, VOLUME_FINALIZER)])
+
+
+class VolumeProtection:
+    """Keys are (`claim`, namespace, name) and (`volume`, "", name)."""
+
+    name = "volumeprotection"
+
+    def __init__(self, informers: Informers) -> None:
+        self._claims, self._volumes, self._pods = (
+            informers.claims,
+            informers.volumes,
+            informers.pods,
+        )
+
+    def watch(self, wake: Wake) -> None:
+        def claim_changed(
+            _: PersistentVolumeClaim | None, new: PersistentVolumeClaim | None
+        ) -> None:
+            if new is not None and new.metadata.is_terminating:
+                wake((_CLAIM, *new.metadata.key))
+
+        def volume_changed(_: PersistentVolume | None, new: PersistentVolume | None) -> None:
+            if new is not None and new.metadata.is_terminating:
+                wake((_VOLUME, *new.metadata.key))
+
+        def pod_changed(old: Pod | None, new: Pod | None) -> None:
+            if old is not None and (new is None or new.is_ended):
+                for name in old.claim_names:
+                    wake((_CLAIM, old.namespace, name))
+
+        self._claims.listen(claim_changed)
+        self._volumes.listen(volume_changed)
+        self._pods.listen(pod_changed)
+
+    def plan(self, key: tuple[str, str, str], moment: Moment) -> Plan:
+        del moment
+        kind, namespace, name = key
+        if kind == _VOLUME:
+            volume = self._volumes.get("", name)
+            return NOTHING if volume is None else decide_volume(volume)
+        claim = self._claims.get(namespace, name)
+        if claim is None:
+            return NOTHING
+        return decide_claim(claim, self._pods.using_claim.of((namespace, name)))

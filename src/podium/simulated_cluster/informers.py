@@ -1,0 +1,77 @@
+"""Informers: everything that the simulated cluster knows, one store for each kind.
+
+A store comes into being when somebody first asks for it. So what the chosen controllers read is
+mirrored, and nothing else is.
+"""
+
+from typing import Any, Final, Generic, TypeVar
+
+from podium.api import storage, workloads
+from podium.api.devices import ResourceClaim
+from podium.api.meta import KubeObject
+from podium.client import ResourceType
+from podium.client import resources as known
+from podium.simulated_cluster.store import PodStore, Store
+from podium.workloads import kinds
+from podium.workloads.claims import ResourceClaimTemplate
+from podium.workloads.nodes import Lease, Node
+
+T = TypeVar("T", bound=KubeObject)
+
+
+class Informer(Generic[T]):
+    """The store of one kind, made when it is first asked for."""
+
+    def __init__(self, resource: ResourceType, kind: type[T]) -> None:
+        self.resource = resource
+        self.kind = kind
+
+    def __get__(self, informers: "Informers", _: type["Informers"] | None = None) -> Store[T]:
+        return informers.store(self.resource, self.kind)
+
+
+class Informers:
+    nodes = Informer(known.NODES, Node)
+    leases = Informer(known.LEASES, Lease)
+    namespaces = Informer(known.NAMESPACES, KubeObject)
+    replication_controllers = Informer(known.REPLICATION_CONTROLLERS, kinds.ReplicationController)
+    replica_sets = Informer(known.REPLICA_SETS, kinds.ReplicaSet)
+    deployments = Informer(known.DEPLOYMENTS, kinds.Deployment)
+    stateful_sets = Informer(known.STATEFUL_SETS, kinds.StatefulSet)
+    daemon_sets = Informer(known.DAEMON_SETS, kinds.DaemonSet)
+    revisions = Informer(known.CONTROLLER_REVISIONS, kinds.ControllerRevision)
+    jobs = Informer(known.JOBS, kinds.Job)
+    budgets = Informer(known.POD_DISRUPTION_BUDGETS, workloads.PodDisruptionBudget)
+    claims = Informer(known.PERSISTENT_VOLUME_CLAIMS, storage.PersistentVolumeClaim)
+    volumes = Informer(known.PERSISTENT_VOLUMES, storage.PersistentVolume)
+    storage_classes = Informer(known.STORAGE_CLASSES, storage.StorageClass)
+    csi_nodes = Informer(known.CSI_NODES, storage.CSINode)
+    resource_claims = Informer(known.RESOURCE_CLAIMS, ResourceClaim)
+    claim_templates = Informer(known.RESOURCE_CLAIM_TEMPLATES, ResourceClaimTemplate)
+
+    def __init__(self) -> None:
+        self.stores: dict[ResourceType, Store[Any]] = {}
+
+    @property
+    def pods(self) -> PodStore:
+        found = self.stores.get(known.PODS)
+        if not isinstance(found, PodStore):
+            found = self.stores[known.PODS] = PodStore(known.PODS)
+        return found
+
+    def store(self, resource: ResourceType, kind: type[T]) -> Store[T]:
+        if resource not in self.stores:
+            self.stores[resource] = Store(resource, kind)
+        return self.stores[resource]
+
+    def store_of(self, resource: ResourceType) -> Store[Any]:
+        """The store of any kind; where nobody reads more of it, with metadata only."""
+        if resource == known.PODS:
+            return self.pods
+        return self.store(resource, _KINDS.get(resource, KubeObject))
+
+
+_KINDS: Final[dict[ResourceType, type[KubeObject]]] = {
+    each.resource: each.kind for each in vars(Informers).values() if isinstance(each, Informer)
+}
+"""Kinds of which more than the metadata is read."""

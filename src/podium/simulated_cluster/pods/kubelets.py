@@ -1,0 +1,130 @@
+"""The kubelets of all simulated nodes: each pod on them goes through its stages.
+
+A kubelet of a node that has failed does nothing, as if it were not there; when the node is back,
+its pods go on from where they are. Pods on nodes that are not simulated are nobody's business here.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from podium.client.resources import PODS
+from podium.simulated_cluster.actions import NOTHING, Action, Plan, delete, status_patch
+from podium.simulated_cluster.control import Wake
+from podium.simulated_cluster.informers import Informers
+from podium.simulated_cluster.names import FAILURE, SIMULATED
+from podium.simulated_cluster.pods.effects import status_after
+from podium.simulated_cluster.pods.field_paths import plain
+from podium.simulated_cluster.pods.stages import Stage, next_stage
+from podium.workloads.moment import Moment
+from podium.workloads.nodes import Node
+from podium.workloads.pods import Pod
+
+_FIRST_ADDRESS: Final = 10 << 24 | 64 << 16
+_ADDRESSES: Final = 1 << 22
+
+
+@dataclass(slots=True)
+class Pending:
+    """The stage that a pod waits for, and when it comes."""
+
+    uid: str
+    stage: str
+    due_s: float
+    done_at_version: str = ""
+    """Set when the stage was carried out: the version of the pod that it was carried out on."""
+
+
+def is_simulated(node: Node | None) -> bool:
+    return node is not None and node.metadata.label(SIMULATED) == "true"
+
+
+def is_alive(node: Node | None) -> bool:
+    return node is not None and is_simulated(node) and not node.metadata.annotation(FAILURE)
+
+
+def decide(
+    pod: Pod,
+    node: Node,
+    stages: tuple[Stage, ...],
+    pending: Pending | None,
+    moment: Moment,
+    address: Callable[[], str],
+) -> tuple[Plan, Pending | None]:
+    """What happens to a pod on a node that is alive, and what it waits for from now on."""
+    uid, values = pod.metadata.uid, plain(pod)
+    stage = next_stage(stages, values, uid)
+    if stage is None:
+        return NOTHING, None
+    if pending is None or not _is_for(pending, pod, stage):
+        remaining_s = stage.delay.remaining_s(values, uid, stage.name, moment)
+        pending = Pending(uid, stage.name, moment.now_s + remaining_s)
+    rest_s = pending.due_s - moment.now_s
+    if rest_s > 1e-6:
+        return Plan([], rest_s), pending
+    pending.done_at_version = pod.metadata.resource_version
+    actions: list[Action] = []
+    if stage.effect.changes_status:
+        pod_ip = pod.status.pod_ip or address()
+        status = status_after(stage.effect, pod, moment, host_ip=node.address, pod_ip=pod_ip)
+        if status:
+            actions.append(status_patch(PODS, pod, status))
+    if stage.effect.removes:
+        actions.append(delete(PODS, pod, grace_period_s=0))
+    return Plan(actions), pending
+
+
+def _is_for(pending: Pending, pod: Pod, stage: Stage) -> bool:
+    """Whether it is this very step: not another stage, and not the same one once more."""
+    if (pending.uid, pending.stage) != (pod.metadata.uid, stage.name):
+        return False
+    return pending.done_at_version in ("", pod.metadata.resource_version)
+
+
+class Kubelets:
+    """Keys are the namespace and name of a pod."""
+
+    name = "kubelets"
+
+    def __init__(self, informers: Informers, stages: tuple[Stage, ...]) -> None:
+        self._nodes, self._pods = informers.nodes, informers.pods
+        self._stages = stages
+        self._pending: dict[tuple[str, str], Pending] = {}
+        self._addresses = 0
+
+    def watch(self, wake: Wake) -> None:
+        def pod_changed(old: Pod | None, new: Pod | None) -> None:
+            if new is not None and new.spec.node_name:
+                wake(new.metadata.key)
+            elif new is None and old is not None:
+                self._pending.pop(old.metadata.key, None)
+
+        def node_changed(old: Node | None, new: Node | None) -> None:
+            if new is not None and is_alive(new) and not is_alive(old):
+                for pod in self._pods.on_node.of(new.name):
+                    wake(pod.metadata.key)
+
+        self._pods.listen(pod_changed)
+        self._nodes.listen(node_changed)
+
+    def plan(self, key: tuple[str, str], moment: Moment) -> Plan:
+        pod = self._pods.find(key)
+        if pod is None:
+            return NOTHING
+        node = self._nodes.get("", pod.spec.node_name)
+        if node is None or not is_alive(node):
+            return NOTHING
+        plan, pending = decide(
+            pod, node, self._stages, self._pending.get(key), moment, self._address
+        )
+        if pending is None:
+            self._pending.pop(key, None)
+        else:
+            self._pending[key] = pending
+        return plan
+
+    def _address(self) -> str:
+        """An address for a pod, from 10.64.0.0/10."""
+        self._addresses = self._addresses % (_ADDRESSES - 2) + 1
+        number = _FIRST_ADDRESS + self._addresses
+        return ".".join(str(number >> shift & 255) for shift in (24, 16, 8, 0))

@@ -1,0 +1,111 @@
+"""Carrying out plans: writes through the client, and their results into the stores.
+
+Actions of one kind that follow each other go out together, a bounded number at a time; the next
+kind waits for them. What is gone already is no problem for who wants to delete or change it;
+everything else that is refused is told to the caller, after the rest of its batch was tried.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Final
+
+import msgspec
+
+from podium.api.meta import KubeStruct, ObjectMeta
+from podium.client import DeleteOptions, KubeClient, ResourceType
+from podium.client.api_errors import Conflict, NotFound
+from podium.simulated_cluster.actions import Action, Create, Delete, Patch
+from podium.simulated_cluster.informers import Informers
+
+_AT_A_TIME: Final = 32
+
+
+class _Answer(KubeStruct, frozen=True):
+    kind: str = ""
+    metadata: ObjectMeta = ObjectMeta()
+
+
+_ANSWERS: Final = msgspec.json.Decoder(_Answer)
+
+
+class RequestExecutor:
+    """Writes for the whole simulated cluster."""
+
+    def __init__(self, client: KubeClient, informers: Informers) -> None:
+        self.client = client
+        self._informers = informers
+        self._room = asyncio.Semaphore(_AT_A_TIME)
+
+    async def execute(self, actions: Iterable[Action]) -> None:
+        """Raises the first of the problems, ApiError or Unreachable."""
+        for _, group in groupby(actions, key=type):
+            batch = list(group)
+            if len(batch) == 1:
+                await self.write(batch[0])
+                continue
+            results = await asyncio.gather(*map(self.write, batch), return_exceptions=True)
+            for result in results:
+                if isinstance(result, BaseException):
+                    raise result
+
+    async def write(self, action: Action) -> None:
+        async with self._room:
+            match action:
+                case Create():
+                    body = await self.client.create(action.resource, action.body, action.namespace)
+                    self._seen(action.resource, body)
+                case Patch():
+                    await self._patch(action)
+                case Delete():
+                    await self._delete(action)
+
+    async def _patch(self, action: Patch) -> None:
+        try:
+            body = await self.client.patch(
+                action.resource,
+                action.name,
+                action.body,
+                action.namespace,
+                kind=action.kind,
+                subresource=action.subresource,
+            )
+        except NotFound:
+            return
+        self._seen(action.resource, body)
+
+    async def _delete(self, action: Delete) -> None:
+        options = DeleteOptions(
+            grace_period_s=action.grace_period_s, uid=action.uid, propagation=action.propagation
+        )
+        try:
+            body = await self.client.delete(action.resource, action.name, action.namespace, options)
+        except (NotFound, Conflict):
+            # It is gone, or there is another one of that name: either way this one is gone.
+            self._gone(action)
+            return
+        answer = _ANSWERS.decode(body)
+        if answer.kind == "Status" or _is_gone(answer.metadata):
+            self._gone(action)
+        else:
+            self._seen(action.resource, body)
+
+    def _seen(self, resource: ResourceType, body: bytes) -> None:
+        store = self._informers.stores.get(resource)
+        if store is None:
+            return
+        obj = store.decode(body)
+        store.put(obj)
+        if obj.metadata.is_terminating and _is_gone(obj.metadata):
+            store.drop(obj)
+
+    def _gone(self, action: Delete) -> None:
+        store = self._informers.stores.get(action.resource)
+        known = store and store.get(action.namespace, action.name)
+        if store is not None and known and known.metadata.uid == action.uid:
+            store.drop(known)
+
+
+def _is_gone(metadata: ObjectMeta) -> bool:
+    """Whether nothing keeps an object that was deleted: neither finalizers nor grace."""
+    return not metadata.finalizers and not metadata.deletion_grace_period_seconds

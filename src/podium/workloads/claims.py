@@ -1,0 +1,57 @@
+"""Claims that are made for a pod and go with it: of volumes, and of devices.
+
+A generic ephemeral volume becomes a PersistentVolumeClaim named after pod and volume. A claim
+template becomes a ResourceClaim whose name is written into the pod's status; the scheduler waits
+for both (`pkg/controller/volume/ephemeral`, `pkg/controller/resourceclaim`).
+"""
+
+from typing import Final
+
+import msgspec
+
+from podium.api.meta import KubeObject, ObjectMeta
+from podium.api.volumes import ephemeral_claim_name
+from podium.workloads.objects import JsonObject, Kind, owner_reference
+
+POD: Final = Kind("v1", "Pod")
+POD_CLAIM: Final = "resource.kubernetes.io/pod-claim-name"
+
+
+class ResourceClaimTemplate(KubeObject, frozen=True):
+    """A template; what is in it is passed on as it is."""
+
+    spec: JsonObject = msgspec.field(default_factory=dict)
+
+
+def volume_claim(pod: ObjectMeta, volume: str, template: JsonObject) -> JsonObject:
+    """The claim of an ephemeral volume, from the volume's claim template."""
+    metadata = _metadata(pod, template)
+    metadata["name"] = ephemeral_claim_name(pod.name, volume)
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": metadata,
+        "spec": template.get("spec") or {},
+    }
+
+
+def device_claim(pod: ObjectMeta, entry: str, template: JsonObject) -> JsonObject:
+    """The claim for an entry of a pod's resourceClaims, from the spec of a claim template."""
+    metadata = _metadata(pod, template)
+    metadata["generateName"] = f"{pod.name}-{entry}-"
+    metadata["annotations"] = {**metadata["annotations"], POD_CLAIM: entry}
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaim",
+        "metadata": metadata,
+        "spec": template.get("spec") or {},
+    }
+
+
+def _metadata(pod: ObjectMeta, template: JsonObject) -> JsonObject:
+    written = template.get("metadata") or {}
+    return {
+        "labels": written.get("labels") or {},
+        "annotations": written.get("annotations") or {},
+        "ownerReferences": [owner_reference(POD, pod)],
+    }

@@ -1,0 +1,214 @@
+"""Jobs: until enough pods have succeeded, or too many have failed; each is counted once."""
+
+from typing import Any
+
+from controller_objects import (
+    build,
+    condition,
+    creations,
+    moment,
+    pod,
+    shown,
+    template,
+    timestamp,
+    written_status,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podium.simulated_cluster.actions import Plan
+from podium.simulated_cluster.controllers import job_counting
+from podium.simulated_cluster.controllers.job_counting import TRACKING
+from podium.simulated_cluster.controllers.jobs import decide
+from podium.workloads import job_indexes
+from podium.workloads.jobs import COMPLETION_INDEX
+from podium.workloads.kinds import Job
+from podium.workloads.pods import Pod
+
+
+def job(completions: int | None = 1, parallelism: int = 1, **fields: Any) -> Job:
+    written = template(job="sum")
+    written["spec"]["restartPolicy"] = fields.pop("restart_policy", "Never")
+    spec = {
+        "completions": completions,
+        "parallelism": parallelism,
+        "template": written,
+        **fields.pop("spec", {}),
+    }
+    status = {"startTime": timestamp(), **fields.pop("status", {})}
+    return build(Job, "sum", spec=spec, status=status, **fields)
+
+
+def member(name: str, phase: str = "Running", *, tracked: bool = True, **more: Any) -> Pod:
+    finalizers = [TRACKING] if tracked else None
+    return pod(name, phase, owner=("Job", "sum"), finalizers=finalizers, **more)
+
+
+def plan(of: Job, *pods: Pod, now_s: float = 0) -> Plan:
+    return decide(of, pods, moment(now_s))
+
+
+def conditions_of(made: Plan) -> dict[str, str]:
+    written = written_status(made, "jobs").get("conditions", ())
+    return {each["type"]: each["reason"] for each in written if each["status"] == "True"}
+
+
+def test_as_many_pods_as_may_run_at_once_are_made_and_tracked() -> None:
+    made = plan(job(5, 2))
+    assert shown(made)[:2] == ["+pods sum-*", "+pods sum-*"]
+    assert creations(made)[0]["metadata"]["finalizers"] == [TRACKING]
+    nearly = job(5, 2, status={"succeeded": 4})
+    assert len(creations(plan(nearly))) == 1
+
+
+def test_a_pod_that_ends_is_noted_then_released_then_counted() -> None:
+    noted = plan(job(2, 1), member("a", "Succeeded"))
+    status = written_status(noted, "jobs")
+    assert status["uncountedTerminatedPods"] == {"succeeded": ["uid-a"], "failed": None}
+    assert status["succeeded"] == 0
+    uncounted = {"uncountedTerminatedPods": {"succeeded": ["uid-a"]}}
+    released = plan(job(2, 1, status=uncounted), member("a", "Succeeded"))
+    assert "~pods a" in shown(released)
+    counted = plan(job(2, 1, status=uncounted), member("a", "Succeeded", tracked=False))
+    status = written_status(counted, "jobs")
+    assert status["succeeded"] == 1
+    assert status["uncountedTerminatedPods"] == {"succeeded": None, "failed": None}
+    gone = plan(job(2, 1, status=uncounted))
+    assert written_status(gone, "jobs")["succeeded"] == 1
+
+
+def test_a_job_is_complete_when_its_pods_are_through_and_counted() -> None:
+    enough = plan(job(1), member("a", "Succeeded"))
+    assert conditions_of(enough) == {"SuccessCriteriaMet": "CompletionsReached"}
+    met = condition("SuccessCriteriaMet", reason="CompletionsReached")
+    uncounted = {"uncountedTerminatedPods": {"succeeded": ["uid-a"]}, "conditions": [met]}
+    early = plan(job(1, status=uncounted), member("a", "Succeeded"))
+    assert "Complete" not in str(early.actions)
+    late = plan(job(1, status=uncounted), member("a", "Succeeded", tracked=False))
+    assert conditions_of(late)["Complete"] == "CompletionsReached"
+    assert written_status(late, "jobs")["completionTime"] == timestamp()
+
+
+def test_without_completions_the_first_success_ends_the_making_of_pods() -> None:
+    queue = job(None, 3)
+    assert len(creations(plan(queue))) == 3
+    winding_down = plan(queue, member("a", "Succeeded"), member("b"))
+    assert creations(winding_down) == []
+    assert "conditions" not in written_status(winding_down, "jobs")
+    assert conditions_of(plan(queue, member("a", "Succeeded"))) == {
+        "SuccessCriteriaMet": "CompletionsReached"
+    }
+
+
+def test_too_many_failures_end_a_job_and_what_still_runs() -> None:
+    limited = job(3, 2, spec={"backoffLimit": 1}, status={"failed": 1})
+    made = plan(limited, member("a", "Failed"), member("b"))
+    assert conditions_of(made) == {"FailureTarget": "BackoffLimitExceeded"}
+    assert "-pods b" in shown(made)
+    target = condition("FailureTarget", reason="BackoffLimitExceeded")
+    ended = job(3, 2, spec={"backoffLimit": 1}, status={"failed": 2, "conditions": [target]})
+    assert conditions_of(plan(ended))["Failed"] == "BackoffLimitExceeded"
+
+
+def test_restarts_in_place_use_up_the_limit() -> None:
+    limited = job(1, restart_policy="OnFailure", spec={"backoffLimit": 2})
+    statuses = {"containerStatuses": [{"name": "c", "restartCount": 2}]}
+    made = plan(limited, member("a", status=statuses))
+    assert conditions_of(made) == {"FailureTarget": "BackoffLimitExceeded"}
+
+
+def test_after_failures_the_next_pod_waits_longer_each_time() -> None:
+    failed = member("a", "Failed", ready_at_s=0)
+    first = plan(job(1), failed, now_s=4)
+    assert creations(first) == []
+    assert first.again_after_s == 6
+    assert len(creations(plan(job(1), failed, now_s=10))) == 1
+    third = plan(job(1, status={"failed": 2}), failed, now_s=10)
+    assert third.again_after_s == 30
+
+
+def test_a_pod_that_somebody_deletes_has_failed() -> None:
+    made = plan(job(1), member("a", deletionTimestamp=timestamp()))
+    assert written_status(made, "jobs")["uncountedTerminatedPods"]["failed"] == ["uid-a"]
+
+
+def test_a_job_that_takes_too_long_fails() -> None:
+    slow = job(1, spec={"activeDeadlineSeconds": 60})
+    assert plan(slow, member("a"), now_s=20).again_after_s == 40
+    made = plan(slow, member("a"), now_s=60)
+    assert conditions_of(made) == {"FailureTarget": "DeadlineExceeded"}
+
+
+def test_a_suspended_job_gives_its_pods_up_without_counting_them() -> None:
+    made = plan(job(2, 2, spec={"suspend": True}), member("a"))
+    assert shown(made) == ["~pods a", "-pods a", "~jobs/status sum"]
+    assert written_status(made, "jobs")["startTime"] is None
+    assert conditions_of(made) == {"Suspended": "JobSuspended"}
+    suspended = {"startTime": None, "conditions": [condition("Suspended")]}
+    resumed = written_status(plan(job(1, status=suspended)), "jobs")
+    assert resumed["conditions"][0]["reason"] == "JobResumed"
+    assert resumed["startTime"] == timestamp()
+
+
+def test_an_indexed_job_makes_each_index_until_it_is_done() -> None:
+    indexed = job(4, 3, spec={"completionMode": "Indexed"}, status={"completedIndexes": "1"})
+    running = member("a", annotations={COMPLETION_INDEX: "0"})
+    made = plan(indexed, running)
+    assert shown(made)[:2] == ["+pods sum-2-*", "+pods sum-3-*"]
+    body = creations(made)[0]
+    assert body["metadata"]["annotations"][COMPLETION_INDEX] == "2"
+    assert body["spec"]["hostname"] == "sum-2"
+    done = member("a", "Succeeded", annotations={COMPLETION_INDEX: "0"})
+    assert written_status(plan(indexed, done), "jobs")["completedIndexes"] == "0,1"
+
+
+def test_a_finished_job_lets_go_of_its_pods_and_then_of_itself() -> None:
+    over = {"conditions": [condition("Complete")]}
+    finished = job(1, spec={"ttlSecondsAfterFinished": 30}, status=over)
+    made = plan(finished, member("a", "Succeeded"), now_s=10)
+    assert shown(made) == ["~pods a"]
+    assert made.again_after_s == 20
+    assert shown(plan(finished, now_s=30)) == ["-jobs sum Foreground"]
+
+
+def test_a_job_of_another_controller_is_left_alone() -> None:
+    assert shown(plan(job(1, spec={"managedBy": "example.com/queue"}))) == []
+
+
+@given(st.sets(st.integers(0, 40)))
+def test_indexes_read_back_as_they_were_written(indexes: set[int]) -> None:
+    text = job_indexes.written(indexes)
+    assert job_indexes.read(text) == indexes
+    assert not any(
+        last - first == 1
+        for first, last in (map(int, p.split("-")) for p in text.split(",") if "-" in p)
+    )
+
+
+@given(
+    st.lists(st.sampled_from(["Succeeded", "Failed", "Running"]), min_size=1, max_size=6),
+    st.lists(st.booleans(), max_size=60),
+)
+def test_whatever_is_interrupted_each_pod_is_counted_once(
+    phases: list[str], happens: list[bool]
+) -> None:
+    """Writes happen or do not; a pod that has ended may vanish as soon as nobody holds it."""
+    pods = {f"p{i}": phase for i, phase in enumerate(phases)}
+    tracked = dict.fromkeys(pods, True)
+    status: dict[str, Any] = {}
+    luck = iter(happens)
+    for _ in range(100):
+        members = [member(name, pods[name], tracked=tracked[name]) for name in pods]
+        counted = job_counting.count(job(9, status=status), members)
+        for action in counted.actions:
+            if next(luck, True):
+                tracked[action.name] = False  # type: ignore[union-attr]
+        if next(luck, True):
+            status = counted.status
+        for name in [name for name in pods if not tracked[name] and not next(luck, True)]:
+            del pods[name]
+    assert (status["succeeded"], status["failed"]) == (
+        phases.count("Succeeded"),
+        phases.count("Failed"),
+    )
+    assert counted.is_complete
