@@ -87,8 +87,8 @@ class Api:
         content = answer.body if isinstance(answer.body, bytes) else b"".join(answer.body)
         return Answer(answer.status, content, answer.headers, answer.content_type.decode())
 
-    def watch(self, path: str, **headers: str) -> "Watching":
-        answer = self._respond("GET", path, None, TOKEN, "application/json", "", headers)
+    def watch(self, path: str, *, accept: str = "application/json", **headers: str) -> "Watching":
+        answer = self._respond("GET", path, None, TOKEN, accept, "", headers)
         assert isinstance(answer, WatchAnswer), "is no watch"
         return Watching(answer)
 

@@ -13,7 +13,7 @@ def test_a_token_that_nobody_has_is_refused_everywhere(path: str) -> None:
     assert (answer.status, answer.message) == (401, "Unauthorized")
 
 
-@pytest.mark.parametrize("path", ["/version", "/healthz", "/livez", "/readyz", "/livez/ping"])
+@pytest.mark.parametrize("path", ["/version", "/version/", "/healthz", "/livez", "/readyz"])
 def test_anybody_may_look_at_health_and_version(path: str) -> None:
     assert Api().ask("GET", path, token=None).status == 200
 
@@ -108,7 +108,9 @@ def test_access_reviews_answer_for_others_and_oneself() -> None:
     )
     assert allowed("selfsubjectaccessreviews", {"resourceAttributes": wanted})
     paths = {"path": "/healthz", "verb": "get"}
-    assert allowed("subjectaccessreviews", {"user": "jane", "nonResourceAttributes": paths})
+    assert not allowed("subjectaccessreviews", {"user": "jane", "nonResourceAttributes": paths})
+    known = {"user": "jane", "groups": ["system:authenticated"], "nonResourceAttributes": paths}
+    assert allowed("subjectaccessreviews", known)
 
 
 def test_reviews_without_a_question_are_refused() -> None:
