@@ -218,13 +218,13 @@ _ROLE_BINDINGS: Final = {
 
 def default_objects() -> Iterator[tuple[str, JsonObject]]:
     """Each object with the plural name of its resource."""
-    for name in _AGGREGATED:
-        yield "clusterroles", _aggregated_role(name)
     for name, written in _CLUSTER_ROLES.items():
         labels = {}
         if name.startswith("system:aggregate-to-"):
             labels = {f"{_AGGREGATE_TO}{name.removeprefix('system:aggregate-to-')}": "true"}
         yield "clusterroles", {**_named(name, labels), "rules": _rules(written)}
+    for name in reversed(_AGGREGATED):  # what is gathered comes first
+        yield "clusterroles", _aggregated_role(name)
     for name, subjects in _CLUSTER_ROLE_BINDINGS.items():
         yield "clusterrolebindings", _binding(name, "", "ClusterRole", name, subjects)
     for name, written in _ROLES.items():

@@ -9,7 +9,7 @@ from typing import Final
 
 from podium.api.go_quoting import quoted, quoted_list
 from podium.apiserver import status_errors
-from podium.apiserver.access.attempts import Attempt, unserved
+from podium.apiserver.access.attempts import Attempt
 from podium.apiserver.access.authorisation import judge
 from podium.apiserver.access.grants import GROUP, Grants, told_lost
 from podium.apiserver.access.rules import Rules, described, missing
@@ -89,7 +89,8 @@ class _Guard:
             return
         rules = self._grants.role_rules(kind, name, self._attempt.namespace)
         if rules is None:
-            raise status_errors.not_found(unserved(GROUP, plural), name)
+            # upstream: named by the resource that is written, not by the one that is not there.
+            raise status_errors.not_found(self._resource, name)
         self._require(rules)
 
     def _may(self, verb: str, plural: str, name: str, group: str = GROUP) -> bool:
@@ -114,7 +115,7 @@ class _Guard:
                 + "\n".join(sorted({described(rule) for rule in lacking}))
             )
             if lost:
-                why += f"; resolution errors: [{told_lost(lost, plural=True)}]"
+                why += f"; resolution errors: [{told_lost(lost, self._resource.group_resource)}]"
         raise status_errors.forbidden(self._resource, self._name, why)
 
 

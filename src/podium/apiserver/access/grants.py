@@ -120,13 +120,12 @@ def _described(subject: JsonObject, namespace: str) -> str:
     return f"{subject.get('kind')} {quoted(name)}"
 
 
-def told_lost(lost: Sequence[tuple[str, str]], *, plural: bool = False) -> str:
+def told_lost(lost: Sequence[tuple[str, str]], resource: str = "") -> str:
     """That roles are not there, as Go shows an aggregate of errors.
 
-    upstream: the authoriser's lister names the resource in the singular, the store in the plural.
+    upstream: the authoriser names the kind, a write the resource that is written.
     """
-    texts = [
-        f"{kind.lower()}{'s' if plural else ''}.{GROUP} {quoted(name)} not found"
-        for kind, name in dict.fromkeys(lost)
-    ]
-    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    texts = dict.fromkeys(
+        f"{resource or f'{kind.lower()}.{GROUP}'} {quoted(name)} not found" for kind, name in lost
+    )
+    return next(iter(texts)) if len(texts) == 1 else f"[{', '.join(texts)}]"

@@ -101,9 +101,9 @@ class RoleAggregation:
             "metadata": {"name": name},
             "rules": rules,
         }
-        schema = registry.rules(self._resource).schema
-        merged = apply(role, config, schema, Writer(_MANAGER, registry.now(), ""), force=True)
-        read[name] = {**merged, "rules": rules}
+        own = registry.rules(self._resource)
+        merged = apply(role, config, own.schema, Writer(_MANAGER, registry.now(), ""), force=True)
+        read[name] = {**own.decode(merged).value, "rules": rules}
         before = registry.get(self._resource, "", name)
         registry.replace(self._resource, before, read[name], dry_run=False)
         return True
