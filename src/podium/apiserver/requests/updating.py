@@ -18,7 +18,7 @@ from podium.apiserver.managed_fields import (
 from podium.apiserver.requests import query, storage_paths
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.creating import create, place_in_namespace, settle, shown_kind
-from podium.apiserver.requests.guarding import guard_policy
+from podium.apiserver.requests.guarding import guard_policy, status_errors_of
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.store.stored import Stored
@@ -121,7 +121,8 @@ def write(
         guard_policy(call, resource, new, old)
     rules.prepare_update(subresource, new, old, call.now)
     new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
-    problems = rules.validate_update(subresource, new, old)
+    problems = status_errors_of(call, resource, subresource, new, old)
+    problems += rules.validate_update(subresource, new, old)
     if problems:
         raise status_errors.invalid(*shown_kind(resource, new), name, problems)
     if not subresource:
