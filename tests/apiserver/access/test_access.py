@@ -109,7 +109,11 @@ def test_access_reviews_answer_for_others_and_oneself() -> None:
     assert allowed("selfsubjectaccessreviews", {"resourceAttributes": wanted})
     paths = {"path": "/healthz", "verb": "get"}
     assert not allowed("subjectaccessreviews", {"user": "jane", "nonResourceAttributes": paths})
-    known = {"user": "jane", "groups": ["system:authenticated"], "nonResourceAttributes": paths}
+    known: dict[str, object] = {
+        "user": "jane",
+        "groups": ["system:authenticated"],
+        "nonResourceAttributes": paths,
+    }
     assert allowed("subjectaccessreviews", known)
 
 

@@ -31,6 +31,7 @@ _CREATED_BY_UPDATE: Final = frozenset(
         ("", "services"),
         ("coordination.k8s.io", "leases"),
         ("events.k8s.io", "events"),
+        ("node.k8s.io", "runtimeclasses"),
         ("rbac.authorization.k8s.io", "clusterrolebindings"),
         ("rbac.authorization.k8s.io", "clusterroles"),
         ("rbac.authorization.k8s.io", "rolebindings"),
