@@ -64,8 +64,8 @@ def test_to_reserve_a_claim_takes_the_right_to_bind_it() -> None:
     assert (
         "status.allocation: Forbidden: changing status.allocation or status.reservedFor requires"
         ' resource="resourceclaims/binding", verb="patch" permission:'
-        f' resourceclaims.resource.k8s.io is forbidden: User "{ACCOUNT}" cannot patch resource "resourceclaims/binding" in API'
-        ' group "resource.k8s.io" at the cluster scope'
+        f' resourceclaims.resource.k8s.io is forbidden: User "{ACCOUNT}" cannot patch resource'
+        ' "resourceclaims/binding" in API group "resource.k8s.io" at the cluster scope'
     ) in refused.message
     assert write(claims(binding), reserved).status == 200
 
