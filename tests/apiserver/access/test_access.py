@@ -3,6 +3,8 @@
 import pytest
 from api_calls import PODS, TOKEN, Api
 
+from podium.apiserver.access.grants import Grants
+
 ACCESS = "/apis/authorization.k8s.io/v1"
 
 
@@ -143,3 +145,17 @@ def test_one_can_ask_who_one_is_and_what_one_may() -> None:
 
     assert review["status"]["userInfo"]["groups"] == ["system:masters", "system:authenticated"]
     assert rules["status"]["resourceRules"][0]["verbs"] == ["*"]
+
+
+def test_nobody_looks_at_roles_for_masters(monkeypatch: pytest.MonkeyPatch) -> None:
+    api = Api()
+
+    def looked(*_: object) -> None:
+        raise AssertionError("roles were looked at")
+
+    monkeypatch.setattr(Grants, "of", looked)
+    api.create_pod("p")
+    role = {"metadata": {"name": "r"}, "rules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}]}
+    api.create("/apis/rbac.authorization.k8s.io/v1/clusterroles", role)
+
+    assert api.ask("GET", f"{PODS}/p").status == 200

@@ -42,8 +42,13 @@ _MANY: Final = 4
 
 def wanted_user(headers: Mapping[bytes, Sequence[bytes]]) -> User | None:
     """Whom the headers of a request name, None if they name nobody."""
-    if not any(name.startswith(_PREFIX) for name in headers):
-        return None
+    for name in headers:
+        if name.startswith(_PREFIX):
+            return _named(headers)
+    return None
+
+
+def _named(headers: Mapping[bytes, Sequence[bytes]]) -> User | None:
     extra: dict[str, list[str]] = {}
     for name in sorted(headers):
         if name.startswith(_EXTRA):
