@@ -87,8 +87,21 @@ class Api:
         content = answer.body if isinstance(answer.body, bytes) else b"".join(answer.body)
         return Answer(answer.status, content, answer.headers, answer.content_type.decode())
 
-    def watch(self, path: str, **headers: str) -> "Watching":
-        answer = self._respond("GET", path, None, TOKEN, "application/json", "", headers)
+    def code(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        content_type: str = "application/json",
+        **headers: str | Sequence[str],
+    ) -> int:
+        """The code of an answer, which may be a watch."""
+        answer = self._respond(method, path, body, TOKEN, "application/json", content_type, headers)
+        return 200 if isinstance(answer, WatchAnswer) else answer.status
+
+    def watch(self, path: str, *, accept: str = "application/json", **headers: str) -> "Watching":
+        answer = self._respond("GET", path, None, TOKEN, accept, "", headers)
         assert isinstance(answer, WatchAnswer), "is no watch"
         return Watching(answer)
 

@@ -366,7 +366,7 @@ def test_what_is_served_can_be_explored(kubectl: Kubectl) -> None:
     assert '"gitVersion": "v1.36' in kubectl("version", "-o", "json")
     assert kubectl("auth", "can-i", "create", "pods") == "yes\n"
     assert "*.*" in kubectl("auth", "can-i", "--list")
-    stranger = ("auth", "can-i", "create", "pods", "--as=system:anonymous")
+    stranger = ("auth", "can-i", "create", "pods", "--as=jane")
     assert kubectl(*stranger, code=1).startswith("no")
     assert kubectl("get", "--raw", "/readyz").strip() == "ok"
     assert "is running at" in kubectl("cluster-info")

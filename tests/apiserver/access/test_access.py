@@ -3,6 +3,8 @@
 import pytest
 from api_calls import PODS, TOKEN, Api
 
+from podium.apiserver.access.grants import Grants
+
 ACCESS = "/apis/authorization.k8s.io/v1"
 
 
@@ -13,7 +15,7 @@ def test_a_token_that_nobody_has_is_refused_everywhere(path: str) -> None:
     assert (answer.status, answer.message) == (401, "Unauthorized")
 
 
-@pytest.mark.parametrize("path", ["/version", "/healthz", "/livez", "/readyz", "/livez/ping"])
+@pytest.mark.parametrize("path", ["/version", "/version/", "/healthz", "/livez", "/readyz"])
 def test_anybody_may_look_at_health_and_version(path: str) -> None:
     assert Api().ask("GET", path, token=None).status == 200
 
@@ -108,7 +110,13 @@ def test_access_reviews_answer_for_others_and_oneself() -> None:
     )
     assert allowed("selfsubjectaccessreviews", {"resourceAttributes": wanted})
     paths = {"path": "/healthz", "verb": "get"}
-    assert allowed("subjectaccessreviews", {"user": "jane", "nonResourceAttributes": paths})
+    assert not allowed("subjectaccessreviews", {"user": "jane", "nonResourceAttributes": paths})
+    known: dict[str, object] = {
+        "user": "jane",
+        "groups": ["system:authenticated"],
+        "nonResourceAttributes": paths,
+    }
+    assert allowed("subjectaccessreviews", known)
 
 
 def test_reviews_without_a_question_are_refused() -> None:
@@ -137,3 +145,17 @@ def test_one_can_ask_who_one_is_and_what_one_may() -> None:
 
     assert review["status"]["userInfo"]["groups"] == ["system:masters", "system:authenticated"]
     assert rules["status"]["resourceRules"][0]["verbs"] == ["*"]
+
+
+def test_nobody_looks_at_roles_for_masters(monkeypatch: pytest.MonkeyPatch) -> None:
+    api = Api()
+
+    def looked(*_: object) -> None:
+        raise AssertionError("roles were looked at")
+
+    monkeypatch.setattr(Grants, "of", looked)
+    api.create_pod("p")
+    role = {"metadata": {"name": "r"}, "rules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}]}
+    api.create("/apis/rbac.authorization.k8s.io/v1/clusterroles", role)
+
+    assert api.ask("GET", f"{PODS}/p").status == 200

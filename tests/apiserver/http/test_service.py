@@ -55,9 +55,15 @@ def test_superfluous_slashes_do_not_matter(path: str) -> None:
 
 
 def test_escaped_names_are_names() -> None:
-    answer = Api().ask("GET", f"{PODS}/A%20B%2Fc")
+    answer = Api().ask("GET", f"{PODS}/A%20B")
 
-    assert answer.message == 'pods "A B/c" not found'
+    assert answer.message == 'pods "A B" not found'
+
+
+def test_an_escaped_slash_is_a_slash() -> None:
+    answer = Api().ask("GET", f"{PODS}/A%2Fstatus", token=None)
+
+    assert 'cannot get resource "pods/status"' in answer.message
 
 
 def test_objects_can_be_had_as_yaml() -> None:

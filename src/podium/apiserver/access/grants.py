@@ -1,37 +1,63 @@
 """What stored roles grant: roles and cluster roles, given to somebody by bindings.
 
-Masters need none of it. A role binding grants within its namespace, whatever kind of role it names;
-a cluster role binding grants everywhere, and paths that are no resources. Of the roles that a
-cluster starts with only `cluster-admin` is known.
+A role binding grants within its namespace, whatever kind of role it names; a cluster role binding
+grants everywhere, and paths that are no resources. A binding to a role that is not there grants
+nothing, and refusals say so.
 """
 
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from podium.api.go_quoting import quoted
-from podium.apiserver.access.users import User
+from podium.apiserver.access.rules import Rules
+from podium.apiserver.access.users import User, service_account_name
 from podium.apiserver.admission.lookup import Lookup
 from podium.apiserver.json_values import JsonObject
 
-_GROUP: Final = "rbac.authorization.k8s.io"
-_ADMINISTRATION: Final = (
-    {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]},
-    {"verbs": ["*"], "nonResourceURLs": ["*"]},
-)
-_BUILT_IN: Final = {"cluster-admin": _ADMINISTRATION}
-
-Rules = Sequence[JsonObject]
+GROUP: Final = "rbac.authorization.k8s.io"
 
 
 class Grant(NamedTuple):
     """A role that somebody has, and by what."""
 
     rules: Rules
-    reason: str
+    source: str
+    """`ClusterRoleBinding "b" of ClusterRole "r" to User "u"`."""
+    lost: tuple[str, str] | None = None
+    """Kind and name of the role, if there is none."""
 
 
-def _objects(found: Sequence[JsonObject]) -> list[JsonObject]:
-    return list(found)
+class _Bound(NamedTuple):
+    """A binding's subject, with its place among all."""
+
+    place: tuple[int, int]
+    binding: JsonObject
+    subject: JsonObject
+
+
+_Subjects = dict[tuple[str, str], list[_Bound]]
+
+
+def _by_subject(bindings: Sequence[JsonObject]) -> dict[str, _Subjects]:
+    """Bindings by namespace and by whom they name: a kind, `User` or `Group`, and a name."""
+    found: dict[str, _Subjects] = {}
+    for index, binding in enumerate(bindings):
+        namespace = binding["metadata"].get("namespace") or ""
+        subjects = found.setdefault(namespace, {})
+        for position, subject in enumerate(binding.get("subjects") or ()):
+            key = _key(subject, namespace)
+            if key is not None:
+                bound = _Bound((index, position), binding, subject)
+                subjects.setdefault(key, []).append(bound)
+    return found
+
+
+def _key(subject: JsonObject, namespace: str) -> tuple[str, str] | None:
+    kind, name = subject.get("kind") or "", subject.get("name") or ""
+    if kind != "ServiceAccount":
+        return (kind, name)
+    home = subject.get("namespace") or namespace
+    return ("User", service_account_name(home, name)) if home else None
 
 
 def _by_name(roles: Sequence[JsonObject]) -> dict[tuple[str, str], Rules]:
@@ -47,67 +73,44 @@ class Grants:
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup
 
-    def resource_reason(
-        self, user: User, verb: str, group: str, resource: str, namespace: str, name: str
-    ) -> str:
-        """Why somebody may do something to a resource; empty if nothing grants it."""
-        for grant in self.of(user, namespace):
-            if any(_grants(rule, verb, group, resource, name) for rule in grant.rules):
-                return grant.reason
-        return ""
-
-    def path_reason(self, user: User, verb: str, path: str) -> str:
-        """The same for a path that is no resource."""
-        for grant in self.of(user, ""):
-            if any(_grants_path(rule, verb, path) for rule in grant.rules):
-                return grant.reason
-        return ""
-
     def of(self, user: User, namespace: str) -> Iterator[Grant]:
         """The roles that somebody has in a namespace, those for the whole cluster first."""
-        bindings = self._lookup.derived(_GROUP, "clusterrolebindings", _objects)
-        for binding in bindings:
-            yield from self._granted(user, binding, "")
-        if not namespace:
-            return
-        for binding in self._lookup.derived(_GROUP, "rolebindings", _objects):
-            if binding["metadata"].get("namespace") == namespace:
-                yield from self._granted(user, binding, namespace)
+        yield from self._granted(user, "clusterrolebindings", "")
+        if namespace:
+            yield from self._granted(user, "rolebindings", namespace)
 
-    def _granted(self, user: User, binding: JsonObject, namespace: str) -> Iterator[Grant]:
-        for subject in binding.get("subjects") or ():
-            if not _is(user, subject, namespace):
-                continue
+    def role_rules(self, kind: str, name: str, namespace: str) -> Rules | None:
+        """The rules of the role that a binding in a namespace means; None if there is none."""
+        if kind == "Role":
+            return self._lookup.derived(GROUP, "roles", _by_name).get((namespace, name))
+        if kind == "ClusterRole":
+            return self._lookup.derived(GROUP, "clusterroles", _by_name).get(("", name))
+        return None
+
+    def _granted(self, user: User, plural: str, namespace: str) -> Iterator[Grant]:
+        subjects = self._lookup.derived(GROUP, plural, _by_subject).get(namespace)
+        if not subjects:
+            return
+        keys = {("User", user.name), *(("Group", group) for group in user.groups)}
+        bound = sorted(
+            (each for key in keys for each in subjects.get(key, ())), key=lambda each: each.place
+        )
+        last = -1
+        for (index, _), binding, subject in bound:
+            if index == last:
+                continue  # a binding grants once, to the first of its subjects who is meant
+            last = index
             role = binding.get("roleRef") or {}
             kind, name = role.get("kind") or "", role.get("name") or ""
-            rules = self._rules(kind, name, namespace)
+            rules = self.role_rules(kind, name, namespace)
             if rules is None:
-                return
-            bound = binding["metadata"]["name"]
-            shown = quoted(f"{bound}/{namespace}" if namespace else bound)
+                yield Grant((), "", (kind, name))
+                continue
+            own = binding["metadata"]["name"]
+            shown = quoted(f"{own}/{namespace}" if namespace else own)
             holder = "RoleBinding" if namespace else "ClusterRoleBinding"
-            given = f"{holder} {shown} of {kind} {quoted(name)} to {_described(subject, namespace)}"
-            yield Grant(rules, f"RBAC: allowed by {given}")
-            return
-
-    def _rules(self, kind: str, name: str, namespace: str) -> Rules | None:
-        if kind == "Role":
-            return self._lookup.derived(_GROUP, "roles", _by_name).get((namespace, name))
-        stored = self._lookup.derived(_GROUP, "clusterroles", _by_name).get(("", name))
-        return _BUILT_IN.get(name) if stored is None else stored
-
-
-def _is(user: User, subject: JsonObject, namespace: str) -> bool:
-    name = subject.get("name") or ""
-    match subject.get("kind"):
-        case "User":
-            return user.name == name
-        case "Group":
-            return name in user.groups
-        case "ServiceAccount":
-            home = subject.get("namespace") or namespace
-            return user.name == f"system:serviceaccount:{home}:{name}"
-    return False
+            to = _described(subject, namespace)
+            yield Grant(rules, f"{holder} {shown} of {kind} {quoted(name)} to {to}")
 
 
 def _described(subject: JsonObject, namespace: str) -> str:
@@ -117,24 +120,12 @@ def _described(subject: JsonObject, namespace: str) -> str:
     return f"{subject.get('kind')} {quoted(name)}"
 
 
-def _grants(rule: JsonObject, verb: str, group: str, resource: str, name: str) -> bool:
-    """`resource` may have a part, such as `pods/status`."""
-    verbs, groups = rule.get("verbs") or (), rule.get("apiGroups") or ()
-    if not {"*", verb} & set(verbs) or not {"*", group} & set(groups):
-        return False
-    wanted = {"*", resource}
-    if "/" in resource:
-        wanted.add(f"*/{resource.partition('/')[2]}")
-    if not wanted & set(rule.get("resources") or ()):
-        return False
-    names = rule.get("resourceNames") or ()
-    return not names or name in names
+def told_lost(lost: Sequence[tuple[str, str]], resource: str = "") -> str:
+    """That roles are not there, as Go shows an aggregate of errors.
 
-
-def _grants_path(rule: JsonObject, verb: str, path: str) -> bool:
-    if not {"*", verb} & set(rule.get("verbs") or ()):
-        return False
-    return any(
-        url in ("*", path) or (url.endswith("*") and path.startswith(url[:-1]))
-        for url in rule.get("nonResourceURLs") or ()
+    upstream: the authoriser names the kind, a write the resource that is written.
+    """
+    texts = dict.fromkeys(
+        f"{resource or f'{kind.lower()}.{GROUP}'} {quoted(name)} not found" for kind, name in lost
     )
+    return next(iter(texts)) if len(texts) == 1 else f"[{', '.join(texts)}]"

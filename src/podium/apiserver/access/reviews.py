@@ -5,8 +5,9 @@ from typing import Final
 
 from podium.apiserver import field_errors, status_errors
 from podium.apiserver.access import authorisation
-from podium.apiserver.access.authorisation import Attempt, Verdict
-from podium.apiserver.access.grants import Grants
+from podium.apiserver.access.attempts import Attempt
+from podium.apiserver.access.authorisation import Verdict
+from podium.apiserver.access.grants import Grants, told_lost
 from podium.apiserver.access.tokens import Tokens
 from podium.apiserver.access.users import User
 from podium.apiserver.field_errors import FieldError
@@ -60,7 +61,12 @@ class Reviews:
         if review["kind"] == "LocalSubjectAccessReview":
             problems += _namespace_problems(review, spec)
         _refuse(problems)
-        user = User(spec.get("user", ""), spec.get("uid", ""), tuple(spec.get("groups") or ()))
+        user = User(
+            spec.get("user", ""),
+            spec.get("uid", ""),
+            tuple(spec.get("groups") or ()),
+            spec.get("extra") or {},
+        )
         return _shown(self._judged(user, spec))
 
     def _own_access(self, review: JsonObject, user: User) -> JsonObject:
@@ -69,43 +75,28 @@ class Reviews:
         return _shown(self._judged(user, spec))
 
     def _own_rules(self, review: JsonObject, user: User) -> JsonObject:
-        """What everybody may do who is known, what roles grant, and what masters may besides."""
-        everything = user.may_do_everything
+        """What roles grant in a namespace; to masters that is one role among others."""
         namespace = (review.get("spec") or {}).get("namespace") or ""
-        resources: list[JsonObject] = [
-            {"verbs": ["create"], "apiGroups": [group], "resources": names}
-            for group, names in _SELF_REVIEWS
-        ]
-        paths: list[JsonObject] = [
-            {"verbs": ["get"], "nonResourceURLs": list(each)} for each in (_DISCOVERY, _PUBLIC)
-        ]
-        if everything:
-            resources.insert(0, {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]})
-            paths.insert(0, {"verbs": ["*"], "nonResourceURLs": ["*"]})
+        resources: list[JsonObject] = []
+        paths: list[JsonObject] = []
+        lost: list[tuple[str, str]] = []
         for grant in self._grants.of(user, namespace):
+            if grant.lost is not None:
+                lost.append(grant.lost)
             for rule in grant.rules:
                 (paths if rule.get("nonResourceURLs") else resources).append(rule)
-        return {"resourceRules": resources, "nonResourceRules": paths, "incomplete": False}
+        status = {"resourceRules": resources, "nonResourceRules": paths, "incomplete": False}
+        return {**status, "evaluationError": told_lost(lost)} if lost else status
 
     def _judged(self, user: User, spec: JsonObject) -> Verdict:
         other = spec.get("nonResourceAttributes")
         if other is not None:
-            return authorisation.judge_path(
-                user, other.get("verb", ""), other.get("path", ""), self._grants
-            )
-        wanted = spec["resourceAttributes"]
-        return authorisation.judge(
-            user,
-            Attempt(
-                wanted.get("verb", ""),
-                wanted.get("group", ""),
-                wanted.get("resource", ""),
-                wanted.get("subresource", ""),
-                wanted.get("namespace", ""),
-                wanted.get("name", ""),
-            ),
-            self._grants,
-        )
+            attempt = Attempt(other.get("verb", ""), path=other.get("path", ""))
+        else:
+            wanted = spec["resourceAttributes"]
+            fields = ("verb", "group", "resource", "subresource", "namespace", "name")
+            attempt = Attempt(*(wanted.get(field, "") for field in fields))
+        return authorisation.judge(user, attempt, self._grants)
 
 
 def _user_info(user: User) -> JsonObject:
@@ -115,23 +106,12 @@ def _user_info(user: User) -> JsonObject:
     if user.groups:
         shown["groups"] = list(user.groups)
     if user.extra:
-        shown["extra"] = user.extra
+        shown["extra"] = {key: list(user.extra[key]) for key in sorted(user.extra)}
     return shown
 
 
 def _self(_: JsonObject, user: User) -> JsonObject:
     return {"userInfo": _user_info(user)}
-
-
-_SELF_REVIEWS: Final = (
-    ("authorization.k8s.io", ["selfsubjectaccessreviews", "selfsubjectrulesreviews"]),
-    ("authentication.k8s.io", ["selfsubjectreviews"]),
-)
-_DISCOVERY: Final = [
-    "/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi", "/openapi/*",
-    "/readyz", "/version", "/version/",
-]  # fmt: skip
-_PUBLIC: Final = ["/healthz", "/livez", "/readyz", "/version", "/version/"]
 
 
 def _attribute_problems(spec: JsonObject) -> list[FieldError]:

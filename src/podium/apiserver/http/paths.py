@@ -1,13 +1,32 @@
 """What a path means: a resource, an object, a subresource, or none of these.
 
 The meaning is read from the path alone, before anything is looked up: authorisation is asked about
-resources that do not exist, too.
+resources that do not exist, too. Authorisation and the handlers go by one reading of the path, so
+what was allowed is what is done.
 """
 
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
 
+from podium.api.labels import SelectorError
+from podium.apiserver.access.attempts import Attempt
+from podium.apiserver.requests import query
+from podium.apiserver.requests.query import Parameters
+from podium.apiserver.selectors.field_text import FieldSelectorError, parse_field_selector
+from podium.apiserver.selectors.label_text import parse_label_selector
+from podium.apiserver.status_errors import StatusError
+from podium.apiserver.validation.names import path_segment_problems
+
+_VERBS: Final = {
+    "DELETE": "delete",
+    "GET": "get",
+    "HEAD": "get",
+    "PATCH": "patch",
+    "POST": "create",
+    "PUT": "update",
+}
+_PREFIXES: Final = ("proxy", "watch")
 _NAMESPACE_PARTS: Final = frozenset(("status", "finalize"))
 
 
@@ -21,20 +40,23 @@ class Target:
     namespace: str = ""
     name: str = ""
     subresource: str = ""
-    watches: bool = False
-    """The old way to ask for a watch: `/api/v1/watch/...`."""
+    prefix: str = ""
+    """`watch`, the old way to ask for a watch: `/api/v1/watch/...`; or `proxy`, which nobody
+    serves any more."""
     too_long: bool = False
     """There is more in the path than an object's subresource."""
 
+    @property
+    def watches(self) -> bool:
+        return self.prefix == "watch"
+
 
 def parts_of(path: str) -> list[str]:
-    """The names between the slashes.
+    """The names between the slashes, of which an escaped one is one, too.
 
     Empty ones do not count, except for a namespace: `namespaces//pods` are those of all.
     """
-    parts = path.strip("/").split("/")
-    if "%" in path:
-        parts = [unquote(part) for part in parts]
+    parts = unquote(path).strip("/").split("/")
     if "" not in parts:
         return parts
     return [part for place, part in enumerate(parts) if part or parts[place - 1] == "namespaces"]
@@ -50,11 +72,11 @@ def target_of(parts: list[str]) -> Target | None:
         group, version, rest = parts[1], parts[2], parts[3:]
     else:
         return None
-    watches = rest[0] == "watch" and len(rest) > 1
-    if watches:
+    prefix = rest[0] if rest[0] in _PREFIXES and len(rest) > 1 else ""
+    if prefix:
         rest = rest[1:]
     namespace = ""
-    if rest[0] == "namespaces" and len(rest) > 2 and not _is_part_of_namespace(group, rest):
+    if rest[0] == "namespaces" and len(rest) > 2 and rest[2] not in _NAMESPACE_PARTS:
         namespace, rest = rest[1], rest[2:]
     return Target(
         group,
@@ -63,29 +85,48 @@ def target_of(parts: list[str]) -> Target | None:
         namespace,
         rest[1] if len(rest) > 1 else "",
         rest[2] if len(rest) > 2 else "",
-        watches,
+        prefix,
         len(rest) > 3,
     )
 
 
-def _is_part_of_namespace(group: str, rest: list[str]) -> bool:
-    return group == "" and len(rest) == 3 and rest[2] in _NAMESPACE_PARTS
+def attempt_of(method: str, path: str, target: Target | None, parameters: Parameters) -> Attempt:
+    """What a request attempts, in the words of authorisation."""
+    if target is None:
+        return Attempt(method.lower(), path=unquote(path))
+    verb, name = target.prefix or _VERBS.get(method, ""), target.name
+    if not name and verb == "get":
+        verb, name = _listing(parameters)
+    elif not name and verb == "delete":
+        verb = "deletecollection"
+    # A namespace is in itself: a role in it can grant to see it.
+    home = target.name if target.plural == "namespaces" else ""
+    return Attempt(
+        verb,
+        target.group,
+        target.plural,
+        target.subresource,
+        target.namespace or home,
+        name,
+    )
 
 
-def verb_of(method: str, target: Target, *, watch: bool) -> str:
-    """The verb by which authorisation knows a request."""
-    match method:
-        case "POST":
-            return "create"
-        case "PUT":
-            return "update"
-        case "PATCH":
-            return "patch"
-        case "DELETE":
-            return "delete" if target.name else "deletecollection"
-        case "GET" | "HEAD":
-            if target.name:
-                return "get"
-            return "watch" if watch or target.watches else "list"
-        case _:
-            return method.lower()
+def _listing(parameters: Parameters) -> tuple[str, str]:
+    """Whether a collection is listed or watched, and the one name that is asked for, if so.
+
+    upstream: of parameters that cannot be read only `watch` counts.
+    """
+    verb = "watch" if query.flag(parameters, "watch") else "list"
+    if not parameters:
+        return verb, ""
+    try:
+        for number in ("limit", "timeoutSeconds"):
+            query.integer(parameters, number)
+        parse_label_selector(query.text(parameters, "labelSelector"))
+        terms = parse_field_selector(query.text(parameters, "fieldSelector"))
+    except (FieldSelectorError, SelectorError, StatusError):
+        return verb, ""
+    for field, equal, value in terms:
+        if field == "metadata.name" and equal:
+            return verb, "" if path_segment_problems(value) else value
+    return verb, ""

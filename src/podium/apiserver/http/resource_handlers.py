@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from podium.apiserver import advice, status_errors
+from podium.apiserver.access.attempts import Attempt
+from podium.apiserver.access.grants import Grants
 from podium.apiserver.access.reviews import Reviews
 from podium.apiserver.access.users import User
 from podium.apiserver.answers.acceptance import JSON, STREAMS, Accepted, accepted
@@ -55,17 +57,27 @@ class WatchAnswer:
 class ResourceHandlers:
     """Answers requests about the objects of any resource."""
 
-    def __init__(self, registry: Registry, reviews: Reviews) -> None:
+    def __init__(self, registry: Registry, reviews: Reviews, grants: Grants) -> None:
         self._registry = registry
         self._reviews = reviews
+        self._grants = grants
         self._subresources = SubresourceHandlers(registry)
         self._whole: dict[Resource, WholePresenter] = {}
 
     def handle(
-        self, request: Request, target: Target, resource: Resource, user: User
+        self,
+        request: Request,
+        target: Target,
+        resource: Resource,
+        user: User,
+        attempt: Attempt | None,
     ) -> Response | WatchAnswer:
-        """Answer a request whose resource is served; what may not be done to it raises 405."""
-        call = Call(self._registry.now(), user, request.header(b"user-agent"))
+        """Answer a request whose resource is served; what may not be done to it raises 405.
+
+        `attempt` is what was authorised, None of a user who may do everything.
+        """
+        agent = request.header(b"user-agent")
+        call = Call(self._registry.now(), user, agent, attempt, self._grants)
         call.warn_all(advice.on_use(resource))
         try:
             response = self._dispatch(request, target, resource, call)
@@ -79,6 +91,8 @@ class ResourceHandlers:
     def _dispatch(
         self, request: Request, target: Target, resource: Resource, call: Call
     ) -> Response | WatchAnswer:
+        if target.watches and request.method != "GET":
+            raise status_errors.method_not_allowed()  # it was authorised as a watch
         if target.subresource:
             return self._subresource(request, target, resource, call)
         if not target.name:

@@ -6,18 +6,17 @@ nothing of which resources exist. The HTTP application and the in-process transp
 
 from podium.apiserver import status_errors
 from podium.apiserver.access import authorisation
-from podium.apiserver.access.authorisation import Attempt
+from podium.apiserver.access.attempts import Attempt
 from podium.apiserver.access.grants import Grants
+from podium.apiserver.access.impersonation import Impersonation, wanted_user
 from podium.apiserver.access.reviews import Reviews
 from podium.apiserver.access.tokens import Tokens
-from podium.apiserver.access.users import AUTHENTICATED, User
 from podium.apiserver.discovery.documents import Discovery
 from podium.apiserver.http.messages import Request, Response
 from podium.apiserver.http.other_handlers import OtherHandlers, page_not_found
-from podium.apiserver.http.paths import Target, parts_of, target_of, verb_of
+from podium.apiserver.http.paths import Target, attempt_of, parts_of, target_of
 from podium.apiserver.http.resource_handlers import ResourceHandlers, WatchAnswer
 from podium.apiserver.openapi import OpenApi
-from podium.apiserver.requests import query
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.resources.resource import Resource
 
@@ -30,20 +29,24 @@ class Service:
         self._tokens = tokens
         self._discovery = Discovery(registry.table)
         self._grants = Grants(registry.lookup)
-        self._resources = ResourceHandlers(registry, Reviews(tokens, self._grants))
+        self._impersonation = Impersonation(self._grants)
+        self._resources = ResourceHandlers(registry, Reviews(tokens, self._grants), self._grants)
         self.others = OtherHandlers(self._discovery, openapi)
 
     def respond(self, request: Request) -> Response | WatchAnswer:
-        user = self._user(request)
+        user = self._tokens.authenticated(request.header(b"authorization"))
+        wanted = wanted_user(request.headers)
         parts = parts_of(request.path)
         target = target_of(parts)
+        attempt: Attempt | None = None
+        if wanted is not None or not user.may_do_everything:
+            attempt = attempt_of(request.method, request.path, target, request.parameters)
+            if wanted is not None:
+                user = self._impersonation.impersonate(user, wanted, attempt)
+            authorisation.require(user, attempt, self._grants)
         if target is None:
-            path = "/" + "/".join(parts)
-            authorisation.require_path(user, _path_verb(request.method), path, self._grants)
             return self.others.handle(request, parts)
         resource = self.registry.table.find(target.group, target.version, target.plural)
-        if not user.may_do_everything:
-            self._require(user, request, target, resource)
         if resource is None or _is_misplaced(resource, target):
             if not self._discovery.has_version(target.group, target.version):
                 return page_not_found()
@@ -51,45 +54,13 @@ class Service:
         everywhere = resource.is_custom and resource.namespaced and not target.namespace
         if everywhere and request.method not in ("GET", "HEAD"):
             return page_not_found()
-        return self._resources.handle(request, target, resource, user)
-
-    def _user(self, request: Request) -> User:
-        user = self._tokens.authenticated(request.header(b"authorization"))
-        name = request.header(b"impersonate-user")
-        if not name:
-            return user
-        authorisation.require(
-            user,
-            Attempt("impersonate", "", "users", name=name),
-            _unserved("", "users"),
-            self._grants,
-        )
-        groups = request.header(b"impersonate-group")
-        return User(name, "", (*([groups] if groups else ()), AUTHENTICATED))
-
-    def _require(
-        self, user: User, request: Request, target: Target, resource: Resource | None
-    ) -> None:
-        watch = query.flag(request.parameters, "watch") or False
-        verb = verb_of(request.method, target, watch=watch)
-        attempt = Attempt(
-            verb, target.group, target.plural, target.subresource, target.namespace, target.name
-        )
-        about = resource or _unserved(target.group, target.plural)
-        authorisation.require(user, attempt, about, self._grants)
+        return self._resources.handle(request, target, resource, user, attempt)
 
 
 def _is_misplaced(resource: Resource, target: Target) -> bool:
-    """The path puts the resource into a namespace, or takes it out of one."""
+    """The path puts the resource into a namespace, takes it out of one, or knows no such form."""
+    if target.prefix and (not target.watches or target.subresource):
+        return True
     if target.namespace:
         return not resource.namespaced
     return resource.namespaced and bool(target.name)
-
-
-def _path_verb(method: str) -> str:
-    return {"GET": "get", "HEAD": "head"}.get(method, method.lower())
-
-
-def _unserved(group: str, plural: str) -> Resource:
-    """Stands in errors for a resource that is not there."""
-    return Resource(group, "", "", plural, "", namespaced=False)

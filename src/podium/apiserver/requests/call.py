@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field, replace
 
+from podium.apiserver.access.attempts import Attempt
+from podium.apiserver.access.grants import Grants
 from podium.apiserver.access.users import ADMIN, User
 from podium.apiserver.requests.query import WriteOptions
 
@@ -14,6 +16,9 @@ class Call:
     """The time as objects write it: `2026-01-01T00:00:00Z`."""
     user: User = ADMIN
     user_agent: str = ""
+    attempt: Attempt | None = None
+    """What was authorised. None: the user may do everything."""
+    grants: Grants | None = None
     options: WriteOptions = field(default_factory=WriteOptions)
     warnings: list[str] = field(default_factory=list)
     """Told to the client beside the answer."""

@@ -6,6 +6,7 @@ from podium.apiserver import admission, advice, status_errors
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.managed_fields import Writer, manager_of, track_create
 from podium.apiserver.requests.call import Call
+from podium.apiserver.requests.guarding import guard_policy, require_create
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.store.stored import Stored
@@ -22,8 +23,13 @@ def create(
     call: Call,
     *,
     tracked: bool = False,
+    instead: bool = False,
 ) -> Stored:
-    """Store a new object; `tracked` says that its managedFields are set already."""
+    """Store a new object.
+
+    `tracked` says that its managedFields are set already, `instead` that the request was another
+    one, an update or an apply, that found nothing.
+    """
     metadata = obj["metadata"]
     place_in_namespace(resource, namespace, metadata)
     rules = registry.rules(resource)
@@ -31,6 +37,7 @@ def create(
         manager = manager_of(call.options.field_manager, call.user_agent)
         track_create(obj, rules.schema, Writer(manager, call.now))
     admission.admit_create(resource, namespace, obj, registry.lookup, registry.settings)
+    guard_policy(call, resource, obj)
     for name in _NOT_FOR_CLIENTS:
         metadata.pop(name, None)
     metadata["uid"] = registry.new_uid()
@@ -42,6 +49,8 @@ def create(
     if problems:
         raise status_errors.invalid(*shown_kind(resource, obj), name, problems)
     call.warn_all(advice.on_create(resource, obj))
+    if instead:
+        require_create(call)
     admission.review_create(resource, obj, registry.lookup)
     if metadata.get("resourceVersion") and not call.options.dry_run:
         raise status_errors.internal("resourceVersion should not be set on objects to be created")

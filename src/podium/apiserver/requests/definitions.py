@@ -2,6 +2,7 @@
 
 A definition whose names are free is served at once, in all its versions, from one collection. When
 it is deleted its objects go first; if finalizers hold some of them, the definition waits for them.
+No definition takes the place of a resource that the server has by itself.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -70,7 +71,11 @@ class Definitions:
         self._objects[name] = obj
         if not crds.is_established(obj):
             return
-        served = crds.resources_of_definition(obj)
+        served = [
+            resource
+            for resource in crds.resources_of_definition(obj)
+            if not self._is_built_in(resource)
+        ]
         for resource in served:
             self._registry.serve(
                 resource, crds.CustomRules(obj, resource), custom_printer(_columns(obj, resource))
@@ -88,6 +93,17 @@ class Definitions:
         for resource in withdrawn:
             self._registry.withdraw(resource)
         return withdrawn
+
+    def _is_built_in(self, resource: Resource) -> bool:
+        """Whether the server's own resources have these names.
+
+        upstream: such a definition is established, and what it defines cannot be reached.
+        """
+        return any(
+            resource.version == each.version or resource.plural == each.plural
+            for each in self._registry.table
+            if not each.is_custom and each.group == resource.group
+        )
 
     def instance_removed(self, resource: Resource) -> None:
         """The last object of a definition that waits for it takes the definition with it."""

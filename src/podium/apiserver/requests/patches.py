@@ -228,7 +228,8 @@ def _apply(
         if metadata.get("uid"):
             why = f"uid mismatch: the provided object specified uid {metadata['uid']}, and no"
             raise status_errors.conflict(resource, name, f"{why} existing object was found")
-        return Written(create(registry, resource, namespace, new, call, tracked=True), True)
+        created = create(registry, resource, namespace, new, call, tracked=True, instead=True)
+        return Written(created, created=True)
     given_version = (config.get("metadata") or {}).get("resourceVersion") or ""
     check_version(resource, name, given_version, old["metadata"]["resourceVersion"])
     return Written(write(registry, resource, subresource, before, old, new, call))

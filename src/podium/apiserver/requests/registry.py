@@ -18,6 +18,7 @@ from podium.apiserver.requests.definitions import DefinitionRules, Definitions
 from podium.apiserver.requests.effects import Effects, ServiceEffects
 from podium.apiserver.requests.expiry import EventExpiry
 from podium.apiserver.requests.lookup import StoreLookup
+from podium.apiserver.requests.role_aggregation import RoleAggregation
 from podium.apiserver.requests.rules import BuiltinRules, Rules
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.resources.table import ResourceTable
@@ -56,9 +57,9 @@ class Registry:
         self.lookup = StoreLookup(self)
         self.definitions = Definitions(self)
         self.effects: dict[Resource, Effects] = {}
-        self._restore()
         self._second = -1
         self._second_text = ""
+        self._restore()
 
     def _restore(self) -> None:
         """Take note of what is stored already: definitions and the addresses of services."""
@@ -72,6 +73,8 @@ class Registry:
         self.effects[services] = addresses
         for version in self.collection(services).current():
             addresses.adopt(self.read(services, version))
+        roles = self.table.named("clusterroles", "rbac.authorization.k8s.io")
+        self.effects[roles] = RoleAggregation(self)
         self._restore_events()
 
     def _restore_events(self) -> None:

@@ -18,6 +18,7 @@ from podium.apiserver.managed_fields import (
 from podium.apiserver.requests import query, storage_paths
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.creating import create, place_in_namespace, settle, shown_kind
+from podium.apiserver.requests.guarding import guard_policy, status_errors_of
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.store.stored import Stored
@@ -30,6 +31,7 @@ _CREATED_BY_UPDATE: Final = frozenset(
         ("", "services"),
         ("coordination.k8s.io", "leases"),
         ("events.k8s.io", "events"),
+        ("node.k8s.io", "runtimeclasses"),
         ("rbac.authorization.k8s.io", "clusterrolebindings"),
         ("rbac.authorization.k8s.io", "clusterroles"),
         ("rbac.authorization.k8s.io", "rolebindings"),
@@ -76,7 +78,8 @@ def update(
         ):
             raise status_errors.not_found(resource, name)
         metadata.pop("uid", None)
-        return Written(create(registry, resource, namespace, obj, call), created=True)
+        created = create(registry, resource, namespace, obj, call, instead=True)
+        return Written(created, created=True)
     old = registry.read(resource, before)
     check_uid(resource, before, metadata, old["metadata"])
     given = metadata.get("resourceVersion", "")
@@ -116,9 +119,11 @@ def write(
     _keep_metadata(new["metadata"], old["metadata"])
     if not subresource:
         admission.admit_update(resource, namespace, new, old, registry.lookup, registry.settings)
+        guard_policy(call, resource, new, old)
     rules.prepare_update(subresource, new, old, call.now)
     new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
-    problems = rules.validate_update(subresource, new, old)
+    problems = status_errors_of(call, resource, subresource, new, old)
+    problems += rules.validate_update(subresource, new, old)
     if problems:
         raise status_errors.invalid(*shown_kind(resource, new), name, problems)
     if not subresource:

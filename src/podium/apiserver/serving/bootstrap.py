@@ -1,4 +1,4 @@
-"""What a cluster has from its first moment: system namespaces, priority classes, its own service.
+"""What a cluster has from its first moment: system namespaces, priority classes, default roles.
 
 Made through the same requests as everything else, when it is missing: at the first start, and
 after somebody has deleted it.
@@ -6,6 +6,8 @@ after somebody has deleted it.
 
 from typing import Final
 
+from podium.apiserver.access.default_roles import default_objects
+from podium.apiserver.access.grants import GROUP
 from podium.apiserver.admission import SYSTEM_CLASSES
 from podium.apiserver.bodies.reading import Read
 from podium.apiserver.json_values import JsonObject, copied
@@ -22,12 +24,15 @@ def bootstrap(registry: Registry) -> None:
         _ensure(registry, "namespaces", "", {"metadata": {"name": name}})
     for written in SYSTEM_CLASSES:
         _ensure(registry, "priorityclasses", "scheduling.k8s.io", copied(written))
+    for plural, obj in default_objects():
+        _ensure(registry, plural, GROUP, obj)
 
 
 def _ensure(registry: Registry, plural: str, group: str, obj: JsonObject) -> None:
     resource = registry.table.named(plural, group)
-    if registry.find(resource, "", obj["metadata"]["name"]) is not None:
+    namespace = obj["metadata"].get("namespace", "")
+    if registry.find(resource, namespace, obj["metadata"]["name"]) is not None:
         return
     call = Call(registry.now(), user_agent="podium-apiserver")
     taken = taking.take(registry, resource, Read(obj, ()), call)
-    creating.create(registry, resource, "", taken, call)
+    creating.create(registry, resource, namespace, taken, call)

@@ -1,6 +1,6 @@
 """Roles and the reviews of tokens and access.
 
-Roles are stored and never asked; reviews are answered and never stored.
+Roles are stored, and asked by authorisation; reviews are answered and never stored.
 `schema/notation.py` explains the notation.
 """
 
