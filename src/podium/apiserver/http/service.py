@@ -4,6 +4,8 @@ Who asks is found first, then whether they may, then what is asked: so an anonym
 nothing of which resources exist. The HTTP application and the in-process transport both end here.
 """
 
+from dataclasses import dataclass
+
 from podium.apiserver import status_errors
 from podium.apiserver.access import authorisation
 from podium.apiserver.access.authorisation import Attempt
@@ -22,8 +24,18 @@ from podium.apiserver.requests.registry import Registry
 from podium.apiserver.resources.resource import Resource
 
 
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A request whose sender is known and may send it; its body need not be here yet."""
+
+    request: Request
+    user: User
+    parts: list[str]
+    target: Target | None
+
+
 class Service:
-    """Answers every request; what is refused is raised as StatusError."""
+    """Answers every request in two steps; what is refused is raised as StatusError."""
 
     def __init__(self, registry: Registry, tokens: Tokens, openapi: OpenApi) -> None:
         self.registry = registry
@@ -33,17 +45,25 @@ class Service:
         self._resources = ResourceHandlers(registry, Reviews(tokens, self._grants))
         self.others = OtherHandlers(self._discovery, openapi)
 
-    def respond(self, request: Request) -> Response | WatchAnswer:
+    def admit(self, request: Request) -> Admitted:
+        """Find out who asks and whether they may, before anything of a body is read."""
         user = self._user(request)
         parts = parts_of(request.path)
         target = target_of(parts)
         if target is None:
             path = "/" + "/".join(parts)
             authorisation.require_path(user, _path_verb(request.method), path, self._grants)
-            return self.others.handle(request, parts)
-        resource = self.registry.table.find(target.group, target.version, target.plural)
-        if not user.may_do_everything:
+        elif not user.may_do_everything:
+            resource = self.registry.table.find(target.group, target.version, target.plural)
             self._require(user, request, target, resource)
+        return Admitted(request, user, parts, target)
+
+    def respond(self, admitted: Admitted) -> Response | WatchAnswer:
+        """Do what is asked, by now with the body."""
+        request, target = admitted.request, admitted.target
+        if target is None:
+            return self.others.handle(request, admitted.parts)
+        resource = self.registry.table.find(target.group, target.version, target.plural)
         if resource is None or _is_misplaced(resource, target):
             if not self._discovery.has_version(target.group, target.version):
                 return page_not_found()
@@ -51,7 +71,7 @@ class Service:
         everywhere = resource.is_custom and resource.namespaced and not target.namespace
         if everywhere and request.method not in ("GET", "HEAD"):
             return page_not_found()
-        return self._resources.handle(request, target, resource, user)
+        return self._resources.handle(request, target, resource, admitted.user)
 
     def _user(self, request: Request) -> User:
         user = self._tokens.authenticated(request.header(b"authorization"))
