@@ -16,7 +16,7 @@ def listen(host: str, port: int) -> socket.socket:
         return bind_listener(host, port)
     except (OSError, OverflowError) as problem:
         # Some errors of the socket library explain themselves at length in brackets.
-        reason = (getattr(problem, "strerror", None) or str(problem)).partition(" (")[0]
+        reason = (getattr(problem, "strerror", None) or str(problem)).partition(" (")[0].lower()
         is_taken = isinstance(problem, OSError) and problem.errno == errno.EADDRINUSE
         remedy = "--port 0 takes any free one" if is_taken else ""
         raise InputError(f"cannot listen on {host}:{port}: {reason}", remedy=remedy) from None
