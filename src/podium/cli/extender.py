@@ -19,8 +19,8 @@ extender = App(name="extender")
 
 _FORMS = "an extender is given as FILE.py, FILE.py:Class or package.module:Class"
 _OPEN_TO_ALL = (
-    "podium: {name} answers whoever reaches {host}, in plain text: --tls-cert and --tls-key encrypt,"
-    " --client-ca says who may ask"
+    "podium: {name} answers whoever reaches {host}, in plain text: --tls-cert and --tls-key"
+    " encrypt, --client-ca says who may ask"
 )
 _FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 

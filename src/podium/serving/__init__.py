@@ -3,7 +3,7 @@
 limits           how much of everything a client may take
 listening        a socket to listen on
 accepting        connections, TLS for those who speak it
-protocol         HTTP/1.1 on one connection; its parts: heads, answering
+protocol         HTTP/1.1 on one connection; its parts: gathering, heads, answering
 server           start, serve, stop
 asgi             what an application reads: bodies; query: its parameters
 

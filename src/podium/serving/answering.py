@@ -3,7 +3,7 @@
 uvicorn writes the answer. What is added: a body that nobody has read and that is too long to be
 passed over ends the connection, with an answer that says so; an application that fails or gives up
 in the middle of its answer breaks the connection off, since an end that looks proper would pass for
-the whole answer.
+the whole answer. An application that sends to a client that has left is told so, lest it goes on.
 """
 
 import asyncio
@@ -13,6 +13,8 @@ from typing import Any, Final
 
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+
+from podium.serving.asgi import ClientGone
 
 _LOG: Final = logging.getLogger("podium.serving")
 _SERVER_ERROR: Final = b"Internal Server Error"
@@ -69,6 +71,8 @@ class Answering(RequestResponseCycle):
     async def run_asgi(self, app: Any) -> None:
         try:
             await app(self.scope, self.receive, self.send)
+        except ClientGone:
+            pass
         except asyncio.CancelledError:
             self._break_off()
         except Exception:
@@ -85,6 +89,8 @@ class Answering(RequestResponseCycle):
             is_unwanted = self.waiting_for_100_continue or not self._may_discard()
             self.keep_alive = self.keep_alive and not is_unwanted
         await super().send(message)
+        if self.disconnected:
+            raise ClientGone
 
     def _break_off(self) -> None:
         if not self.disconnected:

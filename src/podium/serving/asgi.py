@@ -14,7 +14,7 @@ class BodyTooLarge(Exception):
 
 
 class ClientGone(Exception):
-    """A client has left, or has run out of time, in the middle of its body."""
+    """A client has left, or has run out of time, in the middle of its body or of its answer."""
 
 
 async def read_body(

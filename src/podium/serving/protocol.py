@@ -12,7 +12,6 @@ of a body and one part of an answer; and each step of the client has a time in w
 import asyncio
 import ssl
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 import httptools
@@ -22,6 +21,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from podium.serving.answering import Answering, AnswerTransport, ReadingFlow
+from podium.serving.gathering import GatheredHead, Unfinished
 from podium.serving.heads import CHUNKED, FRAMING, Refusal, framed, split_target
 from podium.serving.limits import Limits
 
@@ -39,13 +39,6 @@ _FREE_OVERHEAD: Final = 64 << 10
 _ASGI: Final = {"version": "3.0", "spec_version": "2.3"}
 
 
-@dataclass(slots=True)
-class Unfinished:
-    """The bytes of incomplete heads that all connections of a server hold together."""
-
-    held_bytes: int = 0
-
-
 class BoundedProtocol(HttpToolsProtocol):
     def __init__(
         self,
@@ -57,11 +50,9 @@ class BoundedProtocol(HttpToolsProtocol):
     ) -> None:
         super().__init__(config, state, {}, asyncio.get_running_loop())
         self._limits = limits
-        self._unfinished = unfinished
+        self._gathered = GatheredHead(limits, unfinished)
         self._on_lost = on_lost
         self._reading = _HEAD
-        self._head = bytearray()
-        self._counted_bytes = 0
         self._blank_lines = 0
         self._framing: list[tuple[bytes, bytes]] = []
         self._body_left = 0
@@ -127,45 +118,20 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _take_head(self, data: bytes, at: int) -> int:
         """Parse a head if this is the end of one; gives where the rest begins."""
-        gathered = len(self._head)
-        if gathered:
-            self._head += data[at:] if at else data
-            end = _blank_line(self._head, max(0, gathered - 2))
-            size = end if end else len(self._head)
-        else:
-            end = _blank_line(data, at)
-            size = (end or len(data)) - at
-        if size > self._limits.max_head_bytes:
-            self._refuse(Refusal(431))
-        elif not end:
-            self._gather(data, at, gathered)
-        else:
-            head = bytes(self._head[:end]) if gathered else data[at:end]
-            if gathered:
-                self._forget()
-            self._parse_head(head)
-            return at + end - gathered if gathered else end
-        return len(data)
-
-    def _gather(self, data: bytes, at: int, gathered: int) -> None:
-        if not gathered:
-            self._head += data[at:]
+        head = self._gathered.take(data, at)
+        if head is None:
             if not self._is_head_timed:
                 self._expect_head()
-        self._unfinished.held_bytes += len(self._head) - gathered
-        self._counted_bytes = len(self._head)
-        if self._unfinished.held_bytes > self._limits.max_unfinished_bytes:
-            self._refuse(Refusal(503, "too many unfinished requests"))
-
-    def _parse_head(self, head: bytes) -> None:
-        if head.count(b"\n") > self._limits.max_headers + 2:
-            self._refuse(Refusal(431))
-            return
+            return len(data)
+        if isinstance(head, Refusal):
+            self._refuse(head)
+            return len(data)
         self._parse(head)
         if self._reading == _HEAD:
             self._blank_lines += 1
             if self._blank_lines > _MAX_BLANK_LINES:
                 self._refuse(Refusal(400))
+        return self._gathered.rest_at
 
     def _take_body(self, data: bytes, at: int) -> int:
         piece = data[at : at + self._body_left]
@@ -372,9 +338,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._wait(self._limits.write_timeout_s, self.transport.abort)
 
     def _forget(self) -> None:
-        self._unfinished.held_bytes -= self._counted_bytes
-        self._counted_bytes = 0
-        self._head = bytearray()
+        self._gathered.clear()
         self._held, self._held_at = b"", 0
 
     def _replace_host(self, authority: bytes) -> None:
@@ -390,12 +354,3 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-
-
-def _blank_line(data: bytes | bytearray, start: int) -> int:
-    """Where the first blank line ends, 0 without one; the parser refuses bare line feeds."""
-    end = data.find(b"\n\r\n", start)
-    bare = data.find(b"\n\n", start, end if end >= 0 else len(data))
-    if bare >= 0:
-        return bare + 2
-    return end + 3 if end >= 0 else 0

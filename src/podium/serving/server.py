@@ -17,8 +17,9 @@ from typing import Any, Final
 import uvicorn
 
 from podium.serving.accepting import Acceptor, Context
+from podium.serving.gathering import Unfinished
 from podium.serving.limits import Limits
-from podium.serving.protocol import BoundedProtocol, Unfinished
+from podium.serving.protocol import BoundedProtocol
 
 _GOODBYE_S: Final = 0.3
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)

@@ -68,14 +68,12 @@ class Application:
             await send({"type": "websocket.close"})
             return
         request = request_from(scope)
-        try:
+        with contextlib.suppress(ClientGone):
             answer = await self._answer(request, scope, receive)
-        except ClientGone:
-            return
-        if isinstance(answer, WatchAnswer):
-            await self._stream(request, answer, receive, send)
-        else:
-            await _send(request, answer, send)
+            if isinstance(answer, WatchAnswer):
+                await self._stream(request, answer, receive, send)
+            else:
+                await _send(request, answer, send)
 
     def stop(self) -> None:
         """Say that the server is going: watches end, readiness fails."""
