@@ -146,9 +146,7 @@ async def _send(request: Request, response: Response, send: Send) -> None:
             await _send_bytes(send, response)
             return
         response.body = iter((response.body,))
-    with contextlib.suppress(TimeoutError):  # the protocol breaks off what has no end
-        async with asyncio.timeout(_ANSWER_TIMEOUT_S):
-            await _send_chunks(send, response, response.body, compresses=compresses)
+    await _send_chunks(send, response, response.body, compresses=compresses)
 
 
 async def _send_bytes(send: Send, response: Response) -> None:
@@ -178,13 +176,15 @@ async def _send_chunks(
     if compresses:
         packer = zlib.compressobj(_COMPRESSION_LEVEL, zlib.DEFLATED, _GZIP_WINDOW)
         headers += _GZIP_HEADERS
-    await send(_start(response.status, response.content_type, headers))
-    for chunk in _then(b"".join(gathered), chunks):
-        packed = packer.compress(chunk) if packer else chunk
-        if packed:
-            await send({"type": "http.response.body", "body": packed, "more_body": True})
-    rest = packer.flush() if packer else b""
-    await send({"type": "http.response.body", "body": rest, "more_body": False})
+    with contextlib.suppress(TimeoutError):  # the protocol breaks off what has no end
+        async with asyncio.timeout(_ANSWER_TIMEOUT_S):
+            await send(_start(response.status, response.content_type, headers))
+            for chunk in _then(b"".join(gathered), chunks):
+                packed = packer.compress(chunk) if packer else chunk
+                if packed:
+                    await send({"type": "http.response.body", "body": packed, "more_body": True})
+            rest = packer.flush() if packer else b""
+            await send({"type": "http.response.body", "body": rest, "more_body": False})
 
 
 def _then(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
