@@ -191,3 +191,24 @@ def test_a_body_is_bounded_as_announced_and_as_sent() -> None:
 def test_limits_follow_the_open_files_that_there_may_be() -> None:
     assert Limits(max_connections=3).connections() == 3
     assert Limits(max_connections=1 << 40).connections() < 1 << 40
+
+
+def test_what_waits_behind_answers_is_bounded_for_all_connections_together() -> None:
+    async def main() -> tuple[bytes, int]:
+        application = Slow()
+        async with (
+            served(application, Limits(max_unfinished_bytes=40_000)) as server,
+            server.client() as first,
+            server.client() as second,
+        ):
+            for client in (first, second):
+                client.send(GET)
+                while application.asked < 1 + (client is second):
+                    await asyncio.sleep(0.01)
+                client.send(GET * 1000)
+                await asyncio.sleep(0.2)
+            dropped = await second.until_closed()
+            application.go.set()
+            return dropped, (await first.hear()).status
+
+    assert asyncio.run(asyncio.wait_for(main(), 20)) == (b"", 200)

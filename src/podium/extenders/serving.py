@@ -17,8 +17,9 @@ from podium.extenders.extender import Extender
 from podium.extenders.service import DEFAULT_BODY_LIMIT, ExtenderService
 from podium.serving import Limits, WebServer, listen, run_until_signal, server_context
 
-_LIMITS: Final = Limits(idle_timeout_s=120.0)
-"""A scheduler keeps idle connections for 90 s; the side that closes second loses no request."""
+_LIMITS: Final = Limits(max_connections=256, idle_timeout_s=120.0)
+"""Bodies are large and nobody is asked who he is, so that connections are few. A scheduler keeps
+idle ones for 90 s; the side that closes second loses no request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """The head of a request, from however many pieces it arrives in, and never too much of it.
 
 It is gathered here and parsed at once: a parser that is fed byte by byte copies what it has with
-each one. All connections of a server share what incomplete heads may take.
+each one. All connections of a server share what may wait unparsed.
 """
 
 from dataclasses import dataclass
@@ -12,9 +12,15 @@ from podium.serving.limits import Limits
 
 @dataclass(slots=True)
 class Unfinished:
-    """The bytes of incomplete heads that all connections of a server hold together."""
+    """The bytes that all connections of a server hold unparsed: incomplete heads, and what waits
+    behind a request that is being answered."""
 
+    max_bytes: int
     held_bytes: int = 0
+
+    @property
+    def is_too_much(self) -> bool:
+        return self.held_bytes > self.max_bytes
 
 
 class GatheredHead:
@@ -59,9 +65,9 @@ class GatheredHead:
     def _count(self) -> Refusal | None:
         self._unfinished.held_bytes += len(self._head) - self._counted_bytes
         self._counted_bytes = len(self._head)
-        if self._unfinished.held_bytes > self._limits.max_unfinished_bytes:
-            return Refusal(503, "too many unfinished requests")
-        return None
+        return (
+            Refusal(503, "too many unfinished requests") if self._unfinished.is_too_much else None
+        )
 
 
 def _blank_line(data: bytes | bytearray, start: int) -> int:

@@ -21,7 +21,8 @@ class Limits:
     """Request line and headers. upstream: Go reads 4096 bytes more than its limit of 1 MiB."""
     max_headers: int = 1000
     max_unfinished_bytes: int = 64 << 20
-    """Of the heads that are not complete yet, all connections together."""
+    """Of what waits to be parsed, all connections together: heads that are not complete yet, and
+    requests behind one that is being answered."""
     max_discarded_bytes: int = 256 << 10
     """Of a body that nobody wants, to keep the connection. upstream: as Go."""
     handshake_timeout_s: float = 10.0

@@ -50,6 +50,7 @@ class BoundedProtocol(HttpToolsProtocol):
     ) -> None:
         super().__init__(config, state, {}, asyncio.get_running_loop())
         self._limits = limits
+        self._unfinished = unfinished
         self._gathered = GatheredHead(limits, unfinished)
         self._on_lost = on_lost
         self._reading = _HEAD
@@ -159,11 +160,23 @@ class BoundedProtocol(HttpToolsProtocol):
         return end
 
     def _hold(self, data: bytes, at: int) -> None:
-        if self._held:
-            data, at = self._held[self._held_at :] + data[at:], 0
+        before, before_at = self._release()
+        if before:
+            data, at = before[before_at:] + data[at:], 0
         self._held, self._held_at = data, at
+        self._unfinished.held_bytes += len(data)
         self._flow.pause_reading()
         self._flow.held = True
+        if self._unfinished.is_too_much:
+            self._reading = _REST
+            self.transport.abort()
+
+    def _release(self) -> tuple[bytes, int]:
+        """What was held, and where in it the next request begins."""
+        held, at = self._held, self._held_at
+        self._unfinished.held_bytes -= len(held)
+        self._held, self._held_at = b"", 0
+        return held, at
 
     def _parse(self, data: bytes) -> None:
         try:
@@ -235,7 +248,9 @@ class BoundedProtocol(HttpToolsProtocol):
             on_response=self.on_response_complete,
             may_discard=self._may_discard,
         )
-        self._start_asgi_task(self.cycle, self.app)
+        task = self.loop.create_task(self.cycle.run_asgi(self.app))
+        task.add_done_callback(self.tasks.discard)
+        self.tasks.add(task)
 
     def on_body(self, body: bytes) -> None:
         if self._reading == _REST:
@@ -269,10 +284,8 @@ class BoundedProtocol(HttpToolsProtocol):
             return
         if self._reading == _NOTHING:
             self._expect_request()
-            held, at = self._held, self._held_at
-            self._held, self._held_at = b"", 0
-            if held:
-                self._take(held, at)
+            held, at = self._release()
+            self._take(held, at)
         self._flow.resume_reading()
 
     def shutdown(self) -> None:
@@ -339,7 +352,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _forget(self) -> None:
         self._gathered.clear()
-        self._held, self._held_at = b"", 0
+        self._release()
 
     def _replace_host(self, authority: bytes) -> None:
         self.headers[:] = [pair for pair in self.headers if pair[0] != b"host"]

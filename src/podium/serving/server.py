@@ -53,7 +53,7 @@ class WebServer(uvicorn.Server):
         self._limits = limits
         self._context = context
         self._on_stopping = on_stopping
-        self._unfinished = Unfinished()
+        self._unfinished = Unfinished(limits.max_unfinished_bytes)
         self.accepting = asyncio.Event()
 
     @contextlib.contextmanager
