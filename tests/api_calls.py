@@ -125,9 +125,10 @@ class Api:
         content = body if isinstance(body, bytes) else b""
         if body is not None and not isinstance(body, bytes):
             content = json.dumps(body).encode()
-        request = Request(method, path, parameters_of(query), headers_of(sent), content)
+        request = Request(method, path, {}, headers_of(sent), content)
         try:
-            return self.service.respond(request)
+            request.parameters = parameters_of(query.encode())
+            return self.service.respond(self.service.admit(request))
         except StatusError as problem:
             return refusal(request, problem)
 

@@ -1,5 +1,6 @@
 """`podium extender serve`: which class is served, and what is wrong before it starts."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,8 @@ from command_line import EXAMPLES, podium
 
 from podium.api.errors import InputError
 from podium.cli.extender import load_extender
+from podium.extenders import Extender
+from podium.extenders.serving import Listening
 
 EXAMPLE = str(EXAMPLES / "extenders" / "rack_power.py")
 
@@ -89,3 +92,18 @@ def test_what_cannot_be_served_is_told(
     done = podium(capsys, "extender", "serve", str(code), *arguments)
     assert done.code == 2
     assert said in done.err
+
+
+@pytest.mark.parametrize(("host", "is_told"), [("0.0.0.0", True), ("127.0.0.1", False)])
+def test_whoever_serves_to_all_without_tls_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, host: str, *, is_told: bool
+) -> None:
+    def announce_only(_: Extender, listening: Listening, announce: Callable[[str], None]) -> None:
+        announce(listening.url(1))
+
+    monkeypatch.setattr("podium.cli.extender.serve", announce_only)
+
+    done = podium(capsys, "extender", "serve", EXAMPLE, "--host", host)
+
+    assert done.out == f"RackPower serves filter, prioritize on http://{host}:1\n"
+    assert ("answers whoever reaches 0.0.0.0, in plain text" in done.err) is is_told

@@ -18,6 +18,10 @@ from podium.extenders.serving import Listening, serve
 extender = App(name="extender")
 
 _FORMS = "an extender is given as FILE.py, FILE.py:Class or package.module:Class"
+_OPEN_TO_ALL = (
+    "podium: {name} answers whoever reaches {host}, in plain text: --tls-cert and --tls-key"
+    " encrypt, --client-ca says who may ask"
+)
 _FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
@@ -35,7 +39,7 @@ def serve_command(
     client_ca: Annotated[
         Path | None, Parameter(help="Only take clients with a certificate of this CA (PEM).")
     ] = None,
-    max_request_mib: Annotated[int, Parameter(help="Largest request that is read.")] = 512,
+    max_request_mib: Annotated[int, Parameter(help="Largest request that is read.")] = 16,
     verbose: Annotated[
         bool, Parameter(name=("--verbose", "-v"), negative=(), help="Log more.")
     ] = False,
@@ -67,7 +71,13 @@ def serve_command(
         client_ca=client_ca,
         body_limit=max_request_mib << 20,
     )
-    serve(served, listening, lambda url: print(f"{name} serves {verbs} on {url}", flush=True))
+
+    def announce(url: str) -> None:
+        if listening.is_open_to_all:
+            print(_OPEN_TO_ALL.format(name=name, host=host), file=sys.stderr)
+        print(f"{name} serves {verbs} on {url}", flush=True)
+
+    serve(served, listening, announce)
     return OK
 
 

@@ -2,30 +2,27 @@
 
 `POST /<verb>` for the verbs that the class has written, `/healthz`, `/readyz` and `/metrics` beside
 them. A request that is not right is answered with what would be, and never reaches the extender.
-An exception in the extender's code is an error of that one call: the scheduler reads the class and
-the text, the log has the traceback, the service goes on.
+An exception in the extender's code is an error of that one call: the scheduler reads which method
+failed, the log has the text and the traceback, the service goes on. What an exception says may be
+anything, so that only those of the class ExtenderError are told to others.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, MutableMapping
 from time import perf_counter
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from podium.extenders.extender import VERBS, Extender, ExtenderError, verbs_of
 from podium.extenders.go_shapes import DecodingProblem
 from podium.extenders.metrics import CONTENT_TYPE, ServiceMetrics
 from podium.extenders.verbs import WrongAnswer, answer, error_answer
+from podium.serving import BodyTooLarge, ClientGone, Receive, Scope, Send, read_body
 
 _log = logging.getLogger(__name__)
 
-DEFAULT_BODY_LIMIT: Final = 512 << 20
+DEFAULT_BODY_LIMIT: Final = 16 << 20
 _LOOKS: Final = ("healthz", "readyz", "metrics")
 _TEXT: Final = "text/plain; charset=utf-8"
 _JSON: Final = "application/json"
-
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
 class _Response(NamedTuple):
@@ -62,11 +59,13 @@ class ExtenderService:
                 response = self._look(path, scope)
         except _Refused as refusal:
             response = refusal.response
+        except ClientGone:
+            return
         await _reply(send, response)
         if path in VERBS:
             self.metrics.answered(path, response.code, perf_counter() - started)
 
-    async def _call(self, verb: str, body: bytearray) -> _Response:
+    async def _call(self, verb: str, body: bytes | bytearray) -> _Response:
         try:
             return _Response(200, await answer(self.extender, verb, body), _JSON)
         except DecodingProblem as problem:
@@ -77,9 +76,9 @@ class ExtenderService:
         except WrongAnswer as problem:
             _log.error("%s", problem)
             text = str(problem)
-        except Exception as problem:
+        except Exception:
             _log.exception("%s failed at %s", self._name, verb)
-            text = f"{self._name}.{verb}: {type(problem).__name__}: {problem}".rstrip(": ")
+            text = f"{self._name}.{verb} failed: the extender's log says why"
         self.metrics.failed(verb)
         answered = error_answer(verb, text)
         # The answers of prioritize and preempt have no place for errors, so the status says it.
@@ -113,20 +112,11 @@ class ExtenderService:
             text = f"{scope['path']} takes {allowed}, not {scope['method']}"
             raise _Refused(405, text, (b"allow", allowed.encode()))
 
-    async def _body(self, scope: Scope, receive: Receive) -> bytearray:
-        declared = dict(scope["headers"]).get(b"content-length", b"")
-        if declared.isdigit() and int(declared) > self._body_limit:
-            raise self._too_large()
-        body = bytearray()
-        while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise _Refused(400, "the request was not finished")
-            body += message.get("body", b"")
-            if len(body) > self._body_limit:
-                raise self._too_large()
-            if not message.get("more_body"):
-                return body
+    async def _body(self, scope: Scope, receive: Receive) -> bytes | bytearray:
+        try:
+            return await read_body(scope["headers"], receive, self._body_limit)
+        except BodyTooLarge:
+            raise self._too_large() from None
 
     def _too_large(self) -> _Refused:
         text = f"the request is larger than {self._body_limit >> 20} MiB"

@@ -4,23 +4,22 @@ SIGTERM and SIGINT stop it gracefully: no new connections, calls under way are a
 process ends with success. A second signal does not wait.
 """
 
-import signal
-import socket
+import asyncio
+import ipaddress
 import ssl
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
 from typing import Final
-
-import uvicorn
 
 from podium.api.errors import InputError
 from podium.extenders.extender import Extender
 from podium.extenders.service import DEFAULT_BODY_LIMIT, ExtenderService
+from podium.serving import Limits, WebServer, listen, run_until_signal, server_context
 
-# A scheduler keeps idle connections for 90 s; the side that closes second loses no request.
-_KEEP_ALIVE_S: Final = 120
+_LIMITS: Final = Limits(max_connections=256, idle_timeout_s=120.0)
+"""Bodies are large and nobody is asked who he is, so that connections are few. A scheduler keeps
+idle ones for 90 s; the side that closes second loses no request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,38 +33,51 @@ class Listening:
     client_ca: Path | None = None
     body_limit: int = DEFAULT_BODY_LIMIT
     patience_s: int = 30
+    limits: Limits = field(default=_LIMITS)
 
     def url(self, port: int) -> str:
         scheme = "http" if self.certificate is None else "https"
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{scheme}://{host}:{port}"
 
+    @property
+    def is_open_to_all(self) -> bool:
+        """Whether whoever reaches this machine can ask, and can read along."""
+        return self.certificate is None and not _is_loopback(self.host)
+
 
 def serve(extender: Extender, listening: Listening, announce: Callable[[str], None]) -> None:
     """Serve until told to stop; `announce` hears the address. Raises InputError."""
     _check(listening)
-    config = uvicorn.Config(
-        ExtenderService(extender, body_limit=listening.body_limit),
-        http="httptools",
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_keep_alive=_KEEP_ALIVE_S,
-        timeout_graceful_shutdown=listening.patience_s,
-        ssl_certfile=listening.certificate,
-        ssl_keyfile=listening.key,
-        ssl_ca_certs=str(listening.client_ca) if listening.client_ca else None,
-        ssl_cert_reqs=ssl.CERT_REQUIRED if listening.client_ca else ssl.CERT_NONE,
-    )
-    try:
-        config.load()
-    except (OSError, ValueError) as problem:
-        raise InputError(f"the certificates cannot be used: {problem}") from None
-    listener = _listener(listening)
+    context = _context(listening)
+    listener = listen(listening.host, listening.port)
     url = listening.url(listener.getsockname()[1])
-    _Server(config, lambda: announce(url)).run(sockets=[listener])
+    server = WebServer(
+        ExtenderService(extender, body_limit=listening.body_limit),
+        limits=listening.limits,
+        grace_s=listening.patience_s,
+        context=(lambda: context) if context else None,
+    )
+
+    async def serve_and_announce() -> None:
+        serving = asyncio.ensure_future(server.serve(sockets=[listener]))
+        await server.accepting.wait()
+        announce(url)
+        await serving
+
+    def stop() -> None:
+        server.should_exit = True
+
+    def hurry() -> None:
+        server.force_exit = True
+
+    run_until_signal(serve_and_announce, stop, hurry)
+
+
+def _context(listening: Listening) -> ssl.SSLContext | None:
+    if listening.certificate is None or listening.key is None:
+        return None
+    return server_context(listening.certificate, listening.key, listening.client_ca)
 
 
 def _check(listening: Listening) -> None:
@@ -80,28 +92,8 @@ def _check(listening: Listening) -> None:
         raise InputError("client certificates need TLS: give a certificate and a key as well")
 
 
-def _listener(listening: Listening) -> socket.socket:
+def _is_loopback(host: str) -> bool:
     try:
-        family, *_ = socket.getaddrinfo(listening.host, None, type=socket.SOCK_STREAM)[0]
-        return socket.create_server((listening.host, listening.port), family=family)
-    except OSError as problem:
-        reason = (problem.strerror or str(problem)).lower()
-        where = f"{listening.host}:{listening.port}"
-        raise InputError(f"cannot listen on {where}: {reason}") from None
-
-
-class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._tell_started = started
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._tell_started()
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stopping when told to is success: the signal is not raised again at the end."""
-        del frame
-        if self.should_exit and sig == signal.SIGINT:
-            self.force_exit = True
-        self.should_exit = True
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

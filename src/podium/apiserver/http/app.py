@@ -1,16 +1,18 @@
 """The ASGI application: reads requests, lets the service answer, writes answers.
 
-One request is answered without giving way to others between reading its body and having its
-answer; only then does it wait, for the disk or for a slow client. Bodies are bounded on the way in
-and long lists go out in chunks.
+Who asks and whether they may is found out before anything of a body is read. One request is
+answered without giving way to others between reading its body and having its answer; only then does
+it wait, for the disk or for a slow client. Bodies are bounded on the way in; long lists go out in
+chunks, and a client that does not take them in time is left.
 """
 
 import asyncio
+import contextlib
 import logging
 import zlib
 from collections.abc import Callable, Iterator
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 from podium.apiserver import status_errors
 from podium.apiserver.http.commits import Commits
@@ -18,13 +20,15 @@ from podium.apiserver.http.messages import (
     MAX_BODY_BYTES,
     Request,
     Response,
+    parameters_of,
     request_from,
 )
 from podium.apiserver.http.refusals import refusal
 from podium.apiserver.http.resource_handlers import WatchAnswer
 from podium.apiserver.http.service import Service
-from podium.apiserver.http.watch_stream import Receive, Send, WatchStream
+from podium.apiserver.http.watch_stream import WatchStream
 from podium.apiserver.status_errors import StatusError
+from podium.serving import BodyTooLarge, ClientGone, Message, Receive, Scope, Send, read_body
 
 _LOG: Final = logging.getLogger("podium.apiserver")
 _COMPRESSED_FROM: Final = 128 << 10
@@ -33,6 +37,9 @@ MOST_WATCHES: Final = 10_000
 _BODIES: Final = frozenset(("POST", "PUT", "PATCH", "DELETE"))
 _GZIP_WINDOW: Final = 31  # zlib's way to say: with gzip's header
 _GZIP_HEADERS: Final = [(b"content-encoding", b"gzip"), (b"vary", b"Accept-Encoding")]
+_ANSWER_TIMEOUT_S: Final = 60.0
+"""For a client to take a long answer that is no watch. upstream: kube-apiserver's
+--request-timeout."""
 _BUG: Final = "Internal error occurred: see the server's log"
 _NO_CACHE: Final = (b"cache-control", b"no-cache, private")
 
@@ -41,25 +48,32 @@ class Application:
     """The server, as an ASGI callable."""
 
     def __init__(
-        self, service: Service, randomness: Random, commits: Commits | None = None
+        self,
+        service: Service,
+        randomness: Random,
+        commits: Commits | None = None,
+        guard: Callable[[Request], None] = lambda _: None,
     ) -> None:
+        """`guard` raises StatusError for requests that are not even looked at."""
         self._service = service
         self._randomness = randomness
         self._commits = commits
+        self._guard = guard
         self._stopping = asyncio.Event()
         self._wakes: set[Callable[[], None]] = set()
         self.most_watches = MOST_WATCHES
 
-    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await send({"type": "websocket.close"})
             return
         request = request_from(scope)
-        answer = await self._answer(request, receive)
-        if isinstance(answer, WatchAnswer):
-            await self._stream(request, answer, receive, send)
-        else:
-            await _send(request, answer, send)
+        with contextlib.suppress(ClientGone):
+            answer = await self._answer(request, scope, receive)
+            if isinstance(answer, WatchAnswer):
+                await self._stream(request, answer, receive, send)
+            else:
+                await _send(request, answer, send)
 
     def stop(self) -> None:
         """Say that the server is going: watches end, readiness fails."""
@@ -68,15 +82,26 @@ class Application:
         for wake in list(self._wakes):
             wake()
 
-    async def _answer(self, request: Request, receive: Receive) -> Response | WatchAnswer:
+    async def _answer(
+        self, request: Request, scope: Scope, receive: Receive
+    ) -> Response | WatchAnswer:
         try:
+            self._guard(request)
+            query = scope["query_string"]
+            if query:
+                request.parameters = parameters_of(query)
+            admitted = self._service.admit(request)
             if request.method in _BODIES:
-                request.body = await _body(request, receive)
-            answer = self._service.respond(request)
+                request.body = bytes(await read_body(scope["headers"], receive, MAX_BODY_BYTES))
+            answer = self._service.respond(admitted)
             if self._commits is not None:
                 await self._commits.settled()
         except StatusError as problem:
             return refusal(request, problem)
+        except BodyTooLarge:
+            return refusal(request, status_errors.too_large())
+        except ClientGone:
+            raise
         except Exception:
             _LOG.exception("%s %s failed", request.method, request.path)
             return refusal(request, StatusError(500, "InternalError", _BUG))
@@ -100,28 +125,7 @@ class Application:
             self._wakes.discard(stream.wake)
 
 
-async def _body(request: Request, receive: Receive) -> bytes:
-    """The whole body; one that is too long is refused before it is read."""
-    announced = request.header(b"content-length")
-    if announced.isdigit() and int(announced) > MAX_BODY_BYTES:
-        raise status_errors.too_large()
-    message = await receive()
-    body: bytes = message.get("body", b"")
-    if not message.get("more_body"):
-        return body
-    parts = [body]
-    size = len(body)
-    while message.get("more_body"):
-        message = await receive()
-        part = message.get("body", b"")
-        size += len(part)
-        if size > MAX_BODY_BYTES:
-            raise status_errors.too_large()
-        parts.append(part)
-    return b"".join(parts)
-
-
-def _start(status: int, content_type: bytes, headers: list[tuple[bytes, bytes]]) -> dict[str, Any]:
+def _start(status: int, content_type: bytes, headers: list[tuple[bytes, bytes]]) -> Message:
     return {
         "type": "http.response.start",
         "status": status,
@@ -172,13 +176,15 @@ async def _send_chunks(
     if compresses:
         packer = zlib.compressobj(_COMPRESSION_LEVEL, zlib.DEFLATED, _GZIP_WINDOW)
         headers += _GZIP_HEADERS
-    await send(_start(response.status, response.content_type, headers))
-    for chunk in _then(b"".join(gathered), chunks):
-        packed = packer.compress(chunk) if packer else chunk
-        if packed:
-            await send({"type": "http.response.body", "body": packed, "more_body": True})
-    rest = packer.flush() if packer else b""
-    await send({"type": "http.response.body", "body": rest, "more_body": False})
+    with contextlib.suppress(TimeoutError):  # the protocol breaks off what has no end
+        async with asyncio.timeout(_ANSWER_TIMEOUT_S):
+            await send(_start(response.status, response.content_type, headers))
+            for chunk in _then(b"".join(gathered), chunks):
+                packed = packer.compress(chunk) if packer else chunk
+                if packed:
+                    await send({"type": "http.response.body", "body": packed, "more_body": True})
+            rest = packer.flush() if packer else b""
+            await send({"type": "http.response.body", "body": rest, "more_body": False})
 
 
 def _then(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:

@@ -1,19 +1,19 @@
 """A request and its answer, as far as the server reads the one and writes the other."""
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
-from urllib.parse import parse_qs
 
+from podium.apiserver import status_errors
 from podium.apiserver.json_values import encode
 from podium.apiserver.requests.query import Parameters
+from podium.serving import BadQuery, parse_query
 
 Headers = Mapping[bytes, Sequence[bytes]]
 """By name in lower case; values in the order of arrival."""
 
 MAX_BODY_BYTES: Final = 3 << 20
-_NO_PARAMETERS: Final[Parameters] = {}
-_MAX_PARAMETERS: Final = 100
 
 
 @dataclass(slots=True)
@@ -37,13 +37,12 @@ class Request:
         return tuple(value.decode("latin-1") for value in self.headers.get(name, ()))
 
 
-def request_from(scope: dict[str, Any]) -> Request:
-    """The request of an ASGI scope, still without its body."""
-    query = scope["query_string"]
+def request_from(scope: Mapping[str, Any]) -> Request:
+    """The request of an ASGI scope, still without its parameters and its body."""
     return Request(
         scope["method"],
         scope["raw_path"].decode("latin-1"),
-        parameters_of(query.decode("latin-1")) if query else _NO_PARAMETERS,
+        {},
         headers_of(scope["headers"]),
     )
 
@@ -56,11 +55,12 @@ def headers_of(pairs: Iterable[tuple[bytes, bytes]]) -> Headers:
     return headers
 
 
-def parameters_of(query: str) -> Parameters:
+def parameters_of(query: bytes) -> Parameters:
+    """Raises StatusError: half a query could do more than the whole one."""
     try:
-        return parse_qs(query, keep_blank_values=True, max_num_fields=_MAX_PARAMETERS)
-    except ValueError:
-        return _NO_PARAMETERS
+        return parse_query(query)
+    except BadQuery as problem:
+        raise status_errors.bad_request(str(problem)) from None
 
 
 @dataclass(slots=True)
@@ -81,18 +81,40 @@ def text_response(text: str, status: int = 200) -> Response:
     return Response(status, text.encode(), b"text/plain; charset=utf-8")
 
 
-def warning_headers(warnings: list[str]) -> list[tuple[bytes, bytes]]:
-    """Warnings as headers of their own, cut off where there are too many."""
+def warning_headers(warnings: Iterable[str]) -> list[tuple[bytes, bytes]]:
+    """Warnings as headers of their own, each once; all are cut where they are too long together.
+
+    upstream: a text with control characters is not told, since no header can carry it
+    (`NewWarningHeader`, and `recorder` in apiserver's `endpoints/filters/warning.go`).
+    """
+    texts = [text for text in dict.fromkeys(warnings) if text and _fits_header(text)]
+    is_cut = False
+    written = 0
     headers: list[tuple[bytes, bytes]] = []
-    size = 0
-    for text in warnings:
-        quoted = text.replace("\\", "\\\\").replace('"', '\\"')
-        line = f'299 - "{quoted}"'.encode()
-        size += len(line)
-        if size > _MAX_WARNING_BYTES:
+    for place, text in enumerate(texts):
+        if is_cut and written >= _MAX_WARNINGS:
             break
-        headers.append((b"warning", line))
+        if not is_cut and written + len(text) > _MAX_WARNINGS:
+            is_cut = True
+            headers = [_warning(before[:_MAX_CUT_WARNING]) for before in texts[:place]]
+            written = sum(min(len(before), _MAX_CUT_WARNING) for before in texts[:place])
+        told = text[:_MAX_CUT_WARNING] if is_cut else text
+        written += len(told)
+        headers.append(_warning(told))
     return headers
 
 
-_MAX_WARNING_BYTES: Final = 4096
+_MAX_WARNINGS: Final = 4096
+_MAX_CUT_WARNING: Final = 256
+_NOT_IN_HEADERS: Final = frozenset(("Cc", "Cs"))
+
+
+def _fits_header(text: str) -> bool:
+    if text.isascii() and text.isprintable():
+        return True
+    return not any(unicodedata.category(character) in _NOT_IN_HEADERS for character in text)
+
+
+def _warning(text: str) -> tuple[bytes, bytes]:
+    quoted = text.replace("\\", "\\\\").replace('"', '\\"')
+    return b"warning", f'299 - "{quoted}"'.encode()

@@ -4,6 +4,8 @@ Who asks is found first, then whether they may, then what is asked: so an anonym
 nothing of which resources exist. The HTTP application and the in-process transport both end here.
 """
 
+from dataclasses import dataclass
+
 from podium.apiserver import status_errors
 from podium.apiserver.access import authorisation
 from podium.apiserver.access.attempts import Attempt
@@ -11,6 +13,7 @@ from podium.apiserver.access.grants import Grants
 from podium.apiserver.access.impersonation import Impersonation, wanted_user
 from podium.apiserver.access.reviews import Reviews
 from podium.apiserver.access.tokens import Tokens
+from podium.apiserver.access.users import User
 from podium.apiserver.discovery.documents import Discovery
 from podium.apiserver.http.messages import Request, Response
 from podium.apiserver.http.other_handlers import OtherHandlers, page_not_found
@@ -21,8 +24,20 @@ from podium.apiserver.requests.registry import Registry
 from podium.apiserver.resources.resource import Resource
 
 
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A request whose sender is known and may send it; its body need not be here yet."""
+
+    request: Request
+    user: User
+    parts: list[str]
+    target: Target | None
+    attempt: Attempt | None
+    """What was authorised; None for those who may do everything."""
+
+
 class Service:
-    """Answers every request; what is refused is raised as StatusError."""
+    """Answers every request in two steps; what is refused is raised as StatusError."""
 
     def __init__(self, registry: Registry, tokens: Tokens, openapi: OpenApi) -> None:
         self.registry = registry
@@ -33,7 +48,8 @@ class Service:
         self._resources = ResourceHandlers(registry, Reviews(tokens, self._grants), self._grants)
         self.others = OtherHandlers(self._discovery, openapi)
 
-    def respond(self, request: Request) -> Response | WatchAnswer:
+    def admit(self, request: Request) -> Admitted:
+        """Find out who asks and whether they may, before anything of a body is read."""
         user = self._tokens.authenticated(request.header(b"authorization"))
         wanted = wanted_user(request.headers)
         parts = parts_of(request.path)
@@ -44,8 +60,13 @@ class Service:
             if wanted is not None:
                 user = self._impersonation.impersonate(user, wanted, attempt)
             authorisation.require(user, attempt, self._grants)
+        return Admitted(request, user, parts, target, attempt)
+
+    def respond(self, admitted: Admitted) -> Response | WatchAnswer:
+        """Do what is asked, by now with the body."""
+        request, target = admitted.request, admitted.target
         if target is None:
-            return self.others.handle(request, parts)
+            return self.others.handle(request, admitted.parts)
         resource = self.registry.table.find(target.group, target.version, target.plural)
         if resource is None or _is_misplaced(resource, target):
             if not self._discovery.has_version(target.group, target.version):
@@ -54,7 +75,7 @@ class Service:
         everywhere = resource.is_custom and resource.namespaced and not target.namespace
         if everywhere and request.method not in ("GET", "HEAD"):
             return page_not_found()
-        return self._resources.handle(request, target, resource, user, attempt)
+        return self._resources.handle(request, target, resource, admitted.user, admitted.attempt)
 
 
 def _is_misplaced(resource: Resource, target: Target) -> bool:

@@ -6,9 +6,9 @@ history has moved past its place the stream ends, as upstream ends watches that 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 from podium.apiserver.answers.presenters import event_line
 from podium.apiserver.http.resource_handlers import WatchAnswer
@@ -18,9 +18,7 @@ from podium.apiserver.resources.resource import Resource
 from podium.apiserver.schema import Schema, zero
 from podium.apiserver.status_errors import StatusError
 from podium.apiserver.store.stored import Stored
-
-Receive = Callable[[], Awaitable[dict[str, Any]]]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
+from podium.serving import Receive, Send
 
 _LONGEST_S: Final = 1800.0
 _BOOKMARK_EVERY_S: Final = 60.0

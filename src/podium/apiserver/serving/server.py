@@ -6,25 +6,20 @@ is made, so that the port is known before anything is served; `serve` runs until
 
 import asyncio
 import contextlib
-import errno
 import secrets
-import signal
-import socket
 import tempfile
 import time
-from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random, SystemRandom
-from typing import Any, Final
-
-import uvicorn
+from typing import Final
 
 from podium.api.errors import InputError
 from podium.apiserver.access.tokens import Tokens
 from podium.apiserver.admission import AdmissionSettings
 from podium.apiserver.http.app import Application
 from podium.apiserver.http.commits import Commits
+from podium.apiserver.http.plain_access import refuse_browsers
 from podium.apiserver.http.service import Service
 from podium.apiserver.openapi import OpenApi
 from podium.apiserver.requests.registry import Registry
@@ -33,12 +28,10 @@ from podium.apiserver.serving.bootstrap import bootstrap
 from podium.apiserver.serving.certificates import Certificates, ensure_certificates, write_private
 from podium.apiserver.store.journal import Journal
 from podium.apiserver.store.store import Store
+from podium.serving import Limits, WebServer, listen, run_until_signal, server_context
 
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
-_BACKLOG: Final = 1024
 _GRACE_S: Final = 3
-_GOODBYE_S: Final = 0.3
-_KEEP_ALIVE_S: Final = 90
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +49,7 @@ class ServerOptions:
     """Empty: the one in the data directory, or a new one."""
     taint_new_nodes: bool = False
     """Whether new nodes take no pods until somebody has seen that they are ready."""
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass
@@ -74,7 +68,7 @@ class ApiServer:
         self._closing = contextlib.ExitStack()
         self._application: asyncio.Future[Application] | None = None
         try:
-            self._socket = _listen(options.host, options.port)
+            self._socket = listen(options.host, options.port)
             self._closing.callback(self._socket.close)
             self._journal = Journal(options.data) if options.data else None
             self.token = options.token or _kept_token(options.data)
@@ -118,8 +112,11 @@ class ApiServer:
         if self._journal is not None:
             commits = Commits(self.registry.store, self._journal, self._journal_failed)
             commits.start()
-        application = Application(self._service, Random(), commits)
-        self._server = _Server(self._uvicorn_config(application), application)
+        if self.options.plain:
+            application = Application(self._service, Random(), commits, refuse_browsers)
+        else:
+            application = Application(self._service, Random(), commits)
+        self._server = self._web_server(application)
         self._told().set_result(application)
         try:
             await self._server.serve(sockets=[self._socket])
@@ -155,78 +152,16 @@ class ApiServer:
         self._failure = problem
         self.stop()
 
-    def _uvicorn_config(self, application: Application) -> uvicorn.Config:
-        secure: dict[str, Any] = {}
-        if self.certificates is not None:
-            secure = {
-                "ssl_certfile": str(self.certificates.certificate_file),
-                "ssl_keyfile": str(self.certificates.key_file),
-            }
-        return uvicorn.Config(
+    def _web_server(self, application: Application) -> WebServer:
+        files = self.certificates
+        context = server_context(files.certificate_file, files.key_file) if files else None
+        return WebServer(
             application,
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            ws="none",
-            http="httptools",
-            proxy_headers=False,
-            timeout_keep_alive=_KEEP_ALIVE_S,
-            timeout_graceful_shutdown=_GRACE_S,
-            **secure,
+            limits=self.options.limits,
+            grace_s=_GRACE_S,
+            context=(lambda: context) if context else None,
+            on_stopping=application.stop,
         )
-
-
-class _Server(uvicorn.Server):
-    """uvicorn, which ends watches before it waits for requests to end, and waits for requests only:
-    a client that has none and does not answer to a goodbye holds nobody up."""
-
-    def __init__(self, config: uvicorn.Config, application: Application) -> None:
-        super().__init__(config)
-        self._application = application
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Generator[None, None, None]:
-        """Whoever runs the event loop decides what signals mean."""
-        yield
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._application.stop()
-        leaving = asyncio.ensure_future(self._leave())
-        try:
-            await super().shutdown(sockets)
-        finally:
-            leaving.cancel()
-            self._hang_up()
-
-    async def _leave(self) -> None:
-        while True:
-            await asyncio.sleep(_GOODBYE_S)
-            if not self.server_state.tasks:
-                self._hang_up(lambda transport: transport.get_write_buffer_size() == 0)
-
-    def _hang_up(self, on_whom: Callable[[asyncio.WriteTransport], bool] = lambda _: True) -> None:
-        for connection in list(self.server_state.connections):
-            transport = getattr(connection, "transport", None)
-            if transport is not None and on_whom(transport):
-                transport.abort()
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        listening = socket.create_server((host, port), family=family, backlog=_BACKLOG)
-    except (OSError, OverflowError) as problem:
-        # Some errors of the socket library explain themselves at length in brackets.
-        reason = (getattr(problem, "strerror", None) or str(problem)).partition(" (")[0]
-        remedy = "--port 0 takes any free one" if _is_taken(problem) else ""
-        raise InputError(f"cannot listen on {host}:{port}: {reason}", remedy=remedy) from problem
-    listening.setblocking(False)
-    return listening
-
-
-def _is_taken(problem: Exception) -> bool:
-    return isinstance(problem, OSError) and problem.errno == errno.EADDRINUSE
 
 
 def _kept_token(data: Path | None) -> str:
@@ -245,21 +180,4 @@ def _kept_token(data: Path | None) -> str:
 
 def run(server: ApiServer) -> None:
     """Serve in an event loop of its own until SIGTERM or SIGINT."""
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        runner.run(_serve_until_signal(server))
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
-    """The fast event loop where there is one."""
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.new_event_loop
-    return uvloop.new_event_loop
-
-
-async def _serve_until_signal(server: ApiServer) -> None:
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, server.stop)
-    await server.serve()
+    run_until_signal(server.serve, server.stop, hurry=server.stop)

@@ -8,8 +8,9 @@ Source: `buildHandlerChain` in `cmd/kube-scheduler/app/server.go` (configuration
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, Final
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
 
 from podium.api.go_quoting import quoted
 from podium.live.serving.authentication import Authenticator
@@ -17,15 +18,12 @@ from podium.live.serving.authorization import Authorizer
 from podium.live.serving.exchange import Answer, Request, plain_error, refusal
 from podium.live.serving.pages import Pages
 from podium.live.serving.reviews import ReviewFailed, User
+from podium.serving import BadQuery, BodyTooLarge, ClientGone, Receive, Scope, Send, read_body
 
 _LOG: Final = logging.getLogger("podium.live")
-_LARGEST_BODY: Final = 64 * 1024
+_MAX_BODY_BYTES: Final = 64 * 1024
 _NO_CACHING: Final = (b"cache-control", b"no-cache, private")
 _BROKEN: Final = "This request broke the scheduler's page. Its log says more."
-
-Message = dict[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
 
 
 class Application:
@@ -34,17 +32,23 @@ class Application:
         self._authenticator = authenticator
         self._authorizer = authorizer
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         try:
-            answer = await self._answer(_request(scope), receive)
+            answer = await self._answer(_request(scope), scope, receive)
+        except ClientGone:
+            return
+        except BodyTooLarge:
+            answer = plain_error(413, "http: request body too large")
+        except BadQuery as problem:
+            answer = plain_error(400, str(problem))
         except Exception:
             _LOG.exception("%s %s broke", scope["method"], scope["path"])
             answer = plain_error(500, _BROKEN)
         await _send(answer, send)
 
-    async def _answer(self, request: Request, receive: Receive) -> Answer:
+    async def _answer(self, request: Request, scope: Scope, receive: Receive) -> Answer:
         user = await self._authenticator.user_of(request)
         if user is None:
             return refusal(request, 401, "Unauthorized", "Unauthorized")
@@ -57,17 +61,8 @@ class Application:
         if not verdict.allowed:
             return _forbidden(user, request, verdict.reason)
         if request.method == "PUT":
-            body = await _body(receive)
-            if body is None:
-                return plain_error(413, "http: request body too large")
-            request = Request(
-                request.method,
-                request.path,
-                request.query,
-                request.headers,
-                body,
-                request.certificates,
-            )
+            body = await read_body(scope["headers"], receive, _MAX_BODY_BYTES)
+            request = replace(request, body=bytes(body))
         return self._pages.answer(request)
 
 
@@ -83,7 +78,7 @@ def _harmless(words: str) -> str:
     return words.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _request(scope: Any) -> Request:
+def _request(scope: Scope) -> Request:
     headers: dict[str, tuple[str, ...]] = {}
     for name, value in scope["headers"]:
         key = name.decode("latin-1").lower()
@@ -96,18 +91,6 @@ def _request(scope: Any) -> Request:
         headers,
         certificates=tuple(tls.get("client_cert_chain", ())),
     )
-
-
-async def _body(receive: Receive) -> bytes | None:
-    """What was sent, None if it is too much."""
-    body, more = b"", True
-    while more:
-        message = await receive()
-        body += message.get("body", b"")
-        more = message.get("more_body", False)
-        if len(body) > _LARGEST_BODY:
-            return None
-    return body
 
 
 async def _send(answer: Answer, send: Send) -> None:

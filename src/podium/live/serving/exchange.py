@@ -8,7 +8,8 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
-from urllib.parse import parse_qs
+
+from podium.serving import parse_query
 
 TEXT: Final = "text/plain; charset=utf-8"
 JSON: Final = "application/json"
@@ -39,7 +40,8 @@ class Request:
 
     @property
     def parameters(self) -> dict[str, list[str]]:
-        return parse_qs(self.query, keep_blank_values=True)
+        """Raises BadQuery."""
+        return parse_query(self.query.encode("latin-1"))
 
     @property
     def target(self) -> str:

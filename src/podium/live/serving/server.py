@@ -1,23 +1,17 @@
 """The endpoints on a socket: start, serve, stop.
 
 It listens from the moment it is made, so that a port that is taken is known before anything else
-starts, and serves before the scheduler knows its cluster: a standby answers too. Connections are
-looked at before TLS begins, because somebody who speaks plain HTTP to this port is told so.
+starts, and serves before the scheduler knows its cluster: a standby answers too.
 
 Contract: `stop` takes no new connections, gives requests under way 5 s and then ends them.
 """
 
 import asyncio
-import contextlib
 import logging
-import socket
-import ssl
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from types import TracebackType
 from typing import Final
-
-import uvicorn
 
 from podium.client import KubeClient
 from podium.config.flags.surroundings import StartRefused
@@ -25,18 +19,17 @@ from podium.live.secure_socket import listen
 from podium.live.serving.application import Application
 from podium.live.serving.authentication import Authenticator
 from podium.live.serving.authorization import Authorizer
-from podium.live.serving.greeting import Greeting
 from podium.live.serving.pages import Pages
-from podium.live.serving.protocol import ManagementProtocol
 from podium.live.serving.settings import NOBODY, Reviewers, ServingSettings
 from podium.live.serving.surface import Surface
 from podium.live.serving.tls import ServingTls
 from podium.live.serving.trust import Trust
+from podium.serving import Limits, WebServer
 
 _LOG: Final = logging.getLogger("podium.live")
 _GRACE_S: Final = 5
-_IDLE_S: Final = 90
 _LOOK_UP_EVERY_S: Final = 60.0
+_LIMITS: Final = Limits()
 
 
 class ManagementServer:
@@ -46,6 +39,7 @@ class ManagementServer:
         settings: ServingSettings,
         reviewers: Reviewers = NOBODY,
         clock: Callable[[], float] = time.monotonic,
+        limits: Limits = _LIMITS,
     ) -> None:
         """Listens already; port 0 is any free one. Raises StartRefused."""
         self._settings = settings
@@ -62,25 +56,20 @@ class ManagementServer:
         authenticator = Authenticator(settings.authentication, self._trust, reviewers, clock)
         authorizer = Authorizer(settings.authorization, reviewers, clock)
         self.application = Application(Pages(surface), authenticator, authorizer)
-        self._server: _Server | None = None
+        self._limits = limits
+        self._server: WebServer | None = None
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
         """Serve from now on. Raises StartRefused."""
         await self._look_up()
-        config = uvicorn.Config(
+        self._server = WebServer(
             self.application,
-            http=ManagementProtocol,
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            timeout_keep_alive=_IDLE_S,
-            timeout_graceful_shutdown=_GRACE_S,
+            limits=self._limits,
+            grace_s=_GRACE_S,
+            context=self._tls.context,
+            on_stopping=_tell_stopping,
         )
-        self._server = _Server(config, self._tls.context)
         self._tasks.append(asyncio.create_task(self._server.serve([self._listener])))
         await self._server.accepting.wait()
 
@@ -97,6 +86,7 @@ class ManagementServer:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await serving
+        _LOG.info("[graceful-termination] secure server is exiting")
 
     async def __aenter__(self) -> "ManagementServer":
         await self.start()
@@ -136,38 +126,5 @@ class ManagementServer:
             await asyncio.sleep(_LOOK_UP_EVERY_S)
 
 
-class _Server(uvicorn.Server):
-    """uvicorn with a way of its own to take connections."""
-
-    def __init__(self, config: uvicorn.Config, context: Callable[[], ssl.SSLContext]) -> None:
-        super().__init__(config)
-        self._context = context
-        self.accepting = asyncio.Event()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Generator[None, None, None]:
-        """Whoever runs the event loop decides what signals mean."""
-        yield
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        self.servers = []
-        self._greeting = Greeting(self._protocol, self._context)
-        self._doors = [asyncio.create_task(self._greeting.at(door)) for door in sockets or ()]
-        self.started = True
-        self.accepting.set()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        for door in self._doors:
-            door.cancel()
-        await asyncio.gather(*self._doors, return_exceptions=True)
-        for listener in sockets or ():
-            listener.close()
-        _LOG.info("[graceful-termination] secure server has stopped listening")
-        await self._greeting.stop()
-        await super().shutdown(sockets)
-        for connection in list(self.server_state.connections):
-            connection.transport.abort()
-        _LOG.info("[graceful-termination] secure server is exiting")
-
-    def _protocol(self) -> asyncio.Protocol:
-        return ManagementProtocol(self.config, self.server_state, {})
+def _tell_stopping() -> None:
+    _LOG.info("[graceful-termination] secure server has stopped listening")

@@ -1,0 +1,54 @@
+"""What a server without TLS and without a token takes from whom.
+
+Whoever reaches it may do everything, and it is only reached from the machine it runs on. That
+includes every web page that is open in a browser there: a page can give its own name the address of
+the loopback, and can send forms anywhere. So requests must name the loopback as their host, must
+not come from a page of another origin, and must say that their body is none of a form's.
+"""
+
+import ipaddress
+from typing import Final
+from urllib.parse import urlsplit
+
+from podium.apiserver.http.messages import Request
+from podium.apiserver.status_errors import StatusError, forbidden_path, unsupported_media_type
+
+_FORM_TYPES: Final = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
+"""What a page may send to other origins without asking."""
+
+
+def refuse_browsers(request: Request) -> None:
+    """Raises StatusError for what only a page of somebody else would send."""
+    host = request.header(b"host")
+    if not _is_loopback(host):
+        raise _refused(f"the host {host!r} is not this machine's loopback")
+    for origin in request.header_values(b"origin"):
+        if urlsplit(origin).netloc != host:
+            raise _refused(f"a page of {origin!r} may not ask")
+    if _has_body(request):
+        found = request.header(b"content-type").partition(";")[0].strip().lower()
+        if not found or found in _FORM_TYPES:
+            raise unsupported_media_type(
+                "a server without TLS takes bodies with a Content-Type such as application/json"
+                " only"
+            )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+        return name == "localhost" or ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _has_body(request: Request) -> bool:
+    announced = request.header(b"content-length")
+    return announced not in ("", "0") or bool(request.header(b"transfer-encoding"))
+
+
+def _refused(why: str) -> StatusError:
+    return forbidden_path(
+        f"{why}; a server without TLS takes requests to localhost, 127.0.0.1 or [::1] only: leave"
+        " out --plain to serve others"
+    )

@@ -1,0 +1,36 @@
+"""A web server that strangers may connect to: what every listener of Podium is made of.
+
+limits           how much of everything a client may take
+listening        a socket to listen on
+accepting        connections, TLS for those who speak it
+protocol         HTTP/1.1 on one connection; its parts: gathering, heads, answering
+server           start, serve, stop
+asgi             what an application reads: bodies; query: its parameters
+
+Knows nothing of Kubernetes: what is asked and who may ask is the application's business.
+"""
+
+from podium.serving.asgi import BodyTooLarge, ClientGone, Message, Receive, Scope, Send, read_body
+from podium.serving.limits import Limits
+from podium.serving.listening import bind_listener, listen
+from podium.serving.query import BadQuery, parse_query
+from podium.serving.server import WebServer, run_until_signal
+from podium.serving.tls import server_context
+
+__all__ = [
+    "BadQuery",
+    "BodyTooLarge",
+    "ClientGone",
+    "Limits",
+    "Message",
+    "Receive",
+    "Scope",
+    "Send",
+    "WebServer",
+    "bind_listener",
+    "listen",
+    "parse_query",
+    "read_body",
+    "run_until_signal",
+    "server_context",
+]
