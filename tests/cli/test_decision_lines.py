@@ -7,9 +7,9 @@ from typing import Any, cast
 import pytest
 from builders import make_pod
 from live_clusters import in_live_cluster, is_bound, pod
-from rich.console import Console
 from simulated_clusters import Cluster
 
+from podium.cli.console import Console
 from podium.cli.decision_lines import DecisionLines
 from podium.client.resources import PODS
 from podium.cluster.pod_info import PodInfo
@@ -26,7 +26,7 @@ class Screen:
     def __init__(self, encoding: str = "utf-8") -> None:
         self._raw = io.BytesIO()
         self._file = io.TextIOWrapper(self._raw, encoding=encoding, write_through=True)
-        self.listener = DecisionLines(Console(file=self._file, highlight=False), lambda: 0.0)
+        self.listener = DecisionLines(Console(file=self._file), lambda: 0.0)
 
     @property
     def lines(self) -> list[str]:

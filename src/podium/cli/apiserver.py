@@ -1,6 +1,6 @@
 """`podium apiserver`: an API server in one process, for kubectl and client libraries."""
 
-import sys
+import logging
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +8,8 @@ from cyclopts import Parameter
 
 from podium.api.errors import InputError
 from podium.cli.exit_codes import OK
+from podium.cli.line_logging import start_logging
+from podium.cli.printing import print_line
 
 _SHORTEST_TOKEN = 16
 
@@ -65,6 +67,7 @@ def apiserver(
     from podium.apiserver.serving.kubeconfig import write_kubeconfig
     from podium.apiserver.serving.server import ApiServer, ServerOptions, run
 
+    start_logging(logging.WARNING)
     options = ServerOptions(
         host=host,
         port=port,
@@ -81,9 +84,9 @@ def apiserver(
         server.close()
         raise InputError(f"cannot be written: {problem.strerror}", source=str(target)) from problem
     kept = f"objects in {data}" if data else "objects in memory"
-    print(f"podium: serving {server.url}, {kept}, kubeconfig in {target}", flush=True)
+    print_line(f"podium: serving {server.url}, {kept}, kubeconfig in {target}")
     run(server)
-    print("podium: stopped", file=sys.stderr)
+    print_line("podium: stopped", error=True)
     return OK
 
 

@@ -13,6 +13,7 @@ from podium.bench.isolation import MeasuringError, measure_apart
 from podium.bench.scaling import AXES, markdown, measure_axis, orders_of, with_block
 from podium.cli.bench_progress import runs_progress
 from podium.cli.exit_codes import OK
+from podium.cli.printing import print_lines
 
 AxisName = Literal["nodes", "init", "signatures", "selectors", "domains", "clusters"]
 
@@ -58,7 +59,7 @@ def scaling(
     if write is not None:
         write.write_text(with_block(text, block, str(write)))
     else:
-        print(block)
+        print_lines(block.split("\n"))
     return OK
 
 

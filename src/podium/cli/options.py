@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
 from podium.api.errors import InputError
+from podium.cli.console import Console, DescriptionColumn, Text
 from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.config.load import load_configuration, load_file
 from podium.config.types import Configuration
@@ -85,7 +85,7 @@ def read_scenario(paths: Sequence[str], validation: str) -> Scenario:
         return load_scenario(
             paths,
             validation=Validation(validation),
-            on_file=lambda path: status.update(f"reading {path}"),
+            on_file=lambda path: status.update(Text(f"reading {path}")),
         )
 
 
@@ -108,7 +108,7 @@ def read_bytes(path: str) -> bytes:
 def progress_bar(what: str, total: int) -> Iterator[Progress]:
     """A bar on standard error that shows on terminals only and leaves nothing behind."""
     console = Console(stderr=True)
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (DescriptionColumn(), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     hidden = not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
         progress.add_task(what, total=total)
