@@ -10,6 +10,7 @@ from podium.api.errors import InputError
 from podium.cli.exit_codes import OK
 from podium.cli.line_logging import start_logging
 from podium.cli.printing import print_line
+from podium.files.bounded_files import read_input
 
 _SHORTEST_TOKEN = 16
 
@@ -80,9 +81,9 @@ def apiserver(
     authority = server.certificates.authority if server.certificates else None
     try:
         write_kubeconfig(target, server.url, server.token, authority)
-    except OSError as problem:
+    except InputError:
         server.close()
-        raise InputError(f"cannot be written: {problem.strerror}", source=str(target)) from problem
+        raise
     kept = f"objects in {data}" if data else "objects in memory"
     print_line(f"podium: serving {server.url}, {kept}, kubeconfig in {target}")
     run(server)
@@ -91,11 +92,8 @@ def apiserver(
 
 
 def _token(path: Path) -> str:
-    try:
-        token = path.read_text().strip()
-    except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"cannot be read: {problem}", source=str(path)) from problem
-    if len(token) < _SHORTEST_TOKEN or any(each.isspace() for each in token):
+    token = read_input(str(path)).decode(errors="replace").strip()
+    if len(token) < _SHORTEST_TOKEN or not token.isascii() or any(each.isspace() for each in token):
         raise InputError(
             f"holds no token of at least {_SHORTEST_TOKEN} characters without spaces",
             source=str(path),

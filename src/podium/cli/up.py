@@ -145,9 +145,9 @@ def up(
     authority = server.certificates.authority if server.certificates else None
     try:
         write_kubeconfig(target, server.url, server.token, authority)
-    except OSError as problem:
+    except InputError:
         server.close()
-        raise InputError(f"cannot be written: {problem.strerror}", source=str(target)) from problem
+        raise
 
     def started(cluster: RunningCluster) -> None:
         kept = f"objects in {data}" if data else "objects in memory"
