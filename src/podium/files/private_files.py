@@ -116,7 +116,7 @@ def _find_regular_file(path: Path) -> os.stat_result | None:
     """None if there is no file. Raises InputError for what is not a plain file of ours."""
     try:
         found = path.lstat()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as problem:
         raise _failed("used", path, problem) from None

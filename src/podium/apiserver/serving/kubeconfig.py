@@ -32,5 +32,6 @@ def kubeconfig(server: str, token: str, authority: bytes | None) -> JsonObject:
 
 def write_kubeconfig(path: Path, server: str, token: str, authority: bytes | None) -> None:
     """Raises InputError."""
-    create_private_directory(path.parent)
+    if not path.parent.exists():
+        create_private_directory(path.parent)
     write_private_file(path, as_yaml(kubeconfig(server, token, authority)))
