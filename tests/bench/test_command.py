@@ -12,7 +12,7 @@ import pytest
 from podium.bench.scaling import BEGIN, END
 from podium.cli import main
 from podium.cli.app import build_app
-from podium.cli.bench_view import broken, short
+from podium.cli.bench_view import break_name, short
 
 TINY = ("--nodes", "5", "--repeat", "1")
 NAMED = ("--workload", "basic", *TINY)
@@ -204,9 +204,9 @@ def test_scaling_fills_the_marked_place_of_a_document(
 
 
 def test_long_names_are_broken_before_capital_letters() -> None:
-    assert broken("basic", 10) == "basic"
-    assert broken("SchedulingPodAffinity", 15).splitlines() == ["SchedulingPod", "  Affinity"]
-    assert broken("SchedulingCSIPVs", 12).splitlines() == ["Scheduling", "  CSIPVs"]
+    assert break_name("basic", 10) == ["basic"]
+    assert break_name("SchedulingPodAffinity", 15) == ["SchedulingPod", "  Affinity"]
+    assert break_name("SchedulingCSIPVs", 12) == ["Scheduling", "  CSIPVs"]
 
 
 def test_numbers_keep_three_digits() -> None:

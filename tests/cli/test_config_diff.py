@@ -65,7 +65,7 @@ def test_another_order_is_told() -> None:
     def listed(*names: str) -> dict[str, object]:
         return {"profiles": [{"enabled": [{"name": name, "weight": 0} for name in names]}]}
 
-    assert effective_diff(listed("a", "b", "c"), listed("b", "a", "d")).splitlines() == [
+    assert list(effective_diff(listed("a", "b", "c"), listed("b", "a", "d"))) == [
         '-profiles[0].enabled[c]: {"weight": 0}',
         '+profiles[0].enabled[d]: {"weight": 0}',
         "-profiles[0].enabled in order: a, b",

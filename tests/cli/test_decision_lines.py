@@ -6,10 +6,12 @@ from typing import Any, cast
 
 import pytest
 from builders import make_pod
+from hostile_text import HOSTILE
 from live_clusters import in_live_cluster, is_bound, pod
-from rich.console import Console
 from simulated_clusters import Cluster
 
+from podium.api.go_quoting import escape_unprintable
+from podium.cli.console import Console
 from podium.cli.decision_lines import DecisionLines
 from podium.client.resources import PODS
 from podium.cluster.pod_info import PodInfo
@@ -26,7 +28,7 @@ class Screen:
     def __init__(self, encoding: str = "utf-8") -> None:
         self._raw = io.BytesIO()
         self._file = io.TextIOWrapper(self._raw, encoding=encoding, write_through=True)
-        self.listener = DecisionLines(Console(file=self._file, highlight=False), lambda: 0.0)
+        self.listener = DecisionLines(Console(file=self._file), lambda: 0.0)
 
     @property
     def lines(self) -> list[str]:
@@ -129,3 +131,17 @@ def test_a_cluster_tells_its_decisions() -> None:
     assert "→ default/small node-0" in screen.lines
     (told,) = [line for line in screen.lines if "large" in line]
     assert told.startswith("… default/large 0/1 nodes are available: 1 Insufficient cpu.")
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_names_and_reasons_are_shown_and_not_obeyed(text: str) -> None:
+    shown = []
+    for written in (text, escape_unprintable(text)):
+        screen = Screen()
+        screen.listener.happened(pending(info(f"p-{written}"), f"because {written}"))
+        screen.listener.bound(binding(info(f"q-{written}"), f"n-{written}"), None)
+        screen.listener.bound(binding(info("a"), "b"), error(written))
+        shown.append(screen.lines)
+    assert shown[0] == shown[1]
+    assert len(shown[0]) == 3
+    assert all(line.isprintable() for line in shown[0])

@@ -204,11 +204,11 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 
 def test_a_file_that_may_not_be_read_is_told(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(self: Path) -> bytes:
+    def refuse(_path: str, _limit: int) -> bytes:
         raise PermissionError(13, "Permission denied")
 
     write(file, POD % "a")
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr("podium.files.bounded_files.read_file", refuse)
     with pytest.raises(InputError, match=r"input\.yaml: cannot be read: permission denied"):
         read(file)
 

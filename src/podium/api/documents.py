@@ -171,7 +171,7 @@ def _read_json(text: str, source: str, limits: Limits) -> list[tuple[int, Any]]:
     except _UNREADABLE:
         values = _read_json_stream(text, source, limits)
     for line, value in values:
-        if _deeper_than(limits.depth, value):
+        if is_deeper_than(limits.depth, value):
             raise _too_deep(source, line, limits)
     return values
 
@@ -203,7 +203,8 @@ def _after_space(text: str, position: int) -> int:
     return match.end() if match else position
 
 
-def _deeper_than(limit: int, value: Any) -> bool:
+def is_deeper_than(limit: int, value: Any) -> bool:
+    """Whether maps and lists are nested more than `limit` levels deep; this does not recurse."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(limit):
         level = [

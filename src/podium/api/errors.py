@@ -42,8 +42,13 @@ class InputError(Exception):
             spot = f"{spot} (line {self.line})" if spot else f"line {self.line}"
         return ": ".join(part for part in (self.source, spot, self.path) if part)
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The error for people, a line for each problem; a newline within one is not ours."""
+        return (_sentence(self.place, self.problem, self.remedy),)
+
     def __str__(self) -> str:
-        return _sentence(self.place, self.problem, self.remedy)
+        return "\n".join(self.lines)
 
 
 class ObjectError(Exception):

@@ -41,6 +41,21 @@ def quoted_list(texts: Iterable[str]) -> str:
     return f"[{' '.join(map(quoted, texts))}]"
 
 
+def escape_unprintable(text: str) -> str:
+    """The text on one line, without anything that a terminal would obey rather than show.
+
+    Control, format and bidirectional characters, line separators and bytes that are no UTF-8 are
+    written as in `%q`; quotation marks and backslashes stay, so that escaping twice is escaping
+    once.
+
+    >>> escape_unprintable("web\x1b[31m-0")
+    'web\\x1b[31m-0'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else _escaped(c) for c in text)
+
+
 def _escaped(character: str) -> str:
     if character in _NAMED:
         return _NAMED[character]

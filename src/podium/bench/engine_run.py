@@ -41,7 +41,7 @@ class Workload(msgspec.Struct):
 def read_workload(data: bytes, source: str) -> Workload:
     try:
         return msgspec.json.decode(data, type=Workload)
-    except msgspec.DecodeError as problem:
+    except (msgspec.DecodeError, RecursionError) as problem:
         raise InputError(
             f"not a workload: {problem}",
             source=source,

@@ -59,7 +59,7 @@ def read_results(data: bytes, source: str) -> list[Recorded]:
     """Results that `--json` printed before."""
     try:
         found = msgspec.json.decode(data, type=list[Recorded] | Recorded)
-    except msgspec.DecodeError as problem:
+    except (msgspec.DecodeError, RecursionError) as problem:
         raise InputError(
             f"not the results of a run: {problem}",
             source=source,

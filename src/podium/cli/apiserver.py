@@ -1,6 +1,6 @@
 """`podium apiserver`: an API server in one process, for kubectl and client libraries."""
 
-import sys
+import logging
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +8,9 @@ from cyclopts import Parameter
 
 from podium.api.errors import InputError
 from podium.cli.exit_codes import OK
+from podium.cli.line_logging import start_logging
+from podium.cli.printing import print_line
+from podium.files.bounded_files import read_input
 
 _SHORTEST_TOKEN = 16
 
@@ -65,6 +68,7 @@ def apiserver(
     from podium.apiserver.serving.kubeconfig import write_kubeconfig
     from podium.apiserver.serving.server import ApiServer, ServerOptions, run
 
+    start_logging(logging.WARNING)
     options = ServerOptions(
         host=host,
         port=port,
@@ -77,22 +81,19 @@ def apiserver(
     authority = server.certificates.authority if server.certificates else None
     try:
         write_kubeconfig(target, server.url, server.token, authority)
-    except OSError as problem:
+    except InputError:
         server.close()
-        raise InputError(f"cannot be written: {problem.strerror}", source=str(target)) from problem
+        raise
     kept = f"objects in {data}" if data else "objects in memory"
-    print(f"podium: serving {server.url}, {kept}, kubeconfig in {target}", flush=True)
+    print_line(f"podium: serving {server.url}, {kept}, kubeconfig in {target}")
     run(server)
-    print("podium: stopped", file=sys.stderr)
+    print_line("podium: stopped", error=True)
     return OK
 
 
 def _token(path: Path) -> str:
-    try:
-        token = path.read_text().strip()
-    except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"cannot be read: {problem}", source=str(path)) from problem
-    if len(token) < _SHORTEST_TOKEN or any(each.isspace() for each in token):
+    token = read_input(str(path)).decode(errors="replace").strip()
+    if len(token) < _SHORTEST_TOKEN or not token.isascii() or any(each.isspace() for each in token):
         raise InputError(
             f"holds no token of at least {_SHORTEST_TOKEN} characters without spaces",
             source=str(path),

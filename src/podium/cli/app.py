@@ -12,6 +12,8 @@ from cyclopts import App, CycloptsError, Group
 from podium import __version__
 from podium.api.errors import InputError
 from podium.cli.exit_codes import BAD_INPUT, BROKEN, INTERRUPTED, OK
+from podium.cli.line_logging import guard_last_resort
+from podium.cli.printing import print_line, print_lines, print_traceback
 
 _HELP = """A Kubernetes scheduler that decides as kube-scheduler does, and says why.
 
@@ -73,6 +75,7 @@ def build_app(*, overview: bool = False) -> App:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and give back its exit code."""
+    guard_last_resort()
     words = sys.argv[1:] if arguments is None else list(arguments)
     app = build_app(overview=not words or words[0] in ("-h", "--help"))
     try:
@@ -81,14 +84,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from podium.cli.run import run
 
             return run(*words[1:])
-        result = app(words, exit_on_error=False, print_error=True)
-    except CycloptsError:
+        result = app(words, exit_on_error=False, print_error=False)
+    except CycloptsError as problem:
+        _tell_usage_error(problem)
         return BAD_INPUT
     except InputError as problem:
-        print(f"podium: {problem}", file=sys.stderr)
+        print_lines((f"podium: {problem.lines[0]}", *problem.lines[1:]), error=True)
         return BAD_INPUT
     except KeyboardInterrupt:
-        print("podium: interrupted", file=sys.stderr)
+        print_line("podium: interrupted", error=True)
         return INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()
@@ -99,14 +103,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return result if isinstance(result, int) else OK
 
 
+def _tell_usage_error(problem: CycloptsError) -> None:
+    from cyclopts import CycloptsPanel
+
+    from podium.cli.console import Console, Text
+
+    Console(stderr=True).print(CycloptsPanel(Text(str(problem), "default")))
+
+
 def _tell_bug(problem: Exception) -> None:
     """What only a bug can cause: where it was, and if `--validate` found it, what is broken."""
     from podium.engine.validation import InvariantBroken
 
-    traceback.print_exception(problem)
+    print_traceback("".join(traceback.format_exception(problem)))
     if isinstance(problem, InvariantBroken):
         whose = f", in the cycle of pod {problem.pod}" if problem.pod else ""
-        print(f"podium: the state is broken after {problem.transition}{whose}:", file=sys.stderr)
-        for broken in problem.broken:
-            print(f"  - {broken}", file=sys.stderr)
-    print("podium: this is a bug; please report it with the lines above", file=sys.stderr)
+        print_line(f"podium: the state is broken after {problem.transition}{whose}:", error=True)
+        print_lines((f"  - {broken}" for broken in problem.broken), error=True)
+    print_line("podium: this is a bug; please report it with the lines above", error=True)

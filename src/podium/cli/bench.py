@@ -1,6 +1,5 @@
 """`podium bench`: how fast the engine decides on this machine."""
 
-import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -27,6 +26,7 @@ from podium.cli.bench_scaling import scaling
 from podium.cli.bench_view import BenchView
 from podium.cli.exit_codes import OK
 from podium.cli.tables import print_document
+from podium.files.bounded_files import MAX_CLUSTER_BYTES, read_input
 
 bench = App(name="bench")
 bench.command(scaling)
@@ -174,10 +174,7 @@ def _suggestion(name: str) -> str:
 
 
 def _read(path: Path) -> bytes:
-    try:
-        return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
-    except OSError as problem:
-        raise InputError(f"cannot be read: {problem.strerror}", source=str(path)) from problem
+    return read_input(str(path), MAX_CLUSTER_BYTES)
 
 
 def _write(path: Path, text: str) -> None:

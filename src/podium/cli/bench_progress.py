@@ -7,11 +7,11 @@ since a long table may take minutes.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
-from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, TaskID, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
 from podium.bench.figures import Figures
+from podium.cli.console import Console, DescriptionColumn
 
 
 class Progress:
@@ -33,12 +33,12 @@ class Progress:
         text = f"{what}: {figures.pods_per_s:,.0f} pods/s"
         self._bars.update(self._task, completed=self._ended, description=text)
         if not self._console.is_terminal:
-            self._console.print(text, markup=False, soft_wrap=True)
+            self._console.print(text, soft_wrap=True)
 
 
 @contextmanager
 def runs_progress(runs: int) -> Iterator[Progress]:
-    console = Console(stderr=True, highlight=False)
+    console = Console(stderr=True)
     with _bars(console) as bars:
         task = bars.add_task("measuring", total=runs)
         yield Progress(console, bars, task)
@@ -53,5 +53,5 @@ def file_progress(name: str, total: int) -> Iterator[Callable[[int], None]]:
 
 
 def _bars(console: Console) -> Bars:
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    columns = (DescriptionColumn(), BarColumn(), TimeElapsedColumn())
     return Bars(*columns, console=console, transient=True, disable=not console.is_terminal)

@@ -13,6 +13,8 @@ from podium.bench.isolation import MeasuringError, measure_apart
 from podium.bench.scaling import AXES, markdown, measure_axis, orders_of, with_block
 from podium.cli.bench_progress import runs_progress
 from podium.cli.exit_codes import OK
+from podium.cli.printing import print_lines
+from podium.files.bounded_files import read_input
 
 AxisName = Literal["nodes", "init", "signatures", "selectors", "domains", "clusters"]
 
@@ -58,7 +60,7 @@ def scaling(
     if write is not None:
         write.write_text(with_block(text, block, str(write)))
     else:
-        print(block)
+        print_lines(block.split("\n"))
     return OK
 
 
@@ -72,9 +74,6 @@ def _described(order: Order) -> str:
 
 def _document(path: Path) -> str:
     """A document's text, once it is sure that it has a place for tables."""
-    try:
-        text = path.read_text()
-    except OSError as problem:
-        raise InputError(f"cannot be read: {problem.strerror}", source=str(path)) from problem
+    text = read_input(str(path)).decode(errors="replace")
     with_block(text, "", str(path))
     return text

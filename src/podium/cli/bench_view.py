@@ -11,6 +11,7 @@ from podium.bench.cases import ALIASES, CASES
 from podium.bench.comparison import FASTER, SLOWER, Comparison
 from podium.bench.figures import Result
 from podium.bench.function_times import FunctionTime
+from podium.cli.console import stack_lines
 from podium.cli.tables import Screen
 
 NAME_WIDTH = 26
@@ -37,7 +38,7 @@ class BenchView:
         for result in results:
             best = result.best
             table.add_row(
-                broken(result.workload, NAME_WIDTH),
+                stack_lines(break_name(result.workload, NAME_WIDTH)),
                 f"{best.pods:,}",
                 f"{best.pods_per_s:,.0f}",
                 f"{result.slowest:,.0f}",
@@ -69,7 +70,7 @@ class BenchView:
         table = _table("workload", "before", "now", "ratio", "by CPU\ntime", "verdict")
         for compared in comparisons:
             table.add_row(
-                broken(compared.name, NAME_WIDTH),
+                stack_lines(break_name(compared.name, NAME_WIDTH)),
                 f"{compared.before.pods_per_s:,.0f}",
                 f"{compared.now.pods_per_s:,.0f}",
                 f"{compared.ratio:.2f}",
@@ -112,24 +113,25 @@ class BenchView:
 
 
 def _table(first: str, *others: str) -> Table:
-    """A narrow table: a column of names, then columns of numbers."""
+    """A narrow table: a column of names, then columns of numbers; headings may have newlines."""
     table = Table(
         box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="dim", padding=0
     )
     table.add_column(first, no_wrap=True, min_width=NAME_WIDTH, vertical="top")
     for heading in others:
-        table.add_column(heading, justify="right", no_wrap=True, min_width=5)
+        title = stack_lines(heading.split("\n"))
+        table.add_column(title, justify="right", no_wrap=True, min_width=5)
     return table
 
 
-def broken(name: str, width: int) -> str:
+def break_name(name: str, width: int) -> list[str]:
     """A long name in several lines, broken before capital letters."""
     lines = [""]
     for part in re.findall(r"[A-Z]*[^A-Z]+|[A-Z]+$", name) or [name]:
         if lines[-1] and len(lines[-1]) + len(part) > width:
             lines.append("  ")
         lines[-1] += part
-    return "\n".join(lines)
+    return lines
 
 
 def short(number: float) -> str:

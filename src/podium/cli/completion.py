@@ -1,5 +1,6 @@
 """`podium completion`: a script that completes commands and options in a shell."""
 
+import sys
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
@@ -20,5 +21,5 @@ def completion(
     """
     from podium.cli.app import build_app
 
-    print(build_app().generate_completion(prog_name="podium", shell=shell))
+    sys.stdout.write(build_app().generate_completion(prog_name="podium", shell=shell) + "\n")
     return OK

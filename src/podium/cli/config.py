@@ -1,6 +1,7 @@
 """`podium config`: what a scheduler configuration says, and whether it says it right."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
@@ -15,6 +16,7 @@ from podium.cli.config_view import (
 from podium.cli.exit_codes import BAD_INPUT, NO, OK
 from podium.cli.feature_gate_flags import read_gates
 from podium.cli.options import Gates, PluginFiles
+from podium.cli.printing import print_lines
 from podium.cli.tables import Screen, print_document
 from podium.config.convert import to_v1
 from podium.config.effective import effective
@@ -110,9 +112,9 @@ def show(
         plain = FileJudge(judge.gates)
         defaults = plain.defaults(found.configuration.api_version).effective
         assert defaults is not None
-        print(effective_diff(defaults, found.effective), end="")
+        print_lines(effective_diff(defaults, found.effective))
     else:
-        print(effective_yaml(found.effective), end="")
+        _print_yaml(found.effective)
     return OK
 
 
@@ -169,9 +171,11 @@ def convert(
     found = FileJudge(read_gates(feature_gates), tuple(plugin or ())).load(file)
     assert found.configuration is not None
     conversion = to_v1(found.configuration)
-    for text in conversion.changed:
-        print(f"# changed: {text}")
-    for text in conversion.lost:
-        print(f"# lost: {text}")
-    print(effective_yaml(effective(conversion.configuration)), end="")
+    print_lines(f"# changed: {text}" for text in conversion.changed)
+    print_lines(f"# lost: {text}" for text in conversion.lost)
+    _print_yaml(effective(conversion.configuration))
     return NO if conversion.lost else OK
+
+
+def _print_yaml(document: Mapping[str, Any]) -> None:
+    print_lines(effective_yaml(document).removesuffix("\n").split("\n"))

@@ -18,11 +18,11 @@ from typing import Any, Final
 _ABSENT: Final = object()
 
 
-def effective_diff(defaults: Mapping[str, Any], document: Mapping[str, Any]) -> str:
-    """Lines with `-` for the defaults and `+` for the document; empty if nothing differs."""
+def effective_diff(defaults: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[str]:
+    """Lines with `-` for the defaults and `+` for the document; none if nothing differs."""
     profiles = document["profiles"]
     ours = {**defaults, "profiles": defaults["profiles"] * len(profiles)}
-    return "".join(f"{line}\n" for line in _lines("", ours, document))
+    return _lines("", ours, document)
 
 
 def _lines(path: str, default: Any, value: Any) -> Iterator[str]:

@@ -13,7 +13,6 @@ from cyclopts import Parameter
 
 from podium.api.errors import InputError
 from podium.cli.machine import Machine
-from podium.cli.options import read_bytes
 from podium.cli.user_plugins import equip
 from podium.config.buildable import certificates_problem
 from podium.config.errors import ConfigurationError, FieldProblem
@@ -25,6 +24,7 @@ from podium.config.plugin_args import RawArgs
 from podium.config.points import ExtensionPoint
 from podium.config.types import API_VERSION, KIND, Configuration
 from podium.extenders.tls import tls_clients
+from podium.files.bounded_files import read_input
 from podium.framework.plugin_arguments import ArgumentsError, arguments_of
 from podium.framework.points import serves
 from podium.framework.registry import Registry
@@ -59,7 +59,7 @@ class FileJudge:
 
     def check(self, path: str) -> Checked:
         try:
-            data = read_bytes(path)
+            data = read_input(path)
         except InputError as error:
             mistake = Mistake(error.problem)
             return Checked(path, Examination(message=error.problem, mistakes=(mistake,)), False)
@@ -67,7 +67,7 @@ class FileJudge:
 
     def load(self, path: str | None) -> Examination:
         """An examination that went well, of the defaults if there is no file."""
-        found = self.defaults() if path is None else self.examine(read_bytes(path))
+        found = self.defaults() if path is None else self.examine(read_input(path))
         if not found.loads:
             remedies = (mistake.remedy for mistake in found.mistakes if mistake.remedy)
             raise ConfigurationError(

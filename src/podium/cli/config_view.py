@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import yaml
-from rich.text import Text
 
 from podium.api.yaml_scalars import ScalarError, plain
-from podium.cli.tables import Screen, count
+from podium.cli.console import RichText, Text
+from podium.cli.tables import Screen, count, dump_yaml
 from podium.config.examine import Examination
 from podium.config.expand import PointLists
 from podium.config.points import ExtensionPoint
@@ -74,7 +74,7 @@ def show_checked(screen: Screen, results: Iterable[tuple[str, Examination]]) -> 
                 _print_line(screen, Text(f"    {screen.signs.arrow} {mistake.remedy}", style="dim"))
 
 
-def _print_line(screen: Screen, line: Text) -> None:
+def _print_line(screen: Screen, line: RichText) -> None:
     """A line that stays one, so that it can be searched for and clicked on."""
     screen.console.print(line, soft_wrap=True)
 
@@ -91,9 +91,7 @@ def _notes(found: Examination) -> list[str]:
 
 
 def effective_yaml(document: Mapping[str, Any]) -> str:
-    return yaml.dump(
-        document, Dumper=_Dumper, sort_keys=True, allow_unicode=True, width=1000, indent=2
-    )
+    return dump_yaml(document, _Dumper, sort_keys=True)
 
 
 def show_points(screen: Screen, lists: Mapping[str, PointLists]) -> None:
@@ -110,7 +108,7 @@ def show_points(screen: Screen, lists: Mapping[str, PointLists]) -> None:
         screen.print(table)
 
 
-def _verdict(sign: str, style: str, file: str, text: str) -> Text:
+def _verdict(sign: str, style: str, file: str, text: str) -> RichText:
     return Text.assemble((sign, style), f" {file}  ", (text, style))
 
 
@@ -126,7 +124,7 @@ def _represent_text(dumper: Any, text: str) -> Any:
         is_text = plain(text) == text and isinstance(plain(text), str)
     except ScalarError:
         is_text = False
-    style = None if is_text and text != "<<" else '"'
+    style = None if is_text and text != "<<" and text.isprintable() else '"'
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 

@@ -7,6 +7,7 @@ import msgspec
 
 from podium.cli.asking_extenders import asker_of
 from podium.cli.exit_codes import OK
+from podium.cli.printing import escape_in_json
 from podium.parity.cases import Case, Step, read_cases
 from podium.parity.replay import decide as decide_case
 
@@ -38,5 +39,5 @@ def decide_stream(source: BinaryIO, target: BinaryIO) -> None:
             objects=case.objects,
             steps=steps,
         )
-        target.write(encoder.encode(decided) + b"\n")
+        target.write(escape_in_json(encoder.encode(decided).decode()).encode() + b"\n")
         target.flush()

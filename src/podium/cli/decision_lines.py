@@ -10,9 +10,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
 
-from rich.console import Console
-from rich.text import Text
-
+from podium.cli.console import Console, Text
 from podium.engine import Attempt
 from podium.engine.binding import Binding
 from podium.engine.requests import Event

@@ -7,11 +7,10 @@ more room than ten.
 
 import re
 
-from rich.text import Text
-
+from podium.cli.console import RichText, Text, stack_lines
 from podium.cli.extender_view import show_consulted
 from podium.cli.node_view import scored, show_node
-from podium.cli.tables import Screen, count, some
+from podium.cli.tables import Heading, Screen, count, some
 from podium.engine.decision import Decision
 from podium.framework.status import Code
 from podium.simulator import Outcome, PodStory
@@ -56,7 +55,7 @@ def _show_head(story: PodStory, screen: Screen) -> None:
         screen.print(Text.assemble((f"{title:<10}", "dim"), text))
 
 
-def _verdict(story: PodStory, screen: Screen) -> Text:
+def _verdict(story: PodStory, screen: Screen) -> RichText:
     result, last = story.result, story.last
     if last is None or not result.placed:
         bad = result.outcome in (Outcome.UNSCHEDULABLE, Outcome.ERROR)
@@ -114,8 +113,10 @@ def _show_ranking(explanation: Explanation, screen: Screen, *, wide: bool, top: 
         alone = "; with one node there is nothing to score" if len(names) == 1 else ""
         screen.print(some(names, top) + alone)
         return
-    columns = [f"{_WORD_BREAK.sub(chr(10), plugin)}\nx{weights[plugin]}" for plugin in plugins]
-    right = ("RANK", "TOTAL", *columns)
+    columns = [
+        stack_lines((*_WORD_BREAK.split(plugin), f"x{weights[plugin]}")) for plugin in plugins
+    ]
+    right: list[Heading] = ["RANK", "TOTAL", *columns]
     table = screen.table(
         "RANK", "NODE", "TOTAL", *columns, right=right, whole=("RANK", "NODE", "TOTAL")
     )
@@ -230,7 +231,7 @@ def _show_verdicts(explanation: Explanation, screen: Screen, *, top: int) -> Non
     names += [name for group in explanation.rejections() for name in group.nodes]
     names = names[:top]
     screen.heading("Filters", f"asked about {len(names)} of {explanation.node_count:,} nodes")
-    columns = [_WORD_BREAK.sub("\n", plugin) for plugin in plugins]
+    columns = [stack_lines(_WORD_BREAK.split(plugin)) for plugin in plugins]
     table = screen.table("NODE", *columns, whole=("NODE",))
     for name in names:
         objections = explanation.objections(name)

@@ -3,11 +3,11 @@
 import asyncio
 import contextlib
 import signal
-import sys
 
 from podium import __version__
 from podium.api.errors import InputError
 from podium.cli.options import progress_bar
+from podium.cli.printing import print_line
 from podium.client import KubeClient, Unreachable
 from podium.client.api_errors import ApiError
 from podium.client.connection import transport_for
@@ -36,7 +36,7 @@ async def inhabit(
         raise InputError(f"cannot be reached: {problem}", source=server) from None
     finally:
         await transport.close()
-    print("podium: stopped", file=sys.stderr)
+    print_line("podium: stopped", error=True)
 
 
 async def _refuse_rivals(client: KubeClient, options: SimulatedClusterOptions) -> None:
@@ -74,7 +74,7 @@ async def _live(
         await asyncio.wait((running, started, stopped), return_when=asyncio.FIRST_COMPLETED)
     try:
         if population.started.is_set():
-            print(f"podium: {_summary(options, speed)} at {server}", flush=True)
+            print_line(f"podium: {_summary(options, speed)} at {server}")
         await asyncio.wait((running, stopped), return_when=asyncio.FIRST_COMPLETED)
         if running.done():
             running.result()

@@ -4,6 +4,9 @@ Text is klog's: `E1115 12:00:00.000000    1234 run.py:72] "command failed" err="
 for the severity, and quoted messages with keys and values, or plain text where upstream has that.
 JSON is what `--logging-format=json` gives. Errors and warnings go to standard error, and so does
 everything else unless the streams are to be split.
+
+A record begins a line and further lines of it begin with a tab, whatever pods, servers and
+extenders are called or say (`podium.cli.printing`).
 """
 
 import json
@@ -15,7 +18,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from podium.api.go_quoting import quoted
+from podium.api.go_quoting import escape_unprintable, quoted
+from podium.cli.printing import escape_in_json
 from podium.config.flags.logging_checks import JSON
 from podium.config.flags.options import Logs
 
@@ -102,8 +106,8 @@ class _TextLine(logging.Formatter):
         fields: dict[str, Any] | None = getattr(record, "fields", None)
         text = record.getMessage()
         if fields is None:
-            told = f"\n{self.formatException(record.exc_info)}" if record.exc_info else ""
-            return header + text + told
+            told = self.formatException(record.exc_info).split("\n") if record.exc_info else ()
+            return "\n".join((header + escape_unprintable(text), *map(_continued, told)))
         pairs = (f" {key}={_value(value)}" for key, value in fields.items())
         return header + quoted(text) + "".join(pairs)
 
@@ -120,13 +124,22 @@ class _JsonLine(logging.Formatter):
         line.update(getattr(record, "fields", None) or {})
         if record.exc_info:
             line["stacktrace"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+        return _compact_json(line)
 
 
 def _value(value: Any) -> str:
     if not isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return _compact_json(value)
     if "\n" not in value:
         return quoted(value)
     lines = value.removesuffix("\n").split("\n")
-    return "\n".join(("<", *(f"\t{line}" for line in lines), " >"))
+    return "\n".join(("<", *map(_continued, lines), " >"))
+
+
+def _continued(line: str) -> str:
+    """A further line of a record, which cannot pass for one of its own."""
+    return f"\t{escape_unprintable(line)}"
+
+
+def _compact_json(value: Any) -> str:
+    return escape_in_json(json.dumps(value, ensure_ascii=False, separators=(",", ":")))

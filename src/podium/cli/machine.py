@@ -10,6 +10,7 @@ from pathlib import Path
 
 from podium.config.flags.options import SecureServing
 from podium.config.flags.surroundings import FileProblem
+from podium.files.bounded_files import read_file
 from podium.live.secure_socket import listen
 
 
@@ -18,12 +19,12 @@ class Machine:
 
     def read(self, path: str) -> bytes:
         try:
-            return Path(path).read_bytes()
-        except IsADirectoryError as problem:
-            # Go can open a directory, and then not read it.
-            raise _refusal("read", path, problem) from None
+            return read_file(path)
         except (OSError, ValueError) as problem:
-            raise _refusal("open", path, problem) from None
+            # Go can open a directory, and then not read it.
+            number = getattr(problem, "errno", None)
+            call = "read" if number in (errno.EISDIR, errno.EFBIG) else "open"
+            raise _refusal(call, path, problem) from None
 
     def write(self, path: str, text: str) -> None:
         """Raises FileProblem."""

@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from podium.api.errors import InputError
-from podium.cli.options import read_bytes
+from podium.files.bounded_files import read_input
 from podium.simulated_cluster.nodes.templates import default_template, nodes_from, read_templates
 from podium.simulated_cluster.pods.stage_files import default_stages, read_stages
 from podium.simulated_cluster.pods.stages import Stage
@@ -55,7 +55,7 @@ def read_nodes(
     found = [
         each
         for path in templates or ()
-        for each in read_templates(read_bytes(str(path)), str(path))
+        for each in read_templates(read_input(str(path)), str(path))
     ]
     names = [name.strip() for name in zones.split(",") if name.strip()]
     usual = [] if found else [default_template(cpu=cpu, memory=memory, pods=pods)]
@@ -65,7 +65,7 @@ def read_nodes(
 def read_stage_file(path: Path | None) -> tuple[Stage, ...]:
     if path is None:
         return default_stages()
-    return read_stages(read_bytes(str(path)), str(path))
+    return read_stages(read_input(str(path)), str(path))
 
 
 def checked_speed(speed: float) -> float:

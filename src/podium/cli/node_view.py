@@ -1,8 +1,7 @@
 """One node in full: what every filter and every score plugin said about a pod on it."""
 
-from rich.text import Text
-
 from podium.api.pod import Pod
+from podium.cli.console import Text
 from podium.cli.tables import Screen, amount
 from podium.engine.decision import NodeScore
 from podium.simulator.explanation import Explanation

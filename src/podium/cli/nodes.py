@@ -1,14 +1,14 @@
 """`podium nodes`: simulated nodes and controllers for an API server that has none."""
 
 import logging
-import sys
-from typing import Annotated, Final
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from podium.cli.event_loop import run
 from podium.cli.exit_codes import OK
 from podium.cli.inhabiting import inhabit
+from podium.cli.line_logging import start_logging
 from podium.cli.node_options import (
     Count,
     Cpu,
@@ -25,8 +25,6 @@ from podium.cli.node_options import (
 from podium.client.connection import find_settings
 from podium.simulated_cluster import SimulatedClusterOptions
 from podium.simulated_cluster.controller_registry import ALL, chosen
-
-_FORMAT: Final = "%(asctime)s %(levelname)s %(message)s"
 
 
 def nodes(
@@ -84,9 +82,7 @@ def nodes(
     **Exit code** 0 after SIGTERM or SIGINT, 2 if the server cannot be reached or the input is
     wrong.
     """
-    logging.basicConfig(
-        level=logging.INFO if verbose else logging.WARNING, format=_FORMAT, stream=sys.stderr
-    )
+    start_logging(logging.INFO if verbose else logging.WARNING)
     checked_speed(speed)
     options = SimulatedClusterOptions(
         nodes=read_nodes(count, template, cpu, memory, pods, zones),

@@ -1,19 +1,17 @@
 """Options that several commands share, and how they become a scenario and a configuration."""
 
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-from podium.api.errors import InputError
+from podium.cli.console import Console, DescriptionColumn, Text
 from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.config.load import load_configuration, load_file
 from podium.config.types import Configuration
+from podium.files.bounded_files import read_input
 from podium.simulator import Scenario, Validation, load_scenario
 
 Filename = Annotated[
@@ -85,30 +83,21 @@ def read_scenario(paths: Sequence[str], validation: str) -> Scenario:
         return load_scenario(
             paths,
             validation=Validation(validation),
-            on_file=lambda path: status.update(f"reading {path}"),
+            on_file=lambda path: status.update(Text(f"reading {path}")),
         )
 
 
 def read_configuration(path: str | None, gates: FeatureGates = DEFAULT_GATES) -> Configuration:
     if path is None:
         return load_configuration(None, gates=gates)
-    return load_file(read_bytes(path), source=path, gates=gates)
-
-
-def read_bytes(path: str) -> bytes:
-    """A file's content, or that of standard input for `-`."""
-    try:
-        return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-    except OSError as problem:
-        reason = (problem.strerror or str(problem)).lower()
-        raise InputError(f"cannot be read: {reason}", source=path) from None
+    return load_file(read_input(path), source=path, gates=gates)
 
 
 @contextmanager
 def progress_bar(what: str, total: int) -> Iterator[Progress]:
     """A bar on standard error that shows on terminals only and leaves nothing behind."""
     console = Console(stderr=True)
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (DescriptionColumn(), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     hidden = not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
         progress.add_task(what, total=total)

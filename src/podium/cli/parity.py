@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
-from rich.console import Console
-from rich.progress import Progress
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn
 from rich.table import Table
 
+from podium.cli.console import Console, DescriptionColumn, Text
 from podium.cli.exit_codes import NO, OK
 from podium.cli.tables import print_document
 from podium.parity.cases import case_files, family_of
@@ -32,7 +32,9 @@ def parity(
     files = case_files(paths)
     tallies: list[Agreement] = []
     console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+    columns = (DescriptionColumn(), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    hidden = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
         task = progress.add_task("cases", total=len(files))
         for path in files:
             progress.update(task, description=family_of(path))
@@ -81,11 +83,12 @@ def _print_tables(tallies: list[Agreement]) -> None:
 
 def _print_difference(console: Console, difference: Difference) -> None:
     heading = f"{difference.case} step {difference.step}: {difference.field}"
-    console.print(f"\n[bold]{heading}[/bold]", highlight=False)
+    console.print()
+    console.print(Text(heading, "bold"))
     for path, expected, found in narrow(difference.expected, difference.found)[:4]:
         place = f" {path}" if path else ""
-        console.print(f"  recorded{place}: {expected!r}", markup=False, highlight=False)
-        console.print(f"  decided {place}: {found!r}", markup=False, highlight=False)
+        console.print(f"  recorded{place}: {expected!r}")
+        console.print(f"  decided {place}: {found!r}")
 
 
 def _sum(tallies: list[Agreement]) -> Agreement:

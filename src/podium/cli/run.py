@@ -16,6 +16,7 @@ from cyclopts import Parameter
 from podium.api.go_quoting import quoted, quoted_list
 from podium.cli.exit_codes import NO, OK
 from podium.cli.kube_log import KubeLog
+from podium.cli.printing import print_line, print_lines
 from podium.config.errors import ConfigurationError, joined
 from podium.config.feature_gates import CURRENT_RELEASE, FeatureGateError
 from podium.config.flags.definitions import CURRENT
@@ -53,16 +54,16 @@ def run(*arguments: Annotated[str, Parameter(allow_leading_hyphen=True)]) -> int
     try:
         parsed = parse_flags(arguments)
     except FlagError as problem:
-        print(usage_text(_columns(sys.stderr.isatty())), file=sys.stderr)
-        print(f"Error: {problem}", file=sys.stderr)
+        print_lines(usage_text(_columns(sys.stderr.isatty())).split("\n"), error=True)
+        print_line(f"Error: {problem}", error=True)
         return NO
     options = options_of(parsed)
     if options.help:
-        print(help_text(_columns(sys.stdout.isatty())), end="")
+        print_lines(help_text(_columns(sys.stdout.isatty())).removesuffix("\n").split("\n"))
         return OK
     if any(options.positional):
         listed = quoted_list(options.positional)
-        print(f'Error: "kube-scheduler" does not take any arguments, got {listed}', file=sys.stderr)
+        print_line(f'Error: "kube-scheduler" does not take any arguments, got {listed}', error=True)
         return NO
     try:
         settled = settled_gates(options.versions)
@@ -70,11 +71,12 @@ def run(*arguments: Annotated[str, Parameter(allow_leading_hyphen=True)]) -> int
         KubeLog().error("command failed", err=str(problem))
         return NO
     if options.version in ("true", "raw"):
-        print(_version_struct() if options.version == "raw" else f"Kubernetes {KUBERNETES_VERSION}")
+        raw = options.version == "raw"
+        print_line(_version_struct() if raw else f"Kubernetes {KUBERNETES_VERSION}")
         return OK
     problems = logging_problems(options.logs, settled.gates)
     if problems:
-        print(joined(problems), file=sys.stderr)
+        print_line(joined(problems), error=True)
         return NO
     log = KubeLog(options.logs)
     try:

@@ -1,6 +1,5 @@
 """`podium simulate`: where would these pods go?"""
 
-import sys
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -17,6 +16,7 @@ from podium.cli.options import (
     ValidationMode,
 )
 from podium.cli.preparation import prepare
+from podium.cli.printing import print_line, print_traceback
 from podium.cli.simulate_document import report_document
 from podium.cli.simulate_view import show_report
 from podium.cli.tables import Screen, print_document
@@ -98,8 +98,9 @@ def exit_code(report: Report) -> int:
     """A crash is loud: it names the pod, shows where, and has an exit code of its own."""
     crashed = [result for result in report.pods if result.crash]
     for result in crashed:
-        print(f"podium: a bug met pod {result.key}:\n{result.crash}", file=sys.stderr)
+        print_line(f"podium: a bug met pod {result.key}:", error=True)
+        print_traceback(result.crash)
     if crashed:
-        print("podium: please report this with the lines above", file=sys.stderr)
+        print_line("podium: please report this with the lines above", error=True)
         return BROKEN
     return OK if report.all_fit else NO

@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Iterable
 
 from rich.table import Table
-from rich.text import Text
 
 from podium.api.pod import Pod
 from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
+from podium.cli.console import RichText, Text, stack_lines
 from podium.cli.tables import Screen, count, percent, some
 from podium.cli.timeline_view import show_timeline
 from podium.simulator import Outcome, PodResult, Report
@@ -190,7 +190,7 @@ def _show_failures(results: list[PodResult], screen: Screen, *, show_all: bool) 
         sign = screen.signs.no if outcome in _BAD else screen.signs.nothing
         for message, keys in shown:
             names = ", ".join(keys) if show_all else some(keys)
-            text = Text.assemble((names, "bold"), "\n", message)
+            text = stack_lines((Text(names, "bold"), message))
             table.add_row(Text(sign, style="red" if outcome in _BAD else "dim"), text)
         screen.print(table)
         if len(shown) < len(groups):
@@ -263,7 +263,7 @@ def _bar_width(numbers: dict[str, list[str]], screen: Screen) -> int:
     return min(MOST_BAR, spare) if spare >= FEWEST_BAR else 0
 
 
-def _cell(use: Use, text: str, screen: Screen, width: int) -> Text:
+def _cell(use: Use, text: str, screen: Screen, width: int) -> RichText:
     if not text:
         return Text(screen.signs.nothing, style="dim")
     if not width:

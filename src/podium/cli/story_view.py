@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from rich.text import Text
-
+from podium.cli.console import Text, stack_lines
 from podium.cli.journal_words import ACTIVATED, BACKOFF, TIMEOUT, seconds
 from podium.cli.simulate_view import lead
 from podium.cli.tables import Screen, count
@@ -29,7 +28,7 @@ def show_story(
         screen.heading("Story", "seconds of virtual time")
         table = screen.table("TIME", "WHAT", "WHY", right=("TIME",), whole=("TIME", "WHAT"))
         for chapter in biography.chapters:
-            told = Text("\n").join(Text(line) for line in _why(biography, chapter, wide=wide))
+            told = stack_lines(_why(biography, chapter, wide=wide))
             table.add_row(seconds(chapter.line.at), _what(chapter), told)
         screen.print(table)
     screen.notes(notes)

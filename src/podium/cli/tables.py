@@ -14,14 +14,16 @@ from typing import Any
 import msgspec
 import yaml
 from rich import box
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY
+from podium.cli.console import Console, RichText, Text
+from podium.cli.printing import escape_in_json, escape_in_yaml
 
 WIDTH_IN_PIPES = 140
 MOST_NAMES = 3
+
+Heading = str | RichText
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +47,9 @@ class Screen:
     """Standard output with its signs."""
 
     def __init__(self) -> None:
-        console = Console(highlight=False, soft_wrap=False)
+        console = Console(soft_wrap=False)
         if not console.is_terminal and "COLUMNS" not in os.environ:
-            console = Console(highlight=False, width=WIDTH_IN_PIPES)
+            console = Console(width=WIDTH_IN_PIPES)
         self.console = console
         self.signs = PLAIN if console.options.ascii_only else Signs()
 
@@ -58,10 +60,10 @@ class Screen:
     def print(self, *parts: Any, style: str | None = None) -> None:
         """Print something; what goes into a pipe has no spaces at the ends of its lines."""
         if self.console.is_terminal:
-            self.console.print(*parts, style=style, markup=False)
+            self.console.print(*parts, style=style)
             return
         with self.console.capture() as captured:
-            self.console.print(*parts, style=style, markup=False)
+            self.console.print(*parts, style=style)
         lines = captured.get().split("\n")
         sys.stdout.write("\n".join(line.rstrip() for line in lines))
 
@@ -79,7 +81,9 @@ class Screen:
             for note in notes:
                 self.print(f"{self.signs.nothing} {note}", style="dim")
 
-    def table(self, *headings: str, right: Sequence[str] = (), whole: Sequence[str] = ()) -> Table:
+    def table(
+        self, *headings: Heading, right: Sequence[Heading] = (), whole: Sequence[str] = ()
+    ) -> Table:
         """An empty table; columns in `right` hold numbers, those in `whole` are never wrapped."""
         table = Table(
             box=box.SIMPLE_HEAD,
@@ -97,7 +101,7 @@ class Screen:
             )
         return table
 
-    def bar(self, before: float, after: float, width: int) -> Text:
+    def bar(self, before: float, after: float, width: int) -> RichText:
         """Fractions as a bar: what was there, what came or went, what is free."""
         low, high = sorted((_cells(before, width), _cells(after, width)))
         grows = after >= before
@@ -155,7 +159,25 @@ def print_document(document: Any, form: str) -> None:
     """A plain value as JSON or YAML on standard output."""
     if form == "json":
         text = msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+        sys.stdout.write(escape_in_json(text))
     else:
-        dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-        text = yaml.dump(document, Dumper=dumper, sort_keys=False, allow_unicode=True, width=1000)
-    sys.stdout.write(text)
+        sys.stdout.write(dump_yaml(document, DocumentDumper, sort_keys=False))
+
+
+def dump_yaml(document: Any, dumper: Any, *, sort_keys: bool) -> str:
+    text = yaml.dump(
+        document, Dumper=dumper, sort_keys=sort_keys, allow_unicode=True, width=1000, indent=2
+    )
+    return escape_in_yaml(text)
+
+
+class DocumentDumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+    """Writes what is not one printable line in double quotation marks, with escapes."""
+
+
+def _represent_text(dumper: Any, text: str) -> Any:
+    style = None if text.isprintable() else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+DocumentDumper.add_representer(str, _represent_text)

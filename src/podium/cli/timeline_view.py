@@ -4,8 +4,7 @@ A few pods are listed one by one with every step; thousands are grouped by what 
 `--all` lists each pod in any case.
 """
 
-from rich.text import Text
-
+from podium.cli.console import RichText, Text
 from podium.cli.journal_words import seconds, told, told_of_many
 from podium.cli.tables import Screen, count, some
 from podium.engine.journal import Line
@@ -35,7 +34,7 @@ def _show_lives(timeline: Timeline, screen: Screen, *, show_all: bool) -> None:
     screen.print(table)
 
 
-def _life(life: list[Line], screen: Screen, *, show_all: bool) -> Text:
+def _life(life: list[Line], screen: Screen, *, show_all: bool) -> RichText:
     steps = [_moment(line) for line in life]
     if not show_all and len(steps) > MOST_STEPS:
         left = len(steps) - _FIRST_STEPS - _LAST_STEPS
@@ -44,7 +43,7 @@ def _life(life: list[Line], screen: Screen, *, show_all: bool) -> Text:
     return Text(f" {screen.signs.arrow} ").join(steps)
 
 
-def _moment(line: Line) -> Text:
+def _moment(line: Line) -> RichText:
     return Text.assemble((seconds(line.at), "dim"), " ", told(line))
 
 
@@ -61,7 +60,7 @@ def _show_groups(groups: list[LifeGroup], screen: Screen) -> None:
         screen.print(f"and {lives} of {count(pods, 'pod')}")
 
 
-def _step(step: Step) -> Text:
+def _step(step: Step) -> RichText:
     first, last = seconds(step.earliest_s), seconds(step.latest_s)
     when = first if first == last else f"{first} to {last}"
     return Text.assemble((when, "dim"), " ", told_of_many(step))

@@ -2,18 +2,18 @@
 
 import logging
 import shlex
-import sys
 from pathlib import Path
 from typing import Annotated, Final
 
 from cyclopts import Parameter
-from rich.console import Console
 
 from podium.api.errors import InputError
+from podium.cli.console import Console
 from podium.cli.decision_lines import DecisionLines
 from podium.cli.event_loop import run
 from podium.cli.exit_codes import OK
 from podium.cli.feature_gate_flags import read_gates
+from podium.cli.line_logging import start_logging
 from podium.cli.node_options import (
     Count,
     Cpu,
@@ -27,6 +27,7 @@ from podium.cli.node_options import (
     read_stage_file,
 )
 from podium.cli.options import Config, Gates, PluginFiles, read_configuration
+from podium.cli.printing import print_line, print_lines
 from podium.cli.steady_time import steady_wall
 from podium.cli.tables import count as counted
 from podium.cli.user_plugins import equip
@@ -35,7 +36,6 @@ from podium.simulated_cluster import SimulatedClusterOptions
 from podium.simulated_cluster.controller_registry import ALL
 from podium.simulator.inputs import documents_in
 
-_FORMAT: Final = "%(asctime)s %(levelname)s %(message)s"
 _KUBECONFIG: Final = "podium.kubeconfig"
 _ZONES: Final = "a,b,c"
 
@@ -122,11 +122,11 @@ def up(
     from podium.apiserver.serving.server import ApiServer, ServerOptions
     from podium.cli.whole_cluster import ClusterPlan, RunningCluster, run_cluster
 
-    logging.basicConfig(level=logging.WARNING, format=_FORMAT, stream=sys.stderr)
+    start_logging(logging.WARNING)
     gates = read_gates(feature_gates)
     if zones is None:
         zones = "" if template else _ZONES
-    console = Console(highlight=False)
+    console = Console()
     lines = DecisionLines(console, steady_wall())
     plan = ClusterPlan(
         SimulatedClusterOptions(
@@ -145,20 +145,19 @@ def up(
     authority = server.certificates.authority if server.certificates else None
     try:
         write_kubeconfig(target, server.url, server.token, authority)
-    except OSError as problem:
+    except InputError:
         server.close()
-        raise InputError(f"cannot be written: {problem.strerror}", source=str(target)) from problem
+        raise
 
     def started(cluster: RunningCluster) -> None:
         kept = f"objects in {data}" if data else "objects in memory"
         size = counted(len(cluster.nodes), "node")
         where = shlex.quote(str(target))
-        for note in plan.scheduler.notes:
-            print(f"podium: {note}")
-        print(f"podium: a cluster of {size} at {server.url}, {kept}")
-        print(f"podium: look at it with  KUBECONFIG={where} kubectl get pods -o wide")
-        print("podium: Ctrl-C stops it", flush=True)
+        print_lines(f"podium: {note}" for note in plan.scheduler.notes)
+        print_line(f"podium: a cluster of {size} at {server.url}, {kept}")
+        print_line(f"podium: look at it with  KUBECONFIG={where} kubectl get pods -o wide")
+        print_line("podium: Ctrl-C stops it")
 
     run(run_cluster(server, plan, started))
-    print("podium: stopped", file=sys.stderr)
+    print_line("podium: stopped", error=True)
     return OK

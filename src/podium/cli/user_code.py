@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from podium.api.errors import InputError
+from podium.files.bounded_files import read_input
 from podium.framework.faults import located
 
 _FILE = re.compile(r"(?P<where>.+\.py)(?::(?P<name>\w+))?", re.DOTALL)
@@ -54,11 +55,7 @@ def broken(problem: BaseException, shown: str, path: str = "") -> InputError:
 
 
 def _from_file(path: str) -> ModuleType:
-    try:
-        source = Path(path).read_bytes()
-    except OSError as problem:
-        reason = (problem.strerror or str(problem)).lower()
-        raise InputError(f"cannot be read: {reason}", source=path) from None
+    source = read_input(path)
     resolved = str(Path(path).resolve())
     name = f"podium_user_{sha256(resolved.encode()).hexdigest()[:8]}_{Path(path).stem}"
     if name in sys.modules:

@@ -25,6 +25,7 @@ from podium.client.http_transport import HttpTransport
 from podium.config.errors import ConfigurationError
 from podium.config.flags.client_settings import ROOT_CA_FILE, TOKEN_FILE, ClientSettings
 from podium.config.kubeconfig import ClusterEntry, ContextEntry, UserEntry, load_kubeconfig
+from podium.files.bounded_files import read_file
 
 _USUAL: Final = "~/.kube/config"
 _SERVICE: Final = ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT")
@@ -90,7 +91,7 @@ def _merged(files: Sequence[Path]) -> _Merged:
     for path in files:
         source = str(path)
         try:
-            found = load_kubeconfig(path.read_bytes())
+            found = load_kubeconfig(read_file(path))
         except OSError as problem:
             reason = (problem.strerror or str(problem)).lower()
             raise InputError(f"cannot be read: {reason}", source=source) from None

@@ -10,12 +10,12 @@ Contract: no secret ever appears in a text, neither of an error nor of a `repr`.
 import base64
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final, Protocol
 
 from podium.api.errors import InputError
 from podium.client.tls import Certificate, certificate_of
 from podium.config.kubeconfig import UserEntry
+from podium.files.bounded_files import read_file
 
 _TOKEN_FILE_AGE_S: Final = 60.0
 
@@ -74,7 +74,7 @@ class TokenFile:
 
     def _read(self) -> Credential:
         try:
-            token = Path(self._path).read_text().strip()
+            token = read_file(self._path).decode().strip()
         except (OSError, UnicodeDecodeError) as problem:
             if self._credential is not None:
                 # upstream: a file that cannot be read for a moment leaves the token as it was.

@@ -7,11 +7,11 @@ be named. What cannot be used is an `InputError` that names the field and, if it
 
 import ssl
 from dataclasses import dataclass
-from pathlib import Path
 
 from podium.api.errors import InputError
 from podium.client.client_certificates import present
 from podium.config.kubeconfig import ClusterEntry, UserEntry
+from podium.files.bounded_files import read_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def _data(given: bytes, file: str, field: str) -> bytes:
     if given or not file:
         return given
     try:
-        return Path(file).read_bytes()
+        return read_file(file)
     except OSError as problem:
         reason = (problem.strerror or str(problem)).lower()
         raise InputError(f"{file} cannot be read: {reason}", path=field) from None

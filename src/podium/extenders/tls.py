@@ -9,12 +9,12 @@ import re
 import ssl
 from collections.abc import Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from podium.client.client_certificates import present
 from podium.config.errors import ConfigurationError, FieldProblem
 from podium.config.types import Extender, ExtenderTLSConfig
+from podium.files.bounded_files import read_file
 
 _BLOCK: Final = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----.*?-----END \1-----[\r\n]*", re.DOTALL)
 _CERTIFICATE: Final = b"CERTIFICATE"
@@ -95,7 +95,7 @@ def _data(given: bytes, file: str) -> bytes:
     if given or not file:
         return given
     try:
-        return Path(file).read_bytes()
+        return read_file(file)
     except IsADirectoryError:
         raise _Unbuildable(f"read {file}: is a directory") from None
     except OSError as problem:

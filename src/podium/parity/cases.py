@@ -1,13 +1,18 @@
 """Recorded cases as they stand in files: one JSON document a line, gzipped or plain."""
 
 import gzip
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import msgspec
 
+from podium.api.documents import DEFAULT_LIMITS, is_deeper_than
 from podium.api.errors import InputError
+from podium.files.bounded_files import read_lines
+
+MAX_CASE_BYTES = 64 * 1024 * 1024
 
 Expectation = dict[str, Any]
 
@@ -32,12 +37,13 @@ class Case(msgspec.Struct, kw_only=True):
 _decoder = msgspec.json.Decoder(Case)
 
 
-def read_cases(lines: Iterable[bytes], source: str) -> Iterator[Case]:
-    for number, line in enumerate(lines, start=1):
+def read_cases(file: BinaryIO, source: str) -> Iterator[Case]:
+    """Case by case, as far as they have come. Raises InputError."""
+    for number, line in enumerate(read_lines(file, MAX_CASE_BYTES, source), start=1):
         if not line.strip():
             continue
         try:
-            yield _decoder.decode(line)
+            case = _decoder.decode(line)
         except msgspec.DecodeError as problem:
             raise InputError(
                 f"not a recorded case: {problem}",
@@ -45,13 +51,28 @@ def read_cases(lines: Iterable[bytes], source: str) -> Iterator[Case]:
                 line=number,
                 remedy="each line is one JSON document with name, objects and steps",
             ) from problem
+        except RecursionError:
+            raise _too_deep(source, number) from None
+        steps = [(step.pod, step.expect) for step in case.steps]
+        if any(
+            is_deeper_than(DEFAULT_LIMITS.depth, each)
+            for each in (case.config, *case.objects, *(part for step in steps for part in step))
+        ):
+            raise _too_deep(source, number)
+        yield case
+
+
+def _too_deep(source: str, line: int) -> InputError:
+    return InputError(
+        f"nested more than {DEFAULT_LIMITS.depth} levels deep", source=source, line=line
+    )
 
 
 def read_case_file(path: Path) -> Iterator[Case]:
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
-            yield from read_cases(lines, str(path))
-    except (OSError, EOFError) as problem:
+            yield from read_cases(cast("BinaryIO", lines), str(path))
+    except (OSError, EOFError, zlib.error) as problem:
         raise InputError(f"cannot be read: {problem}", source=str(path)) from problem
 
 

@@ -9,7 +9,6 @@ Contract: the objects are as they were written; what an API server or a controll
 the business of `admission` and `workloads`.
 """
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -24,12 +23,12 @@ from podium.api.documents import Document, expand_lists, read_documents
 from podium.api.errors import InputError, ObjectError
 from podium.api.kinds import KINDS, KubeObject, convert_object
 from podium.api.shapes import described, shape_of
+from podium.files.bounded_files import MAX_CLUSTER_BYTES, STDIN, read_input
 from podium.simulator.foreign_kinds import refuse_mistake
 from podium.simulator.problems import Problems
 from podium.simulator.templates import check_templates, refuse_unknown_in_templates
 from podium.workloads.kinds import WORKLOAD_KINDS, Workload
 
-STDIN = "-"
 _SUFFIXES = (".yaml", ".yml", ".json")
 _READ: dict[tuple[str, str], type[KubeObject] | type[Workload]] = {**KINDS, **WORKLOAD_KINDS}
 
@@ -172,10 +171,7 @@ def _below(path: str) -> list[str]:
 
 
 def _read(path: str) -> bytes:
-    try:
-        return sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
-    except OSError as problem:
-        raise _unreadable(path, problem) from None
+    return read_input(path, MAX_CLUSTER_BYTES, source=_shown(path))
 
 
 def _unreadable(path: str, problem: OSError) -> InputError:

@@ -20,12 +20,13 @@ class InputProblems(InputError):
         super().__init__(f"{len(problems)} problems in the input")
         self.problems = tuple(problems)
 
-    def __str__(self) -> str:
+    @property
+    def lines(self) -> tuple[str, ...]:
         shown = [f"  {problem}" for problem in self.problems[:MOST_SHOWN]]
         left = len(self.problems) - len(shown)
         if left > 0:
             shown.append(f"  ... and {left} more")
-        return "\n".join([f"{self.problem}:", *shown])
+        return (f"{self.problem}:", *shown)
 
 
 class Problems:

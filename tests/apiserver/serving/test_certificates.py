@@ -4,8 +4,10 @@ import ssl
 import stat
 from pathlib import Path
 
+import pytest
 from cryptography import x509
 
+from podium.api.errors import InputError
 from podium.apiserver.serving.certificates import ensure_certificates
 from podium.apiserver.serving.kubeconfig import kubeconfig, write_kubeconfig
 
@@ -82,3 +84,44 @@ def test_a_plain_servers_kubeconfig_has_no_token() -> None:
     config = kubeconfig("http://127.0.0.1:1", "secret", None)
 
     assert config["users"] == [{"name": "podium", "user": {}}]
+
+
+def test_a_key_that_others_could_read_is_theirs_no_longer(tmp_path: Path) -> None:
+    made = ensure_certificates(tmp_path, "127.0.0.1")
+    for path in (made.key_file, tmp_path / "ca.key"):
+        path.chmod(0o644)
+    assert ensure_certificates(tmp_path, "127.0.0.1") == made
+    assert mode(made.key_file) == mode(tmp_path / "ca.key") == 0o600
+
+
+@pytest.mark.parametrize("name", ["ca.key", "ca.crt", "apiserver.key", "apiserver.crt"])
+def test_no_key_or_certificate_is_written_through_a_link(tmp_path: Path, name: str) -> None:
+    elsewhere, directory = tmp_path / "elsewhere", tmp_path / "c"
+    directory.mkdir()
+    (directory / name).symlink_to(elsewhere)
+    with pytest.raises(InputError, match=f"{name}: is a symbolic link"):
+        ensure_certificates(directory, "127.0.0.1")
+    assert not elsewhere.exists()
+
+
+def test_certificates_are_not_kept_where_others_can_write(tmp_path: Path) -> None:
+    tmp_path.chmod(0o775)
+    with pytest.raises(InputError, match=r"others can write it \(mode 0775\)"):
+        ensure_certificates(tmp_path, "127.0.0.1")
+
+
+def test_a_key_that_is_none_is_told_with_what_helps(tmp_path: Path) -> None:
+    ensure_certificates(tmp_path, "127.0.0.1")
+    (tmp_path / "ca.key").write_text("none")
+    with pytest.raises(InputError, match=r"cannot be read: .*; remove the files in it, and new"):
+        ensure_certificates(tmp_path, "127.0.0.1")
+
+
+def test_a_kubeconfig_is_for_its_owner_and_not_written_through_a_link(tmp_path: Path) -> None:
+    path, link = tmp_path / "new" / "kubeconfig", tmp_path / "link"
+    write_kubeconfig(path, "https://127.0.0.1:1", "t", b"PEM")
+    assert (mode(path), mode(path.parent)) == (0o600, 0o700)
+    link.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="link: is a symbolic link"):
+        write_kubeconfig(link, "https://127.0.0.1:1", "t", b"PEM")
+    assert not (tmp_path / "elsewhere").exists()

@@ -1,6 +1,8 @@
 """What a server refuses to start with."""
 
+import os
 import socket
+import stat
 from pathlib import Path
 
 import pytest
@@ -82,3 +84,51 @@ def test_a_kubeconfig_that_cannot_be_written_is_named(
 
     assert outcome.code == 2
     assert str(target) in outcome.err
+
+
+def test_everything_in_a_data_directory_is_for_its_owner_alone(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    (tmp_path / "token").write_text("a-token-of-an-earlier-server")
+    (tmp_path / "token").chmod(0o644)
+    before = os.umask(0)
+    try:
+        server = ApiServer(ServerOptions(data=tmp_path))
+    finally:
+        os.umask(before)
+    assert server.token == "a-token-of-an-earlier-server"
+    for path in tmp_path.rglob("*"):
+        allowed = 0o700 if path.is_dir() else 0o600
+        assert stat.S_IMODE(path.stat().st_mode) == allowed, path
+    server.close()
+
+
+def test_a_token_is_not_written_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "token").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="token: is a symbolic link"):
+        ApiServer(ServerOptions(data=tmp_path))
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize("command", ["apiserver", "up"])
+def test_a_command_says_why_it_does_not_use_a_directory(
+    command: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    tmp_path.chmod(0o777)
+    done = podium(capsys, command, "--port", "0", "--data", str(tmp_path))
+    assert done.code == 2
+    assert done.err == (
+        f"podium: {tmp_path}: others can write it (mode 0777) and could exchange what is kept"
+        f" in it; chmod go-w {tmp_path}, or name a directory that does not exist yet\n"
+    )
+
+
+@pytest.mark.parametrize("command", ["apiserver", "up"])
+def test_a_command_writes_no_kubeconfig_through_a_link(
+    command: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    link = tmp_path / "kubeconfig"
+    link.symlink_to(tmp_path / "elsewhere")
+    done = podium(capsys, command, "--port", "0", "--kubeconfig-out", str(link))
+    assert done.code == 2
+    assert "kubeconfig: is a symbolic link" in done.err
+    assert not (tmp_path / "elsewhere").exists()

@@ -1,5 +1,7 @@
 """What the journal has committed is there again, and nothing else."""
 
+import os
+import stat
 import tempfile
 from pathlib import Path
 
@@ -103,3 +105,48 @@ def test_batches_add_up(batches: list[list[tuple[str, bool]]]) -> None:
     assert loaded.revision == revision
     kept = {name: record for name, record in expected.items() if record.body is not None}
     assert {each.key: each for each in loaded.objects.get("things", [])} == kept
+
+
+def modes(directory: Path) -> dict[str, int]:
+    return {path.name: stat.S_IMODE(path.stat().st_mode) for path in directory.iterdir()}
+
+
+def test_objects_can_be_read_by_their_owner_alone(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    before = os.umask(0)
+    try:
+        journal = Journal(tmp_path)
+        journal.commit([Record("secrets", "default/a", 2, body("a"))])
+        assert modes(tmp_path) == {"objects.sqlite": 0o600, "objects.sqlite-wal": 0o600}
+        journal.close()
+    finally:
+        os.umask(before)
+
+
+def test_files_that_were_there_with_a_wider_mode_are_narrowed(tmp_path: Path) -> None:
+    Journal(tmp_path).close()
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        path = tmp_path / f"objects.sqlite{suffix}"
+        path.touch()
+        path.chmod(0o664)
+    journal = Journal(tmp_path)
+    assert set(modes(tmp_path).values()) == {0o600}
+    journal.close()
+
+
+def test_a_directory_that_others_can_write_is_refused(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    with pytest.raises(InputError, match=r"shared: others can write it .*; chmod go-w"):
+        Journal(shared)
+    assert list(shared.iterdir()) == []
+
+
+def test_the_store_is_not_looked_for_behind_a_symbolic_link(tmp_path: Path) -> None:
+    elsewhere, data = tmp_path / "elsewhere", tmp_path / "data"
+    data.mkdir()
+    (data / "objects.sqlite").symlink_to(elsewhere)
+    with pytest.raises(InputError, match=r"objects\.sqlite: is a symbolic link"):
+        Journal(data)
+    assert not elsewhere.exists()

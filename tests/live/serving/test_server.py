@@ -219,6 +219,14 @@ def test_a_directory_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
         server(f"--cert-dir={tmp_path / 'file' / 'below'}")
 
 
+@pytest.mark.parametrize("name", ["kube-scheduler.crt", "kube-scheduler.key"])
+def test_no_pair_is_written_through_a_link(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(StartRefused, match=f"{name}: is a symbolic link"):
+        server(f"--cert-dir={tmp_path}")
+    assert not (tmp_path / "elsewhere").exists()
+
+
 def test_clients_may_ask_for_a_certificate_by_name(
     run: Run, own_pair: OwnPair, tmp_path: Path
 ) -> None:

@@ -6,7 +6,6 @@ name the host, or ends within a month, is made anew; the authority stays.
 """
 
 import ipaddress
-import os
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,6 +15,14 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from podium.api.errors import InputError
+from podium.files.private_files import (
+    create_private_directory,
+    read_private_file,
+    refuse_shared_directory,
+    write_private_file,
+)
 
 _AUTHORITY_LIFE: Final = timedelta(days=3650)
 _SERVER_LIFE: Final = timedelta(days=365)
@@ -35,23 +42,34 @@ class Certificates:
 
 
 def ensure_certificates(directory: Path, host: str) -> Certificates:
-    """The certificates in a directory, made or renewed as needed."""
-    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    """The certificates in a directory, made or renewed as needed. Raises InputError."""
+    create_private_directory(directory)
+    refuse_shared_directory(directory)
+    try:
+        return _ensured(directory, host)
+    except ValueError as problem:
+        remedy = "remove the files in it, and new ones are made"
+        message = f"holds a certificate or key that cannot be read: {problem}"
+        raise InputError(message, source=str(directory), remedy=remedy) from None
+
+
+def _ensured(directory: Path, host: str) -> Certificates:
     authority, authority_key = _authority(directory)
     found = Certificates(directory / "apiserver.crt", directory / "apiserver.key", _pem(authority))
     if not _is_good(found, authority, host):
         key = ec.generate_private_key(ec.SECP256R1())
         certificate = _server_certificate(key, authority, authority_key, host)
         _write_key(found.key_file, key)
-        found.certificate_file.write_bytes(_pem(certificate) + _pem(authority))
+        write_private_file(found.certificate_file, _pem(certificate) + _pem(authority))
     return found
 
 
 def _authority(directory: Path) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
     certificate_file, key_file = directory / "ca.crt", directory / "ca.key"
-    if certificate_file.exists() and key_file.exists():
-        key = serialization.load_pem_private_key(key_file.read_bytes(), None)
-        certificate = x509.load_pem_x509_certificate(certificate_file.read_bytes())
+    written, written_key = read_private_file(certificate_file), read_private_file(key_file)
+    if written is not None and written_key is not None:
+        key = serialization.load_pem_private_key(written_key, None)
+        certificate = x509.load_pem_x509_certificate(written)
         if isinstance(key, ec.EllipticCurvePrivateKey) and _lasts(certificate):
             return certificate, key
     key = ec.generate_private_key(ec.SECP256R1())
@@ -63,7 +81,7 @@ def _authority(directory: Path) -> tuple[x509.Certificate, ec.EllipticCurvePriva
         .sign(key, hashes.SHA256())
     )
     _write_key(key_file, key)
-    certificate_file.write_bytes(_pem(certificate))
+    write_private_file(certificate_file, _pem(certificate))
     return certificate, key
 
 
@@ -128,9 +146,10 @@ def _alternative_names(host: str) -> list[x509.GeneralName]:
 
 
 def _is_good(found: Certificates, authority: x509.Certificate, host: str) -> bool:
-    if not found.certificate_file.exists() or not found.key_file.exists():
+    written = read_private_file(found.certificate_file)
+    if written is None or read_private_file(found.key_file) is None:
         return False
-    certificate = x509.load_pem_x509_certificate(found.certificate_file.read_bytes())
+    certificate = x509.load_pem_x509_certificate(written)
     names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     return (
         certificate.issuer == authority.subject
@@ -162,12 +181,4 @@ def _write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
         serialization.PrivateFormat.PKCS8,
         serialization.NoEncryption(),
     )
-    write_private(path, text)
-
-
-def write_private(path: Path, content: bytes) -> None:
-    """Write a file that only its owner can read, even while it is being written."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    os.fchmod(descriptor, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
+    write_private_file(path, text)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from podium.apiserver.answers.yaml_text import as_yaml
 from podium.apiserver.json_values import JsonObject
-from podium.apiserver.serving.certificates import write_private
+from podium.files.private_files import create_private_directory, write_private_file
 
 _NAME = "podium"
 
@@ -31,5 +31,7 @@ def kubeconfig(server: str, token: str, authority: bytes | None) -> JsonObject:
 
 
 def write_kubeconfig(path: Path, server: str, token: str, authority: bytes | None) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_private(path, as_yaml(kubeconfig(server, token, authority)))
+    """Raises InputError."""
+    if not path.parent.exists():
+        create_private_directory(path.parent)
+    write_private_file(path, as_yaml(kubeconfig(server, token, authority)))

@@ -25,9 +25,10 @@ from podium.apiserver.openapi import OpenApi
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.resources.table import ResourceTable
 from podium.apiserver.serving.bootstrap import bootstrap
-from podium.apiserver.serving.certificates import Certificates, ensure_certificates, write_private
+from podium.apiserver.serving.certificates import Certificates, ensure_certificates
 from podium.apiserver.store.journal import Journal
 from podium.apiserver.store.store import Store
+from podium.files.private_files import read_private_file, write_private_file
 from podium.serving import Limits, WebServer, listen, run_until_signal, server_context
 
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
@@ -169,12 +170,11 @@ def _kept_token(data: Path | None) -> str:
     if data is None:
         return secrets.token_urlsafe(32)
     path = data / "token"
-    if path.exists():
-        found = path.read_text().strip()
-        if found:
-            return found
+    found = (read_private_file(path) or b"").decode(errors="replace").strip()
+    if found:
+        return found
     token = secrets.token_urlsafe(32)
-    write_private(path, token.encode() + b"\n")
+    write_private_file(path, token.encode() + b"\n")
     return token
 
 

@@ -4,7 +4,7 @@ Only the latest version of each object is kept; the history that watches need be
 start. Writes come in batches: one transaction, one wait for the disk (`synchronous=FULL`), however
 many writes. When `commit` returns, the batch survives a kill and a power cut; before that, none or
 all of it is there. The file is locked for as long as it is open, so that two servers cannot share
-it.
+it. Nobody but its owner can read it.
 """
 
 import contextlib
@@ -14,9 +14,16 @@ from pathlib import Path
 
 from podium.api.errors import InputError
 from podium.apiserver.store.records import Loaded, Record
+from podium.files.private_files import (
+    create_private_directory,
+    create_private_file,
+    narrow_mode,
+    refuse_shared_directory,
+)
 
 FILE_NAME = "objects.sqlite"
 _FORMAT = 1
+_BESIDE = ("-wal", "-shm", "-journal")
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS objects (
@@ -39,13 +46,21 @@ class Journal:
     def __init__(self, directory: Path) -> None:
         self._path = directory / FILE_NAME
         try:
-            directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._keep_private()
             self._connection = sqlite3.connect(
                 self._path, isolation_level=None, check_same_thread=False, timeout=0
             )
             self._prepare()
         except (OSError, sqlite3.Error) as problem:
             raise _unusable(self._path, problem) from problem
+
+    def _keep_private(self) -> None:
+        """Secrets are in the file, and in SQLite's files beside it, which get its mode."""
+        create_private_directory(self._path.parent)
+        refuse_shared_directory(self._path.parent)
+        for suffix in _BESIDE:
+            narrow_mode(self._path.with_name(self._path.name + suffix))
+        create_private_file(self._path)
 
     def _prepare(self) -> None:
         run = self._connection.execute

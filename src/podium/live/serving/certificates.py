@@ -8,7 +8,6 @@ Source: `staging/src/k8s.io/client-go/util/cert` (`GenerateSelfSignedCertKey`).
 """
 
 import ipaddress
-import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -18,8 +17,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from podium.api.errors import InputError
 from podium.config.flags.surroundings import StartRefused
 from podium.config.flags.tls_checks import PAIR_NAME
+from podium.files.private_files import write_private_file
 
 _HOST: Final = "localhost"
 _LOOPBACK: Final = ipaddress.ip_address("127.0.0.1")
@@ -27,6 +28,7 @@ _BEFORE: Final = timedelta(hours=1)
 _LIFE: Final = timedelta(days=365)
 _KEY_BITS: Final = 2048
 _EXPONENT: Final = 65537
+_CERTIFICATE_MODE: Final = 0o644
 
 
 class Pair(NamedTuple):
@@ -73,11 +75,9 @@ def kept_pair(directory: str, bind_address: str, now: float) -> tuple[Path, Path
     pair = self_signed(bind_address, now)
     try:
         certificate.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
-        certificate.write_bytes(pair.chain)
-        descriptor = os.open(key, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(pair.key)
-    except OSError as problem:
+        write_private_file(certificate, pair.chain, _CERTIFICATE_MODE)
+        write_private_file(key, pair.key)
+    except (OSError, InputError) as problem:
         raise StartRefused(f"error creating self-signed certificates: {problem}") from None
     return certificate, key
 

@@ -7,8 +7,9 @@ way through being replaced, say, counts with what it was.
 
 import logging
 import os
-from pathlib import Path
 from typing import Final
+
+from podium.files.bounded_files import read_file
 
 _LOG: Final = logging.getLogger("podium.live")
 
@@ -27,7 +28,7 @@ class WatchedFile:
             found = os.stat(self._path)
             mark = (found.st_mtime_ns, found.st_size, found.st_ino)
             if mark != self._seen:
-                self._content = Path(self._path).read_bytes()
+                self._content = read_file(self._path)
                 self._seen = mark
         except OSError as problem:
             if self._seen:

@@ -1,0 +1,40 @@
+"""Log records of commands that log as Python programs do: a record is a line, whatever is in it.
+
+The log of `podium run` has the form of Kubernetes components and is `podium.cli.kube_log`.
+"""
+
+import logging
+import sys
+from typing import Final
+
+from podium.api.go_quoting import escape_unprintable
+from podium.cli.printing import indent_lines
+
+_FORMAT: Final = "%(asctime)s %(levelname)s %(message)s"
+
+
+class LineFormatter(logging.Formatter):
+    """A record is one line, and tracebacks below it are indented."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        record.message = escape_unprintable(record.getMessage())
+        if self.usesTime():
+            record.asctime = self.formatTime(record, self.datefmt)
+        lines = [self.formatMessage(record)]
+        if record.exc_info:
+            told = self.formatException(record.exc_info)
+            lines += map(escape_unprintable, indent_lines(told))
+        return "\n".join(lines)
+
+
+def start_logging(level: int) -> None:
+    """Records of every logger on standard error, from a level on."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(LineFormatter(_FORMAT))
+    logging.basicConfig(level=level, handlers=[handler])
+
+
+def guard_last_resort() -> None:
+    """Where no logging was started Python prints warnings itself, and those are lines as well."""
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(LineFormatter())

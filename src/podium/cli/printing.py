@@ -1,0 +1,55 @@
+"""The one way to a terminal for text that others wrote.
+
+Names, labels, messages, file names and answers of servers come from anywhere and may hold what a
+terminal obeys: escape sequences that move the cursor, colour, hide or answer, carriage returns,
+controls that turn the direction of writing, and newlines that forge a line of ours. None of that is
+printed. It is shown as Go's `%q` writes it (`\\x1b`, `\\u202e`, `\\n`): that is the form that the
+log lines of Kubernetes components have, it can be searched for, and it tells one invisible
+character from another, which kubectl's `^[` cannot.
+
+Contract: a string is one line; whoever prints several says so. Everything in `podium.cli` prints
+through here, through `podium.cli.console` (rich) or logs through `podium.cli.line_logging`; the
+linter refuses `print`, rich's `Console` and rich's `Text` elsewhere.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Iterable
+
+from podium.api.go_quoting import escape_unprintable
+
+
+def print_line(text: str = "", *, error: bool = False) -> None:
+    """One line on standard output, or on standard error."""
+    print(escape_unprintable(text), file=sys.stderr if error else sys.stdout, flush=True)
+
+
+def print_lines(lines: Iterable[str], *, error: bool = False) -> None:
+    stream = sys.stderr if error else sys.stdout
+    stream.write("".join(f"{escape_unprintable(line)}\n" for line in lines))
+    stream.flush()
+
+
+def print_traceback(text: str) -> None:
+    """A traceback on standard error, indented: its messages cannot pass for lines of ours."""
+    print_lines(indent_lines(text), error=True)
+
+
+def indent_lines(text: str) -> list[str]:
+    return [f"  {line}" for line in text.rstrip("\n").split("\n")]
+
+
+def escape_in_json(text: str) -> str:
+    """A JSON document that means the same, with `\\u` for what a terminal would obey."""
+    return _escape_each(text, lambda character: json.dumps(character)[1:-1])
+
+
+def escape_in_yaml(text: str) -> str:
+    """The same for YAML whose unprintable scalars stand in double quotation marks."""
+    return _escape_each(text, escape_unprintable)
+
+
+def _escape_each(text: str, escape: Callable[[str], str]) -> str:
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(c if c == "\n" or c.isprintable() else escape(c) for c in text)

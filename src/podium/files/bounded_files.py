@@ -1,0 +1,75 @@
+"""Files that users name, read up to a bound.
+
+A path can lead to a device that never ends, to a pipe, or to more than memory holds. Whatever it
+is, no more than the limit is taken in; of a regular file that is larger, nothing is.
+"""
+
+import errno
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from podium.api.documents import DEFAULT_LIMITS
+from podium.api.errors import InputError
+
+STDIN: Final = "-"
+MAX_CLUSTER_BYTES: Final = DEFAULT_LIMITS.size_bytes
+"""Manifests, dumps of clusters, workloads."""
+MAX_SETTINGS_BYTES: Final = 16 * 1024 * 1024
+"""Configurations, kubeconfigs, certificates, tokens, templates, code of plugins."""
+_CHUNK_BYTES: Final = 1024 * 1024
+
+
+def read_file(path: str | Path, limit: int = MAX_SETTINGS_BYTES) -> bytes:
+    """A file's content. Raises OSError, for more than the limit with EFBIG."""
+    with open(path, "rb", buffering=0) as file:
+        found = os.fstat(file.fileno())
+        if stat.S_ISREG(found.st_mode) and found.st_size > limit:
+            raise _too_large(limit)
+        return _read(file, limit)
+
+
+def read_input(path: str, limit: int = MAX_SETTINGS_BYTES, *, source: str = "") -> bytes:
+    """The content of a file, or of standard input for `-`. Raises InputError, which calls the
+    file `source`."""
+    try:
+        return _read(sys.stdin.buffer, limit) if path == STDIN else read_file(path, limit)
+    except OSError as problem:
+        if problem.errno == errno.EFBIG:
+            remedy = "split the file, or leave out what is not needed"
+            raise InputError(str(problem.strerror), source=source or path, remedy=remedy) from None
+        reason = (problem.strerror or str(problem)).lower()
+        raise InputError(f"cannot be read: {reason}", source=source or path) from None
+    except ValueError:
+        raise InputError("cannot be read: the name has a zero byte", source=source) from None
+
+
+def read_lines(file: BinaryIO, limit: int, source: str) -> Iterator[bytes]:
+    """The lines of a file that may go on for ever. Raises InputError for one above the limit."""
+    for number in count(1):
+        line = file.readline(limit + 1)
+        if not line:
+            return
+        if len(line) > limit:
+            problem = str(_too_large(limit).strerror)
+            raise InputError(f"the line is {problem}", source=source, line=number)
+        yield line
+
+
+def _read(file: BinaryIO, limit: int) -> bytes:
+    pieces = []
+    left = limit + 1
+    while left and (piece := file.read(min(left, _CHUNK_BYTES))):
+        pieces.append(piece)
+        left -= len(piece)
+    if not left:
+        raise _too_large(limit)
+    return b"".join(pieces)
+
+
+def _too_large(limit: int) -> OSError:
+    return OSError(errno.EFBIG, f"larger than {limit / 1024 / 1024:g} MiB")
