@@ -6,7 +6,7 @@ the field out of the body, an empty one shows as `{}`: upstream's handlers diffe
 clients compare.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, Protocol
 
 from podium.apiserver.json_values import JsonObject
@@ -49,7 +49,7 @@ class StatusError(Exception):
         self.details = details
         self.retry_after_s = retry_after_s
         self.metadata: JsonObject = {}
-        self.warnings: list[str] = []
+        self.warnings: Iterable[str] = ()
         """What the client would have been warned of."""
 
     def as_object(self) -> JsonObject:

@@ -81,7 +81,7 @@ def text_response(text: str, status: int = 200) -> Response:
     return Response(status, text.encode(), b"text/plain; charset=utf-8")
 
 
-def warning_headers(warnings: list[str]) -> list[tuple[bytes, bytes]]:
+def warning_headers(warnings: Iterable[str]) -> list[tuple[bytes, bytes]]:
     """Warnings as headers of their own, cut off where there are too many."""
     headers: list[tuple[bytes, bytes]] = []
     size = 0
