@@ -5,6 +5,7 @@ they mean to kubectl, no document can name a Python object, and hostile document
 they are read: nesting and alias expansion are bounded, and nothing here recurses.
 """
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -42,13 +43,16 @@ class Anchored:
     height: int
 
 
-def read_yaml(text: str, source: str, *, depth: int, alias_nodes: int) -> Iterator[tuple[int, Any]]:
+def read_yaml(
+    text: str, source: str, *, depth: int, alias_nodes: int, nodes: int | None = None
+) -> Iterator[tuple[int, Any]]:
     """Every document that is not empty, with the line on which its content starts.
 
-    No document may be nested deeper than `depth`, and aliases may stand for `alias_nodes` values
-    in all.
+    No document may be nested deeper than `depth`, aliases may stand for `alias_nodes` values in
+    all, and all documents together may have `nodes` values. Nothing is read beyond the document
+    that was asked for.
     """
-    builder = Builder(source, depth, alias_nodes)
+    builder = Builder(source, depth, alias_nodes, nodes)
     try:
         for event in yaml.parse(text, Loader=PARSER):
             if isinstance(event, yaml.DocumentStartEvent):
@@ -68,34 +72,33 @@ class Builder:
     A reader with other ideas about keys overrides `_collection_as_key`, `_key` and `_set`.
     """
 
-    def __init__(self, source: str, depth: int, alias_nodes: int) -> None:
+    def __init__(
+        self, source: str, depth: int, alias_nodes: int, nodes: int | None = None
+    ) -> None:
         self._source = source
         self._depth = depth
         self._alias_nodes_allowed = alias_nodes
         self._alias_nodes = 0
+        self._nodes_allowed = sys.maxsize if nodes is None else nodes
+        self._nodes = 0
         self.start_document()
 
     def start_document(self) -> None:
         self.value: Any = None
         self.line = 0
-        self._nodes = 0
         self._open: list[Open] = []
         self._anchors: dict[str, Anchored | None] = {}
 
     def take(self, event: yaml.Event) -> None:
-        line = event.start_mark.line + 1 if event.start_mark else 0
+        mark = event.start_mark
+        line = mark.line + 1 if mark else 0
         if isinstance(event, yaml.ScalarEvent):
-            self._nodes += 1
-            if self._expects_key() and _is_merge(event):
-                self._open[-1].key = _MERGE
-                return
-            value = self._scalar(event, line)
-            self._remember(event.anchor, value, nodes=1, height=0)
-            self._place(value, line, height=0)
-        elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
-            self._nodes += 1
+            self._count(line)
+            self._take_scalar(event, line)
+        elif isinstance(event, yaml.CollectionStartEvent):
+            self._count(line)
             self._begin(event, line)
-        elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
+        elif isinstance(event, yaml.CollectionEndEvent):
             done = self._open.pop()
             nodes = self._nodes - done.first_node + 1
             self._remember(done.anchor, done.value, nodes=nodes, height=done.height)
@@ -103,6 +106,24 @@ class Builder:
         elif isinstance(event, yaml.AliasEvent):
             anchored = self._alias(event.anchor, line)
             self._place(anchored.value, line, anchored.height)
+
+    def _take_scalar(self, event: yaml.ScalarEvent, line: int) -> None:
+        items = self._open[-1].value if self._open else None
+        if not isinstance(items, list) and _is_merge(event) and self._expects_key():
+            self._open[-1].key = _MERGE
+            return
+        value = self._scalar(event, line)
+        if event.anchor:
+            self._remember(event.anchor, value, nodes=1, height=0)
+        if isinstance(items, list):  # the shortest way for what there is most of
+            items.append(value)
+        else:
+            self._place(value, line, height=0)
+
+    def _count(self, line: int) -> None:
+        self._nodes += 1
+        if self._nodes > self._nodes_allowed:
+            raise self._error(line, f"more than {self._nodes_allowed} values")
 
     def _begin(self, event: yaml.CollectionStartEvent, line: int) -> None:
         if self._expects_key():
