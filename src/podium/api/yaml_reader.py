@@ -43,23 +43,30 @@ class Anchored:
     height: int
 
 
-def read_yaml(
-    text: str, source: str, *, depth: int, alias_nodes: int, nodes: int | None = None
-) -> Iterator[tuple[int, Any]]:
+def read_yaml(text: str, source: str, *, depth: int, alias_nodes: int) -> Iterator[tuple[int, Any]]:
     """Every document that is not empty, with the line on which its content starts.
 
-    No document may be nested deeper than `depth`, aliases may stand for `alias_nodes` values in
-    all, and all documents together may have `nodes` values. Nothing is read beyond the document
-    that was asked for.
+    No document may be nested deeper than `depth`, and aliases may stand for `alias_nodes` values
+    in all.
     """
-    builder = Builder(source, depth, alias_nodes, nodes)
+    for line, value in _read_all(text, source, Builder(source, depth, alias_nodes)):
+        if value is not None:
+            yield line, value
+
+
+def read_first_document(text: str, *, depth: int, nodes: int) -> Any:
+    """What the first document holds, be it empty; the rest of the text is not looked at."""
+    _, value = next(_read_all(text, "", Builder("", depth, nodes, nodes)), (0, None))
+    return value
+
+
+def _read_all(text: str, source: str, builder: "Builder") -> Iterator[tuple[int, Any]]:
     try:
         for event in yaml.parse(text, Loader=PARSER):
             if isinstance(event, yaml.DocumentStartEvent):
                 builder.start_document()
             elif isinstance(event, yaml.DocumentEndEvent):
-                if builder.value is not None:
-                    yield builder.line, builder.value
+                yield builder.line, builder.value
             else:
                 builder.take(event)
     except yaml.YAMLError as error:
@@ -72,9 +79,7 @@ class Builder:
     A reader with other ideas about keys overrides `_collection_as_key`, `_key` and `_set`.
     """
 
-    def __init__(
-        self, source: str, depth: int, alias_nodes: int, nodes: int | None = None
-    ) -> None:
+    def __init__(self, source: str, depth: int, alias_nodes: int, nodes: int | None = None) -> None:
         self._source = source
         self._depth = depth
         self._alias_nodes_allowed = alias_nodes

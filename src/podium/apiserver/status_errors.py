@@ -185,7 +185,7 @@ def invalid(group: str, kind: str, name: str, problems: Sequence[FieldProblem]) 
         if size > _MAX_PROBLEM_CHARACTERS:
             break
     if len(problems) > len(causes):
-        texts[f"and {len(problems) - len(causes)} more"] = None
+        texts["and more"] = None
     told = next(iter(texts)) if len(texts) == 1 else f"[{', '.join(texts)}]"
     subject = f"{kind}.{group}" if group else kind
     details: JsonObject = {"name": name, "group": group, "kind": kind, "causes": causes}

@@ -7,9 +7,9 @@
 
 Contract: texts are made as they are asked for, and finding out that there is none takes time in
 proportion to the object, whatever is in it: two of n ports can collide in n² ways, of which an
-answer carries some fifty. The object is valid and final; nothing is changed and nothing is looked up. Texts and
-their order are upstream's; kubectl shows them, and a client that treats them as errors must see
-the same ones as with any other server.
+answer carries some fifty. The object is valid and final; nothing is changed and nothing is looked
+up. Texts and their order are upstream's; kubectl shows them, and a client that treats them as
+errors must see the same ones as with any other server.
 """
 
 from podium.apiserver.advice.kinds import on_create, on_delete, on_update, on_use

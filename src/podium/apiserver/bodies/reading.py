@@ -12,14 +12,14 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from podium.api.errors import InputError
-from podium.api.yaml_reader import read_yaml
+from podium.api.yaml_reader import read_first_document
 from podium.apiserver.bodies.go_syntax import syntax_error
 from podium.apiserver.json_values import JsonValue
 
 JSON: Final = "application/json"
 YAML: Final = "application/yaml"
 MAX_DEPTH: Final = 200
-MAX_PARTS: Final = 100_000
+MAX_PARTS: Final = 30_000
 """Objects and lists in one body; the largest definitions of custom resources have 20,000."""
 MAX_VALUES: Final = 200_000
 """Values of any type in one body; what is made of them takes a few microseconds each."""
@@ -121,11 +121,9 @@ def read_yaml_body(body: bytes) -> Read:
         raise Unreadable("error converting YAML to JSON: yaml: invalid UTF-8") from None
     if text.count("\n%") > _MAX_YAML_DIRECTIVES:
         raise Unreadable("error converting YAML to JSON: yaml: too many directives")
-    documents = read_yaml(
-        text, "", depth=MAX_DEPTH, alias_nodes=MAX_YAML_VALUES, nodes=MAX_YAML_VALUES
-    )
     try:
-        _, value = next(documents, (0, None))
+        # upstream: what follows the first document is not even read.
+        value = read_first_document(text, depth=MAX_DEPTH, nodes=MAX_YAML_VALUES)
     except InputError as problem:
         raise Unreadable(f"error converting YAML to JSON: yaml: {problem}") from None
     check_size(value)

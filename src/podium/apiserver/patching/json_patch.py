@@ -2,8 +2,8 @@
 
 Beyond the RFC, kept because clients rely on it: indexes may be negative (from the end), `replace`
 of a missing key adds it, and a missing `value` is null. A patch may copy no more than a request
-may bring: copies of copies would otherwise double with every operation. Numbers are equal for `test` when they
-are written alike: 1 is not 1.0.
+may bring: copies of copies would otherwise double with every operation. Numbers are equal for
+`test` when they are written alike: 1 is not 1.0.
 """
 
 import re

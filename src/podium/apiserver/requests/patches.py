@@ -231,4 +231,4 @@ def _apply(
         return Written(create(registry, resource, namespace, new, call, tracked=True), True)
     given_version = (config.get("metadata") or {}).get("resourceVersion") or ""
     check_version(resource, name, given_version, old["metadata"]["resourceVersion"])
-    return Written(write(registry, resource, subresource, before, old, new, call))
+    return Written(write(registry, resource, subresource, before, old, new, call, applied=True))

@@ -12,7 +12,7 @@ Worked example: `{"name": "dev"}` as a PodResourceClaim is
 
 import difflib
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Final
 
@@ -100,6 +100,10 @@ _ZERO: Final[Mapping[Form, JsonValue]] = {
     Form.BYTES: None,
     Form.INT_OR_STRING: 0,
 }
+_CONTEXT: Final = 3
+_MAX_COMPARED_LINES: Final = 2000
+"""Finding the smallest difference takes the square of the lines, or worse."""
+_MAX_SHOWN_LINES: Final = 500
 
 
 def go_form(section: str, name: str, value: JsonObject | None) -> JsonValue:
@@ -140,7 +144,31 @@ def difference(
         _lines({key: form for key, form in _struct(struct, value).items() if key not in hidden})
         for value in (old, new)
     )
-    return "".join(list(difflib.unified_diff(before, after, n=3))[2:])
+    if len(before) + len(after) > _MAX_COMPARED_LINES:
+        return "".join(_coarse_difference(before, after))
+    return "".join(list(difflib.unified_diff(before, after, n=_CONTEXT))[2:])
+
+
+def _coarse_difference(before: list[str], after: list[str]) -> Iterator[str]:
+    """One hunk from the first to the last line that differs, of which the beginning is shown."""
+    start = _common(before, after)
+    end = _common(before[start:][::-1], after[start:][::-1])
+    first = max(0, start - _CONTEXT)
+    old, new = before[start : len(before) - end], after[start : len(after) - end]
+    around = start - first + min(end, _CONTEXT)
+    yield f"@@ -{first + 1},{len(old) + around} +{first + 1},{len(new) + around} @@\n"
+    yield from (f" {line}" for line in before[first:start])
+    for sign, lines in (("-", old), ("+", new)):
+        yield from (f"{sign}{line}" for line in lines[:_MAX_SHOWN_LINES])
+        if len(lines) > _MAX_SHOWN_LINES:
+            yield f"{sign}... and {len(lines) - _MAX_SHOWN_LINES} more lines\n"
+    yield from (f" {line}" for line in before[len(before) - end :][:_CONTEXT])
+
+
+def _common(one: list[str], other: list[str]) -> int:
+    """How many lines both start with."""
+    pairs = zip(one, other, strict=False)
+    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 def _lines(form: JsonValue) -> list[str]:

@@ -23,6 +23,26 @@ from podium.apiserver.json_values import JsonObject
 from podium.apiserver.validation.names import NameRule, as_prefix, label_problems
 
 Errors = list[FieldError]
+_MAX_ERRORS: Final = 1000
+"""An object of 3 MiB can have a million mistakes; nobody reads further than this."""
+
+
+class TooManyErrors(Exception):
+    """There is no sense in looking further; `errors` are those found so far."""
+
+    def __init__(self, errors: Errors) -> None:
+        super().__init__()
+        self.errors = errors
+
+
+class ErrorList(list[FieldError]):
+    """Collects the errors of a built-in object; raises TooManyErrors when there are too many."""
+
+    def append(self, error: FieldError, /) -> None:
+        super().append(error)
+        if len(self) > _MAX_ERRORS:
+            raise TooManyErrors(self)
+
 
 NOT_NEGATIVE: Final = "must be greater than or equal to 0"
 
@@ -117,7 +137,7 @@ def meta_update_errors(new: JsonObject, old: JsonObject) -> Errors:
     """What is wrong with changed metadata: fixed fields, and what clients may write."""
     errors: Errors = []
     if old.get("deletionTimestamp"):
-        kept = old.get("finalizers") or ()
+        kept = set(old.get("finalizers") or ())
         added = sorted({name for name in new.get("finalizers") or () if name not in kept})
         if added:
             shown = ", ".join(quoted(name) for name in added)
@@ -143,14 +163,14 @@ def meta_update_errors(new: JsonObject, old: JsonObject) -> Errors:
 
 def built_in_meta_errors(metadata: JsonObject, namespaced: bool, name_rule: NameRule) -> Errors:
     """The same with the rule for finalizers that holds for built-in kinds only."""
-    errors = meta_errors(metadata, namespaced, name_rule)
+    errors = ErrorList(meta_errors(metadata, namespaced, name_rule))
     if metadata.get("finalizers"):
         _check_standard_finalizers(errors, metadata["finalizers"])
     return errors
 
 
 def built_in_meta_update_errors(new: JsonObject, old: JsonObject) -> Errors:
-    errors = meta_update_errors(new, old)
+    errors = ErrorList(meta_update_errors(new, old))
     if new.get("finalizers"):
         _check_standard_finalizers(errors, new["finalizers"])
     return errors
