@@ -9,14 +9,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from smallest_objects import KINDS, smallest
 
+from podium.apiserver.bodies.reading import MAX_PARTS, MAX_VALUES
+from podium.apiserver.http.messages import MAX_BODY_BYTES
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.schema import schema_of
 from podium.apiserver.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 
 EQUAL, DISTINCT, EMPTY, LONG = "equal", "distinct", "empty", "long"
 _DEEPEST = 9
+_LIMITS = (MAX_BODY_BYTES - 4096, MAX_PARTS - 200, MAX_VALUES - 1000)
 _NUMBERS = frozenset({Form.INT32, Form.INT64, Form.FLOAT})
 _TEXTS = frozenset({Form.STRING, Form.BYTES, Form.QUANTITY, Form.INT_OR_STRING})
 _LONG_TEXTS = ("a", "a.", "a/", "a-", "$(a)", "é", "1", "\\", "=", "a,", "(", "0.0.0.0/", "::")
@@ -46,12 +50,14 @@ class Place:
             case _:
                 return (DISTINCT,)
 
-    def item_bytes(self, form: str) -> int:
-        """About as many bytes as each further item has."""
-        from json import dumps
-
-        few = len(dumps(self.content(form, 20), separators=(",", ":")))
-        return max(1, (len(dumps(self.content(form, 40), separators=(",", ":"))) - few) // 20)
+    def largest(self, form: str) -> int:
+        """As many items as the server reads: what more there is, it refuses by their number."""
+        few, many = (self.content(form, count) for count in (100, 200))
+        sizes = zip(_LIMITS, _sizes(few), _sizes(many), strict=True)
+        count = min(100 * limit // (two - one) for limit, one, two in sizes if two > one)
+        while _sizes(self.content(form, count))[0] > _LIMITS[0]:
+            count -= count // 20
+        return count
 
     def content(self, form: str, count: int) -> Any:
         """What is put into the place."""
@@ -67,12 +73,24 @@ class Place:
             case _:
                 return {f"k{number}": "v" for number in range(count)}
 
-    def object(self, form: str, count: int, name: str = "a") -> dict[str, Any]:
-        """An object of the kind with so many items in the place."""
+    def object(self, content: Any, name: str = "a") -> dict[str, Any]:
+        """An object of the kind with the content in the place."""
         root = schema_of(self.resource.group, self.resource.version, self.resource.kind).root
         kind = {"apiVersion": self.resource.api_version, "kind": self.resource.kind}
-        written = {**kind, **smallest(self.resource, name)}
-        return _with(written, root, self.path, self.content(form, count))
+        return {**_with({**kind, **smallest(self.resource, name)}, root, self.path, content)}
+
+
+def _sizes(value: Any) -> tuple[int, int, int]:
+    """Bytes, objects and lists, values."""
+    parts = values = 0
+    below = [value]
+    while below:
+        item = below.pop()
+        if isinstance(item, dict | list):
+            parts += 1
+            values += len(item)
+            below += item.values() if isinstance(item, dict) else item
+    return len(msgspec.json.encode(value)), parts, values
 
 
 def _with(holder: Any, shape: Shape, path: tuple[str | int, ...], content: Any) -> Any:

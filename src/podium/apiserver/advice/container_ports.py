@@ -4,7 +4,7 @@ Each port is compared with those before it that it can collide with, which are f
 have in common: thousands of ports that get on with each other cost no more than reading them.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from heapq import merge
 from typing import Final, NamedTuple
@@ -74,21 +74,24 @@ def about_ports(containers: list[tuple[JsonObject, str]]) -> Iterator[str]:
         for container, place in containers
         for number, port in enumerate(container.get("ports") or ())
     ]
+    shared = Counter(map(_endpoint, (port for port, _ in ports)))
     before: dict[tuple[int, str], _Before] = defaultdict(_Before)
     for number, (written, place) in enumerate(ports):
         if written.get("hostIP") and not written.get("hostPort"):
             yield f"{place}: hostIP set without hostPort: {_go_port(written)}"
-        port = _Port(
-            written.get("containerPort") or 0,
-            written.get("protocol") or "",
-            written.get("hostPort") or 0,
-            written.get("hostIP") or "",
-        )
-        others = before[port.container_port, port.protocol]
+        endpoint = _endpoint(written)
+        if shared[endpoint] == 1:
+            continue
+        port = _Port(*endpoint, written.get("hostPort") or 0, written.get("hostIP") or "")
+        others = before[endpoint]
         for how, where in others.collisions(port):
             yield f"{place}: {how} port definition with {where}"
         others.add(number, port, place)
     yield from _about_names(ports)
+
+
+def _endpoint(port: JsonObject) -> tuple[int, str]:
+    return port.get("containerPort") or 0, port.get("protocol") or ""
 
 
 def _about_names(ports: list[tuple[JsonObject, str]]) -> Iterator[str]:

@@ -19,7 +19,7 @@ from podium.apiserver.json_values import JsonValue
 JSON: Final = "application/json"
 YAML: Final = "application/yaml"
 MAX_DEPTH: Final = 200
-MAX_PARTS: Final = 30_000
+MAX_PARTS: Final = 25_000
 """Objects and lists in one body; the largest definitions of custom resources have 20,000."""
 MAX_VALUES: Final = 200_000
 """Values of any type in one body; what is made of them takes a few microseconds each."""

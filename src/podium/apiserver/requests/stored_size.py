@@ -9,7 +9,7 @@ their JSON, which is larger, is looked at first because it is quick to make.
 from typing import Final
 
 from podium.apiserver import protobuf, status_errors
-from podium.apiserver.json_values import JsonObject
+from podium.apiserver.json_values import JsonObject, encode
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.schema import Schema
 from podium.apiserver.store.stored import body_of
@@ -22,18 +22,19 @@ def fit_storage(
     resource: Resource, schema: Schema, obj: JsonObject, *, keep_managed_fields: bool
 ) -> None:
     """Refuse an object that is too large; one that is so by its managedFields loses them."""
-    if _fits(resource, schema, obj):
+    size = len(body_of(obj))
+    if size <= _MAX_STORED_BYTES:
         return
-    if not keep_managed_fields:
-        obj["metadata"].pop("managedFields", None)
-        if _fits(resource, schema, obj):
-            return
-    raise status_errors.internal("etcdserver: request is too large")
-
-
-def _fits(resource: Resource, schema: Schema, obj: JsonObject) -> bool:
-    if len(body_of(obj)) <= _MAX_STORED_BYTES:
-        return True
+    metadata: JsonObject = obj["metadata"]
+    entries = metadata.get("managedFields")
+    entries_size = len(encode(entries)) if entries else 0  # JSON inside of protobuf, too
+    rest = {key: value for key, value in metadata.items() if key != "managedFields"}
     if resource.is_custom or resource.group in _KEPT_AS_JSON:
-        return False
-    return len(protobuf.encode(schema, obj)) <= _MAX_STORED_BYTES
+        rest_size = size - entries_size
+    else:
+        rest_size = len(protobuf.encode(schema, {**obj, "metadata": rest}))
+    if rest_size + entries_size <= _MAX_STORED_BYTES:
+        return
+    if keep_managed_fields or rest_size > _MAX_STORED_BYTES:
+        raise status_errors.internal("etcdserver: request is too large")
+    obj["metadata"] = rest

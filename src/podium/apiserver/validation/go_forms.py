@@ -11,10 +11,11 @@ Worked example: `{"name": "dev"}` as a PodResourceClaim is
 """
 
 import difflib
-import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Final
+
+import msgspec
 
 from podium.apiserver.json_values import JsonObject, JsonValue
 from podium.apiserver.schema.catalogue import notation
@@ -172,7 +173,7 @@ def _common(one: list[str], other: list[str]) -> int:
 
 
 def _lines(form: JsonValue) -> list[str]:
-    text = json.dumps(form, indent=1, ensure_ascii=False)
+    text = msgspec.json.format(msgspec.json.encode(form), indent=1).decode()
     return [f"{line}\n" for line in text.split("\n")]
 
 
