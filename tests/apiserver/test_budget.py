@@ -13,9 +13,10 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
+import pytest
 from api_calls import APPLY, JSON_PATCH, MERGE, STRATEGIC, Answer, Api
 from hostile_shapes import Place, all_places
-from test_fuzz import collection, populated
+from populated_server import collection, populated
 
 from podium.apiserver.http.messages import MAX_BODY_BYTES
 
@@ -23,6 +24,8 @@ BUDGET_S = 1.0
 LONG = bool(os.environ.get("PODIUM_LONG"))
 SEED = int(os.environ.get("PODIUM_SEED") or time.time_ns() % 100_000)
 SAMPLE = 12
+PODS = "/api/v1/namespaces/ns/pods"
+CONFIG_MAPS = "/api/v1/namespaces/ns/configmaps"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
 
@@ -101,3 +104,182 @@ def test_no_field_can_hold_more_than_the_server_has_time_for() -> None:
         write_in_all_ways(meter, place, form)
 
         assert meter.beyond_budget() == {}, f"PODIUM_SEED={SEED} {place} [{form}]"
+
+
+def pod_with(**container: Any) -> dict[str, Any]:
+    main = {"name": "main", "image": "nginx:1.27", **container}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "hard"},
+        "spec": {"containers": [main]},
+    }
+
+
+def files(paths: Iterator[str]) -> dict[str, Any]:
+    items = [{"key": "k", "path": path} for path in paths]
+    pod = pod_with()
+    pod["spec"]["volumes"] = [{"name": "v", "configMap": {"name": "c", "items": items}}]
+    return pod
+
+
+HARD_PODS: dict[str, dict[str, Any]] = {
+    "400 equal ports": pod_with(ports=[{"containerPort": 80}] * 400),
+    "equal ports": pod_with(ports=[{"containerPort": 80}] * 24_000),
+    "ports that differ on the host": pod_with(
+        ports=[{"containerPort": 80, "hostPort": 1 + number} for number in range(20_000)]
+    ),
+    "ports that differ by address": pod_with(
+        ports=[
+            {"containerPort": 80, "hostPort": 80, "hostIP": f"10.0.{number >> 8}.{number & 255}"}
+            for number in range(12_000)
+        ]
+    ),
+    "equal variables": pod_with(env=[{"name": "A", "value": "b"}] * 24_000),
+    "equal files": files("a" for _ in range(24_000)),
+    "files twice": files(f"x{number % 12_000}" for number in range(24_000)),
+    "a deep directory": files("/".join("a" * depth) for depth in range(1, 1500)),
+}
+
+
+@pytest.mark.parametrize("what", HARD_PODS)
+def test_pods_that_are_hard_to_warn_of_are_answered_within_the_budget(what: str) -> None:
+    meter = Meter()
+
+    meter.ask(what, "POST", PODS, HARD_PODS[what])
+
+    assert meter.beyond_budget() == {}
+
+
+def test_values_of_one_term_are_told_apart_in_time() -> None:
+    meter = Meter()
+    values = [f"v{number}" for number in range(90_000)]
+    terms = [{"matchLabelExpressions": [{"key": "zone", "values": values}]}]
+    storage_class = {"metadata": {"name": "s"}, "provisioner": "p", "allowedTopologies": terms}
+
+    meter.ask("values", "POST", "/apis/storage.k8s.io/v1/storageclasses", storage_class)
+
+    assert meter.beyond_budget() == {}
+
+
+def test_copies_of_copies_are_refused_at_once() -> None:
+    meter = Meter()
+    doubling = [{"op": "copy", "from": "/metadata", "path": f"/metadata/x{n}"} for n in range(60)]
+
+    answer = meter.ask("copy", "PATCH", f"{PODS}/a", doubling, content_type=JSON_PATCH)
+
+    assert answer.status == 422
+    assert answer.message == "the server rejected our request due to an error in our request"
+    assert meter.beyond_budget() == {}
+
+
+def test_ten_thousand_operations_on_a_long_list_stay_within_the_budget() -> None:
+    meter = Meter()
+    operations: list[dict[str, Any]] = [
+        {"op": "replace", "path": "/data", "value": {"l": ["x"] * 90_000}},
+        *({"op": "move", "from": "/data/l/0", "path": "/data/l/1"} for _ in range(9_999)),
+    ]
+
+    meter.ask("move", "PATCH", f"{CONFIG_MAPS}/a", operations, content_type=JSON_PATCH)
+
+    assert meter.beyond_budget() == {}
+
+
+def test_an_object_that_etcd_would_not_take_is_refused() -> None:
+    meter = Meter()
+    pod = pod_with(env=[{"name": f"A{number}", "value": "x" * 100} for number in range(19_000)])
+
+    answer = meter.ask("create", "POST", PODS, pod)
+
+    assert answer.status == 500
+    assert answer.message == "etcdserver: request is too large"
+    assert meter.beyond_budget() == {}
+
+
+def test_an_object_that_is_too_large_by_its_managed_fields_is_stored_without_them() -> None:
+    meter = Meter()
+    pod = pod_with(env=[{"name": f"A{number}", "value": "x" * 100} for number in range(10_500)])
+
+    created = meter.ask("create", "POST", PODS, pod)
+
+    assert created.status == 201
+    assert "managedFields" not in created.body["metadata"]
+
+
+SIZE = MAX_BODY_BYTES - 200
+NAMED = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: y}\n"
+HARD_YAML = {
+    "a flow list": b"x: [" + b"a," * (SIZE // 2) + b"a]",
+    "a block list": b"x:\n" + b"- a\n" * (SIZE // 4),
+    "numbers": b"x: [" + b"1," * (SIZE // 2) + b"1]",
+    "objects": b"x: [" + b"{}," * (SIZE // 3) + b"{}]",
+    "a map": b"x:\n" + b"".join(b" k%d: 1\n" % number for number in range(240_000)),
+    "anchors": b"x: [" + b"&a b," * (SIZE // 5) + b"b]",
+    "aliases": b"b: &b c\nx: [" + b"*b," * (SIZE // 3) + b"b]",
+    "tags": b"x: [" + b"!!str a," * (SIZE // 8) + b"a]",
+    "documents": b"---\n" * (SIZE // 4),
+    "comments": b"#\n" * (SIZE // 2),
+    "directives": b"".join(b"%%TAG !a%d! x\n" % number for number in range(180_000)),
+    "nested lists": b"x: " + b"[" * SIZE,
+    "a long text": b"x: " + b"y" * SIZE,
+    "a folded text": b"x: >\n" + b" y\n" * (SIZE // 3),
+    "a long number": b"x: " + b"1" * SIZE,
+}
+
+
+@pytest.mark.parametrize("what", HARD_YAML)
+def test_yaml_is_read_or_refused_within_the_budget(what: str) -> None:
+    meter = Meter()
+    head = b"" if what in ("documents", "directives") else NAMED
+
+    meter.ask(what, "POST", CONFIG_MAPS, head + HARD_YAML[what], content_type="application/yaml")
+
+    assert meter.beyond_budget() == {}
+
+
+HARD_JSON = {
+    "repeated fields": b'{"data":{' + b'"a":"",' * (SIZE // 7) + b'"a":""}}',
+    "repeated distinct fields": b'{"data":{'
+    + b",".join(b'"%d":"","%d":""' % (n, n) for n in range(49_000))
+    + b"}}",
+    "unknown fields": b"{" + b",".join(b'"x%d":1' % n for n in range(99_000)) + b"}",
+    "escapes": b'{"data":{"a":"' + b"\\u0041" * (SIZE // 6) + b'"}}',
+    "half characters": b'{"data":{"a":"' + b"\\ud800" * (SIZE // 6) + b'"}}',
+    "a long key": b'{"data":{"' + b"k" * SIZE + b'":""}}',
+    "a long number": b'{"data":{"a":' + b"9" * SIZE + b"}}",
+    "an unclosed text": b'{"data":{"a":"' + b"x" * SIZE,
+    "space": b'{"data":' + b" " * SIZE + b"}",
+}
+
+
+@pytest.mark.parametrize("what", HARD_JSON)
+def test_json_is_read_or_refused_within_the_budget(what: str) -> None:
+    meter = Meter()
+
+    for validation in ("Strict", "Warn"):
+        path = f"{CONFIG_MAPS}?fieldValidation={validation}"
+        meter.ask(f"{what}, {validation}", "POST", path, HARD_JSON[what])
+
+    assert meter.beyond_budget() == {}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "labelSelector=" + ",".join(f"k{n}=v{n}" for n in range(20_000)),
+        "labelSelector=k in (" + ",".join(f"v{n}" for n in range(40_000)) + ")",
+        "labelSelector=" + "!" * 200_000,
+        "labelSelector=" + "=" * 200_000,
+        "labelSelector=" + "(" * 200_000,
+        "labelSelector=" + "a" * 200_000,
+        "fieldSelector=" + ",".join("metadata.name!=x" for _ in range(12_000)),
+        "fieldSelector=" + "\\" * 200_000,
+    ],
+    ids=["labels", "values", "not", "equal", "open", "long", "fields", "escapes"],
+)
+def test_selectors_of_any_length_are_read_within_the_budget(query: str) -> None:
+    meter = Meter()
+
+    meter.ask("list", "GET", f"{PODS}?{query.replace('=', '%3D').replace('%3D', '=', 1)}")
+
+    assert meter.beyond_budget() == {}

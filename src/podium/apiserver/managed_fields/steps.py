@@ -7,7 +7,6 @@ their names; an item of a set is `v:` and its JSON. In messages the path `f:spec
 
 import json
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Final
 
 from podium.api.go_quoting import quoted
@@ -47,23 +46,14 @@ def keyed_step(item: JsonValue, keys: tuple[tuple[str, JsonValue], ...]) -> str:
     for key, default in keys:
         value = item.get(key, default)
         if value is not None or key in item:
-            found += [key, value]
+            found.append(f'"{key}":{_as_json(value)}')
     if not found:
         names = " ".join(quoted(key) for key, _ in keys)
         raise NotOfItsType(
             f"associative list with keys has an element that omits all key fields [{names}]"
             " (and doesn't have default values for any key fields)"
         )
-    try:
-        return _written(*found)
-    except TypeError:  # a value that is a list or an object: decoding has refused it before
-        return _written.__wrapped__(*found)
-
-
-@lru_cache(maxsize=1 << 14, typed=True)
-def _written(*names_and_values: JsonValue) -> str:
-    pairs = zip(names_and_values[::2], names_and_values[1::2], strict=True)
-    return f"k:{{{','.join(f'{_as_json(name)}:{_as_json(value)}' for name, value in pairs)}}}"
+    return f"k:{{{','.join(found)}}}"
 
 
 def _as_json(value: JsonValue) -> str:

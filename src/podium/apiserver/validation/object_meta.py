@@ -6,11 +6,11 @@ here give lists that a kind may repeat.
 """
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import Final
 
 from podium.api import label_syntax
 from podium.api.go_quoting import quoted
+from podium.api.text_cache import cache_short_texts
 from podium.apiserver.field_errors import (
     FieldError,
     forbidden,
@@ -54,12 +54,12 @@ _FIXED: Final = ("name", "namespace", "uid", "creationTimestamp")
 _FIXED_IF_SET: Final = ("deletionTimestamp", "deletionGracePeriodSeconds")
 
 
-@lru_cache(maxsize=8192)
+@cache_short_texts(8192)
 def _key_problems(key: str) -> tuple[str, ...]:
     return tuple(label_syntax.key_problems(key))
 
 
-@lru_cache(maxsize=8192)
+@cache_short_texts(8192)
 def _value_problems(value: str) -> tuple[str, ...]:
     return tuple(label_syntax.value_problems(value))
 

@@ -1,10 +1,11 @@
 """Requests and limits: which names resources may have, and which amounts."""
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Final
 
 from podium.api.quantity import QuantityError, milli_value, nano
+from podium.api.text_cache import cache_short_texts
 from podium.apiserver.field_errors import (
     duplicate,
     forbidden,
@@ -59,7 +60,7 @@ def is_huge_pages(name: str) -> bool:
     return name.startswith(_HUGE_PAGES)
 
 
-@lru_cache(maxsize=1024)
+@cache_short_texts(1024)
 def is_extended(name: str) -> bool:
     """Resources outside of Kubernetes' own domain, such as `example.com/gpu`."""
     if is_native(name) or name.startswith("requests."):
