@@ -10,11 +10,13 @@ import json
 import os
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 from api_calls import APPLY, JSON_PATCH, MERGE, STRATEGIC, Answer, Api
+from apiserver_process import RunningServer, serving
 from hostile_shapes import Place, all_places
 from populated_server import collection, populated
 
@@ -52,15 +54,17 @@ class Meter:
         return {what: spent for what, spent in self.spent.items() if spent > BUDGET_S}
 
 
+def without_first(content: Any) -> Any:
+    """What is left without the first item; items of a list in another order."""
+    if isinstance(content, dict):
+        return dict(list(content.items())[1:])
+    return content[:0:-1] if isinstance(content, list) else content[1:]
+
+
 def write_in_all_ways(meter: Meter, place: Place, form: str) -> None:
     """Send what a place can hold in every way in which it can be sent."""
     content = place.content(form, place.largest(form))
-    fewer = (
-        list(content)[1:] if isinstance(content, list | str) else dict(list(content.items())[1:])
-    )
-    fewer = "".join(fewer) if isinstance(content, str) else fewer
-    if isinstance(fewer, list):
-        fewer.reverse()
+    fewer = without_first(content)
     all_of_it = collection(place.resource)
     for name in ("new", "applied"):
         meter.api.ask("DELETE", f"{all_of_it}/{name}?gracePeriodSeconds=0")
@@ -283,3 +287,44 @@ def test_selectors_of_any_length_are_read_within_the_budget(query: str) -> None:
     meter.ask("list", "GET", f"{PODS}?{query.replace('=', '%3D').replace('%3D', '=', 1)}")
 
     assert meter.beyond_budget() == {}
+
+
+def cpu_s(server: RunningServer) -> float:
+    """What a server has worked since it started."""
+    fields = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident_mib(server: RunningServer, field: str) -> int:
+    """`VmRSS` is what a server has in memory, `VmHWM` the most it ever had."""
+    status = Path(f"/proc/{server.process.pid}/status").read_text()
+    kib = dict(line.split(":", 1) for line in status.splitlines())[field]
+    return int(kib.split()[0]) >> 10
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
+def test_a_server_stays_within_the_budget_and_its_memory(tmp_path: Path) -> None:
+    doubling = [{"op": "copy", "from": "/metadata", "path": f"/metadata/x{n}"} for n in range(60)]
+    equal = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: y}\nx: [" + b"a," * (SIZE // 2)
+    pods = "/api/v1/namespaces/default/pods"
+    requests = [
+        ("POST", pods, encoded(HARD_PODS["400 equal ports"]), "application/json"),
+        ("POST", pods, encoded(HARD_PODS["equal variables"]), "application/json"),
+        ("PATCH", f"{pods}/hard", encoded(doubling), JSON_PATCH),
+        ("POST", "/api/v1/namespaces/default/configmaps", equal + b"a]", "application/yaml"),
+    ]
+    with serving(tmp_path) as server:
+        server.ask("GET", pods)
+        for method, path, body, content_type in requests:
+            worked, before = cpu_s(server), resident_mib(server, "VmRSS")
+            connection = server.connect(120)
+            authorization = f"Bearer {server.token}"
+            headers = {"Content-Type": content_type, "Authorization": authorization}
+            connection.request(method, path, body, headers)
+            response = connection.getresponse()
+            response.read()
+            connection.close()
+
+            assert response.status < 500
+            assert cpu_s(server) - worked < BUDGET_S
+            assert resident_mib(server, "VmHWM") - before < 100

@@ -7,6 +7,7 @@ floats, as in Go. What cannot be read raises `Unreadable` with the words of Go's
 
 import json
 import math
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -27,6 +28,8 @@ MAX_YAML_VALUES: Final = 100_000
 """The same for YAML, which is slower to read; keys count too."""
 _MAX_YAML_DIRECTIVES: Final = 100
 """libyaml compares each `%TAG` line with all before it."""
+_MAX_DUPLICATES: Final = 100
+"""upstream: the decoder stops counting what strict clients are told."""
 _decode = msgspec.json.Decoder().decode
 
 
@@ -155,7 +158,7 @@ def _duplicates(body: bytes) -> tuple[str, ...]:
     except _Repeated:
         found: dict[str, None] = {}
         _collect(_keep_repeated(text), "", found)
-        return tuple(map(_without_halves, found))
+        return tuple(map(_without_halves, islice(found, _MAX_DUPLICATES)))
     except (ValueError, RecursionError):
         pass
     return ()
