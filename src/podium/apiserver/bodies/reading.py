@@ -22,7 +22,7 @@ YAML: Final = "application/yaml"
 MAX_DEPTH: Final = 200
 MAX_PARTS: Final = 25_000
 """Objects and lists in one body; the largest definitions of custom resources have 20,000."""
-MAX_VALUES: Final = 100_000
+MAX_VALUES: Final = 75_000
 """Values of any type in one body; what is made of them takes a few microseconds each."""
 MAX_YAML_VALUES: Final = 100_000
 """The same for YAML, which is slower to read; keys count too."""
