@@ -14,10 +14,10 @@ Worked example: `0.5Gi` is 536870912 bytes in binary style, so it becomes `512Mi
 """
 
 import re
-from functools import lru_cache
 from typing import Final
 
 from podium.api.quantity import NANO_PER_MILLI, NANO_PER_UNIT, QuantityError, nano
+from podium.api.text_cache import cache_short_texts
 
 _SHAPE: Final = re.compile(r"[+-]?0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)")
 _DECIMAL_SUFFIXES: Final = {
@@ -53,7 +53,7 @@ def total(first: str, second: str) -> str:
     return _written(amount + nano(second), _style(first.strip()))
 
 
-@lru_cache(maxsize=1 << 14)
+@cache_short_texts(1 << 14)
 def _canonical(written: str) -> str:
     text = written.strip()
     try:
@@ -65,7 +65,7 @@ def _canonical(written: str) -> str:
     return _written(amount, _style(text))
 
 
-@lru_cache(maxsize=1 << 14)
+@cache_short_texts(1 << 14)
 def _rounded_to_milli(written: str) -> str:
     text = written.strip()
     try:

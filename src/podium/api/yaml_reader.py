@@ -5,6 +5,7 @@ they mean to kubectl, no document can name a Python object, and hostile document
 they are read: nesting and alias expansion are bounded, and nothing here recurses.
 """
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -48,14 +49,24 @@ def read_yaml(text: str, source: str, *, depth: int, alias_nodes: int) -> Iterat
     No document may be nested deeper than `depth`, and aliases may stand for `alias_nodes` values
     in all.
     """
-    builder = Builder(source, depth, alias_nodes)
+    for line, value in _read_all(text, source, Builder(source, depth, alias_nodes)):
+        if value is not None:
+            yield line, value
+
+
+def read_first_document(text: str, *, depth: int, nodes: int) -> Any:
+    """What the first document holds, be it empty; the rest of the text is not looked at."""
+    _, value = next(_read_all(text, "", Builder("", depth, nodes, nodes)), (0, None))
+    return value
+
+
+def _read_all(text: str, source: str, builder: "Builder") -> Iterator[tuple[int, Any]]:
     try:
         for event in yaml.parse(text, Loader=PARSER):
             if isinstance(event, yaml.DocumentStartEvent):
                 builder.start_document()
             elif isinstance(event, yaml.DocumentEndEvent):
-                if builder.value is not None:
-                    yield builder.line, builder.value
+                yield builder.line, builder.value
             else:
                 builder.take(event)
     except yaml.YAMLError as error:
@@ -68,34 +79,31 @@ class Builder:
     A reader with other ideas about keys overrides `_collection_as_key`, `_key` and `_set`.
     """
 
-    def __init__(self, source: str, depth: int, alias_nodes: int) -> None:
+    def __init__(self, source: str, depth: int, alias_nodes: int, nodes: int | None = None) -> None:
         self._source = source
         self._depth = depth
         self._alias_nodes_allowed = alias_nodes
         self._alias_nodes = 0
+        self._nodes_allowed = sys.maxsize if nodes is None else nodes
+        self._nodes = 0
         self.start_document()
 
     def start_document(self) -> None:
         self.value: Any = None
         self.line = 0
-        self._nodes = 0
         self._open: list[Open] = []
         self._anchors: dict[str, Anchored | None] = {}
 
     def take(self, event: yaml.Event) -> None:
-        line = event.start_mark.line + 1 if event.start_mark else 0
+        mark = event.start_mark
+        line = mark.line + 1 if mark else 0
         if isinstance(event, yaml.ScalarEvent):
-            self._nodes += 1
-            if self._expects_key() and _is_merge(event):
-                self._open[-1].key = _MERGE
-                return
-            value = self._scalar(event, line)
-            self._remember(event.anchor, value, nodes=1, height=0)
-            self._place(value, line, height=0)
-        elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
-            self._nodes += 1
+            self._count(line)
+            self._take_scalar(event, line)
+        elif isinstance(event, yaml.CollectionStartEvent):
+            self._count(line)
             self._begin(event, line)
-        elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
+        elif isinstance(event, yaml.CollectionEndEvent):
             done = self._open.pop()
             nodes = self._nodes - done.first_node + 1
             self._remember(done.anchor, done.value, nodes=nodes, height=done.height)
@@ -103,6 +111,24 @@ class Builder:
         elif isinstance(event, yaml.AliasEvent):
             anchored = self._alias(event.anchor, line)
             self._place(anchored.value, line, anchored.height)
+
+    def _take_scalar(self, event: yaml.ScalarEvent, line: int) -> None:
+        items = self._open[-1].value if self._open else None
+        if not isinstance(items, list) and _is_merge(event) and self._expects_key():
+            self._open[-1].key = _MERGE
+            return
+        value = self._scalar(event, line)
+        if event.anchor:
+            self._remember(event.anchor, value, nodes=1, height=0)
+        if isinstance(items, list):  # the shortest way for what there is most of
+            items.append(value)
+        else:
+            self._place(value, line, height=0)
+
+    def _count(self, line: int) -> None:
+        self._nodes += 1
+        if self._nodes > self._nodes_allowed:
+            raise self._error(line, f"more than {self._nodes_allowed} values")
 
     def _begin(self, event: yaml.CollectionStartEvent, line: int) -> None:
         if self._expects_key():

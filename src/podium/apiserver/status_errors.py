@@ -6,14 +6,16 @@ the field out of the body, an empty one shows as `{}`: upstream's handlers diffe
 clients compare.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, Protocol
 
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.resources.resource import Resource
 
-_MOST_PROBLEMS: Final = 1000
-"""An object of 3 MiB can have a million mistakes; nobody reads further than this."""
+_MAX_PROBLEMS: Final = 1000
+_MAX_PROBLEM_CHARACTERS: Final = 256 * 1024
+"""An object of 3 MiB can have a million mistakes, and each may show it as a whole; nobody reads
+further than this."""
 
 
 class FieldProblem(Protocol):
@@ -49,7 +51,7 @@ class StatusError(Exception):
         self.details = details
         self.retry_after_s = retry_after_s
         self.metadata: JsonObject = {}
-        self.warnings: list[str] = []
+        self.warnings: Iterable[str] = ()
         """What the client would have been warned of."""
 
     def as_object(self) -> JsonObject:
@@ -174,12 +176,16 @@ def invalid(group: str, kind: str, name: str, problems: Sequence[FieldProblem]) 
     """Validation failed; several problems are shown in brackets, as upstream's aggregates are."""
     texts: dict[str, None] = {}  # upstream: aggregates leave out repeated texts, causes keep them
     causes: list[JsonObject] = []
-    for problem in problems[:_MOST_PROBLEMS]:
+    size = 0
+    for problem in problems[:_MAX_PROBLEMS]:
         body = problem.body
         texts[f"{problem.path}: {body}"] = None
         causes.append({"reason": problem.cause, "message": body, "field": problem.path})
-    if len(problems) > _MOST_PROBLEMS:
-        texts[f"and {len(problems) - _MOST_PROBLEMS} more"] = None
+        size += len(problem.path) + len(body)
+        if size > _MAX_PROBLEM_CHARACTERS:
+            break
+    if len(problems) > len(causes):
+        texts["and more"] = None
     told = next(iter(texts)) if len(texts) == 1 else f"[{', '.join(texts)}]"
     subject = f"{kind}.{group}" if group else kind
     details: JsonObject = {"name": name, "group": group, "kind": kind, "causes": causes}

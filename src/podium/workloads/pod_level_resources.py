@@ -62,9 +62,9 @@ def effective_amounts(spec: JsonObject, which: str) -> Amounts:
         if container.get("restartPolicy") == "Always":
             _add(amounts, wanted.items())
             _add(sidecars, wanted.items())
-            wanted = sidecars
+            wanted = {name: sidecars[name] for name in wanted}
         else:
-            _add(wanted, sidecars.items())
+            _add(wanted, [(name, sidecars[name]) for name in wanted if name in sidecars])
         _raise(starting, wanted)
     _raise(amounts, starting)
     return amounts

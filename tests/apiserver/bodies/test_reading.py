@@ -96,13 +96,34 @@ def test_nesting_is_bounded() -> None:
 
 
 def test_the_number_of_objects_and_lists_is_bounded() -> None:
-    read_json(b"[" + b"{}," * 99_000 + b"1]")
+    read_json(b"[" + b"{}," * 24_000 + b"1]")
     for read, text in (
-        (read_json, b"[" + b"{}," * 101_000 + b"1]"),
-        (read_yaml_body, b"- []\n" * 101_000),
+        (read_json, b"[" + b"{}," * 26_000 + b"1]"),
+        (read_yaml_body, b"- []\n" * 26_000),
     ):
         with pytest.raises(Unreadable, match="exceeded max number of objects and lists"):
             read(text)
+
+
+def test_the_number_of_values_is_bounded() -> None:
+    read_json(b"[" + b"1," * 74_000 + b"1]")
+    with pytest.raises(Unreadable, match="exceeded max number of values"):
+        read_json(b'{"a":[' + b"1," * 76_000 + b"1]}")
+    read_yaml_body(b"- a\n" * 74_000)
+    with pytest.raises(Unreadable, match="more than 100000 values"):
+        read_yaml_body(b"- a\n" * 101_000)
+
+
+def test_yaml_directives_are_bounded() -> None:
+    many = b"".join(b"%%TAG !a%d! x\n" % number for number in range(1000))
+
+    with pytest.raises(Unreadable, match="too many directives"):
+        read_yaml_body(many + b"---\na: 1\n")
+
+
+def test_only_the_first_yaml_document_counts() -> None:
+    assert read_yaml_body(b"a: 1\n---\n[: no yaml").value == {"a": 1}
+    assert read_yaml_body(b"---\n---\na: 1\n").value is None
 
 
 def test_yaml_is_read_as_kubectl_reads_it() -> None:

@@ -6,6 +6,7 @@ whole, and likewise what claims ask for. Changed pods are not looked at again, c
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 from podium.api.quantity import nano
@@ -18,6 +19,8 @@ from podium.workloads.pod_level_resources import effective_amounts
 _ANNOTATION: Final = "kubernetes.io/limit-ranger"
 _POD_LEVEL: Final = ("cpu", "memory")
 _CONTAINERS: Final = (("containers", "container"), ("initContainers", "init container"))
+_MAX_DEFAULTS: Final = 100_000
+_MAX_PROBLEMS: Final = 1000
 
 Amounts = Mapping[str, str]
 
@@ -44,6 +47,7 @@ def fill_in(pod: JsonObject, namespace: str, lookup: Lookup) -> None:
             if limit.get("type") == "Container":
                 requests |= limit.get("defaultRequest") or {}
                 limits |= limit.get("default") or {}
+        _refuse_too_many(pod, len(requests) + len(limits))
         told = list(_filled(pod["spec"], requests, limits))
         if told:
             metadata = pod["metadata"]
@@ -52,6 +56,13 @@ def fill_in(pod: JsonObject, namespace: str, lookup: Lookup) -> None:
                 **(metadata.get("annotations") or {}),
                 _ANNOTATION: annotation,
             }
+
+
+def _refuse_too_many(pod: JsonObject, defaults: int) -> None:
+    """Thousands of defaults for thousands of containers make a pod that nobody can store."""
+    containers = sum(len(pod["spec"].get(field) or ()) for field, _ in _CONTAINERS)
+    if containers * defaults > _MAX_DEFAULTS:
+        raise status_errors.internal("etcdserver: request is too large")
 
 
 def _filled(spec: JsonObject, requests: Amounts, limits: Amounts) -> Iterator[str]:
@@ -72,7 +83,7 @@ def refuse_beyond(resource: Resource, obj: JsonObject, lookup: Lookup) -> None:
     """Refuse a pod or a claim that asks for more or less than a range allows."""
     check = _pod_problems if resource.kind == "Pod" else _claim_problems
     for each in _ranges(obj["metadata"].get("namespace") or "", lookup):
-        problems = list(dict.fromkeys(check(each["limits"], obj["spec"])))
+        problems = list(dict.fromkeys(islice(check(each["limits"], obj["spec"]), _MAX_PROBLEMS)))
         if problems:
             why = problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
             raise status_errors.forbidden(resource, obj["metadata"].get("name", ""), why)

@@ -153,36 +153,36 @@ def on_delete(resource: Resource, *, says_how: bool) -> list[str]:
     ]
 
 
-def on_create(resource: Resource, obj: JsonObject) -> list[str]:
+def on_create(resource: Resource, obj: JsonObject) -> Iterator[str]:
     key = (resource.group, resource.kind)
     if key == ("", "Pod"):
-        return [*_about_name(obj, "the Pod's hostname"), *about_pod(obj["spec"], obj["metadata"])]
-    told: list[str] = []
+        yield from _about_name(obj, "the Pod's hostname")
+        yield from about_pod(obj["spec"], obj["metadata"])
+        return
     if key in _NAMES_PODS:
-        told += _about_name(obj, "Pod names and hostnames")
+        yield from _about_name(obj, "Pod names and hostnames")
     if key in _TEMPLATES:
-        told += _about_template(obj, _TEMPLATES[key])
+        yield from _about_template(obj, _TEMPLATES[key])
     if key == ("apps", "StatefulSet"):
-        told += _about_stateful_set(obj, "")
+        yield from _about_stateful_set(obj, "")
     elif key == ("storage.k8s.io", "CSIDriver"):
-        told += _about_tokens(obj)
+        yield from _about_tokens(obj)
     elif key == ("discovery.k8s.io", "EndpointSlice") and obj.get("addressType") == "FQDN":
-        told.append("spec.addressType: FQDN endpoints are deprecated")
-    always = _ALWAYS.get(key)
-    return told if always is None else [*told, *always(obj)]
+        yield "spec.addressType: FQDN endpoints are deprecated"
+    if key in _ALWAYS:
+        yield from _ALWAYS[key](obj)
 
 
-def on_update(resource: Resource, new: JsonObject, old: JsonObject) -> list[str]:
+def on_update(resource: Resource, new: JsonObject, old: JsonObject) -> Iterator[str]:
     key = (resource.group, resource.kind)
-    told: list[str] = []
     if key in _TEMPLATES and _counts(key, new) != _counts(key, old):
-        told += _about_template(new, _TEMPLATES[key])
+        yield from _about_template(new, _TEMPLATES[key])
     if key == ("apps", "StatefulSet"):
-        told += _about_stateful_set(new, ".Spec")
+        yield from _about_stateful_set(new, ".Spec")
     elif key == ("storage.k8s.io", "CSIDriver") and _tokens(new) != _tokens(old):
-        told += _about_tokens(new)
-    always = _ALWAYS.get(key)
-    return told if always is None else [*told, *always(new)]
+        yield from _about_tokens(new)
+    if key in _ALWAYS:
+        yield from _ALWAYS[key](new)
 
 
 _TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"

@@ -5,7 +5,7 @@ from typing import Final
 
 from podium.api.go_quoting import quoted
 from podium.api.quantity import milli_value
-from podium.apiserver.advice import node_labels, volume_paths
+from podium.apiserver.advice import container_ports, node_labels, volume_paths
 from podium.apiserver.json_values import JsonObject
 
 _ANNOTATIONS: Final[Mapping[str, str]] = {
@@ -66,7 +66,7 @@ def about_pod(spec: JsonObject, metadata: JsonObject, path: str = "") -> Iterato
         if container.get("env"):
             yield from _about_variables(container["env"], f"{place}.env")
     if any(container.get("ports") for container, _ in containers):
-        yield from _about_ports(containers)
+        yield from container_ports.about_ports(containers)
     if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
         told = "must be >= 0; negative values are invalid and will be treated as 1"
         yield f"{at}.terminationGracePeriodSeconds: {told}"
@@ -155,9 +155,11 @@ def _about_repetitions(spec: JsonObject, at: str) -> Iterator[str]:
             yield f"{at}.hostAliases[{number}].ip: duplicate ip {quoted(address)}"
         seen.add(address)
     secrets = [each.get("name") or "" for each in spec.get("imagePullSecrets") or ()]
+    seen.clear()
     for number, name in enumerate(secrets):
-        if name in secrets[:number]:
+        if name in seen:
             yield f"{at}.imagePullSecrets[{number}].name: duplicate name {quoted(name)}"
+        seen.add(name)
     for number, name in enumerate(secrets):
         if not name:
             yield f'{at}.imagePullSecrets[{number}].name: invalid empty name ""'
@@ -189,52 +191,6 @@ def _about_variables(variables: Sequence[JsonObject], path: str) -> Iterator[str
             told = f"hides previous definition of {quoted(name)}"
             yield f"{path}[{number}]: {told}, which may be dropped when using apply"
         seen.add(name)
-
-
-def _about_ports(containers: list[tuple[JsonObject, str]]) -> Iterator[str]:
-    ports = [
-        (port, f"{place}.ports[{number}]")
-        for container, place in containers
-        for number, port in enumerate(container.get("ports") or ())
-    ]
-    for number, (port, place) in enumerate(ports):
-        if port.get("hostIP") and not port.get("hostPort"):
-            yield f"{place}: hostIP set without hostPort: {_go_port(port)}"
-        for other, where in ports[:number]:
-            if _same(port, other, "containerPort", "protocol"):
-                yield from _about_pair(port, place, other, where)
-    named: dict[str, str] = {}
-    for port, place in ports:
-        name = port.get("name")
-        if name in named:
-            told = f"duplicate port name {quoted(name)} with {named[name]}"
-            use = f"services and probes that select ports by name will use {named[name]}"
-            yield f"{place}: {told}, {use}"
-        elif name:
-            named[name] = place
-
-
-def _go_port(port: JsonObject) -> str:
-    """A port as Go prints it with the names of its fields."""
-    return (
-        f"{{Name:{port.get('name') or ''} HostPort:{port.get('hostPort') or 0}"
-        f" ContainerPort:{port.get('containerPort') or 0} Protocol:{port.get('protocol') or ''}"
-        f" HostIP:{port.get('hostIP') or ''}}}"
-    )
-
-
-def _about_pair(port: JsonObject, place: str, other: JsonObject, where: str) -> Iterator[str]:
-    """About two ports of one number and protocol."""
-    if _same(port, other, "hostIP", "hostPort"):
-        yield f"{place}: duplicate port definition with {where}"
-    elif not port.get("hostPort") or not other.get("hostPort"):
-        yield f"{place}: overlapping port definition with {where}"
-    elif _same(port, other, "hostPort") and bool(port.get("hostIP")) != bool(other.get("hostIP")):
-        yield f"{place}: dangerously ambiguous port definition with {where}"
-
-
-def _same(one: JsonObject, other: JsonObject, *fields: str) -> bool:
-    return all((one.get(field) or None) == (other.get(field) or None) for field in fields)
 
 
 def _about_pod_affinity(affinity: JsonObject, path: str) -> Iterator[str]:

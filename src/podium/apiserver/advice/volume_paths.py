@@ -1,5 +1,10 @@
-"""Files of one volume that would overwrite each other, or whose path is another's directory."""
+"""Files of one volume that would overwrite each other, or whose path is another's directory.
 
+Paths are sorted once, so that each finds the directories above it; comparing every two of them
+would take minutes for the files that fit into one request.
+"""
+
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -64,14 +69,41 @@ def _files_of(source: JsonObject) -> list[_File]:
 
 
 def _overlaps(files: Iterable[_File]) -> Iterator[str]:
-    before: list[_File] = []
-    for found in files:
-        file = found._replace(path=found.path.rstrip("/"))
-        for other in before:
-            if file.path and other.path and _contains(file.path, other.path):
-                yield f"{file} with {other}"
-        before.append(file)
+    """Each file with those before it that it collides with, in the order of the volume."""
+    cleaned = [file._replace(path=file.path.rstrip("/")) for file in files]
+    parents = _parents({file.path for file in cleaned if file.path})
+    order: dict[_File, int] = {}
+    at: dict[str, list[_File]] = defaultdict(list)
+    below: dict[str, list[_File]] = defaultdict(list)
+    for file in cleaned:
+        if not file.path:
+            continue
+        above = list(_above(file.path, parents))
+        others = [*below[file.path], *at[file.path]]
+        others += [each for directory in above for each in at[directory]]
+        for other in sorted(others, key=order.__getitem__):
+            yield f"{file} with {other}"
+        if file not in order:
+            order[file] = len(order)
+            at[file.path].append(file)
+            for directory in above:
+                below[directory].append(file)
 
 
-def _contains(one: str, other: str) -> bool:
-    return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
+def _parents(paths: set[str]) -> dict[str, str]:
+    """The longest of the paths that is a directory on the way to a path, where there is one."""
+    parents: dict[str, str] = {}
+    above: list[str] = []
+    for path in sorted(f"{path}/" for path in paths):
+        while above and not path.startswith(above[-1]):
+            above.pop()
+        if above:
+            parents[path[:-1]] = above[-1][:-1]
+        above.append(path)
+    return parents
+
+
+def _above(path: str, parents: dict[str, str]) -> Iterator[str]:
+    while path in parents:
+        path = parents[path]
+        yield path

@@ -7,21 +7,29 @@ floats, as in Go. What cannot be read raises `Unreadable` with the words of Go's
 
 import json
 import math
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from podium.api.errors import InputError
-from podium.api.yaml_reader import read_yaml
+from podium.api.yaml_reader import read_first_document
 from podium.apiserver.bodies.go_syntax import syntax_error
 from podium.apiserver.json_values import JsonValue
 
 JSON: Final = "application/json"
 YAML: Final = "application/yaml"
 MAX_DEPTH: Final = 200
-MAX_PARTS: Final = 100_000
+MAX_PARTS: Final = 25_000
 """Objects and lists in one body; the largest definitions of custom resources have 20,000."""
-_MAX_ALIAS_NODES: Final = 100_000
+MAX_VALUES: Final = 75_000
+"""Values of any type in one body; what is made of them takes a few microseconds each."""
+MAX_YAML_VALUES: Final = 100_000
+"""The same for YAML, which is slower to read; keys count too."""
+_MAX_YAML_DIRECTIVES: Final = 100
+"""libyaml compares each `%TAG` line with all before it."""
+_MAX_DUPLICATES: Final = 100
+"""upstream: the decoder stops counting what strict clients are told."""
 _decode = msgspec.json.Decoder().decode
 
 
@@ -40,20 +48,23 @@ def read_json(body: bytes, *, find_duplicates: bool = False) -> Read:
         value = _decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         value = _read_slowly(body)
-    if body.count(b"{") + body.count(b"[") > MAX_DEPTH:
+    if body.count(b"{") + body.count(b"[") > MAX_DEPTH or body.count(b",") >= MAX_VALUES:
         check_size(value)
     return Read(value, _duplicates(body) if find_duplicates else ())
 
 
 def check_size(value: JsonValue) -> None:
-    """Refuse what is nested too deeply or has too many parts.
+    """Refuse what is nested too deeply or has too many parts or values.
 
     Walks level by level, so that depth costs no stack.
     """
     level: list[Any] = [value]
-    parts = 0
+    parts = values = 0
     for _ in range(MAX_DEPTH):
         below: list[Any] = []
+        values += sum(len(item) for item in level if isinstance(item, (dict, list)))
+        if values > MAX_VALUES:
+            raise Unreadable(f"exceeded max number of values ({MAX_VALUES})")
         for item in level:
             if isinstance(item, dict):
                 below.extend(each for each in item.values() if isinstance(each, (dict, list)))
@@ -111,13 +122,13 @@ def read_yaml_body(body: bytes) -> Read:
         text = body.decode()
     except UnicodeDecodeError:
         raise Unreadable("error converting YAML to JSON: yaml: invalid UTF-8") from None
+    if text.count("\n%") > _MAX_YAML_DIRECTIVES:
+        raise Unreadable("error converting YAML to JSON: yaml: too many directives")
     try:
-        documents = [
-            value for _, value in read_yaml(text, "", depth=MAX_DEPTH, alias_nodes=_MAX_ALIAS_NODES)
-        ]
+        # upstream: what follows the first document is not even read.
+        value = read_first_document(text, depth=MAX_DEPTH, nodes=MAX_YAML_VALUES)
     except InputError as problem:
         raise Unreadable(f"error converting YAML to JSON: yaml: {problem}") from None
-    value = documents[0] if documents else None
     check_size(value)
     return Read(value, ())
 
@@ -147,7 +158,7 @@ def _duplicates(body: bytes) -> tuple[str, ...]:
     except _Repeated:
         found: dict[str, None] = {}
         _collect(_keep_repeated(text), "", found)
-        return tuple(map(_without_halves, found))
+        return tuple(map(_without_halves, islice(found, _MAX_DUPLICATES)))
     except (ValueError, RecursionError):
         pass
     return ()

@@ -6,8 +6,9 @@ other one is pulled if it is not there. The grammar is that of image references
 """
 
 import re
-from functools import lru_cache
 from typing import Final
+
+from podium.api.text_cache import cache_short_texts
 
 _ALPHANUMERIC: Final = r"[a-z0-9]+"
 _COMPONENT: Final = rf"{_ALPHANUMERIC}(?:(?:\.|_|__|-+){_ALPHANUMERIC})*"
@@ -21,7 +22,7 @@ _REFERENCE: Final = re.compile(
 )
 
 
-@lru_cache(maxsize=4096)
+@cache_short_texts(4096)
 def pull_policy(image: str) -> str:
     """The pull policy of a container that names none."""
     match = _REFERENCE.fullmatch(image)

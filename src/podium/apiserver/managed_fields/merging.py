@@ -5,6 +5,7 @@ replaced. Items keep the order of the live list, except that items that both hav
 of the configuration; new items stand where the configuration has them among these.
 """
 
+from collections import deque
 from typing import Any, Final
 
 from podium.apiserver.json_values import JsonObject, JsonValue
@@ -72,7 +73,7 @@ def _once_each(items: list[Any], step: StepOf) -> dict[str, Any]:
 def _merged_order(live: list[str], config: list[str]) -> list[str]:
     """The steps of both in the order of the result; shared steps occur once."""
     shared = set(live) & set(config)
-    awaited = [name for name in config if name in shared]
+    awaited = deque(name for name in config if name in shared)
     out: list[str] = []
     placed: set[str] = set()
     left, right = 0, 0
@@ -93,7 +94,7 @@ def _merged_order(live: list[str], config: list[str]) -> list[str]:
             placed.add(name)
             right += 1
             if awaited and awaited[0] == name:
-                awaited.pop(0)
+                awaited.popleft()
     return out
 
 

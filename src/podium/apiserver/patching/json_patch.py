@@ -1,8 +1,9 @@
 """JSON patches (RFC 6902) as the library under kube-apiserver applies them.
 
 Beyond the RFC, kept because clients rely on it: indexes may be negative (from the end), `replace`
-of a missing key adds it, and a missing `value` is null. Numbers are equal for `test` when they
-are written alike: 1 is not 1.0.
+of a missing key adds it, and a missing `value` is null. A patch may copy no more than a request
+may bring: copies of copies would otherwise double with every operation. Numbers are equal for
+`test` when they are written alike: 1 is not 1.0.
 """
 
 import re
@@ -10,7 +11,7 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from podium.api.go_quoting import quoted
-from podium.apiserver.json_values import JsonObject, JsonValue, copied
+from podium.apiserver.json_values import JsonObject, JsonValue, copied, encode
 from podium.apiserver.patching.refusals import (
     PatchError,
     does_not_apply,
@@ -18,7 +19,9 @@ from podium.apiserver.patching.refusals import (
     wrong_type,
 )
 
-_MOST_OPERATIONS: Final = 10_000
+_MAX_OPERATIONS: Final = 10_000
+_MAX_COPIED_BYTES: Final = 3 * 1024 * 1024
+"""What all `copy` operations of a patch together may add, as JSON."""
 _INDEX: Final = re.compile(r"[+-]?[0-9]{1,18}")
 _TEXT_FIELDS: Final = ("op", "path", "from")
 
@@ -29,8 +32,13 @@ def apply(document: JsonObject, patch: JsonValue) -> JsonValue:
     """The document after all operations; raises PatchError at the first that does not fit."""
     operations = _operations(patch)
     holder: list[JsonValue] = [copied(document)]
+    copied_bytes = 0
     for operation in operations:
-        act = _ACTS.get(operation.get("op", ""))
+        name = operation.get("op", "")
+        if name == "copy":
+            copied_bytes += _copy(holder, operation, _MAX_COPIED_BYTES - copied_bytes)
+            continue
+        act = _ACTS.get(name)
         if act is None:
             raise does_not_apply()
         act(holder, operation)
@@ -62,8 +70,8 @@ def _operations(patch: JsonValue) -> list[JsonObject]:
             value = operation.get(name)
             if value is not None and not isinstance(value, str):
                 raise wrong_type(value, "string", field=f"jsonPatchOp.{name}")
-    if len(patch) > _MOST_OPERATIONS:
-        raise too_many_operations(len(patch), _MOST_OPERATIONS)
+    if len(patch) > _MAX_OPERATIONS:
+        raise too_many_operations(len(patch), _MAX_OPERATIONS)
     return patch
 
 
@@ -150,11 +158,16 @@ def _move(holder: list[JsonValue], operation: JsonObject) -> None:
     _put_in(container, name, value)
 
 
-def _copy(holder: list[JsonValue], operation: JsonObject) -> None:
+def _copy(holder: list[JsonValue], operation: JsonObject, allowed_bytes: int) -> int:
+    """Copies a value and says how many bytes of JSON it has."""
     source, name = _find(holder, _pointer(operation, "from"))
     value = _get(source, name)
     container, name = _find(holder, _pointer(operation, "path"))
+    size = len(encode(value))
+    if size > allowed_bytes:
+        raise does_not_apply()
     _put_in(container, name, copied(value))
+    return size
 
 
 def _test(holder: list[JsonValue], operation: JsonObject) -> None:
@@ -181,7 +194,6 @@ _ACTS: Final[dict[str, Callable[[list[JsonValue], JsonObject], None]]] = {
     "remove": _remove,
     "replace": _replace,
     "move": _move,
-    "copy": _copy,
     "test": _test,
 }
 

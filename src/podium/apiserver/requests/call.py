@@ -1,11 +1,16 @@
 """One call of the server: who asks, when, with which options, and what to warn about."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from podium.apiserver.access.attempts import Attempt
 from podium.apiserver.access.grants import Grants
 from podium.apiserver.access.users import ADMIN, User
 from podium.apiserver.requests.query import WriteOptions
+
+_MAX_WARNING_CHARACTERS: Final = 4096
+"""No answer carries more, so the rest of an object's million warnings are not even made."""
 
 
 @dataclass(slots=True)
@@ -20,16 +25,24 @@ class Call:
     """What was authorised. None: the user may do everything."""
     grants: Grants | None = None
     options: WriteOptions = field(default_factory=WriteOptions)
-    warnings: list[str] = field(default_factory=list)
-    """Told to the client beside the answer."""
+    warnings: dict[str, None] = field(default_factory=dict)
+    """Told to the client beside the answer, each once and in this order."""
 
     def warn(self, text: str) -> None:
-        if text not in self.warnings:
-            self.warnings.append(text)
+        if not self._has_warned_enough():
+            self.warnings[text] = None
 
-    def warn_all(self, texts: list[str]) -> None:
+    def warn_all(self, texts: Iterable[str]) -> None:
+        """Takes no more of the texts than an answer can carry."""
+        if self._has_warned_enough():
+            return
         for text in texts:
-            self.warn(text)
+            self.warnings[text] = None
+            if self._has_warned_enough():
+                return
+
+    def _has_warned_enough(self) -> bool:
+        return sum(map(len, self.warnings)) > _MAX_WARNING_CHARACTERS
 
     def with_options(self, options: WriteOptions) -> "Call":
         """The same call with the options of its verb; warnings are shared."""

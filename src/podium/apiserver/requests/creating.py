@@ -8,6 +8,7 @@ from podium.apiserver.managed_fields import Writer, manager_of, track_create
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.guarding import guard_policy, require_create
 from podium.apiserver.requests.registry import Registry
+from podium.apiserver.requests.stored_size import fit_storage
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.store.stored import Stored
 
@@ -57,6 +58,8 @@ def create(
     if registry.find(resource, namespace, name) is not None:
         raise status_errors.already_exists(resource, name)
     metadata.pop("resourceVersion", None)
+    if not call.options.dry_run:
+        fit_storage(resource, rules.schema, obj, keep_managed_fields=tracked)
     settle(registry, resource, obj, call)
     created = registry.create(resource, namespace, name, obj, dry_run=call.options.dry_run)
     if resource.kind == "CustomResourceDefinition" and not call.options.dry_run:

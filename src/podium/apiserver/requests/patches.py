@@ -232,4 +232,4 @@ def _apply(
         return Written(created, created=True)
     given_version = (config.get("metadata") or {}).get("resourceVersion") or ""
     check_version(resource, name, given_version, old["metadata"]["resourceVersion"])
-    return Written(write(registry, resource, subresource, before, old, new, call))
+    return Written(write(registry, resource, subresource, before, old, new, call, applied=True))

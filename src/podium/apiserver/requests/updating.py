@@ -20,6 +20,7 @@ from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.creating import create, place_in_namespace, settle, shown_kind
 from podium.apiserver.requests.guarding import guard_policy, status_errors_of
 from podium.apiserver.requests.registry import Registry
+from podium.apiserver.requests.stored_size import fit_storage
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.store.stored import Stored
 
@@ -112,6 +113,8 @@ def write(
     old: JsonObject,
     new: JsonObject,
     call: Call,
+    *,
+    applied: bool = False,
 ) -> Stored:
     """Admit, validate and store a new object in place of an old one."""
     namespace, name = before.namespace, before.name
@@ -133,6 +136,8 @@ def write(
         if not call.options.dry_run:
             registry.remove(resource, before)
         return registry.replace(resource, before, new, dry_run=True)
+    if not call.options.dry_run:
+        fit_storage(resource, rules.schema, new, keep_managed_fields=applied)
     if not subresource:
         settle(registry, resource, new, call)
     keep_times_of_idle_write(new, old)

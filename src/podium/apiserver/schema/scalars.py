@@ -8,11 +8,11 @@ import base64
 import binascii
 import re
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Final
 
 from podium.api.quantity import QuantityError, nano
 from podium.api.quantity_spelling import canonical
+from podium.api.text_cache import cache_short_texts
 
 _QUANTITY: Final = re.compile(r"[+-]?([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)")
 _SUFFIX: Final = re.compile(r"|[numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]+")
@@ -40,7 +40,7 @@ class ScalarError(ValueError):
     """A text that its type does not take; the message is Go's."""
 
 
-@lru_cache(maxsize=1 << 14)
+@cache_short_texts(1 << 14)
 def canonical_quantity(written: str) -> str:
     text = written.strip()
     if not text:
@@ -57,13 +57,13 @@ def canonical_quantity(written: str) -> str:
     return canonical(text)
 
 
-@lru_cache(maxsize=1 << 12)
+@cache_short_texts(1 << 12)
 def canonical_time(written: str) -> str:
     """To the second and in UTC."""
     return _moment(written, _SECONDS_LAYOUT).strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")
 
 
-@lru_cache(maxsize=1 << 12)
+@cache_short_texts(1 << 12)
 def canonical_micro_time(written: str) -> str:
     """To the microsecond and in UTC."""
     return _moment(written, _MICROS_LAYOUT).strftime("%Y-%m-%dT%H:%M:%S.%fZ").rjust(27, "0")

@@ -6,6 +6,7 @@ selector expressions, with the values of the pod's own labels, so that every rea
 the same selector.
 """
 
+from collections import deque
 from typing import Final
 
 from podium.apiserver.json_values import JsonObject
@@ -51,13 +52,13 @@ def _keep_observed_generations(status: JsonObject, earlier: JsonObject) -> None:
     """A client that does not know these fields does not clear them."""
     if not status.get("observedGeneration") and earlier.get("observedGeneration"):
         status["observedGeneration"] = earlier["observedGeneration"]
-    known: dict[str, list[int]] = {}
+    known: dict[str, deque[int]] = {}
     for condition in earlier.get("conditions") or ():
         seen = condition.get("observedGeneration") or 0
-        known.setdefault(condition.get("type") or "", []).append(seen)
+        known.setdefault(condition.get("type") or "", deque()).append(seen)
     for condition in status.get("conditions") or ():
         before = known.get(condition.get("type") or "")
-        generation = before.pop(0) if before else 0
+        generation = before.popleft() if before else 0
         if generation and not condition.get("observedGeneration"):
             condition["observedGeneration"] = generation
 

@@ -4,7 +4,6 @@
 pod spec. What is the same for all three comes first for each container, in upstream's order.
 """
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,7 +28,7 @@ from podium.apiserver.validation.mounts import (
 from podium.apiserver.validation.names import label_problems
 from podium.apiserver.validation.object_meta import Errors, check_each
 from podium.apiserver.validation.probes import check_lifecycle, check_probes
-from podium.apiserver.validation.resource_amounts import check_container_resources
+from podium.apiserver.validation.resource_amounts import ClaimNames, check_container_resources
 from podium.apiserver.validation.security import check_container_security
 
 _PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
@@ -54,7 +53,7 @@ class Surroundings:
     """What of a pod spec its containers refer to."""
 
     volumes: Volumes
-    claims: Collection[str]
+    claims: ClaimNames
     grace_s: int | None
     restart_policy: str
     host_users: bool

@@ -51,12 +51,13 @@ def node_create_errors(csi_node: JsonObject) -> Errors:
         if name in seen:
             errors.append(duplicate(f"{at}.name", name))
         seen.add(name)
-        keys = driver.get("topologyKeys") or []
-        for place, key in enumerate(keys):
+        keys: set[str] = set()
+        for key in driver.get("topologyKeys") or ():
             if not key:
                 errors.append(required(at))
-            if key in keys[:place]:
+            if key in keys:
                 errors.append(duplicate(at, key))
+            keys.add(key)
             check_label_key(errors, key, at)
     return errors
 
@@ -109,10 +110,12 @@ def _check_driver(errors: Errors, spec: JsonObject) -> None:
         if mode not in _LIFECYCLES:
             errors.append(not_supported("spec.volumeLifecycleModes", mode, _LIFECYCLES))
     requests = spec.get("tokenRequests") or []
-    audiences = [request.get("audience") or "" for request in requests]
-    for index, audience in enumerate(audiences):
-        if audience in audiences[:index]:
+    audiences: set[str] = set()
+    for index, request in enumerate(requests):
+        audience = request.get("audience") or ""
+        if audience in audiences:
             errors.append(duplicate(f"spec.tokenRequests[{index}].audience", audience))
+        audiences.add(audience)
     for index, request in enumerate(requests):
         seconds = request.get("expirationSeconds")
         if seconds is not None and seconds < _SHORTEST_TOKEN_S:

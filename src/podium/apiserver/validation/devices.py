@@ -5,9 +5,9 @@ be evaluated; the compiler is brought in when the first selector is seen.
 """
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache
 from typing import Final
 
+from podium.api.text_cache import cache_short_texts
 from podium.apiserver.field_errors import (
     duplicate,
     forbidden,
@@ -278,7 +278,7 @@ def _check_selectors(errors: Errors, selectors: list[JsonObject], path: str) -> 
             errors.append(invalid(f"{at}.expression", expression, problem))
 
 
-@lru_cache(maxsize=1024)
+@cache_short_texts(1024)
 def _expression_problem(expression: str) -> str:
     from podium.cel import CompileError, compile_selector
 

@@ -18,6 +18,7 @@ from podium.apiserver.validation.names import (
     subdomain_problems,
 )
 from podium.apiserver.validation.object_meta import (
+    ErrorList,
     Errors,
     built_in_meta_errors,
     check_each,
@@ -119,7 +120,7 @@ def update_errors(new: JsonObject, old: JsonObject) -> Errors:
 
 
 def _subset_errors(endpoints: JsonObject) -> Errors:
-    errors: Errors = []
+    errors: Errors = ErrorList()
     for number, subset in enumerate(endpoints.get("subsets") or ()):
         path = f"subsets[{number}]"
         if not subset.get("addresses") and not subset.get("notReadyAddresses"):

@@ -10,6 +10,7 @@ from podium.apiserver.field_errors import immutable, invalid, required
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.validation.names import subdomain_problems
 from podium.apiserver.validation.object_meta import (
+    ErrorList,
     Errors,
     built_in_meta_errors,
     built_in_meta_update_errors,
@@ -91,7 +92,7 @@ def _check_series(errors: Errors, series: JsonObject | None) -> None:
 
 
 def _shared_errors(event: JsonObject, about: str, note: str, reporter: str) -> Errors:
-    errors: Errors = []
+    errors: Errors = ErrorList()
     namespace = meta_of(event).get("namespace") or ""
     told = (event.get(about) or {}).get("namespace") or ""
     matches = namespace == told if told else namespace in ("", "default")

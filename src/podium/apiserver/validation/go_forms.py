@@ -11,10 +11,12 @@ Worked example: `{"name": "dev"}` as a PodResourceClaim is
 """
 
 import difflib
-import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import zip_longest
 from typing import Final
+
+import msgspec
 
 from podium.apiserver.json_values import JsonObject, JsonValue
 from podium.apiserver.schema.catalogue import notation
@@ -100,6 +102,12 @@ _ZERO: Final[Mapping[Form, JsonValue]] = {
     Form.BYTES: None,
     Form.INT_OR_STRING: 0,
 }
+_CONTEXT: Final = 3
+_MAX_COMPARED_LINES: Final = 2000
+"""Finding the smallest difference takes the square of the lines, or worse."""
+_MAX_SHOWN_LINES: Final = 500
+_MAX_COMPARED_BYTES: Final = 256 * 1024
+_MAX_SHOWN_ITEMS: Final = 20
 
 
 def go_form(section: str, name: str, value: JsonObject | None) -> JsonValue:
@@ -135,16 +143,70 @@ def difference(
     `without`: fields that the shown part of the struct does not have.
     """
     struct = notation().struct(section, name)
+    if len(msgspec.json.encode(old)) + len(msgspec.json.encode(new)) > _MAX_COMPARED_BYTES:
+        old, new = _excerpts(old, new)
     hidden = {shown for shown, field in _fields(struct) if field.name in without}
     before, after = (
         _lines({key: form for key, form in _struct(struct, value).items() if key not in hidden})
         for value in (old, new)
     )
-    return "".join(list(difflib.unified_diff(before, after, n=3))[2:])
+    if len(before) + len(after) > _MAX_COMPARED_LINES:
+        return "".join(_coarse_difference(before, after))
+    return "".join(list(difflib.unified_diff(before, after, n=_CONTEXT))[2:])
+
+
+def _excerpts(old: JsonValue, new: JsonValue) -> tuple[JsonValue, JsonValue]:
+    """Of two large values what differs, and of long lists the first items that do."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        pairs = {
+            key: _excerpts(old.get(key), new.get(key))
+            for key in {**old, **new}
+            if old.get(key) != new.get(key) or not isinstance(old.get(key), dict | list)
+        }
+        return (
+            {key: pair[0] for key, pair in pairs.items() if key in old},
+            {key: pair[1] for key, pair in pairs.items() if key in new},
+        )
+    if isinstance(old, list) or isinstance(new, list):
+        old, new = old or [], new or []
+        start = _common(old, new)
+        shown = slice(start, start + _MAX_SHOWN_ITEMS)
+        pairs_of_items = zip_longest(old[shown], new[shown])
+        excerpts = [_excerpts(one, other) for one, other in pairs_of_items]
+        return (
+            [one for one, _ in excerpts[: len(old[shown])]],
+            [other for _, other in excerpts[: len(new[shown])]],
+        )
+    if isinstance(old, dict) or isinstance(new, dict):
+        one, other = _excerpts(old or {}, new or {})
+        return one if old is not None else None, other if new is not None else None
+    return old, new
+
+
+def _coarse_difference(before: list[str], after: list[str]) -> Iterator[str]:
+    """One hunk from the first to the last line that differs, of which the beginning is shown."""
+    start = _common(before, after)
+    end = _common(before[start:][::-1], after[start:][::-1])
+    first = max(0, start - _CONTEXT)
+    old, new = before[start : len(before) - end], after[start : len(after) - end]
+    around = start - first + min(end, _CONTEXT)
+    yield f"@@ -{first + 1},{len(old) + around} +{first + 1},{len(new) + around} @@\n"
+    yield from (f" {line}" for line in before[first:start])
+    for sign, lines in (("-", old), ("+", new)):
+        yield from (f"{sign}{line}" for line in lines[:_MAX_SHOWN_LINES])
+        if len(lines) > _MAX_SHOWN_LINES:
+            yield f"{sign}... and {len(lines) - _MAX_SHOWN_LINES} more lines\n"
+    yield from (f" {line}" for line in before[len(before) - end :][:_CONTEXT])
+
+
+def _common(one: Sequence[JsonValue], other: Sequence[JsonValue]) -> int:
+    """How many lines or items both start with."""
+    pairs = zip(one, other, strict=False)
+    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 def _lines(form: JsonValue) -> list[str]:
-    text = json.dumps(form, indent=1, ensure_ascii=False)
+    text = msgspec.json.format(msgspec.json.encode(form), indent=1).decode()
     return [f"{line}\n" for line in text.split("\n")]
 
 

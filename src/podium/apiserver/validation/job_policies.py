@@ -81,12 +81,14 @@ def _check_exit_codes(errors: Errors, codes: JsonObject, names: set[str], path: 
         errors.append(invalid(f"{path}.values", values, "at least one value is required"))
     elif len(values) > _MAX_EXIT_CODES:
         errors.append(too_many(f"{path}.values", len(values), _MAX_EXIT_CODES))
+    seen: set[int] = set()
     for number, value in enumerate(values):
         at = f"{path}.values[{number}]"
         if operator == "In" and value == 0:
             errors.append(invalid(at, value, "must not be 0 for the In operator"))
-        if value in values[:number]:
+        if value in seen:
             errors.append(duplicate(at, value))
+        seen.add(value)
     if any(one > two for one, two in pairwise(values)):
         errors.append(invalid(f"{path}.values", values, "must be ordered"))
 

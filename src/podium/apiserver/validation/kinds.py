@@ -37,6 +37,7 @@ from podium.apiserver.validation.names import path_segment_problems, subdomain_p
 from podium.apiserver.validation.object_meta import (
     NOT_NEGATIVE,
     Errors,
+    TooManyErrors,
     built_in_meta_errors,
     built_in_meta_update_errors,
     meta_errors,
@@ -199,18 +200,28 @@ def _rules(resource: Resource) -> Rules:
 
 
 def validate_create(resource: Resource, obj: JsonObject) -> Errors:
-    errors = _rules(resource).create(obj)
-    if errors:
-        return errors
-    return meta_errors(meta_of(obj), resource.namespaced, path_segment_problems)
+    try:
+        errors = _rules(resource).create(obj)
+        if errors:
+            return errors
+        return meta_errors(meta_of(obj), resource.namespaced, path_segment_problems)
+    except TooManyErrors as found:
+        return found.errors
 
 
 def validate_update(resource: Resource, new: JsonObject, old: JsonObject) -> Errors:
-    return [*_general_errors(resource, new, old), *_rules(resource).update(new, old)]
+    return _update_errors(resource, new, old, _rules(resource).update)
 
 
 def validate_status_update(resource: Resource, new: JsonObject, old: JsonObject) -> Errors:
-    return [*_general_errors(resource, new, old), *_rules(resource).status(new, old)]
+    return _update_errors(resource, new, old, _rules(resource).status)
+
+
+def _update_errors(resource: Resource, new: JsonObject, old: JsonObject, rule: Update) -> Errors:
+    try:
+        return [*_general_errors(resource, new, old), *rule(new, old)]
+    except TooManyErrors as found:
+        return found.errors
 
 
 _SUBRESOURCES: Final[Mapping[tuple[str, str], Update]] = {
@@ -224,7 +235,7 @@ def validate_subresource_update(
     resource: Resource, subresource: str, new: JsonObject, old: JsonObject
 ) -> Errors:
     rule = _SUBRESOURCES.get((resource.kind, subresource), _only_metadata)
-    return [*_general_errors(resource, new, old), *rule(new, old)]
+    return _update_errors(resource, new, old, rule)
 
 
 def _general_errors(resource: Resource, new: JsonObject, old: JsonObject) -> Errors:

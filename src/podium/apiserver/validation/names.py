@@ -7,8 +7,9 @@ be prefixes that get a suffix (`generateName`): there a dash at the end is no pr
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Final
+
+from podium.api.text_cache import cache_short_texts
 
 NameRule = Callable[[str], list[str]]
 
@@ -85,7 +86,7 @@ def _size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-@lru_cache(maxsize=4096)
+@cache_short_texts(4096)
 def _is_subdomain(text: str) -> bool:
     return len(text) <= _MAX_SUBDOMAIN and _SUBDOMAIN.fullmatch(text) is not None
 
@@ -100,7 +101,7 @@ def subdomain_problems(text: str) -> list[str]:
     return problems
 
 
-@lru_cache(maxsize=4096)
+@cache_short_texts(4096)
 def _is_label(text: str) -> bool:
     return len(text) <= _MAX_LABEL and _LABEL.fullmatch(text) is not None
 

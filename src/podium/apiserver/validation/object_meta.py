@@ -6,11 +6,11 @@ here give lists that a kind may repeat.
 """
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import Final
 
 from podium.api import label_syntax
 from podium.api.go_quoting import quoted
+from podium.api.text_cache import cache_short_texts
 from podium.apiserver.field_errors import (
     FieldError,
     forbidden,
@@ -23,6 +23,26 @@ from podium.apiserver.json_values import JsonObject
 from podium.apiserver.validation.names import NameRule, as_prefix, label_problems
 
 Errors = list[FieldError]
+_MAX_ERRORS: Final = 1000
+"""An object of 3 MiB can have a million mistakes; nobody reads further than this."""
+
+
+class TooManyErrors(Exception):
+    """There is no sense in looking further; `errors` are those found so far."""
+
+    def __init__(self, errors: Errors) -> None:
+        super().__init__()
+        self.errors = errors
+
+
+class ErrorList(list[FieldError]):
+    """Collects the errors of a built-in object; raises TooManyErrors when there are too many."""
+
+    def append(self, error: FieldError, /) -> None:
+        super().append(error)
+        if len(self) > _MAX_ERRORS:
+            raise TooManyErrors(self)
+
 
 NOT_NEGATIVE: Final = "must be greater than or equal to 0"
 
@@ -34,12 +54,12 @@ _FIXED: Final = ("name", "namespace", "uid", "creationTimestamp")
 _FIXED_IF_SET: Final = ("deletionTimestamp", "deletionGracePeriodSeconds")
 
 
-@lru_cache(maxsize=8192)
+@cache_short_texts(8192)
 def _key_problems(key: str) -> tuple[str, ...]:
     return tuple(label_syntax.key_problems(key))
 
 
-@lru_cache(maxsize=8192)
+@cache_short_texts(8192)
 def _value_problems(value: str) -> tuple[str, ...]:
     return tuple(label_syntax.value_problems(value))
 
@@ -117,7 +137,7 @@ def meta_update_errors(new: JsonObject, old: JsonObject) -> Errors:
     """What is wrong with changed metadata: fixed fields, and what clients may write."""
     errors: Errors = []
     if old.get("deletionTimestamp"):
-        kept = old.get("finalizers") or ()
+        kept = set(old.get("finalizers") or ())
         added = sorted({name for name in new.get("finalizers") or () if name not in kept})
         if added:
             shown = ", ".join(quoted(name) for name in added)
@@ -143,14 +163,14 @@ def meta_update_errors(new: JsonObject, old: JsonObject) -> Errors:
 
 def built_in_meta_errors(metadata: JsonObject, namespaced: bool, name_rule: NameRule) -> Errors:
     """The same with the rule for finalizers that holds for built-in kinds only."""
-    errors = meta_errors(metadata, namespaced, name_rule)
+    errors = ErrorList(meta_errors(metadata, namespaced, name_rule))
     if metadata.get("finalizers"):
         _check_standard_finalizers(errors, metadata["finalizers"])
     return errors
 
 
 def built_in_meta_update_errors(new: JsonObject, old: JsonObject) -> Errors:
-    errors = meta_update_errors(new, old)
+    errors = ErrorList(meta_update_errors(new, old))
     if new.get("finalizers"):
         _check_standard_finalizers(errors, new["finalizers"])
     return errors

@@ -102,14 +102,16 @@ def _check_match_label_keys(
                 check_label_key(errors, key, f"{path}.{field}[{index}]")
     if selector is not None and matched:
         seen = set(selector.get("matchLabels") or ())
+        places = {key: index for index, key in reversed(list(enumerate(matched)))}
         for expression in selector.get("matchExpressions") or ():
             key = expression.get("key") or ""
-            if key in matched and key in seen:
+            if key in places and key in seen:
                 detail = "exists in both matchLabelKeys and labelSelector"
-                errors.append(invalid(f"{path}[{matched.index(key)}]", key, detail))
+                errors.append(invalid(f"{path}[{places[key]}]", key, detail))
             seen.add(key)
+    refused = set(mismatched)
     for index, key in enumerate(matched):
-        if key in mismatched:
+        if key in refused:
             detail = "exists in both matchLabelKeys and mismatchLabelKeys"
             errors.append(invalid(f"{path}.matchLabelKeys[{index}]", key, detail))
 

@@ -44,6 +44,7 @@ from podium.apiserver.validation.placement import (
     check_tolerations,
 )
 from podium.apiserver.validation.resource_amounts import (
+    ClaimNames,
     check_container_resources,
     check_pod_level_resources,
     is_huge_pages,
@@ -68,9 +69,9 @@ def check_pod_spec(errors: Errors, spec: JsonObject, path: str, *, pod_name: str
     volumes = spec.get("volumes")
     usable = check_volumes(errors, volumes, pod_name, f"{path}.volumes") if volumes else {}
     claims = spec.get("resourceClaims")
-    claim_names: tuple[str, ...] = ()
+    claim_names = ClaimNames()
     if claims:
-        claim_names = tuple(claim["name"] for claim in claims if claim.get("name"))
+        claim_names = ClaimNames(claim["name"] for claim in claims if claim.get("name"))
         _check_claims(errors, claims, f"{path}.resourceClaims")
     restart_policy = spec.get("restartPolicy") or ""
     around = Surroundings(
@@ -155,7 +156,8 @@ def _check_rest(errors: Errors, spec: JsonObject, path: str) -> None:
     if policy is not None:
         _check_choice(errors, policy, PREEMPTION_POLICIES, f"{path}.preemptionPolicy")
     if spec.get("overhead"):
-        check_container_resources(errors, {"limits": spec["overhead"]}, (), f"{path}.overhead")
+        overhead = {"limits": spec["overhead"]}
+        check_container_resources(errors, overhead, ClaimNames(), f"{path}.overhead")
     system = spec.get("os")
     if system is not None:
         name = system.get("name") or ""

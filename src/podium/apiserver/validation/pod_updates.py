@@ -95,7 +95,7 @@ def _check_deadline(errors: Errors, spec: JsonObject, before: JsonObject) -> boo
 
 
 def _check_tolerations(errors: Errors, new: list[JsonObject], old: list[JsonObject]) -> None:
-    known = [_without_seconds(toleration) for toleration in new]
+    known = {_without_seconds(toleration) for toleration in new}
     for toleration in old:
         if _without_seconds(toleration) not in known:
             detail = "existing toleration can not be modified except its tolerationSeconds"
@@ -104,8 +104,8 @@ def _check_tolerations(errors: Errors, new: list[JsonObject], old: list[JsonObje
     check_tolerations(errors, new, "spec.tolerations")
 
 
-def _without_seconds(toleration: JsonObject) -> JsonObject:
-    return {name: value for name, value in toleration.items() if name != "tolerationSeconds"}
+def _without_seconds(toleration: JsonObject) -> frozenset[tuple[str, str]]:
+    return frozenset(each for each in toleration.items() if each[0] != "tolerationSeconds")
 
 
 def _check_gates(errors: Errors, new: list[JsonObject], old: list[JsonObject]) -> None:

@@ -9,6 +9,7 @@ from podium.apiserver.validation.names import subdomain_problems
 from podium.apiserver.validation.numbers import check_not_negative, check_share
 from podium.apiserver.validation.object_meta import (
     NOT_NEGATIVE,
+    ErrorList,
     Errors,
     built_in_meta_errors,
     built_in_meta_update_errors,
@@ -71,7 +72,7 @@ def priority_class_update_errors(new: JsonObject, old: JsonObject) -> Errors:
 
 def budget_errors(budget: JsonObject) -> Errors:
     """What is wrong with a PodDisruptionBudget, new or changed; names are checked for all kinds."""
-    errors: Errors = []
+    errors: Errors = ErrorList()
     spec: JsonObject = budget.get("spec") or {}
     least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
     if least is not None and most is not None:
@@ -94,7 +95,7 @@ def budget_update_errors(new: JsonObject, _old: JsonObject) -> Errors:
 
 
 def budget_status_errors(new: JsonObject, _old: JsonObject) -> Errors:
-    errors: Errors = []
+    errors: Errors = ErrorList()
     check_not_negative(errors, new.get("status") or {}, _BUDGET_COUNTS, "status")
     return errors
 

@@ -1,10 +1,11 @@
 """Requests and limits: which names resources may have, and which amounts."""
 
-from collections.abc import Callable, Collection, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Final
 
 from podium.api.quantity import QuantityError, milli_value, nano
+from podium.api.text_cache import cache_short_texts
 from podium.apiserver.field_errors import (
     duplicate,
     forbidden,
@@ -59,7 +60,7 @@ def is_huge_pages(name: str) -> bool:
     return name.startswith(_HUGE_PAGES)
 
 
-@lru_cache(maxsize=1024)
+@cache_short_texts(1024)
 def is_extended(name: str) -> bool:
     """Resources outside of Kubernetes' own domain, such as `example.com/gpu`."""
     if is_native(name) or name.startswith("requests."):
@@ -120,8 +121,24 @@ def _check_pod_level_name(errors: Errors, name: str, path: str) -> None:
         errors.append(not_supported(path, name, _FOR_PODS))
 
 
+class ClaimNames:
+    """The names of a pod's resource claims; which there are is spelt once for all containers."""
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self._in_order = tuple(names)
+        self._names = frozenset(self._in_order)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    @cached_property
+    def refusal(self) -> str:
+        listed = f": {', '.join(sorted(self._in_order))}" if self._in_order else " which is empty"
+        return f"must be one of the names in pod.spec.resourceClaims{listed}"
+
+
 def check_container_resources(
-    errors: Errors, resources: JsonObject, claims: Collection[str], path: str
+    errors: Errors, resources: JsonObject, claims: ClaimNames, path: str
 ) -> None:
     _check_requirements(errors, resources, check_container_name, path)
     if resources.get("claims"):
@@ -200,10 +217,11 @@ def _check_huge_pages(errors: Errors, name: str, amount: str, path: str) -> None
 
 
 def _check_claim_names(
-    errors: Errors, claims: list[JsonObject], known: Collection[str], path: str
+    errors: Errors, claims: list[JsonObject], known: ClaimNames, path: str
 ) -> None:
     """The devices of a container, by the names that the pod gives to its claims."""
     seen: set[str] = set()
+    with_request: set[str] = set()
     for index, claim in enumerate(claims):
         at, name, request = f"{path}[{index}]", claim.get("name") or "", claim.get("request")
         if not name:
@@ -218,10 +236,10 @@ def _check_claim_names(
                 key = f"{name}/{request}"
             if key in seen:
                 errors.append(duplicate(at, key))
-            elif not request and any(each.startswith(f"{name}/") for each in seen):
+            elif not request and name in with_request:
                 errors.append(duplicate(at, name))
             seen.add(key)
+            if request:
+                with_request.add(name)
         if name not in known:
-            choices = f": {', '.join(sorted(known))}" if known else " which is empty"
-            detail = f"must be one of the names in pod.spec.resourceClaims{choices}"
-            errors.append(not_found(at, name, detail))
+            errors.append(not_found(at, name, known.refusal))

@@ -13,7 +13,7 @@ from podium.apiserver.validation.object_meta import (
     meta_of,
 )
 from podium.apiserver.validation.placement import check_tolerations
-from podium.apiserver.validation.resource_amounts import check_container_resources
+from podium.apiserver.validation.resource_amounts import ClaimNames, check_container_resources
 
 
 def create_errors(runtime_class: JsonObject) -> Errors:
@@ -25,7 +25,7 @@ def create_errors(runtime_class: JsonObject) -> Errors:
         errors.append(required("handler"))
     fixed = (runtime_class.get("overhead") or {}).get("podFixed")
     if fixed:
-        check_container_resources(errors, {"limits": fixed}, (), "overhead")
+        check_container_resources(errors, {"limits": fixed}, ClaimNames(), "overhead")
     scheduling = runtime_class.get("scheduling")
     if scheduling is not None:
         check_labels(errors, scheduling.get("nodeSelector") or {}, "scheduling.nodeSelector")

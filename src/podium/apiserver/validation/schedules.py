@@ -5,11 +5,11 @@ The words in which a schedule is refused are those of the library that reads the
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from podium.api.go_quoting import quoted
+from podium.api.text_cache import cache_short_texts
 
 _MONTHS: Final = (
     "jan",
@@ -144,7 +144,7 @@ def zone_problem(zone: str) -> str:
     return "" if zone == "UTC" or _is_zone(zone) or not _is_zone("Europe/London") else unknown
 
 
-@lru_cache(maxsize=256)
+@cache_short_texts(256)
 def _is_zone(zone: str) -> bool:
     try:
         ZoneInfo(zone)

@@ -107,21 +107,24 @@ def _check_node_field(errors: Errors, expression: JsonObject, path: str) -> None
 
 def check_topology_terms(errors: Errors, terms: list[JsonObject], path: str) -> None:
     """The `allowedTopologies` of a storage class."""
-    seen: list[JsonObject] = []
+    seen: set[tuple[tuple[str, tuple[str, ...]], ...]] = set()
     for index, term in enumerate(terms):
-        wanted: JsonObject = {}
+        wanted: dict[str, tuple[str, ...]] = {}
         for number, expression in enumerate(term.get("matchLabelExpressions") or ()):
             at = f"{path}[{index}].matchLabelExpressions[{number}]"
             key, values = expression.get("key") or "", expression.get("values") or []
             if not values:
                 errors.append(required(f"{at}.values"))
+            distinct: set[str] = set()
             for place, value in enumerate(values):
-                if value in values[:place]:
+                if value in distinct:
                     errors.append(duplicate(f"{at}.values[{place}]", value))
+                distinct.add(value)
             check_label_key(errors, key, f"{at}.key")
             if key in wanted:
                 errors.append(duplicate(f"{at}.key", key))
-            wanted[key] = sorted(set(values))
-        if wanted in seen or not wanted:  # upstream: nothing counts as there already
+            wanted[key] = tuple(sorted(distinct))
+        topology = tuple(sorted(wanted.items()))
+        if topology in seen or not wanted:  # upstream: nothing counts as there already
             errors.append(duplicate(f"{path}[{index}].matchLabelExpressions", ""))
-        seen.append(wanted)
+        seen.add(topology)

@@ -41,11 +41,13 @@ def check_cluster_addresses(errors: Errors, spec: JsonObject, before: JsonObject
     elif addresses and not single:
         detail = "must be empty when `clusterIP` is not specified"
         errors.append(invalid(_CLUSTER_IPS, addresses, detail))
+    seen: set[str] = set()
     for index, family in enumerate(families):
         if family not in _FAMILIES:
             errors.append(not_supported(f"spec.ipFamilies[{index}]", family, _FAMILIES))
-        if family in families[:index]:
+        if family in seen:
             errors.append(duplicate(f"spec.ipFamilies[{index}]", family))
+        seen.add(family)
     policy = spec.get("ipFamilyPolicy")
     if policy is not None and policy not in _FAMILY_POLICIES:
         errors.append(not_supported("spec.ipFamilyPolicy", policy, _FAMILY_POLICIES))

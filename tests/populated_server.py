@@ -1,0 +1,30 @@
+"""A server that has an object of every kind, for requests that nobody should send."""
+
+from typing import Any
+
+from api_calls import Api, good
+from hostile_values import CUSTOM, DEFINITION, QUEUE
+from smallest_objects import KINDS, smallest
+
+from podium.apiserver.resources.resource import Resource
+
+
+def populated() -> Api:
+    """A server with an object `a` of every kind."""
+    api = Api()
+    api.create("/api/v1/namespaces", {"metadata": {"name": "ns"}})
+    api.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", DEFINITION)
+    named: dict[str, Any] = {"metadata": {"name": "a"}}
+    for resource in (*KINDS, CUSTOM):
+        if resource.kind == "Namespace" or resource.group == "events.k8s.io":
+            continue  # there already, and the same as the events of the core
+        written = {**named, **QUEUE} if resource is CUSTOM else smallest(resource)
+        kind = {"apiVersion": resource.api_version, "kind": resource.kind}
+        good(api.ask("POST", collection(resource), {**kind, **written}))
+    return api
+
+
+def collection(resource: Resource) -> str:
+    root = f"/apis/{resource.group}/{resource.version}" if resource.group else "/api/v1"
+    place = "namespaces/ns/" if resource.namespaced else ""
+    return f"{root}/{place}{resource.plural}"
