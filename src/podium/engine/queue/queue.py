@@ -9,13 +9,13 @@ from typing import Any
 
 from podium.cluster.nominator import Nominator
 from podium.cluster.pod_info import PodInfo
-from podium.engine.onlooker import (
+from podium.engine.observer import (
     ATTEMPT_FAILED,
     BACKOFF_COMPLETE,
     POD_ADDED,
     POD_UPDATED,
     POPPED_EARLY,
-    Onlooker,
+    Observer,
 )
 from podium.engine.queue.backoff import Backoff
 from podium.engine.queue.heap import KeyedHeap
@@ -51,6 +51,7 @@ class SchedulingQueue:
         pop_from_backoff: bool = True,
         pod_groups: bool = False,
         longest_unschedulable_s: float = LONGEST_UNSCHEDULABLE_S,
+        observer: Observer | None = None,
     ) -> None:
         self._clock = clock
         self._sort_key = sort_key
@@ -71,7 +72,7 @@ class SchedulingQueue:
         self._heaps = (self._active, *self._backoffs)
         self._in_flight = InFlight()
         self.cycle = 0
-        self.onlooker = Onlooker()
+        self._observer = observer or Observer()
 
     def _backoff_order(self, queued: QueuedPod) -> tuple[float, Any]:
         return (self._backoff.expiry(queued), self._sort_key(queued))
@@ -133,7 +134,7 @@ class SchedulingQueue:
             if queued is None and self._pop_from_backoff:
                 queued = self._pop_early()
                 if queued is not None:
-                    self.onlooker.entered_queue("active", POPPED_EARLY)
+                    self._observer.entered_queue("active", POPPED_EARLY)
             if queued is None:
                 return None
             if self._take_off(queued):
@@ -307,7 +308,7 @@ class SchedulingQueue:
         errors = not (queued.rejectors or queued.pending)
         heap = self._error_backoff if errors else self._backing_off
         heap.push(queued.info.key, queued)
-        self.onlooker.entered_queue("backoff", event)
+        self._observer.entered_queue("backoff", event)
         return True
 
     def _leave_backoff(self, queued: QueuedPod, event: ClusterEvent) -> bool:
@@ -322,11 +323,11 @@ class SchedulingQueue:
         if queued.initial_attempt_timestamp is None:
             queued.initial_attempt_timestamp = self._clock()
         self._active.push(queued.info.key, queued)
-        self.onlooker.entered_queue("active", event)
+        self._observer.entered_queue("active", event)
 
     def _keep(self, queued: QueuedPod, event: ClusterEvent) -> None:
         if queued.info.key not in self._unschedulable:
-            self.onlooker.entered_queue("unschedulable", event)
+            self._observer.entered_queue("unschedulable", event)
         self._unschedulable.put(queued)
 
     def _may_enter(self, queued: QueuedPod, event: ClusterEvent) -> bool:
