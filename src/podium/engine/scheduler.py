@@ -37,6 +37,7 @@ from podium.engine.state import EngineState
 from podium.engine.transitions import transition
 from podium.engine.validation import StateValidator
 from podium.framework.asking import Asker, Asking, drive
+from podium.framework.cycle import Cycle
 from podium.framework.extender_rules import in_calling_order
 from podium.framework.faults import describe
 from podium.framework.handle import Preempting
@@ -107,7 +108,7 @@ class Engine:
         )
         self.transitions = self.state.transitions
         if validate:
-            self.transitions.validator = StateValidator(self.state)
+            self.transitions.validate(StateValidator(self.state))
         if percentage is None:
             percentage = configuration.percentage_of_nodes_to_score
         self._reservations = Reservations(self.cluster)
@@ -181,7 +182,14 @@ class Engine:
     def _next(self) -> Asking[Attempt | None]:
         self.bindings.look_at_waiting()
         while (queued := self.queue.pop()) is not None:
-            attempt = yield from self._try(queued)
+            info = queued.info
+            attempt: Attempt | None = None
+            if self._pod_groups is not None and info.pod.spec.scheduling_group is not None:
+                attempt = yield from self._try_group(self._pod_groups, queued)
+            elif self._skips(info):
+                self.queue.done(info.uid)
+            else:
+                attempt = yield from self._try(queued)
             self.bindings.look_at_waiting()
             if attempt is not None:
                 return attempt
@@ -201,18 +209,18 @@ class Engine:
         taken, self.state.requests = self.state.requests, []
         return taken
 
-    def _try(self, queued: QueuedPod) -> Asking[Attempt | None]:
+    def _try(self, queued: QueuedPod) -> Asking[Attempt]:
+        """An attempt that breaks is that pod's failure: it is retried and stops nobody else."""
         info = queued.info
-        if self._pod_groups is not None and info.pod.spec.scheduling_group is not None:
-            return (yield from self._try_group(self._pod_groups, queued))
-        if self._skips(info):
-            self.queue.done(info.uid)
-            return None
         try:
-            attempt = yield from self._attempt(info)
+            profile = self.profile_of(info.pod)
+            decision, cycle = yield from self._cycle.run(info, profile)
+            attempt = self._attempt_of(profile, decision, cycle)
         except GeneratorExit:  # given up: the pod is retried without a word
             self.failures.handle(queued, rejected=False, message="", nominated_node=None)
             raise
+        except Exception as problem:
+            attempt = self._crashed(info, problem)
         return self._conclude(queued, attempt)
 
     def _conclude(self, queued: QueuedPod, attempt: Attempt) -> Attempt:
@@ -263,13 +271,6 @@ class Engine:
             self.cluster.nominator.strip(info)
             return True
         return self.cluster.is_assumed(info.uid)
-
-    def _attempt(self, info: PodInfo) -> Asking[Attempt]:
-        """An attempt that breaks is that pod's failure: it is retried and stops nobody else."""
-        try:
-            return (yield from self._schedule(info))
-        except Exception as problem:
-            return self._crashed(info, problem)
 
     def _crashed(self, info: PodInfo, problem: Exception) -> Attempt:
         problem.add_note(f"while pod {info.key} was tried")
@@ -332,11 +333,11 @@ class Engine:
 
     def schedule(self, info: PodInfo, ask: Asker | None = None) -> Attempt:
         """One attempt. On success the pod is assumed on its node until bound or undone."""
-        return drive(self._schedule(info), ask)
-
-    def _schedule(self, info: PodInfo) -> Asking[Attempt]:
         profile = self.profile_of(info.pod)
-        decision, cycle = yield from self._cycle.run(info, profile)
+        decision, cycle = drive(self._cycle.run(info, profile), ask)
+        return self._attempt_of(profile, decision, cycle)
+
+    def _attempt_of(self, profile: Profile, decision: Decision, cycle: Cycle) -> Attempt:
         if decision.bound is None:
             return Attempt(decision, writes=cycle.writes)
         return Attempt(decision, self.state.binding(cycle, profile, decision.bound))

@@ -102,9 +102,7 @@ class SchedulingCycle:
             decision.nominated_node = ""
             return
         diagnosis = decision.diagnosis = Diagnosis(count)
-        extenders = Consultation(
-            interested(self._extenders, cycle.pod.pod), decision, self._cluster.nodes
-        )
+        extenders = self._consult(decision) if self._extenders else None
         started = self._clock()
         outcome = decision.pre_filter = profile.run_pre_filters(cycle)
         filtering = self._clock()
@@ -123,11 +121,15 @@ class SchedulingCycle:
         yield from self._choose(extenders, decision, cycle, profile, found)
         decision.durations_s["score"] = self._clock() - scoring
 
+    def _consult(self, decision: Decision) -> Consultation | None:
+        who = interested(self._extenders, decision.pod.pod)
+        return Consultation(who, decision, self._cluster.nodes) if who else None
+
     # filtering
 
     def _filter(
         self,
-        extenders: Consultation,
+        extenders: Consultation | None,
         cycle: Cycle,
         profile: Profile,
         outcome: PreFilterOutcome,
@@ -137,10 +139,14 @@ class SchedulingCycle:
         diagnosis.rejectors |= outcome.narrowed_by
         nominated = self._search.try_nominated(cycle, profile, diagnosis)
         if nominated is not None:
+            if extenders is None:
+                return Candidates(nominated)
             alone = yield from self._filter_nominated(extenders, nominated, diagnosis)
             if len(alone):
                 return alone
         found = Candidates(self._search.find(cycle, profile, outcome, diagnosis))
+        if extenders is None:
+            return found
         left = yield from extenders.filter(found, diagnosis)
         if len(left) != len(found):
             if not len(left):
@@ -183,13 +189,15 @@ class SchedulingCycle:
 
     def _choose(
         self,
-        extenders: Consultation,
+        extenders: Consultation | None,
         decision: Decision,
         cycle: Cycle,
         profile: Profile,
         found: Candidates,
     ) -> Asking[None]:
-        feasible = decision.feasible = self._feasible_rows(found, decision)
+        named = found.names is not None
+        feasible = self._rows_of(found, decision) if named else self._numbers(found.rows)
+        decision.feasible = feasible
         best: BestRows = feasible
         if len(feasible) > 1 and (profile.score or self._extenders):
             if found.returned is not None:
@@ -197,31 +205,31 @@ class SchedulingCycle:
                 decision.pre_score_skipped, decision.scores, total = scored
                 totals = Totals(total)
             else:
-                rows = found.rows if found.names is None else feasible
+                rows = feasible if named else found.rows
                 decision.pre_score_skipped = profile.run_pre_scores(cycle, rows)
                 decision.scores, totals = profile.score_rows(cycle, rows)
-            added, points = yield from extenders.prioritize(found)
-            if added:
-                decision.scores = [*decision.scores, *added]
-                totals = Totals(totals.read() + points)
+            if extenders is not None:
+                added, points = yield from extenders.prioritize(found)
+                if added:
+                    decision.scores = [*decision.scores, *added]
+                    totals = Totals(totals.read() + points)
             decision.totals = totals.column
             best = totals.best(feasible)
         row = self._choice.pick(best, decision.node_names)
         decision.chosen = decision.node_names[row]
 
-    def _feasible_rows(self, found: Candidates, decision: Decision) -> npt.NDArray[np.intp]:
-        """The rows of candidates; a name that no node has gets a number behind the table's, in this
+    def _rows_of(self, found: Candidates, decision: Decision) -> npt.NDArray[np.intp]:
+        """The rows of names; one that no node has gets a number behind the table's, in this
         decision alone. Only nodes that came back in full can have such names."""
-        if found.names is None:
-            return self._numbers(found.rows)
         table = self._cluster.nodes
+        names = found.names_in(table)
         if found.returned is None:
-            return table.rows_of(found.names)
-        strangers = dict.fromkeys(n for n in found.names if not table.is_present(n))
+            return table.rows_of(names)
+        strangers = dict.fromkeys(n for n in names if not table.is_present(n))
         first = len(decision.node_names)
         decision.node_names = (*decision.node_names, *strangers)
         numbers = {name: first + at for at, name in enumerate(strangers)}
-        rows = [numbers.get(name, table.row(name)) for name in found.names]
+        rows = [numbers.get(name, table.row(name)) for name in names]
         return np.array(rows, dtype=np.intp)
 
     def _numbers(self, rows: Rows) -> npt.NDArray[np.intp]:

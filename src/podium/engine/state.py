@@ -112,10 +112,6 @@ class EngineState:
         else:
             rejectors = tuple(sorted(decision.rejectors))
             self.note(decision.pod.key, "tried", decision.message or "", plugins=rejectors)
-        self.keep(decision)
-
-    def keep(self, decision: Decision) -> None:
-        """Keep the record of an attempt that has ended."""
         self.journal.keep(decision)
         self.observers.pod_decided(decision)
 

@@ -34,39 +34,57 @@ class Transitions:
     """The door: which cycle is under way, and what waits for its end."""
 
     def __init__(self) -> None:
-        self.validator: Validator | None = None
+        self.free = True
+        """Whether a call may simply go through: no cycle is under way and nobody checks."""
+        self._validator: Validator | None = None
         self._cycle: Generator[Any, Any, Any] | None = None
         self._deferred: list[Callable[[], None]] = []
         self._depth = 0
+
+    def validate(self, validator: Validator) -> None:
+        """Have the state checked from now on."""
+        self._validator = validator
+        self.free = False
 
     def enter_cycle(self, cycle: Asking[T]) -> Asking[T]:
         """A scheduling cycle as a transition; there is one at a time."""
         if self._cycle is not None:
             raise RuntimeError("a scheduling cycle is under way; end or close it before the next")
         self._cycle = cycle
+        self.free = False
         self._depth += 1
         try:
             result = yield from cycle
         finally:
             self._cycle = None
+            self.free = self._validator is None
             try:
-                self._release()
+                if self._deferred:
+                    self.release()
             finally:
                 self._depth -= 1
-        if self.validator is not None and self._depth == 0:
-            self.validator.check(CYCLE, result)
+        if self._validator is not None and self._depth == 0:
+            self._validator.check(CYCLE, result)
         return result
 
-    @property
-    def suspended(self) -> bool:
-        """Whether a cycle is in the middle of waiting."""
-        return self._cycle is not None and getgeneratorstate(self._cycle) == GEN_SUSPENDED
+    def enter(self, title: str, call: Callable[[], None], *about: object) -> None:
+        """A call from outside that may not simply go through."""
+        if self._cycle is not None and getgeneratorstate(self._cycle) == GEN_SUSPENDED:
+            self.defer(partial(self.enter, title, call, *about))
+            return
+        self._depth += 1
+        try:
+            call()
+        finally:
+            self._depth -= 1
+        if self._validator is not None and self._depth == 0:
+            self._validator.check(title, *about)
 
     def defer(self, call: Callable[[], None]) -> None:
         """Keep a call until the cycle is over."""
         self._deferred.append(call)
 
-    def _release(self) -> None:
+    def release(self) -> None:
         """Let everybody in. Whatever goes wrong with one stops no other."""
         deferred, self._deferred = self._deferred, []
         problems: list[Exception] = []
@@ -77,16 +95,6 @@ class Transitions:
                 problems.append(problem)
         if problems:
             raise ExceptionGroup("while events were applied that a cycle had kept back", problems)
-
-    def run_checked(self, title: str, call: Callable[[], None], *about: object) -> None:
-        """Check the state when a transition has ended; one within another is left alone."""
-        self._depth += 1
-        try:
-            call()
-        finally:
-            self._depth -= 1
-        if self.validator is not None and self._depth == 0:
-            self.validator.check(title, *about)
 
 
 class HasTransitions(Protocol):
@@ -103,13 +111,10 @@ def transition(
 
     @wraps(method)
     def enter(part: S, /, *args: P.args, **kwargs: P.kwargs) -> None:
-        transitions = part.transitions
-        if transitions.suspended:
-            transitions.defer(partial(enter, part, *args, **kwargs))
-        elif transitions.validator is None:
+        if part.transitions.free:
             method(part, *args, **kwargs)
         else:
             call = partial(method, part, *args, **kwargs)
-            transitions.run_checked(method.__qualname__, call, *args)
+            part.transitions.enter(method.__qualname__, call, *args)
 
     return enter

@@ -22,8 +22,6 @@ def in_calling_order(extenders: Sequence[Extender]) -> Extenders:
 
 def interested(extenders: Sequence[Extender], pod: Pod) -> Extenders:
     """Those that want to hear of a pod, order kept."""
-    if not extenders:
-        return ()
     if not any(extender.managed_resources for extender in extenders):
         return tuple(extenders)
     mentioned = _mentioned(pod)
