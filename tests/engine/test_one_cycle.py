@@ -1,5 +1,7 @@
 """What is tried offline is what runs live: the same functions, in the same order."""
 
+from functools import partial
+
 from call_profile import Call, figures, recording, way_of_a_pod
 from live_clusters import Scenario as Scene
 from live_clusters import in_live_cluster, is_bound
@@ -52,7 +54,7 @@ def in_both(tried: Tried, ways: list[tuple[list[Call], list[Call]]]) -> Scene:
         for name in ("first", "second", "third"):
             with recording() as calls:
                 await cluster.create(PODS, live_pod(name))
-                await cluster.until(lambda name=name: is_bound(cluster, name))
+                await cluster.until(partial(is_bound, cluster, name))
             ways.append((way_of_a_pod(calls), in_the_simulator(nodes, tried.pods)))
 
     return scene
