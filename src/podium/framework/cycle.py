@@ -16,7 +16,7 @@ from podium.cluster.usage import Usage
 from podium.framework.pod_group_cycle import PodGroupCycle
 
 if TYPE_CHECKING:
-    from podium.framework.standing import Standing
+    from podium.framework.template_cache import TemplateEntry
 
 S = TypeVar("S")
 
@@ -37,8 +37,8 @@ class Cycle:
         "pod",
         "skip_filter",
         "skip_score",
-        "standing",
         "states",
+        "template",
         "to_activate",
         "usage",
         "writes",
@@ -58,7 +58,7 @@ class Cycle:
         self._crowd_version = -1
         self.group: PodGroupCycle | None = None
         """The attempt of the pod's group that this one is part of."""
-        self.standing: Standing | None = None
+        self.template: TemplateEntry | None = None
         """What is known of pods like this one."""
         self.writes: list[object] = []
         """API writes that synchronous points ask for; the driver carries them out."""
