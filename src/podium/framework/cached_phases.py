@@ -121,7 +121,7 @@ def filters(
     except Exception:  # the plain form says so in its place
         return run_filters(plugins, cycle, rows, vectors)
     result = templates.filtered(rows, head)
-    if rest or cycle.crowd:
+    if rest or cycle.nominated:
         result = result.continued()
     return run_filters(rest, cycle, rows, None, result) if rest else result
 

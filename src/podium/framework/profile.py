@@ -16,7 +16,6 @@ from podium.config.feature_gates import FeatureGates
 from podium.config.points import ExtensionPoint
 from podium.config.types import Configuration, ProfileConfiguration
 from podium.framework import cached_phases
-from podium.framework.crowding import try_crowded
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import FilterResult
 from podium.framework.extender_rules import in_calling_order
@@ -27,6 +26,7 @@ from podium.framework.filtering import (
     run_pre_filters,
 )
 from podium.framework.handle import Handle, Preempting
+from podium.framework.nominated_filtering import filter_with_nominated
 from podium.framework.plugin_arguments import ArgumentsError, arguments_of
 from podium.framework.points import (
     BindPlugin,
@@ -105,8 +105,8 @@ class Profile:
             result = cached_phases.filters(
                 self.filter, cycle, rows, self.vectors, self.templates, cycle.template
             )
-        if cycle.crowd:
-            try_crowded(self.filter, self.extensions, cycle, rows, result)
+        if cycle.nominated:
+            filter_with_nominated(self.filter, self.extensions, cycle, rows, result)
         return result
 
     def run_pre_scores(self, cycle: Cycle, rows: Rows) -> list[str]:
