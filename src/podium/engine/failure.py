@@ -7,7 +7,7 @@ before anything is written, so the next attempt already sees both.
 from collections.abc import Iterable
 
 from podium.cluster.pod_info import PodInfo
-from podium.engine.queue.worth import Strategy
+from podium.engine.queue.queueing_hints import Strategy
 from podium.engine.requests import PatchStatus, shortened
 from podium.engine.state import EngineState
 from podium.framework.queued import QueuedPod

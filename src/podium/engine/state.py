@@ -22,7 +22,7 @@ from podium.engine.decision import Decision
 from podium.engine.journal import Journal
 from podium.engine.observer import Observers
 from podium.engine.queue import SchedulingQueue
-from podium.engine.queue.worth import FORCE_ACTIVATE
+from podium.engine.queue.queueing_hints import FORCE_ACTIVATE
 from podium.engine.requests import Event, PluginWrite, Request
 from podium.engine.transitions import Transitions
 from podium.framework.cycle import Cycle
