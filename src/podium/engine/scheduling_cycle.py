@@ -27,7 +27,7 @@ from podium.engine.extending import Candidates, Consultation
 from podium.engine.observer import Observer
 from podium.engine.post_filter import POST_FILTER_SKIPPED, run_post_filters
 from podium.engine.reservations import Reservations
-from podium.engine.scoring_guests import score_guests
+from podium.engine.returned_nodes import score_returned_nodes
 from podium.engine.search import AttemptError, NodeSearch, limited_to
 from podium.framework.asking import Asking
 from podium.framework.cycle import Cycle
@@ -201,7 +201,7 @@ class SchedulingCycle:
         best: BestRows = feasible
         if len(feasible) > 1 and (profile.score or self._extenders):
             if found.returned is not None:
-                scored = score_guests(profile, cycle, found.returned)
+                scored = score_returned_nodes(profile, cycle, found.returned)
                 decision.pre_score_skipped, decision.scores, total = scored
                 totals = Totals(total)
             else:
