@@ -14,7 +14,7 @@ from podium.cli.decision_lines import DecisionLines
 from podium.client.resources import PODS
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster as SchedulerState
-from podium.engine.binding import Binding
+from podium.engine.binding_cycle import Binding
 from podium.engine.requests import Event
 from podium.framework.status import error
 from podium.live.assembly import Assembly

@@ -13,7 +13,7 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
-from podium.engine.binding import Binding
+from podium.engine.binding_cycle import Binding
 from podium.engine.observer import Observer
 from podium.engine.requests import Event
 from podium.framework.status import Status

@@ -4,7 +4,7 @@ A placed pod may wait at Permit; then its binding cycle is handed to the driver;
 ends comes back here. Undoing is done in one place and in upstream's order (engine spec 5.9).
 """
 
-from podium.engine.binding import NOT_BOUND, Binding
+from podium.engine.binding_cycle import NOT_BOUND, Binding
 from podium.engine.failure import Failures
 from podium.engine.intake import POD_DELETED
 from podium.engine.requests import Bind, Nominate

@@ -12,7 +12,7 @@ from podium.framework.events import Action, ClusterEvent, Resource
 
 if TYPE_CHECKING:
     from podium.cluster.pod_info import PodInfo
-    from podium.engine.binding import Binding
+    from podium.engine.binding_cycle import Binding
     from podium.engine.decision import Decision
     from podium.engine.requests import Event
     from podium.framework.queued import QueuedPod

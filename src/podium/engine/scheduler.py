@@ -17,7 +17,7 @@ from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 from podium.config.feature_gates import FeatureGates
 from podium.config.types import Configuration
-from podium.engine.binding import Binding
+from podium.engine.binding_cycle import Binding
 from podium.engine.bindings import Bindings
 from podium.engine.choice import Choice, Seeded
 from podium.engine.decision import Decision

@@ -17,7 +17,7 @@ from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 from podium.config.feature_gates import FeatureGates
-from podium.engine.binding import Binding
+from podium.engine.binding_cycle import Binding
 from podium.engine.decision import Decision
 from podium.engine.journal import Journal
 from podium.engine.observer import Observers

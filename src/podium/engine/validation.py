@@ -13,7 +13,7 @@ from podium.api.pod import Pod
 from podium.cluster.audit import Audit
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo, uid_of
-from podium.engine.binding import Binding
+from podium.engine.binding_cycle import Binding
 from podium.engine.queue.queue import SchedulingQueue
 from podium.engine.state import EngineState
 

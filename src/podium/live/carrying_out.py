@@ -19,7 +19,7 @@ from podium.client import KubeClient, PatchType, Unreachable
 from podium.client.api_errors import ApiError
 from podium.client.resources import POD_GROUPS
 from podium.engine import Engine
-from podium.engine.binding import Binding
+from podium.engine.binding_cycle import Binding
 from podium.engine.requests import (
     Bind,
     Event,

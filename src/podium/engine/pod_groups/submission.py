@@ -7,7 +7,7 @@ its own, or the group's.
 
 from collections.abc import Sequence
 
-from podium.engine.binding import Binding
+from podium.engine.binding_cycle import Binding
 from podium.engine.bindings import Bindings
 from podium.engine.decision import Decision
 from podium.engine.failure import Failures
