@@ -13,8 +13,8 @@ from podium.client import KubeClient
 from podium.client.resources import EVENTS, NODES, PODS
 from podium.config.types import Configuration
 from podium.engine import Engine
+from podium.engine.observer import Observer
 from podium.live.assembly import Assembly
-from podium.live.listening import Listener
 from podium.simulated_cluster import SimulatedClusterOptions
 from podium.simulated_cluster.controller_registry import ALL
 from podium.simulated_cluster.nodes.templates import default_template, nodes_from
@@ -29,7 +29,7 @@ def in_live_cluster(
     cpu: str = "4",
     configuration: Configuration | None = None,
     between: Callable[[KubeClient], KubeClient] = lambda client: client,
-    listeners: Callable[[Engine], tuple[Listener, ...]] = lambda _: (),
+    observers: Callable[[Engine], tuple[Observer, ...]] = lambda _: (),
     controllers: tuple[str, ...] = ALL,
 ) -> None:
     """Run a scenario in a fresh cluster; `between` may stand between scheduler and server."""
@@ -43,7 +43,7 @@ def in_live_cluster(
         ) as embedded:
             cluster = Cluster(embedded.client)
             await cluster.until(lambda: _nodes_take_pods(cluster))
-            async with scheduling(between(embedded.client), configuration, listeners) as assembly:
+            async with scheduling(between(embedded.client), configuration, observers) as assembly:
                 await scenario(cluster, assembly)
 
     run_virtually(main())

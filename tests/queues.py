@@ -15,7 +15,7 @@ from podium.cluster.nominator import Nominator
 from podium.cluster.pod_info import PodInfo, PodInfos
 from podium.engine.queue import SchedulingQueue
 from podium.engine.queue.backoff import Backoff
-from podium.engine.queue.worth import Interest, Interests
+from podium.engine.queue.queueing_hints import Interest, Interests
 from podium.framework.events import Action, ClusterEvent, Registration, Resource
 from podium.framework.queued import QueuedPod
 from podium.framework.status import Status, unresolvable

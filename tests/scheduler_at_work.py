@@ -9,8 +9,8 @@ from podium.client import KubeClient
 from podium.config.load import load_configuration
 from podium.config.types import Configuration
 from podium.engine import Engine
+from podium.engine.observer import Observer
 from podium.live.assembly import Assembly, live_engine
-from podium.live.listening import Listener
 from podium.plugins import in_tree_registry
 
 BEGIN_S = 1_800_000_000
@@ -21,7 +21,7 @@ BEGIN_S = 1_800_000_000
 async def scheduling(
     client: KubeClient,
     configuration: Configuration | None = None,
-    listeners: Callable[[Engine], tuple[Listener, ...]] = lambda _: (),
+    observers: Callable[[Engine], tuple[Observer, ...]] = lambda _: (),
 ) -> AsyncIterator[Assembly]:
     """A scheduler that has seen everything and is at work."""
     loop = asyncio.get_running_loop()
@@ -34,7 +34,7 @@ async def scheduling(
         validate=True,
     )
     assembly = Assembly(
-        engine, client, client, host="test", randomness=randomness, listeners=listeners(engine)
+        engine, client, client, host="test", randomness=randomness, observers=observers(engine)
     )
     async with assembly.following() as scheduler:
         await scheduler.ready()

@@ -20,7 +20,7 @@ from podium.cluster.pod_info import PodInfo
 from podium.config.feature_gates import FeatureGates
 from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND
-from podium.engine.binding import Binding
+from podium.engine.binding_cycle import Binding
 from podium.engine.choice import FirstByName
 from podium.engine.requests import Bind, Event, Nominate, PatchStatus, Preempt
 from podium.engine.scheduler import Attempt, Engine

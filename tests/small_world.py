@@ -17,7 +17,7 @@ from podium.api.node import Node
 from podium.api.pod import Pod, PodCondition
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
-from podium.engine.binding import Binding
+from podium.engine.binding_cycle import Binding
 from podium.engine.requests import Bind, Nominate, PatchStatus, Preempt, Request
 from podium.engine.scheduler import Engine
 from podium.framework.status import Status

@@ -21,7 +21,7 @@ from podium.api.pod import Pod, PodExtendedResourceClaimStatus
 from podium.api.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
-from podium.engine.binding import Binding
+from podium.engine.binding_cycle import Binding
 from podium.engine.requests import PluginWrite, Request
 from podium.framework.status import Status
 from podium.plugins.dynamic_resources.attempt_state import ClaimsState

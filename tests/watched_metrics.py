@@ -1,28 +1,21 @@
-"""A scheduler whose metrics are told of its attempts, and read as a scraper reads them."""
+"""A scheduler that metrics observe, read as a scraper reads them."""
 
 from typing import Any
 
 from prometheus_client.parser import text_string_to_metric_families
 from small_driver import SmallDriver
 
-from podium.engine.scheduler import Attempt
 from podium.live.exposition import MetricRules
 from podium.live.metrics import SchedulerMetrics
 
 
 class Watched(SmallDriver):
-    """A driver that tells metrics of its attempts, as the live one does."""
+    """A driver whose engine is observed by metrics, as in the live one."""
 
     def __init__(self, *objects: Any, rules: MetricRules | None = None, **configured: Any) -> None:
         super().__init__(**configured)
         self.metrics = SchedulerMetrics(self.engine, rules or MetricRules())
         self.put(*objects)
-
-    def attempt(self) -> Attempt | None:
-        found = super().attempt()
-        if found is not None:
-            self.metrics.attempted(found)
-        return found
 
     def text(self) -> str:
         return self.metrics.text().decode()

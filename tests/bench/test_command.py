@@ -135,7 +135,7 @@ def test_a_profile_names_functions(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "--profile", *NAMED)
     assert code == 0
     assert "Functions of basic" in out
-    assert "engine/attempt.py" in out
+    assert "engine/scheduling_cycle.py" in out
 
 
 def test_functions_are_part_of_the_json(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ from podium.cli.decision_lines import DecisionLines
 from podium.client.resources import PODS
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster as SchedulerState
-from podium.engine.binding import Binding
+from podium.engine.binding_cycle import Binding
 from podium.engine.requests import Event
 from podium.framework.status import error
 from podium.live.assembly import Assembly
@@ -28,7 +28,7 @@ class Screen:
     def __init__(self, encoding: str = "utf-8") -> None:
         self._raw = io.BytesIO()
         self._file = io.TextIOWrapper(self._raw, encoding=encoding, write_through=True)
-        self.listener = DecisionLines(Console(file=self._file), lambda: 0.0)
+        self.observer = DecisionLines(Console(file=self._file), lambda: 0.0)
 
     @property
     def lines(self) -> list[str]:
@@ -52,7 +52,7 @@ def binding(about: PodInfo, node: str) -> Binding:
 def test_a_reason_is_told_when_it_changes_and_not_at_every_attempt() -> None:
     screen = Screen()
     for note in ("no room", "no room", "no nodes", "no room"):
-        screen.listener.happened(pending(info("a"), note))
+        screen.observer.event_told(pending(info("a"), note))
     assert screen.lines == [
         "… default/a no room",
         "… default/a no nodes",
@@ -62,22 +62,22 @@ def test_a_reason_is_told_when_it_changes_and_not_at_every_attempt() -> None:
 
 def test_a_pod_that_comes_again_under_its_old_name_is_told_of_again() -> None:
     screen = Screen()
-    screen.listener.happened(pending(info("db-0", "first"), "no room"))
-    screen.listener.happened(pending(info("db-0", "second"), "no room"))
+    screen.observer.event_told(pending(info("db-0", "first"), "no room"))
+    screen.observer.event_told(pending(info("db-0", "second"), "no room"))
     assert screen.lines == ["… default/db-0 no room"] * 2
 
 
 def test_after_a_binding_an_old_reason_is_news() -> None:
     screen = Screen()
-    screen.listener.happened(pending(info("a"), "no room"))
-    screen.listener.bound(binding(info("a"), "n1"), None)
-    screen.listener.happened(pending(info("a"), "no room"))
+    screen.observer.event_told(pending(info("a"), "no room"))
+    screen.observer.binding_ended(binding(info("a"), "n1"), None)
+    screen.observer.event_told(pending(info("a"), "no room"))
     assert screen.lines == ["… default/a no room", "→ default/a n1", "… default/a no room"]
 
 
 def test_a_binding_that_fails_says_why() -> None:
     screen = Screen()
-    screen.listener.bound(binding(info("a"), "n1"), error("the server was away"))
+    screen.observer.binding_ended(binding(info("a"), "n1"), error("the server was away"))
     assert screen.lines == ["! default/a not bound to n1: the server was away"]
 
 
@@ -85,7 +85,7 @@ def test_a_preemption_names_both_pods() -> None:
     screen = Screen()
     victim = info("small", node="n1")
     note = "Preempted by pod 8a1c on node n1"
-    screen.listener.happened(
+    screen.observer.event_told(
         Event(victim, "Normal", "Preempted", "Preempting", note, info("large"))
     )
     assert screen.lines == ["x default/small has to leave n1 for default/large"]
@@ -93,21 +93,21 @@ def test_a_preemption_names_both_pods() -> None:
 
 def test_other_events_are_not_decisions() -> None:
     screen = Screen()
-    screen.listener.happened(Event(info("a"), "Normal", "Scheduled", "Binding", "assigned"))
+    screen.observer.event_told(Event(info("a"), "Normal", "Scheduled", "Binding", "assigned"))
     assert screen.lines == []
 
 
 def test_markup_in_a_reason_is_text() -> None:
     screen = Screen()
-    screen.listener.happened(pending(info("a"), "[red]0/3[/] nodes"))
+    screen.observer.event_told(pending(info("a"), "[red]0/3[/] nodes"))
     assert screen.lines == ["… default/a [red]0/3[/] nodes"]
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_an_output_without_unicode_gets_plain_characters(encoding: str) -> None:
     screen = Screen(encoding)
-    screen.listener.happened(pending(info("a"), "no rööm → wait"))
-    screen.listener.bound(binding(info("a"), "n1"), None)
+    screen.observer.event_told(pending(info("a"), "no rööm → wait"))
+    screen.observer.binding_ended(binding(info("a"), "n1"), None)
     first, second = screen.lines
     assert first.startswith("... default/a no r")
     assert second == "-> default/a n1"
@@ -115,7 +115,7 @@ def test_an_output_without_unicode_gets_plain_characters(encoding: str) -> None:
 
 def test_long_reasons_stay_on_one_line() -> None:
     screen = Screen()
-    screen.listener.happened(pending(info("a"), "no room " * 100))
+    screen.observer.event_told(pending(info("a"), "no room " * 100))
     assert len(screen.lines) == 1
 
 
@@ -127,7 +127,7 @@ def test_a_cluster_tells_its_decisions() -> None:
         await cluster.create(PODS, pod("small"))
         await cluster.until(lambda: is_bound(cluster, "small"))
 
-    in_live_cluster(scenario, nodes=1, listeners=lambda _: (screen.listener,))
+    in_live_cluster(scenario, nodes=1, observers=lambda _: (screen.observer,))
     assert "→ default/small node-0" in screen.lines
     (told,) = [line for line in screen.lines if "large" in line]
     assert told.startswith("… default/large 0/1 nodes are available: 1 Insufficient cpu.")

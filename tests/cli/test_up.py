@@ -21,7 +21,7 @@ from podium.client.resources import NODES, PODS
 from podium.config.feature_gates import DEFAULT_GATES
 from podium.config.load import load_configuration
 from podium.engine import Engine
-from podium.live.listening import Listener
+from podium.engine.observer import Observer
 from podium.plugins import in_tree_registry
 from podium.simulated_cluster import SimulatedClusterOptions
 from podium.simulated_cluster.controller_registry import ALL
@@ -160,11 +160,11 @@ def test_a_signal_ends_a_cluster(number: signal.Signals) -> None:
 def test_a_signal_ends_a_cluster_that_is_still_starting() -> None:
     started: list[RunningCluster] = []
 
-    def listeners(_: Engine) -> tuple[Listener, ...]:
+    def observers(_: Engine) -> tuple[Observer, ...]:
         signal.raise_signal(signal.SIGTERM)
         return ()
 
-    asyncio.run(run_cluster(server(), plan(20, listeners=listeners), started.append))
+    asyncio.run(run_cluster(server(), plan(20, observers=observers), started.append))
     assert started == []
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from command_line import EXAMPLE, podium
 
-from podium.engine.attempt import Attempts
 from podium.engine.failure import Failures
+from podium.engine.scheduling_cycle import SchedulingCycle
 
 
 @pytest.mark.parametrize("command", [("simulate",), ("explain", "render"), ("story", "render")])
@@ -32,7 +32,7 @@ def test_a_broken_invariant_is_a_bug_with_the_name_of_the_pod(
     done = podium(capsys, *command, *EXAMPLE, "--validate")
     assert (done.code, done.out) == (70, "")
     assert (
-        "podium: the state is broken after WatchingEngine.schedule_next,"
+        "podium: the state is broken after Engine.schedule_next,"
         " in the cycle of pod default/render:\n"
     ) in done.err
     assert "  - pod default/render is lost\n" in done.err
@@ -52,7 +52,7 @@ def test_a_crash_names_the_pod_that_was_tried(
     def crash(*_: Any) -> None:
         raise RuntimeError("out of luck")
 
-    monkeypatch.setattr(Attempts, "find", crash)
+    monkeypatch.setattr(SchedulingCycle, "find_node", crash)
     done = podium(capsys, "simulate", *EXAMPLE, "--validate")
     assert done.code == 70
     assert "RuntimeError: out of luck" in done.err

@@ -10,7 +10,7 @@ from scripted_extenders import Script, binding, extender, fails
 from small_driver import SmallDriver, pending
 
 from podium.cluster.pod_info import PodInfo
-from podium.engine.binding import Binding
+from podium.engine.binding_cycle import Binding
 from podium.framework.asking import NobodyToAsk
 from podium.framework.extender_calls import BindAnswer, BindCall
 from podium.framework.points import Plugin, PreFlight

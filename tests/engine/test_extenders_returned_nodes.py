@@ -104,7 +104,7 @@ def test_the_table_is_as_it_was_afterwards() -> None:
         [A, B, BUSY, pending("p")], Script(filter=gives(A, B, *invented)), filtering(**FULL)
     )
     nodes = driver.engine.cluster.nodes
-    assert (nodes.present_count, nodes.guests) == (2, {})
+    assert (nodes.present_count, nodes.temporary) == (2, {})
     assert nodes.node(nodes.row("a")) is A
     driver.put(pending("q"))
     driver.ask = Script()

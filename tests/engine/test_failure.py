@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from small_driver import SmallDriver, pending
 
 from podium.api.pod import PodCondition
-from podium.cluster.pod_info import PodInfo
-from podium.engine import Attempt
+from podium.engine import Decision
+from podium.engine.observer import Observer
 from podium.engine.requests import NOTE_LIMIT, shortened
 from podium.framework.points import PermitResult, PostFilterResult
 from podium.framework.status import Code, Status, error, unschedulable
@@ -119,19 +119,20 @@ def test_a_nomination_that_has_to_go_is_written_even_if_the_condition_is_right()
 # the pod has moved on meanwhile
 
 
+class Meanwhile(Observer):
+    """Lets something happen between the pop and the end of the attempt."""
+
+    def __init__(self, happens: Callable[[], None]) -> None:
+        self._happens = [happens]
+
+    def search_ended(self, decision: Decision) -> None:
+        if self._happens:
+            self._happens.pop()()
+
+
 def while_it_is_tried(driver: SmallDriver, happens: Callable[[], None]) -> None:
-    """Something happens between the pop and the end of the attempt."""
-    engine = driver.engine
-    schedule = engine.schedule
-
-    def slowly(info: PodInfo) -> Attempt:
-        attempt = schedule(info)
-        happens()
-        return attempt
-
-    engine.schedule = slowly  # type: ignore[method-assign, assignment]
+    driver.engine.observers.add(Meanwhile(happens))
     driver.attempt()
-    engine.schedule = schedule  # type: ignore[method-assign]
 
 
 def test_a_pod_that_is_gone_is_told_all_the_same_and_not_queued() -> None:
@@ -263,9 +264,9 @@ def test_an_error_clears_the_nomination() -> None:
 
 def test_an_attempt_that_breaks_is_that_pods_failure_and_stops_nobody() -> None:
     driver = SmallDriver(make_node("n"), pending("p"), pending("q"), validate=False)
-    driver.engine._attempts.run, real = None, driver.engine._attempts.run  # type: ignore[assignment, method-assign]
+    driver.engine._cycle.run, real = None, driver.engine._cycle.run  # type: ignore[assignment, method-assign]
     attempt = driver.attempt()
-    driver.engine._attempts.run = real  # type: ignore[method-assign]
+    driver.engine._cycle.run = real  # type: ignore[method-assign]
     assert attempt is not None
     assert "TypeError" in attempt.crash
     assert driver.notes()[0].startswith("Podium failed while it looked for a node: ")
@@ -276,6 +277,6 @@ def test_an_attempt_that_breaks_is_that_pods_failure_and_stops_nobody() -> None:
 
 def test_while_validating_a_bug_is_not_swallowed() -> None:
     driver = SmallDriver(make_node("n"), pending("p"))
-    driver.engine._attempts.run = None  # type: ignore[assignment, method-assign]
+    driver.engine._cycle.run = None  # type: ignore[assignment, method-assign]
     with pytest.raises(TypeError):
         driver.attempt()

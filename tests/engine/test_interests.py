@@ -9,7 +9,7 @@ from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 from podium.config.feature_gates import FeatureGates
 from podium.engine.interests import interests_of
-from podium.engine.queue.worth import Interests
+from podium.engine.queue.queueing_hints import Interests
 from podium.framework.cycle import Cycle
 from podium.framework.events import Action, ClusterEvent, Registration, Resource
 from podium.framework.points import Plugin, PreEnqueuePlugin, ReservePlugin, ScorePlugin

@@ -8,7 +8,7 @@ from builders import make_node, make_pod
 from fake_plugins import make_engine
 
 from podium.cluster.pod_info import PodInfo
-from podium.engine.binding import Binding
+from podium.engine.binding_cycle import Binding
 from podium.framework.cycle import Cycle
 from podium.framework.points import ApiHandle, Plugin, PreBindPlugin, PreFlight
 from podium.framework.status import Status, unschedulable

@@ -4,6 +4,7 @@ from builders import make_cluster, make_node, make_pod
 from fake_plugins import filter_by, made, make_engine, post_filter
 
 from podium.engine.post_filter import run_post_filters
+from podium.framework.asking import drive
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import Diagnosis
 from podium.framework.points import PostFilterPlugin, PostFilterResult
@@ -13,7 +14,7 @@ from podium.framework.status import Code, unschedulable
 def run(*plugins: type[PostFilterPlugin]) -> PostFilterResult:
     cluster = make_cluster([make_node("a")])
     cycle = Cycle(cluster.infos.of(make_pod("p")), cluster)
-    return run_post_filters(made(*plugins), cycle, Diagnosis(1))
+    return drive(run_post_filters(made(*plugins), cycle, Diagnosis(1)))
 
 
 def says(code: Code, *reasons: str, node: str | None = None) -> PostFilterResult:

@@ -57,7 +57,7 @@ def check(engine: Engine, kind: dict[str, Any]) -> None:
     cycle = Cycle(cluster.infos.of(make_pod("pending", **kind)), cluster)
     run_pre_filters(profile.pre_filter, cycle)
     rows = whole_table(cluster)
-    remembered = run_filters(profile.filter, cycle, rows, profile.memory)
+    remembered = run_filters(profile.filter, cycle, rows, profile.vectors)
     fresh = run_filters(profile.filter, cycle, rows)
     statuses = [fresh.status(position) for position in range(fresh.count)]
     assert [remembered.status(position) for position in range(fresh.count)] == statuses
@@ -65,7 +65,7 @@ def check(engine: Engine, kind: dict[str, Any]) -> None:
     if len(indices(feasible)) < 2:
         return
     run_pre_scores(profile.pre_score, cycle, feasible)
-    by_memory, total = run_scores(profile.score, cycle, feasible, profile.memory)
+    by_memory, total = run_scores(profile.score, cycle, feasible, profile.vectors)
     afresh, expected = run_scores(profile.score, cycle, feasible)
     assert [(s.plugin, s.raw.tolist(), s.normalized.tolist()) for s in by_memory] == [
         (s.plugin, s.raw.tolist(), s.normalized.tolist()) for s in afresh

@@ -249,7 +249,7 @@ def test_any_sequence_of_attempts_searches_as_from_node_to_node(
             names = [cluster.nodes.names[row] for row in cluster.node_order()]
             reference.run(names, nominated)
             decision = attempt.decision
-            assert engine._attempts._start == reference.start
+            assert engine._cycle._search._start == reference.start
             if reference.failure is not None:
                 assert (decision.is_error, decision.message) == (True, reference.failure)
                 continue

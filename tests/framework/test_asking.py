@@ -13,7 +13,7 @@ from podium.framework.asking import (
     NobodyToAsk,
     WrongAnswers,
     asked,
-    driven,
+    drive,
     resolved,
 )
 from podium.framework.extender_calls import FilterAnswer, FilterCall, PrioritizeCall
@@ -28,28 +28,28 @@ def test_a_step_that_asks_nothing_needs_nobody() -> None:
         yield from ()
         return 7
 
-    assert driven(step()) == 7
+    assert drive(step()) == 7
 
 
 def test_answers_come_back_in_the_order_of_the_calls() -> None:
     script = Script(filter=leaves("n"), prioritize=scores(n=1))
-    assert driven(asked((SCORE, FILTER)), script) == (scores(n=1), leaves("n"))
+    assert drive(asked((SCORE, FILTER)), script) == (scores(n=1), leaves("n"))
 
 
 def test_a_failed_call_answers_every_kind_of_call() -> None:
     script = Script(filter=fails(), prioritize=fails())
-    assert driven(asked((SCORE, FILTER)), script) == (fails(), fails())
+    assert drive(asked((SCORE, FILTER)), script) == (fails(), fails())
 
 
 @pytest.mark.parametrize("answers", [(), (leaves(), leaves()), (scores(),)])
 def test_answers_that_are_not_those_of_the_calls_are_refused(answers: Answers) -> None:
     with pytest.raises(WrongAnswers, match="calls that want FilterAnswer"):
-        driven(asked((FILTER,)), lambda _: answers)
+        drive(asked((FILTER,)), lambda _: answers)
 
 
 def test_nobody_to_ask_is_an_error_that_names_the_extenders() -> None:
     with pytest.raises(NobodyToAsk, match="http://a, http://b"):
-        driven(asked((FILTER, SCORE)))
+        drive(asked((FILTER, SCORE)))
 
 
 def test_a_step_hears_of_what_breaks_while_it_waits() -> None:
@@ -63,7 +63,7 @@ def test_a_step_hears_of_what_breaks_while_it_waits() -> None:
     def breaks(_: Calls) -> Answers:
         raise OSError("trouble")
 
-    assert driven(step(), breaks) == "heard of trouble"
+    assert drive(step(), breaks) == "heard of trouble"
 
 
 def test_a_step_is_closed_when_nobody_goes_on_with_it() -> None:
@@ -76,7 +76,7 @@ def test_a_step_is_closed_when_nobody_goes_on_with_it() -> None:
             left.append("tidied")
 
     with pytest.raises(NobodyToAsk):
-        driven(step())
+        drive(step())
     assert left == ["tidied"]
 
 
@@ -92,10 +92,10 @@ def test_an_answer_may_take_several_rounds_and_each_is_told() -> None:
 
     answer: int | Ask[int] = Ask((FILTER,), first)
     asking = resolved(answer, lambda calls, answers: heard.append((calls, answers)))
-    assert driven(asking, Script()) == 2
+    assert drive(asking, Script()) == 2
     assert [len(calls) for calls, _ in heard] == [1, 2]
 
 
 def test_an_answer_that_is_there_takes_no_round() -> None:
     answer: FilterAnswer | Ask[FilterAnswer] = leaves("n")
-    assert driven(resolved(answer, lambda *_: None)) == leaves("n")
+    assert drive(resolved(answer, lambda *_: None)) == leaves("n")

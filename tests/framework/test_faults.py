@@ -11,7 +11,6 @@ from podium.framework.cycle import Cycle
 from podium.framework.dependence import Dependence
 from podium.framework.faults import describe, located
 from podium.framework.filtering import run_filters, run_pre_filters
-from podium.framework.memory import Memory
 from podium.framework.node_form import NodeFilterPlugin, NodeScorePlugin
 from podium.framework.points import (
     FilterPlugin,
@@ -21,6 +20,7 @@ from podium.framework.points import (
     ScorePlugin,
 )
 from podium.framework.scoring import ScoringError, run_pre_scores, run_scores
+from podium.framework.vector_cache import VectorCache
 
 
 def raised(problem: Exception) -> Exception:
@@ -60,18 +60,18 @@ def built(kind: type[Plugin]) -> Any:
     return kind(None, make_handle())
 
 
-def filtered(kind: type[FilterPlugin], memory: Memory | None = None) -> str:
+def filtered(kind: type[FilterPlugin], vectors: VectorCache | None = None) -> str:
     cycle = cycle_of()
-    result = run_filters([built(kind)], cycle, cycle.nodes.all_rows(), memory)
+    result = run_filters([built(kind)], cycle, cycle.nodes.all_rows(), vectors)
     status = result.status(0)
     assert status is not None
     return status.message
 
 
-def scored(kind: type[ScorePlugin], memory: Memory | None = None) -> str:
+def scored(kind: type[ScorePlugin], vectors: VectorCache | None = None) -> str:
     cycle = cycle_of()
     with pytest.raises(ScoringError) as caught:
-        run_scores([(built(kind), 1)], cycle, cycle.nodes.all_rows(), memory)
+        run_scores([(built(kind), 1)], cycle, cycle.nodes.all_rows(), vectors)
     return str(caught.value)
 
 
@@ -113,9 +113,9 @@ class Mask(FilterPlugin):
         return Dependence(None, usage=False)
 
 
-@pytest.mark.parametrize("memory", [None, Memory()])
-def test_a_filter_must_answer_with_a_verdict(memory: Memory | None) -> None:
-    assert filtered(Mask, memory) == (
+@pytest.mark.parametrize("vectors", [None, VectorCache()])
+def test_a_filter_must_answer_with_a_verdict(vectors: VectorCache | None) -> None:
+    assert filtered(Mask, vectors) == (
         'running "Mask" filter plugin: filter must answer with None or a Verdict (from rejecting,'
         " choosing or per_row), not ndarray of bool"
     )
@@ -144,7 +144,7 @@ class FloatsLater(Floats):
         return scores / 2
 
 
-@pytest.mark.parametrize("memory", [None, Memory()])
+@pytest.mark.parametrize("vectors", [None, VectorCache()])
 @pytest.mark.parametrize(
     ("kind", "shown"),
     [
@@ -154,9 +154,9 @@ class FloatsLater(Floats):
     ],
 )
 def test_scores_must_be_an_array_of_whole_numbers(
-    kind: type[ScorePlugin], shown: str, memory: Memory | None
+    kind: type[ScorePlugin], shown: str, vectors: VectorCache | None
 ) -> None:
-    told = scored(kind, Memory() if memory is not None else None)
+    told = scored(kind, VectorCache() if vectors is not None else None)
     assert told.endswith(f"score must answer with an array of whole numbers, not {shown}")
 
 
@@ -167,7 +167,7 @@ def test_a_dependence_that_breaks_is_the_plugins_failure() -> None:
         def score_depends(self, cycle: Cycle) -> Dependence:
             raise ValueError("on what?")
 
-    assert scored(Confused, Memory()) == (
+    assert scored(Confused, VectorCache()) == (
         'running Score plugins: plugin "Confused" failed with: on what?'
     )
 

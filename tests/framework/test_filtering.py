@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from podium.cluster.growth import Rows, indices
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
-from podium.framework.crowding import tell_extensions, try_crowded
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import FilterResult
 from podium.framework.filtering import (
     run_filters,
     run_pre_filters,
 )
+from podium.framework.nominated_filtering import filter_with_nominated, tell_extensions
 from podium.framework.points import FilterPlugin, Plugin, PreFilterExtensions
 from podium.framework.status import SKIP, Code, Status, error, unresolvable, unschedulable
 from podium.framework.verdict import Verdict, rejecting
@@ -156,7 +156,7 @@ class Nominated:
     def run(self, rows: Rows = slice(0, 3)) -> FilterResult:
         run_pre_filters([p for p in self.plugins if hasattr(p, "pre_filter")], self.cycle)
         result = run_filters(self.plugins, self.cycle, rows)
-        try_crowded(self.plugins, self.extensions, self.cycle, rows, result)
+        filter_with_nominated(self.plugins, self.extensions, self.cycle, rows, result)
         return result
 
 

@@ -15,10 +15,10 @@ from podium.cluster.growth import indices
 from podium.config.load import load_configuration
 from podium.engine import Engine
 from podium.framework.cycle import Cycle
-from podium.framework.memory import Memory
 from podium.framework.scoring import PluginScores
 from podium.framework.tallies import Tallies
 from podium.framework.totals import Totals
+from podium.framework.vector_cache import VectorCache
 from podium.plugins import in_tree_registry
 
 COUNT = 48
@@ -74,21 +74,21 @@ def test_however_far_behind_a_tally_catches_up(
 ) -> None:
     engine = cluster_of_many()
     profile = engine.first_profile
-    profile.standings.tallies = Tallies(tally_bytes)
-    remembering = profile.memory = Memory(memory_bytes)
+    profile.templates.tallies = Tallies(tally_bytes)
+    remembering = profile.vectors = VectorCache(memory_bytes)
     kept: list[tuple[Ranked, list[Any]]] = []
     for number, batch in enumerate(sequence):
         for place, row in enumerate(batch):
             name = f"p{number}-{place}"
             engine.cluster.add_pod(make_pod(name, node=f"n{row}", **KINDS[place % len(KINDS)]))
         for kind in KINDS[: 1 + number % len(KINDS)]:
-            profile.memory = None
+            profile.vectors = None
             _, fresh = ranked(engine, kind)
-            profile.memory = remembering
+            profile.vectors = remembering
             made, found = ranked(engine, kind)
             assert found == fresh
             kept.append((made, fresh[1:]))
-        assert profile.standings.tallies.nbytes <= tally_bytes
+        assert profile.templates.tallies.nbytes <= tally_bytes
         assert remembering.nbytes <= memory_bytes
     for made, was in kept:
         assert values(made) == was

@@ -14,13 +14,13 @@ from small_driver import OURS, pending
 from watched_metrics import Watched
 
 from podium.client.resources import PODS
+from podium.engine.observer import Observer
 from podium.engine.scheduler import Engine
 from podium.framework.events import Action, ClusterEvent, Resource
 from podium.framework.points import PermitResult, Plugin
 from podium.framework.status import Code, Status, error, unresolvable
 from podium.live import metric_definitions as known
 from podium.live.assembly import Assembly
-from podium.live.listening import Listener
 from podium.live.metrics import SchedulerMetrics
 
 
@@ -299,16 +299,16 @@ def test_pod_groups_are_counted_as_such() -> None:
 def test_a_live_scheduler_counts_what_it_does() -> None:
     heard: list[SchedulerMetrics] = []
 
-    def listeners(engine: Engine) -> tuple[Listener, ...]:
-        heard.append(SchedulerMetrics(engine))
-        return (heard[0],)
+    def observers(engine: Engine) -> tuple[Observer, ...]:
+        heard.append(SchedulerMetrics(engine))  # observes by itself
+        return ()
 
     async def scenario(cluster: Cluster, assembly: Assembly) -> None:
         await cluster.create(PODS, live_pod("web"))
         await cluster.until(lambda: is_bound(cluster, "web"))
         await assembly.scheduler.carrier.drained()
 
-    in_live_cluster(scenario, listeners=listeners)
+    in_live_cluster(scenario, observers=observers)
     (metrics,) = heard
     attempts = 'scheduler_schedule_attempts_total{profile="default-scheduler",result="scheduled"}'
     assert f"{attempts} 1.0" in metrics.text().decode()

@@ -12,7 +12,7 @@ from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.cluster.growth import Ints, Rows
 from podium.config.load import load_configuration
-from podium.engine.scheduler import Engine
+from podium.engine.scheduling_cycle import SchedulingCycle
 from podium.framework.cycle import Cycle
 from podium.framework.points import (
     ApiHandle,
@@ -274,14 +274,14 @@ def test_a_plugin_that_raises_fails_its_pod_only() -> None:
 
 
 def test_a_crash_of_the_engine_fails_its_pod_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    schedule = Engine.schedule
+    find_node = SchedulingCycle.find_node
 
-    def crash(self: Engine, info: Any) -> Any:
+    def crash(self: SchedulingCycle, info: Any, *more: Any) -> Any:
         if info.key == "default/bad":
             raise RuntimeError("a bug")
-        return schedule(self, info)
+        return find_node(self, info, *more)
 
-    monkeypatch.setattr(Engine, "schedule", crash)
+    monkeypatch.setattr(SchedulingCycle, "find_node", crash)
     report = run(nodes=[make_node("n1")], pending=[pod("bad"), pod("good")])
     assert outcomes(report) == {"bad": Outcome.ERROR, "good": Outcome.PLACED}
     (bad,) = [r for r in report.pods if not r.placed]

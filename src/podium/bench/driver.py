@@ -19,7 +19,7 @@ from podium.bench.memory_api import MemoryApi, finish
 from podium.bench.scene import Arrival, Churn, Scene, Turn
 from podium.config.load import load_configuration
 from podium.engine import Engine
-from podium.engine.binding import Binding
+from podium.engine.binding_cycle import Binding
 from podium.engine.choice import Seeded
 from podium.engine.requests import Bind, Nominate, PatchStatus, Preempt
 from podium.plugins import in_tree_registry

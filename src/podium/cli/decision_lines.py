@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from typing import Final
 
 from podium.cli.console import Console, Text
-from podium.engine import Attempt
-from podium.engine.binding import Binding
+from podium.engine.binding_cycle import Binding
+from podium.engine.observer import Observer
 from podium.engine.requests import Event
 from podium.framework.status import Status
 
@@ -24,18 +24,15 @@ _EVICTED: Final = "x"
 _PLAIN: Final = {_BOUND: "->", _PENDING: "..."}
 
 
-class DecisionLines:
-    """A listener that prints; `wall` gives seconds since 1970."""
+class DecisionLines(Observer):
+    """An observer that prints; `wall` gives seconds since 1970."""
 
     def __init__(self, console: Console, wall: Callable[[], float]) -> None:
         self._console = console
         self._wall = wall
         self._reasons: OrderedDict[str, str] = OrderedDict()
 
-    def attempted(self, attempt: Attempt, seconds: float) -> None:
-        """Only what becomes of an attempt is told."""
-
-    def bound(self, binding: Binding, problem: Status | None) -> None:
+    def binding_ended(self, binding: Binding, problem: Status | None) -> None:
         pod = binding.cycle.pod
         if problem is not None:
             text = f"not bound to {binding.node_name}: {problem.message}"
@@ -44,7 +41,7 @@ class DecisionLines:
         self._reasons.pop(pod.uid, None)
         self._print(_BOUND, "green", pod.key, binding.node_name)
 
-    def happened(self, event: Event) -> None:
+    def event_told(self, event: Event) -> None:
         pod = event.pod
         if event.reason == "FailedScheduling" and self._is_new(pod.uid, event.note):
             self._print(_PENDING, "yellow", pod.key, event.note)

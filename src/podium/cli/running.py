@@ -97,7 +97,6 @@ class Scheduler:
             self._client(self._transport(stack, prepared.client)),
             host=self._host,
             randomness=self._randomness,
-            listeners=(metrics,),
             leads=lambda: election is None or election.is_leader,
         )
         await self._serve(

@@ -24,8 +24,8 @@ from podium.client import AsgiTransport, KubeClient, Unreachable
 from podium.client.api_errors import ApiError
 from podium.config.feature_gates import FeatureGates
 from podium.engine import Engine
+from podium.engine.observer import Observer
 from podium.live.assembly import Assembly, live_engine
-from podium.live.listening import Listener
 from podium.simulated_cluster import ClusterClock, SimulatedCluster, SimulatedClusterOptions
 from podium.simulated_cluster.controllers.node_lifecycle import NOT_READY
 
@@ -47,7 +47,7 @@ class ClusterPlan:
     gates: FeatureGates
     speed: float = 1.0
     documents: Sequence[Document] = ()
-    listeners: Callable[[Engine], tuple[Listener, ...]] = field(default=lambda _: ())
+    observers: Callable[[Engine], tuple[Observer, ...]] = field(default=lambda _: ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ async def whole_cluster(server: ApiServer, plan: ClusterPlan) -> AsyncIterator[R
             client,
             host="podium",
             randomness=randomness,
-            listeners=plan.listeners(engine),
+            observers=plan.observers(engine),
         )
         scheduler = await stack.enter_async_context(assembly.following())
         await _while_running(scheduler.ready(), serving, living)

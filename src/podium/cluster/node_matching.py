@@ -98,7 +98,7 @@ def _field_mask(nodes: NodeTable, field: FieldRequirement, rows: Rows) -> Mask:
         # upstream: any other field reads as an empty text, on every node alike.
         return ~_none(rows) if field.matches("") else _none(rows)
     mask = _none(rows)
-    for row in (nodes.row(field.value), *nodes.guests.get(field.value, ())):
+    for row in (nodes.row(field.value), *nodes.temporary.get(field.value, ())):
         if not isinstance(rows, slice):
             mask |= rows == row
         elif rows.start <= row < rows.stop:

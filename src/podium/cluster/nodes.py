@@ -49,8 +49,9 @@ class NodeTable:
         self.allowed_pods: Ints = np.zeros(0, dtype=np.int64)
         self.allocatable: Ints = np.zeros((len(self.resources), 0), dtype=np.int64)
         self.changed: Ints = np.zeros(0, dtype=np.int64)
-        self.guests: dict[str, list[int]] = {}
-        """Rows at the end of the table that nodes have for a moment, by name; see `guests.py`."""
+        self.temporary: dict[str, list[int]] = {}
+        """Rows at the end of the table that nodes have for a moment, by name;
+        see `temporary_nodes.py`."""
         self._row_of: dict[str, int] = {}
         self._free: list[int] = []
 
@@ -101,17 +102,17 @@ class NodeTable:
     def claim_guest_row(self, name: str) -> int:
         """A row at the end for a node whose name may have a row already; `row` does not know it."""
         row = self._append_row()
-        self.guests.setdefault(name, []).append(row)
+        self.temporary.setdefault(name, []).append(row)
         self.names[row] = name
         return row
 
     def dismiss_guests(self) -> None:
-        """Give back the rows of all guests."""
-        for row in (row for rows in self.guests.values() for row in rows):
+        """Give back the rows of all temporary nodes."""
+        for row in (row for rows in self.temporary.values() for row in rows):
             self.clear(row)
             self.names[row] = ""
             self.size -= 1
-        self.guests = {}
+        self.temporary = {}
 
     def _append_row(self) -> int:
         row = self.size

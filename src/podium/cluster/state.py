@@ -12,8 +12,8 @@ import numpy.typing as npt
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.cluster.catalog import Catalog
-from podium.cluster.crowds import Crowds
 from podium.cluster.nodes import NodeTable
+from podium.cluster.nominated_pods import NominatedPodsByPriority
 from podium.cluster.nominator import Nominator
 from podium.cluster.order import NodeOrder
 from podium.cluster.pod_classes import PodClasses
@@ -44,7 +44,7 @@ class Cluster:
         self.classes = PodClasses(self.nodes)
         self.catalog = Catalog()
         self.nominator = Nominator()
-        self.crowds = Crowds(self.nodes, self.usage, self.nominator)
+        self.nominated_pods = NominatedPodsByPriority(self.nodes, self.usage, self.nominator)
         self.infos = PodInfos()
         self.pod_groups = PodGroupStates()
         self.placements: dict[str, Placement] = {}

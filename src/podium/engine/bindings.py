@@ -4,12 +4,13 @@ A placed pod may wait at Permit; then its binding cycle is handed to the driver;
 ends comes back here. Undoing is done in one place and in upstream's order (engine spec 5.9).
 """
 
-from podium.engine.attempt import Attempts
-from podium.engine.binding import NOT_BOUND, Binding
+from podium.engine.binding_cycle import NOT_BOUND, Binding
 from podium.engine.failure import Failures
 from podium.engine.intake import POD_DELETED
 from podium.engine.requests import Bind, Nominate
+from podium.engine.reservations import Reservations
 from podium.engine.state import EngineState, Flight, placed
+from podium.engine.transitions import transition
 from podium.framework.fit_message import one_node_error
 from podium.framework.queued import QueuedPod
 from podium.framework.status import Code, Status
@@ -17,9 +18,10 @@ from podium.framework.waiting import WaitingPod
 
 
 class Bindings:
-    def __init__(self, state: EngineState, attempts: Attempts, failures: Failures) -> None:
+    def __init__(self, state: EngineState, reservations: Reservations, failures: Failures) -> None:
+        self.transitions = state.transitions
         self._state = state
-        self._attempts = attempts
+        self._reservations = reservations
         self._failures = failures
 
     def start(self, queued: QueuedPod, binding: Binding, waits_s: dict[str, float]) -> None:
@@ -56,7 +58,7 @@ class Bindings:
             if outcome is None:
                 continue
             state.waiting.remove(waiting.info.uid)
-            state.onlooker.wait_ended(outcome.code, state.clock() - waiting.since)
+            state.observers.wait_ended(outcome.code, state.clock() - waiting.since)
             flight = state.flights[waiting.info.uid]
             if outcome.code is Code.SUCCESS:
                 self._bind(flight)
@@ -73,6 +75,7 @@ class Bindings:
         state.queue.done(flight.queued.info.uid)
         state.ask(Bind(flight.binding))
 
+    @transition
     def finished(self, binding: Binding, problem: Status | None) -> None:
         """The driver says how a binding cycle ended."""
         state = self._state
@@ -82,9 +85,16 @@ class Bindings:
             raise LookupError(f"no binding of {info.key} is under way")
         if problem is not None:
             self._fail(flight, problem)
-            return
+        else:
+            self._end(flight)
+        state.observers.binding_ended(binding, problem)
+
+    def _end(self, flight: Flight) -> None:
+        state = self._state
+        binding = flight.binding
+        info = binding.cycle.pod
         del state.flights[info.uid]
-        state.onlooker.pod_bound(flight.queued)
+        state.observers.pod_bound(flight.queued)
         note = f"Successfully assigned {info.key} to {binding.node_name}"
         state.tell(info, "Normal", "Scheduled", "Binding", note)
         state.note(info.key, "bound", about=binding.node_name)
@@ -99,7 +109,9 @@ class Bindings:
         info = queued.info
         del state.flights[info.uid]
         confirmed = info.uid in state.cluster.placements and not state.cluster.is_assumed(info.uid)
-        for trouble in self._attempts.undo(binding.cycle, binding.profile, binding.node_name):
+        for trouble in self._reservations.unreserve_and_forget(
+            binding.cycle, binding.profile, binding.node_name
+        ):
             state.note(info.key, "undoing failed", trouble)
         state.ask_writes(info, binding.cycle.writes)
         by = (problem.plugin,) if problem.plugin else ()

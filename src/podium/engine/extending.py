@@ -2,21 +2,20 @@
 
 Filters are asked one after the other, each about what the one before left; scores are asked for all
 at once. What may be in an answer is decided here: names that were never asked about, nodes returned
-in full, nodes named as failed. The way of an attempt is in `extended_attempt.py`; who carries the
-calls out is not known to either.
+in full, nodes named as failed. Where nobody is interested, nothing is asked and nothing changes.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from podium.api.arithmetic import wrap_int64
 from podium.api.node import Node
-from podium.cluster.growth import Ints
+from podium.cluster.growth import Ints, Rows, count_of, indices
 from podium.cluster.nodes import NodeTable
-from podium.engine.attempt import AttemptError
 from podium.engine.decision import Decision
+from podium.engine.search import AttemptError
 from podium.framework.asking import Asking, asked
 from podium.framework.diagnosis import Diagnosis
 from podium.framework.extender_calls import (
@@ -34,22 +33,32 @@ MAX_EXTENDER_SCORE = 10
 UNKNOWN_NODE = 'extender "{}" claims a filtered node "{}" which is not found in the input node list'
 NO_REASON = Status(Code.UNRESOLVABLE, (), EXTENDER)
 """A node that disappears without a word is beyond preemption's help."""
+_NO_POINTS: Ints = np.zeros(0, dtype=np.int64)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
+class Candidates(Struct):
     """Nodes that are still in, in order.
 
-    `returned` are the objects of all of them once an extender has given nodes back in full; from
-    then on these count, not what the cluster knows.
+    `rows` are those that plugins found; `names` are there once an extender was asked about them and
+    count from then on. `returned` are the objects of all of them once an extender has given nodes
+    back in full; then these count, not what the cluster knows.
     """
 
-    names: tuple[str, ...]
+    rows: Rows
+    names: tuple[str, ...] | None = None
     returned: tuple[Node, ...] | None = None
 
-    @property
-    def objects(self) -> Mapping[str, Node]:
-        return dict(zip(self.names, self.returned or (), strict=False))
+    def __len__(self) -> int:
+        return count_of(self.rows) if self.names is None else len(self.names)
+
+    def names_in(self, table: NodeTable) -> tuple[str, ...]:
+        if self.names is None:
+            names = table.names
+            self.names = tuple(names[row] for row in indices(self.rows).tolist())
+        return self.names
+
+    def objects_in(self, table: NodeTable) -> Mapping[str, Node]:
+        return dict(zip(self.names_in(table), self.returned or (), strict=False))
 
 
 class Consultation:
@@ -68,21 +77,27 @@ class Consultation:
         """What filters leave; raises AttemptError if one fails whose errors count."""
         before, self._decision.dropped = candidates, {}
         for extender in self._extenders:
-            if not candidates.names:
+            if not len(candidates):
                 break
             if not extender.filter_verb:
                 continue
-            call = FilterCall(extender, self._pod, candidates.names, candidates.objects)
+            call = FilterCall(
+                extender,
+                self._pod,
+                candidates.names_in(self._nodes),
+                candidates.objects_in(self._nodes),
+            )
             (answer,) = yield from asked((call,))
             if isinstance(answer, FilterAnswer):
                 answer = _checked(call, answer)
             self._decision.note_consulted((call,), (answer,))
             if isinstance(answer, FilterAnswer):
                 self._note_failed(answer, diagnosis)
-                candidates = _left(call, answer)
+                candidates = _left(candidates, call, answer)
             elif isinstance(answer, CallFailed) and not extender.ignorable:
                 raise AttemptError(answer.problem)
-        self._decision.dropped = self._dropped(before, candidates, diagnosis)
+        if candidates is not before:
+            self._decision.dropped = self._dropped(before, candidates, diagnosis)
         return candidates
 
     def _note_failed(self, answer: FilterAnswer, diagnosis: Diagnosis) -> None:
@@ -102,34 +117,34 @@ class Consultation:
     def _dropped(
         self, before: Candidates, after: Candidates, diagnosis: Diagnosis
     ) -> dict[str, Status]:
-        if after.names == before.names:
+        names = before.names_in(self._nodes)
+        if after.names == names:
             return {}
-        left = set(after.names)
+        left = set(after.names or ())
         return {
             name: diagnosis.own.get(self._nodes.row(name), NO_REASON)
-            for name in before.names
+            for name in names
             if name not in left
         }
 
     # prioritize
 
     def prioritize(self, candidates: Candidates) -> Asking[tuple[list[PluginScores], Ints]]:
-        """(scores per extender, their weighted sum); an extender that fails adds nothing."""
-        total: Ints = np.zeros(len(candidates.names), dtype=np.int64)
-        calls = tuple(
-            PrioritizeCall(extender, self._pod, candidates.names, candidates.objects)
-            for extender in self._extenders
-            if extender.prioritize_verb
-        )
-        if not calls:
-            return [], total
+        """(scores per extender, their weighted sum); an extender that fails adds nothing, and where
+        there are no scores the sum is empty."""
+        asking = [extender for extender in self._extenders if extender.prioritize_verb]
+        if not asking:
+            return [], _NO_POINTS
+        names, objects = candidates.names_in(self._nodes), candidates.objects_in(self._nodes)
+        calls = tuple(PrioritizeCall(each, self._pod, names, objects) for each in asking)
         answers = yield from asked(calls)
         self._decision.note_consulted(calls, answers)
         scores: list[PluginScores] = []
+        total: Ints = np.zeros(len(names), dtype=np.int64)
         for call, answer in zip(calls, answers, strict=True):
             if isinstance(answer, PrioritizeAnswer):
                 weight = call.extender.weight * (MAX_SCORE // MAX_EXTENDER_SCORE)
-                raw = _points(answer, candidates.names)
+                raw = _points(answer, names)
                 name = _unused(call.extender.url_prefix, scores)
                 scores.append(PluginScores(name, weight, raw, raw))
                 total += raw * np.int64(wrap_int64(weight))
@@ -146,7 +161,7 @@ def _checked(call: FilterCall, answer: FilterAnswer) -> FilterAnswer | CallFaile
     return answer
 
 
-def _left(call: FilterCall, answer: FilterAnswer) -> Candidates:
+def _left(asked_about: Candidates, call: FilterCall, answer: FilterAnswer) -> Candidates:
     """The nodes that an answer leaves, as they come.
 
     upstream: nodes in full are taken as they are, known or not, and an answer in the other form
@@ -155,9 +170,9 @@ def _left(call: FilterCall, answer: FilterAnswer) -> Candidates:
     if call.extender.node_cache_capable and answer.node_names is not None:
         known = call.returned
         returned = tuple(known[name] for name in answer.node_names) if known else None
-        return Candidates(answer.node_names, returned)
+        return Candidates(asked_about.rows, answer.node_names, returned)
     nodes = answer.nodes or ()
-    return Candidates(tuple(node.metadata.name for node in nodes), nodes)
+    return Candidates(asked_about.rows, tuple(node.metadata.name for node in nodes), nodes)
 
 
 def _points(answer: PrioritizeAnswer, names: Sequence[str]) -> Ints:

@@ -7,7 +7,7 @@ before anything is written, so the next attempt already sees both.
 from collections.abc import Iterable
 
 from podium.cluster.pod_info import PodInfo
-from podium.engine.queue.worth import Strategy
+from podium.engine.queue.queueing_hints import Strategy
 from podium.engine.requests import PatchStatus, shortened
 from podium.engine.state import EngineState
 from podium.framework.queued import QueuedPod
@@ -32,7 +32,7 @@ class Failures:
     ) -> None:
         """`nominated_node` None keeps the pod's nomination, an empty string clears it."""
         state = self._state
-        state.onlooker.pod_failed(queued, rejected=rejected)
+        state.observers.pod_failed(queued, rejected=rejected)
         queued.rejectors = set(rejectors)
         queued.pending = set(pending)
         queued.gating_plugin = ""

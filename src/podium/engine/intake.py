@@ -25,6 +25,7 @@ from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo, uid_of
 from podium.engine.changes import node_changes, pod_changes
 from podium.engine.state import EngineState, described, placed
+from podium.engine.transitions import transition
 from podium.framework.events import Action, ClusterEvent, Resource
 from podium.framework.queued import QueuedPod
 
@@ -51,12 +52,14 @@ _WITH_GROUPS: dict[type[KubeStruct], Resource] = {**_RESOURCES, PodGroup: Resour
 
 class Intake:
     def __init__(self, state: EngineState) -> None:
+        self.transitions = state.transitions
         self._state = state
         self._resources = _WITH_GROUPS if state.gates["GenericWorkload"] else _RESOURCES
         self._gangs = state.gates["GangScheduling"]
 
     # nodes
 
+    @transition
     def node_put(self, node: Node) -> None:
         """A node appeared or changed."""
         cluster = self._state.cluster
@@ -71,6 +74,7 @@ class Intake:
             for event in node_changes(old, node):
                 self._wake(event, old, node)
 
+    @transition
     def node_deleted(self, name: str) -> None:
         cluster = self._state.cluster
         if cluster.nodes.is_present(name):
@@ -80,6 +84,7 @@ class Intake:
 
     # everything else
 
+    @transition
     def object_put(self, obj: KubeStruct) -> None:
         """An object that is neither node nor pod appeared or changed."""
         catalog = self._state.cluster.catalog
@@ -88,6 +93,7 @@ class Intake:
         catalog.put(obj)
         self._object_event(Action.ADD if old is None else Action.UPDATE, old, obj)
 
+    @transition
     def object_deleted(self, obj: KubeStruct) -> None:
         self._state.cluster.catalog.remove(obj)
         self._object_event(Action.DELETE, obj, None)
@@ -99,6 +105,7 @@ class Intake:
 
     # pods
 
+    @transition
     def pod_put(self, pod: Pod) -> None:
         """A pod appeared or changed."""
         key = object_key(pod.metadata)
@@ -124,6 +131,7 @@ class Intake:
         elif self._state.responsible(pod):
             self._pending_changed(old, info)
 
+    @transition
     def pod_deleted(self, pod: Pod) -> None:
         """A pod is gone; one that was never heard of, or has finished before, changes nothing."""
         state = self._state

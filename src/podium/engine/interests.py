@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from podium.config.errors import ConfigurationError
-from podium.engine.queue.worth import Interest, Interests
+from podium.engine.queue.queueing_hints import Interest, Interests
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.extender_rules import EXTENDER
 from podium.framework.faults import located

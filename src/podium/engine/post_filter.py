@@ -7,22 +7,17 @@ be asked before it answers.
 
 from collections.abc import Callable, Sequence
 
-from podium.framework.asking import Answers, Asking, Calls, driven, resolved
+from podium.framework.asking import Answers, Asking, Calls, resolved
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import Diagnosis
 from podium.framework.faults import describe
 from podium.framework.points import PostFilterPlugin, PostFilterResult
 from podium.framework.status import Code
 
+POST_FILTER_SKIPPED = PostFilterResult(Code.UNSCHEDULABLE, ("All PostFilter plugins are skipped",))
+
 
 def run_post_filters(
-    plugins: Sequence[PostFilterPlugin], cycle: Cycle, diagnosis: Diagnosis
-) -> PostFilterResult:
-    """The phase where there are no extenders."""
-    return driven(post_filtering(plugins, cycle, diagnosis))
-
-
-def post_filtering(
     plugins: Sequence[PostFilterPlugin],
     cycle: Cycle,
     diagnosis: Diagnosis,

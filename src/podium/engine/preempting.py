@@ -13,6 +13,7 @@ from podium.api.pod_groups import PodGroup
 from podium.cluster.pod_info import PodInfo
 from podium.engine.requests import Evict, GroupPreemptor, Preempt, PreemptForGroup, Preemptor
 from podium.engine.state import EngineState
+from podium.engine.transitions import transition
 from podium.framework.points import PostFilterResult
 
 PLUGIN = "DefaultPreemption"
@@ -30,6 +31,7 @@ class _UnderWay:
 
 class Preemptions:
     def __init__(self, state: EngineState) -> None:
+        self.transitions = state.transitions
         self._state = state
         self._under_way: dict[str, _UnderWay] = {}
 
@@ -77,6 +79,7 @@ class Preemptions:
         self._watch_last(preemptor)
         return weaker, evict
 
+    @transition
     def evicted(
         self, preemptor: Preemptor, victim: PodInfo, node_name: str, *, was_gone: bool = False
     ) -> None:
@@ -88,6 +91,7 @@ class Preemptions:
         if not was_gone:
             self._tell(victim, preemptor, node_name)
 
+    @transition
     def finished(self, preemptor: Preemptor, problem: str | None) -> None:
         """The driver has evicted all victims, or met a problem and stopped."""
         state = self._state

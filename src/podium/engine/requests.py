@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from podium.api.pod_groups import PodGroup, PodGroupCondition
 from podium.cluster.pod_info import PodInfo
-from podium.engine.binding import Binding
+from podium.engine.binding_cycle import Binding
 
 NOTE_LIMIT = 1024
 _CUT = " ..."

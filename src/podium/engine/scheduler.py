@@ -2,8 +2,9 @@
 
 It does no I/O and owns no clock. A driver feeds it what the API server says (`intake`), lets it
 work (`schedule_next`, `tick`), carries out its `requests` and reports back how bindings and
-evictions ended. The live scheduler and the simulator are two such drivers. Where extenders are
-configured, a cycle stops to have them asked (`scheduling`).
+evictions ended. The live scheduler, the simulator, the benchmark and the replay of recorded cases
+are such drivers; all of them run the same cycle. Where extenders are configured, it stops to have
+them asked (`scheduling`).
 """
 
 import traceback
@@ -16,26 +17,26 @@ from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 from podium.config.feature_gates import FeatureGates
 from podium.config.types import Configuration
-from podium.engine.attempt import Attempts
-from podium.engine.binding import Binding
+from podium.engine.binding_cycle import Binding
 from podium.engine.bindings import Bindings
 from podium.engine.choice import Choice, Seeded
 from podium.engine.decision import Decision
-from podium.engine.extended_attempt import ExtendedAttempts
 from podium.engine.failure import Failures
 from podium.engine.intake import Intake
 from podium.engine.interests import interests_of
 from podium.engine.journal import Journal
-from podium.engine.latecomers import Latecomers
-from podium.engine.onlooker import Onlooker
+from podium.engine.observer import Observers
 from podium.engine.pod_groups import PodGroups
 from podium.engine.preempting import Preemptions
 from podium.engine.queue import SchedulingQueue
 from podium.engine.queue.backoff import Backoff
 from podium.engine.requests import Request
+from podium.engine.reservations import Reservations
+from podium.engine.scheduling_cycle import SchedulingCycle
 from podium.engine.state import EngineState
-from podium.engine.validation import Watchdog
-from podium.framework.asking import Asker, Asking, driven
+from podium.engine.transitions import transition
+from podium.engine.validation import StateValidator
+from podium.framework.asking import Asker, Asking, drive
 from podium.framework.cycle import Cycle
 from podium.framework.extender_rules import in_calling_order
 from podium.framework.faults import describe
@@ -91,6 +92,7 @@ class Engine:
         self.profiles = build_profiles(
             configuration, registry, self.cluster, self.gates, waiting, preempting, clock
         )
+        self.observers = Observers()
         self.queue = self._build_queue()
         self.state = EngineState(
             self.cluster,
@@ -102,41 +104,29 @@ class Engine:
             clock,
             journal or Journal(),
             in_calling_order(configuration.extenders),
+            self.observers,
         )
+        self.transitions = self.state.transitions
+        if validate:
+            self.transitions.validate(StateValidator(self.state))
         if percentage is None:
             percentage = configuration.percentage_of_nodes_to_score
-        self._attempts = self._build_attempts(choice, percentage)
+        self._reservations = Reservations(self.cluster)
+        self._cycle = SchedulingCycle(
+            self.cluster,
+            choice,
+            percentage,
+            clock,
+            self._reservations,
+            configuration.extenders,
+            self.observers,
+        )
         self.intake = Intake(self.state)
         self.failures = Failures(self.state)
-        self.bindings = Bindings(self.state, self._attempts, self.failures)
+        self.bindings = Bindings(self.state, self._reservations, self.failures)
         self.preemptions = Preemptions(self.state)
         self._pod_groups = self._build_pod_groups(choice) if self.gates["GenericWorkload"] else None
         self._validate = validate
-        if validate:
-            self._watch_over_transitions()
-        self._latecomers = self._guard_cycles() if configuration.extenders else None
-
-    def _watch_over_transitions(self) -> None:
-        """Every way into the engine from outside ends with a check of the whole state."""
-        watchdog = Watchdog(self.state)
-        watchdog.watch(self, "schedule_next", "tick")
-        watchdog.watch_steps(self, "scheduling")
-        for part in (self.intake, self.bindings, self.preemptions):
-            watchdog.watch(part)
-
-    def _guard_cycles(self) -> Latecomers:
-        """No way into the engine from outside leads into a cycle that waits for extenders."""
-        latecomers = Latecomers()
-        latecomers.guard(self, "tick")
-        for part in (self.intake, self.bindings, self.preemptions):
-            latecomers.guard(part)
-        return latecomers
-
-    def _build_attempts(self, choice: Choice, percentage: int) -> Attempts:
-        extenders = self.configuration.extenders
-        if not extenders:
-            return Attempts(self.cluster, choice, percentage, self.clock)
-        return ExtendedAttempts(self.cluster, choice, percentage, self.clock, extenders)
 
     def _build_queue(self) -> SchedulingQueue:
         configuration = self.configuration
@@ -158,12 +148,14 @@ class Engine:
             ),
             pop_from_backoff=pop_early,
             pod_groups=self.gates["GenericWorkload"],
+            observer=self.observers,
         )
 
     def _build_pod_groups(self, choice: Choice) -> PodGroups:
         return PodGroups(
             self.state,
-            self._attempts,
+            self._cycle,
+            self._reservations,
             self.failures,
             self.bindings,
             self.preemptions,
@@ -177,23 +169,7 @@ class Engine:
     def schedule_next(self, ask: Asker | None = None) -> Attempt | None:
         """Pop a pod and try it; None when nothing is ready. `ask` speaks with extenders, if the
         configuration has any."""
-        if self._pod_groups is None and not self.configuration.extenders:
-            return self._next_at_once()
-        return driven(self.scheduling(), ask)
-
-    def _next_at_once(self) -> Attempt | None:
-        """`_next` where nobody has to be asked and every pod is tried alone."""
-        self.bindings.look_at_waiting()
-        while (queued := self.queue.pop()) is not None:
-            attempt = None
-            if self._skips(queued.info):
-                self.queue.done(queued.info.uid)
-            else:
-                attempt = self._conclude(queued, self._attempt_at_once(queued.info))
-            self.bindings.look_at_waiting()
-            if attempt is not None:
-                return attempt
-        return None
+        return drive(self.scheduling(), ask)
 
     def scheduling(self) -> Asking[Attempt | None]:
         """`schedule_next` for drivers that have other things to do while extenders are asked.
@@ -201,24 +177,25 @@ class Engine:
         There is one cycle at a time. What the engine is told while it waits takes effect when it
         is over; a cycle that is closed before that puts its pod back into the queue.
         """
-        cycle = self._next()
-        if self._latecomers is None:
-            return (yield from cycle)
-        self._latecomers.start(cycle)
-        try:
-            return (yield from cycle)
-        finally:
-            self._latecomers.end()
+        return self.transitions.enter_cycle(self._next())
 
     def _next(self) -> Asking[Attempt | None]:
         self.bindings.look_at_waiting()
         while (queued := self.queue.pop()) is not None:
-            attempt = yield from self._try(queued)
+            info = queued.info
+            attempt: Attempt | None = None
+            if self._pod_groups is not None and info.pod.spec.scheduling_group is not None:
+                attempt = yield from self._try_group(self._pod_groups, queued)
+            elif self._skips(info):
+                self.queue.done(info.uid)
+            else:
+                attempt = yield from self._try(queued)
             self.bindings.look_at_waiting()
             if attempt is not None:
                 return attempt
         return None
 
+    @transition
     def tick(self) -> None:
         """Let time have its effect: backoffs end, waits expire, long sleepers are woken."""
         for queued in self.queue.flush_backoff():
@@ -227,27 +204,23 @@ class Engine:
             self.state.note(queued.info.key, "woken", "UnschedulableTimeout")
         self.bindings.look_at_waiting()
 
-    def show(self, onlooker: Onlooker) -> None:
-        """Let somebody look on from now on."""
-        self.state.onlooker = self.queue.onlooker = onlooker
-
     def take_requests(self) -> list[Request]:
         """Requests since the last call, oldest first."""
         taken, self.state.requests = self.state.requests, []
         return taken
 
-    def _try(self, queued: QueuedPod) -> Asking[Attempt | None]:
+    def _try(self, queued: QueuedPod) -> Asking[Attempt]:
+        """An attempt that breaks is that pod's failure: it is retried and stops nobody else."""
         info = queued.info
-        if self._pod_groups is not None and info.pod.spec.scheduling_group is not None:
-            return (yield from self._try_group(self._pod_groups, queued))
-        if self._skips(info):
-            self.queue.done(info.uid)
-            return None
         try:
-            attempt = yield from self._attempt(info)
+            profile = self.profile_of(info.pod)
+            decision, cycle = yield from self._cycle.run(info, profile)
+            attempt = self._attempt_of(profile, decision, cycle)
         except GeneratorExit:  # given up: the pod is retried without a word
             self.failures.handle(queued, rejected=False, message="", nominated_node=None)
             raise
+        except Exception as problem:
+            attempt = self._crashed(info, problem)
         return self._conclude(queued, attempt)
 
     def _conclude(self, queued: QueuedPod, attempt: Attempt) -> Attempt:
@@ -298,21 +271,6 @@ class Engine:
             self.cluster.nominator.strip(info)
             return True
         return self.cluster.is_assumed(info.uid)
-
-    def _attempt(self, info: PodInfo) -> Asking[Attempt]:
-        """An attempt that breaks is that pod's failure: it is retried and stops nobody else."""
-        try:
-            if self.configuration.extenders:
-                return (yield from self._schedule(info))
-            return self.schedule(info)
-        except Exception as problem:
-            return self._crashed(info, problem)
-
-    def _attempt_at_once(self, info: PodInfo) -> Attempt:
-        try:
-            return self.schedule(info)
-        except Exception as problem:
-            return self._crashed(info, problem)
 
     def _crashed(self, info: PodInfo, problem: Exception) -> Attempt:
         problem.add_note(f"while pod {info.key} was tried")
@@ -375,21 +333,17 @@ class Engine:
 
     def schedule(self, info: PodInfo, ask: Asker | None = None) -> Attempt:
         """One attempt. On success the pod is assumed on its node until bound or undone."""
-        if self.configuration.extenders:
-            return driven(self._schedule(info), ask)
         profile = self.profile_of(info.pod)
-        return self._attempted(profile, *self._attempts.run(info, profile))
+        decision, cycle = drive(self._cycle.run(info, profile), ask)
+        return self._attempt_of(profile, decision, cycle)
 
-    def _schedule(self, info: PodInfo) -> Asking[Attempt]:
-        profile = self.profile_of(info.pod)
-        decision, cycle = yield from self._attempts.running(info, profile)
-        return self._attempted(profile, decision, cycle)
-
-    def _attempted(self, profile: Profile, decision: Decision, cycle: Cycle) -> Attempt:
+    def _attempt_of(self, profile: Profile, decision: Decision, cycle: Cycle) -> Attempt:
         if decision.bound is None:
             return Attempt(decision, writes=cycle.writes)
         return Attempt(decision, self.state.binding(cycle, profile, decision.bound))
 
     def undo(self, binding: Binding) -> list[str]:
         """Take back a held node after its binding failed; returns what went wrong with that."""
-        return self._attempts.undo(binding.cycle, binding.profile, binding.node_name)
+        return self._reservations.unreserve_and_forget(
+            binding.cycle, binding.profile, binding.node_name
+        )

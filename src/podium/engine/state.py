@@ -17,13 +17,14 @@ from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 from podium.config.feature_gates import FeatureGates
-from podium.engine.binding import Binding
+from podium.engine.binding_cycle import Binding
 from podium.engine.decision import Decision
 from podium.engine.journal import Journal
-from podium.engine.onlooker import Onlooker
+from podium.engine.observer import Observers
 from podium.engine.queue import SchedulingQueue
-from podium.engine.queue.worth import FORCE_ACTIVATE
+from podium.engine.queue.queueing_hints import FORCE_ACTIVATE
 from podium.engine.requests import Event, PluginWrite, Request
+from podium.engine.transitions import Transitions
 from podium.framework.cycle import Cycle
 from podium.framework.events import ClusterEvent
 from podium.framework.extender_rules import Extenders, interested
@@ -57,7 +58,8 @@ class EngineState:
     clock: Callable[[], float]
     journal: Journal
     extenders: Extenders = ()
-    onlooker: Onlooker = field(default_factory=Onlooker)
+    observers: Observers = field(default_factory=Observers)
+    transitions: Transitions = field(default_factory=Transitions)
     pods: dict[str, Pod] = field(default_factory=dict)
     flights: dict[str, Flight] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
@@ -87,7 +89,9 @@ class EngineState:
         related: PodInfo | PodGroup | None = None,
     ) -> None:
         """Ask for an event about a pod."""
-        self.ask(Event(pod, type_, reason, action, note, related))
+        event = Event(pod, type_, reason, action, note, related)
+        self.ask(event)
+        self.observers.event_told(event)
 
     def note(
         self,
@@ -109,6 +113,7 @@ class EngineState:
             rejectors = tuple(sorted(decision.rejectors))
             self.note(decision.pod.key, "tried", decision.message or "", plugins=rejectors)
         self.journal.keep(decision)
+        self.observers.pod_decided(decision)
 
     def wake(
         self,

@@ -1,22 +1,19 @@
 """`--validate`: after every transition, look at the whole state and see whether it can be.
 
-A transition is a call from outside: an event that comes in, an attempt, the passing of time, the
-report of a driver. Between two of them everything has to add up: the table is what its pods make
+Between two transitions (`transitions.py`) everything has to add up: the table is what its pods make
 it, no pod is lost or in two places, nothing is held for a pod that is gone. The check is a pure
-function of the state; the watchdog runs it where transitions end and names the one that broke it.
+function of the state; a `StateValidator` runs it where transitions end and names the one that broke
+it.
 """
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
-from functools import wraps
-from inspect import ismethod
-from typing import Any
+from collections.abc import Iterator
 
 from podium.api.pod import Pod
 from podium.cluster.audit import Audit
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo, uid_of
-from podium.engine.binding import Binding
+from podium.engine.binding_cycle import Binding
 from podium.engine.queue.queue import SchedulingQueue
 from podium.engine.state import EngineState
 
@@ -46,58 +43,18 @@ def check(state: EngineState, audit: Audit | None = None) -> list[str]:
     ]
 
 
-class Watchdog:
-    """Checks the state when a call from outside ends; calls within calls are left alone."""
+class StateValidator:
+    """Checks one engine's state, and remembers of the cluster what that takes."""
 
     def __init__(self, state: EngineState) -> None:
         self._state = state
         self._audit = Audit(state.cluster)
-        self._depth = 0
 
-    def watch(self, part: object, *names: str) -> None:
-        """Check after each call of these methods of a part; without names, of all public ones."""
-        for name in names or _public_methods(part):
-            title = f"{type(part).__name__}.{name}"
-            setattr(part, name, self._checked(getattr(part, name), title))
-
-    def watch_steps(self, part: object, name: str) -> None:
-        """The same for a method that is a generator; between its steps nothing is checked."""
-        steps, title = getattr(part, name), f"{type(part).__name__}.{name}"
-
-        @wraps(steps)
-        def checked(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
-            self._depth += 1
-            try:
-                result = yield from steps(*args, **kwargs)
-            finally:
-                self._depth -= 1
-            self._check(title, result, *args)
-            return result
-
-        setattr(part, name, checked)
-
-    def _checked(self, transition: Callable[..., Any], title: str) -> Callable[..., Any]:
-        @wraps(transition)
-        def checked(*args: Any, **kwargs: Any) -> Any:
-            self._depth += 1
-            try:
-                result = transition(*args, **kwargs)
-            finally:
-                self._depth -= 1
-            self._check(title, result, *args)
-            return result
-
-        return checked
-
-    def _check(self, title: str, *about: object) -> None:
-        if self._depth == 0:
-            broken = check(self._state, self._audit)
-            if broken:
-                raise InvariantBroken(title, _whose(*about), broken)
-
-
-def _public_methods(part: object) -> list[str]:
-    return [n for n in dir(part) if not n.startswith("_") and ismethod(getattr(part, n))]
+    def check(self, transition: str, *about: object) -> None:
+        """Raises InvariantBroken."""
+        broken = check(self._state, self._audit)
+        if broken:
+            raise InvariantBroken(transition, _whose(*about), broken)
 
 
 def _whose(*things: object) -> str:

@@ -6,7 +6,7 @@ are fetched, and whether other work goes on meanwhile. A plugin, which answers a
 same with a value: `Ask` these, then go on so.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -32,6 +32,7 @@ Asking = Generator[Calls, Answers, T]
 Asker = Callable[[Calls], Answers]
 """Carries out calls and gives their answers in the same order; it never raises for what an
 extender did."""
+AsyncAsker = Callable[[Calls], Awaitable[Answers]]
 
 _ANSWERS: dict[type[ExtenderCall], type[ExtenderAnswer]] = {
     FilterCall: FilterAnswer,
@@ -79,14 +80,13 @@ def asked(calls: Calls) -> Asking[Answers]:
     return answers
 
 
-def driven(asking: Asking[T], ask: Asker | None = None) -> T:
+def drive(asking: Asking[T], ask: Asker | None = None) -> T:
     """Run a step to its end; `ask` answers what it asks."""
     try:
         calls = next(asking)
         while True:
             if ask is None:
-                urls = ", ".join(dict.fromkeys(call.extender.url_prefix for call in calls))
-                raise NobodyToAsk(f"extenders have to be asked, and nobody does: {urls}")
+                raise _nobody_for(calls)
             try:
                 answers = ask(calls)
             except Exception as problem:
@@ -98,3 +98,28 @@ def driven(asking: Asking[T], ask: Asker | None = None) -> T:
         return result
     finally:
         asking.close()
+
+
+async def drive_async(asking: Asking[T], ask: AsyncAsker | None = None) -> T:
+    """The same where other work goes on while somebody asks."""
+    try:
+        calls = next(asking)
+        while True:
+            if ask is None:
+                raise _nobody_for(calls)
+            try:
+                answers = await ask(calls)
+            except Exception as problem:
+                calls = asking.throw(problem)
+            else:
+                calls = asking.send(answers)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    finally:
+        asking.close()
+
+
+def _nobody_for(calls: Calls) -> NobodyToAsk:
+    urls = ", ".join(dict.fromkeys(call.extender.url_prefix for call in calls))
+    return NobodyToAsk(f"extenders have to be asked, and nobody does: {urls}")

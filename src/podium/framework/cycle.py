@@ -8,15 +8,15 @@ the plugins unchanged.
 
 from typing import TYPE_CHECKING, TypeVar
 
-from podium.cluster.crowds import NOBODY, Crowd
 from podium.cluster.nodes import NodeTable
+from podium.cluster.nominated_pods import NO_NOMINATED_PODS, NominatedPods
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 from podium.cluster.usage import Usage
 from podium.framework.pod_group_cycle import PodGroupCycle
 
 if TYPE_CHECKING:
-    from podium.framework.standing import Standing
+    from podium.framework.template_cache import TemplateEntry
 
 S = TypeVar("S")
 
@@ -29,16 +29,16 @@ class Cycle:
     """One attempt for one pod."""
 
     __slots__ = (
-        "_crowd",
-        "_crowd_version",
+        "_nominated",
+        "_nominated_version",
         "all_reasons",
         "cluster",
         "group",
         "pod",
         "skip_filter",
         "skip_score",
-        "standing",
         "states",
+        "template",
         "to_activate",
         "usage",
         "writes",
@@ -54,11 +54,11 @@ class Cycle:
         self.all_reasons = False
         """Whether filters go on looking at nodes that one has rejected."""
         self.to_activate: dict[str, PodInfo] = {}
-        self._crowd = NOBODY
-        self._crowd_version = -1
+        self._nominated = NO_NOMINATED_PODS
+        self._nominated_version = -1
         self.group: PodGroupCycle | None = None
         """The attempt of the pod's group that this one is part of."""
-        self.standing: Standing | None = None
+        self.template: TemplateEntry | None = None
         """What is known of pods like this one."""
         self.writes: list[object] = []
         """API writes that synchronous points ask for; the driver carries them out."""
@@ -68,13 +68,15 @@ class Cycle:
         return self.cluster.nodes
 
     @property
-    def crowd(self) -> Crowd:
+    def nominated(self) -> NominatedPods:
         """Nominated pods that this one must leave room for."""
         nominator = self.cluster.nominator
-        if self._crowd_version != nominator.version:
-            self._crowd_version = nominator.version
-            self._crowd = self.cluster.crowds.met_by(self.pod) if nominator else NOBODY
-        return self._crowd
+        if self._nominated_version != nominator.version:
+            self._nominated_version = nominator.version
+            self._nominated = (
+                self.cluster.nominated_pods.met_by(self.pod) if nominator else NO_NOMINATED_PODS
+            )
+        return self._nominated
 
     def write(self, plugin: str, state: object) -> None:
         self.states[plugin] = state
@@ -94,8 +96,8 @@ class Cycle:
         twin.skip_score = self.skip_score
         twin.all_reasons = self.all_reasons
         twin.group = self.group
-        twin._crowd = self._crowd
-        twin._crowd_version = self._crowd_version
+        twin._nominated = self._nominated
+        twin._nominated_version = self._nominated_version
         return twin
 
 

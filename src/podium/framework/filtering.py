@@ -15,9 +15,9 @@ from podium.framework.all_reasons import add_all_reasons
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import FilterResult
 from podium.framework.faults import WrongAnswer, describe
-from podium.framework.memory import Memory, usable
 from podium.framework.points import FilterPlugin, PreFilterPlugin
 from podium.framework.status import Code, Status, error, unresolvable
+from podium.framework.vector_cache import VectorCache, usable
 from podium.framework.verdict import Verdict, checked
 
 
@@ -90,20 +90,20 @@ def run_filters(
     plugins: Sequence[FilterPlugin],
     cycle: Cycle,
     rows: Rows,
-    memory: Memory | None = None,
+    vectors: VectorCache | None = None,
     start: FilterResult | None = None,
 ) -> FilterResult:
     """Every filter over some rows; the first plugin that rejects a row decides its verdict.
     `start` is what plugins before these have said."""
     result = FilterResult(rows) if start is None else start
     skip = cycle.skip_filter
-    if memory is not None and not usable(cycle, rows):
-        memory = None
+    if vectors is not None and not usable(cycle, rows):
+        vectors = None
     for plugin in plugins:
         if plugin.name in skip:
             continue
         try:
-            verdict = _verdict(plugin, cycle, rows, memory)
+            verdict = _verdict(plugin, cycle, rows, vectors)
             if verdict is not None:
                 result.absorb(plugin.name, verdict)
         except Exception as problem:
@@ -115,12 +115,12 @@ def run_filters(
 
 
 def _verdict(
-    plugin: FilterPlugin, cycle: Cycle, rows: Rows, memory: Memory | None
+    plugin: FilterPlugin, cycle: Cycle, rows: Rows, vectors: VectorCache | None
 ) -> Verdict | None:
-    dependence = plugin.filter_depends(cycle) if memory is not None else None
-    if memory is None or dependence is None:
+    dependence = plugin.filter_depends(cycle) if vectors is not None else None
+    if vectors is None or dependence is None:
         return checked(plugin.filter(cycle, rows))
-    verdict = memory.filter(plugin, dependence, cycle)
+    verdict = vectors.filter(plugin, dependence, cycle)
     if verdict is None or isinstance(rows, slice):
         return verdict
     return verdict._replace(values=verdict.values[rows])

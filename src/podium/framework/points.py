@@ -108,7 +108,7 @@ class PreFilterPlugin(Plugin):
 
     def pre_filter_stays(self, cycle: Cycle) -> bool:  # noqa: ARG002
         """Whether every pod of this shape gets the same answer, None or SKIP, and the same states
-        while only pods come and go; see `standing.py`. States are then shared: kept under the
+        while only pods come and go; see `template_cache.py`. States are then shared: kept under the
         plugin's name, or one that starts with it and a slash, and never changed."""
         return False
 
@@ -132,7 +132,7 @@ class FilterPlugin(Plugin):
         raise NotImplementedError
 
     def filter_depends(self, cycle: Cycle) -> Dependence | None:  # noqa: ARG002
-        """What the verdict depends on, if it may be remembered; see `memory.py`."""
+        """What the verdict depends on, if it may be remembered; see `vector_cache.py`."""
         return None
 
     has_filter_row: ClassVar[bool] = False

@@ -15,8 +15,7 @@ from podium.config.expand import PointLists, expand_profiles
 from podium.config.feature_gates import FeatureGates
 from podium.config.points import ExtensionPoint
 from podium.config.types import Configuration, ProfileConfiguration
-from podium.framework import bursts
-from podium.framework.crowding import try_crowded
+from podium.framework import cached_phases
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import FilterResult
 from podium.framework.extender_rules import in_calling_order
@@ -27,7 +26,7 @@ from podium.framework.filtering import (
     run_pre_filters,
 )
 from podium.framework.handle import Handle, Preempting
-from podium.framework.memory import Memory
+from podium.framework.nominated_filtering import filter_with_nominated
 from podium.framework.plugin_arguments import ArgumentsError, arguments_of
 from podium.framework.points import (
     BindPlugin,
@@ -50,8 +49,9 @@ from podium.framework.points import (
 )
 from podium.framework.registry import Registry
 from podium.framework.scoring import PluginScores, run_pre_scores, run_scores
-from podium.framework.standing import Standings
+from podium.framework.template_cache import TemplateCache
 from podium.framework.totals import Totals
+from podium.framework.vector_cache import VectorCache
 from podium.framework.waiting import WaitingPods
 
 P = TypeVar("P", bound=Plugin)
@@ -68,8 +68,8 @@ class Profile:
         self.percentage_of_nodes_to_score = configuration.percentage_of_nodes_to_score
         self.all_reasons = configuration.always_check_all_predicates
         self.plugins = dict(plugins)
-        self.memory: Memory | None = Memory()
-        self.standings = Standings()
+        self.vectors: VectorCache | None = VectorCache()
+        self.templates = TemplateCache()
         self._lists = lists
         self.pre_enqueue = self._at(ExtensionPoint.PRE_ENQUEUE, PreEnqueuePlugin)
         self.queue_sort = self._at(ExtensionPoint.QUEUE_SORT, QueueSortPlugin)[0]
@@ -91,36 +91,38 @@ class Profile:
 
     def run_pre_filters(self, cycle: Cycle) -> PreFilterOutcome:
         cycle.all_reasons = self.all_reasons
-        remembers = self.memory is not None and not self.all_reasons
-        standing = cycle.standing = self.standings.of(cycle) if remembers else None
-        if standing is None:
+        remembers = self.vectors is not None and not self.all_reasons
+        template = cycle.template = self.templates.of(cycle) if remembers else None
+        if template is None:
             return run_pre_filters(self.pre_filter, cycle)
-        return bursts.pre_filters(self.pre_filter, cycle, standing)
+        return cached_phases.pre_filters(self.pre_filter, cycle, template)
 
     def filter_rows(self, cycle: Cycle, rows: Rows) -> FilterResult:
         """The filter chain over some rows, nominated pods respected."""
-        if self.memory is None or cycle.standing is None:
-            result = run_filters(self.filter, cycle, rows, self.memory)
+        if self.vectors is None or cycle.template is None:
+            result = run_filters(self.filter, cycle, rows, self.vectors)
         else:
-            result = bursts.filters(
-                self.filter, cycle, rows, self.memory, self.standings, cycle.standing
+            result = cached_phases.filters(
+                self.filter, cycle, rows, self.vectors, self.templates, cycle.template
             )
-        if cycle.crowd:
-            try_crowded(self.filter, self.extensions, cycle, rows, result)
+        if cycle.nominated:
+            filter_with_nominated(self.filter, self.extensions, cycle, rows, result)
         return result
 
     def run_pre_scores(self, cycle: Cycle, rows: Rows) -> list[str]:
         """Prepare scoring of the feasible rows; returns who stands aside."""
-        if cycle.standing is None:
+        if cycle.template is None:
             return run_pre_scores(self.pre_score, cycle, rows)
-        return bursts.pre_scores(self.pre_score, cycle, rows, cycle.standing)
+        return cached_phases.pre_scores(self.pre_score, cycle, rows, cycle.template)
 
     def score_rows(self, cycle: Cycle, rows: Rows) -> tuple[list[PluginScores], Totals]:
         """Scores per plugin and weighted totals of the feasible rows."""
-        if self.memory is None or cycle.standing is None:
-            scores, total = run_scores(self.score, cycle, rows, self.memory)
+        if self.vectors is None or cycle.template is None:
+            scores, total = run_scores(self.score, cycle, rows, self.vectors)
             return scores, Totals(total)
-        return bursts.scores(self.score, cycle, rows, self.memory, self.standings, cycle.standing)
+        return cached_phases.scores(
+            self.score, cycle, rows, self.vectors, self.templates, cycle.template
+        )
 
     def rows_are_independent(self, cycle: Cycle) -> bool:
         """Whether a pod on one node cannot change what the filters say of another."""

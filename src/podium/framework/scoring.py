@@ -12,9 +12,9 @@ import numpy as np
 from podium.cluster.growth import Ints, Rows, count_of
 from podium.framework.cycle import Cycle
 from podium.framework.faults import WrongAnswer, describe
-from podium.framework.memory import Memory, Scores, usable, whole_numbers
 from podium.framework.points import PreScorePlugin, ScorePlugin
 from podium.framework.status import Code, Status
+from podium.framework.vector_cache import Scores, VectorCache, usable, whole_numbers
 from podium.framework.versions import Column, read
 
 MAX_SCORE = 100
@@ -85,13 +85,13 @@ def run_scores(
     plugins: Sequence[Weighted],
     cycle: Cycle,
     rows: Rows,
-    memory: Memory | None = None,
+    vectors: VectorCache | None = None,
 ) -> tuple[list[PluginScores], Ints]:
     """(scores per plugin, weighted totals) over the feasible rows."""
-    if memory is not None and not usable(cycle, rows):
-        memory = None
+    if vectors is not None and not usable(cycle, rows):
+        vectors = None
     active = [(plugin, w) for plugin, w in plugins if plugin.name not in cycle.skip_score]
-    raws = [raw_scores(plugin, weight, cycle, rows, memory) for plugin, weight in active]
+    raws = [raw_scores(plugin, weight, cycle, rows, vectors) for plugin, weight in active]
     scores: list[PluginScores] = []
     unchecked: list[PluginScores] = []
     total: Ints = np.zeros(count_of(rows), dtype=np.int64)
@@ -115,18 +115,18 @@ def raw_scores(
     weight: int,
     cycle: Cycle,
     rows: Rows,
-    memory: Memory | None,
+    vectors: VectorCache | None,
     *,
     whole: bool = False,
 ) -> Ints | Scores:
     """Raw scores; where they are remembered for just these rows, the finished ones with them.
     `whole` asks for those of the whole table in any case, if they are remembered."""
     try:
-        dependence = plugin.score_depends(cycle) if memory is not None else None
-        if memory is None or dependence is None:
+        dependence = plugin.score_depends(cycle) if vectors is not None else None
+        if vectors is None or dependence is None:
             return _one_per_row(plugin.score(cycle, rows), rows)
         table = cycle.nodes.all_rows() if whole else rows
-        return memory.score(plugin, weight, dependence, cycle, table)
+        return vectors.score(plugin, weight, dependence, cycle, table)
     except Exception as problem:
         raise scoring_failed(plugin, problem) from problem
 

@@ -5,6 +5,7 @@ schedules is this.
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from random import Random
@@ -14,19 +15,18 @@ from podium.api.node import Node
 from podium.client import Clock, KubeClient, LoopClock
 from podium.config.feature_gates import FeatureGates
 from podium.config.types import Configuration
-from podium.engine import Attempt, Engine
-from podium.engine.binding import Binding
+from podium.engine import Engine
 from podium.engine.choice import Seeded
+from podium.engine.observer import Observer
 from podium.engine.requests import Event
 from podium.extenders.client import ExtenderClient
 from podium.extenders.objects import TypedObjects
 from podium.framework.registry import Registry
-from podium.framework.status import Status
 from podium.live.event_recorder import EventRecorder
-from podium.live.listening import Audience, Listener
 from podium.live.raw_objects import RawObjects
 from podium.live.scheduler import LiveScheduler
 
+_LOG: Final = logging.getLogger("podium.live")
 _LAST_WORDS_S: Final = 2.0
 
 
@@ -65,7 +65,7 @@ class Assembly:
         host: str,
         randomness: Random,
         clock: Clock | None = None,
-        listeners: Sequence[Listener] = (),
+        observers: Sequence[Observer] = (),
         leads: Callable[[], bool] = lambda: True,
     ) -> None:
         """`leads` says whether decisions may be made at this moment.
@@ -77,13 +77,15 @@ class Assembly:
         self.recorder = EventRecorder(
             events_client, host=host, clock=clock, wall=wall, randomness=randomness
         )
+        engine.observers.on_error = _log_broken
+        for observer in (_EventWriter(self.recorder), *observers):
+            engine.observers.add(observer)
         extenders = engine.configuration.extenders
         raw = RawObjects(TypedObjects(self._node)) if extenders else None
         self._extenders = ExtenderClient(extenders, raw) if raw is not None else None
         self.scheduler = LiveScheduler(
             engine,
             client,
-            Audience(_Events(self.recorder), *listeners),
             self.recorder.tell,
             wall=wall,
             randomness=randomness,
@@ -117,17 +119,17 @@ class Assembly:
         return nodes.node(nodes.row(name))
 
 
-class _Events:
+class _EventWriter(Observer):
     """Hands events on to those who write them down."""
 
     def __init__(self, recorder: EventRecorder) -> None:
         self._recorder = recorder
 
-    def attempted(self, attempt: Attempt, seconds: float) -> None:
-        """What there is to say about an attempt comes as an event."""
-
-    def happened(self, event: Event) -> None:
+    def event_told(self, event: Event) -> None:
         self._recorder.record(event)
 
-    def bound(self, binding: Binding, problem: Status | None) -> None:
-        """The same."""
+
+def _log_broken(observer: Observer, problem: Exception) -> None:
+    """One that breaks is that observer's trouble: scheduling goes on."""
+    name = type(observer).__name__
+    _LOG.error("%s, which observes the scheduler, broke", name, exc_info=problem)

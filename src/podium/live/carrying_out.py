@@ -19,7 +19,7 @@ from podium.client import KubeClient, PatchType, Unreachable
 from podium.client.api_errors import ApiError
 from podium.client.resources import POD_GROUPS
 from podium.engine import Engine
-from podium.engine.binding import Binding
+from podium.engine.binding_cycle import Binding
 from podium.engine.requests import (
     Bind,
     Event,
@@ -36,7 +36,6 @@ from podium.engine.scheduler import CRASHED
 from podium.framework.faults import describe
 from podium.framework.status import error
 from podium.live.api_handle import LiveApi
-from podium.live.listening import Listener
 from podium.live.pod_writes import PodWrites
 from podium.plugins.dynamic_resources.claim_writing import ClaimWrite
 
@@ -50,7 +49,6 @@ class Carrier:
         client: KubeClient,
         pods: PodWrites,
         api: LiveApi,
-        listener: Listener,
         *,
         wall: Callable[[], float],
         stir: Callable[[], None],
@@ -60,7 +58,6 @@ class Carrier:
         self._client = client
         self._pods = pods
         self._api = api
-        self._listener = listener
         self._wall = wall
         self._stir = stir
         self._tasks: set[asyncio.Task[None]] = set()
@@ -72,9 +69,7 @@ class Carrier:
     def carry_out_all(self) -> None:
         """Begin everything that the engine has asked for since the last call."""
         for request in self._engine.take_requests():
-            if isinstance(request, Event):
-                self._listener.happened(request)
-            else:
+            if not isinstance(request, Event):  # observers have heard of those
                 self._begin(self._carry_out(request))
 
     async def drained(self) -> None:
@@ -124,7 +119,6 @@ class Carrier:
             _LOG.error("binding %s broke\n%s", binding.cycle.pod.key, traceback.format_exc())
             problem = error(CRASHED + describe(crash))
         self._engine.bindings.finished(binding, problem)
-        self._listener.bound(binding, problem)
 
     # making room
 

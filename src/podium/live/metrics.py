@@ -1,11 +1,11 @@
 """What the scheduler counts, by kube-scheduler's names.
 
-    engine ── looks on ──▶ SchedulerMetrics ◀── tells ── driver
-                                 │
-                              text()                      /metrics
+    engine ── observed by ──▶ SchedulerMetrics ◀── tells ── driver
+                                    │
+                                 text()                      /metrics
 
-The engine says what happens to pods and in its queue (`Onlooker`); the driver tells of attempts, as
-it does any `Listener`, and of what it does itself. What can be read off the engine (pending pods,
+The engine says what happens to pods and in its queue (`Observer`); the driver tells of what it does
+itself. What can be read off the engine (pending pods,
 sizes) is read when somebody asks. Counting one attempt costs a few microseconds: series are looked
 up once per profile.
 """
@@ -14,15 +14,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from podium.engine import Attempt, Decision, Engine
-from podium.engine.attempt import POST_FILTER_SKIPPED
-from podium.engine.binding import Binding
-from podium.engine.onlooker import Onlooker
+from podium.engine import Decision, Engine
+from podium.engine.observer import Observer
+from podium.engine.post_filter import POST_FILTER_SKIPPED
 from podium.engine.preempting import PLUGIN as PREEMPTION
-from podium.engine.requests import Event
 from podium.framework.events import ClusterEvent
 from podium.framework.queued import QueuedPod
-from podium.framework.status import Code, Status
+from podium.framework.status import Code
 from podium.live import metric_definitions as known
 from podium.live.component_metrics import show_component
 from podium.live.engine_readings import show_engine
@@ -47,9 +45,9 @@ class _ProfileSeries:
         self.durations = {result: metrics.attempt_duration.of(result, name) for result in results}
 
 
-class SchedulerMetrics(Onlooker):
+class SchedulerMetrics(Observer):
     def __init__(self, engine: Engine, rules: MetricRules = EVERYTHING) -> None:
-        """Looks on from now on."""
+        """Observes from now on."""
         self._engine = engine
         shown = self.exposition = Exposition(rules)
         self.attempts = shown.counter(known.SCHEDULE_ATTEMPTS)
@@ -87,7 +85,7 @@ class SchedulerMetrics(Onlooker):
             for name, profile in engine.profiles.items()
             if any(plugin.name == PREEMPTION for plugin in profile.post_filter)
         }
-        engine.show(self)
+        engine.observers.add(self)
 
     def text(self) -> bytes:
         return self.exposition.text()
@@ -105,6 +103,31 @@ class SchedulerMetrics(Onlooker):
         if series is None:
             series = self._incoming_of[key] = self._incoming.of(part, str(event))
         series.value += 1
+
+    def pod_decided(self, decision: Decision) -> None:
+        """The decision knows what took how long."""
+        durations = decision.durations_s
+        outcome = decision.pre_filter
+        if outcome is None or "pre_filter" not in durations:
+            return
+        name = decision.profile
+        series = self._series_of(name)
+        searched = outcome.status is None
+        pre_filter_s = durations["pre_filter"]
+        filter_s = durations.get("filter", 0.0)
+        if outcome.status is not None:
+            code = outcome.status.code.label
+            self.point_duration.of("PreFilter", code, name).observe(pre_filter_s)
+        else:
+            series.pre_filter.observe(pre_filter_s)
+            if "filter" in durations:
+                series.filter.observe(filter_s)
+            else:  # filtering broke
+                lost_s = durations.get("total", pre_filter_s) - pre_filter_s
+                self.point_duration.of("Filter", _ERROR, name).observe(lost_s)
+        self._evaluated["Filter", name, searched, tuple(outcome.skipped)] += 1
+        rest_s = self._scored(decision, series)
+        self._algorithm.observe(pre_filter_s + filter_s + rest_s)
 
     def pod_failed(self, queued: QueuedPod, *, rejected: bool) -> None:
         self._ended(queued, "unschedulable" if rejected else "error")
@@ -134,18 +157,6 @@ class SchedulerMetrics(Onlooker):
         series.durations[result].observe(self._engine.clock() - queued.popped_at)
 
     # --- what the driver tells ----------------------------------------------------------------
-
-    def attempted(self, attempt: Attempt, seconds: float = 0.0) -> None:  # noqa: ARG002
-        """An attempt has ended, in whichever way; its decision knows what took how long."""
-        self._decided(attempt.decision)
-        for other in attempt.others:
-            self._decided(other.decision)
-
-    def happened(self, event: Event) -> None:
-        """Events are for people."""
-
-    def bound(self, binding: Binding, problem: Status | None) -> None:
-        """The engine has said so already, and of pods that never came to be bound as well."""
 
     def ran(self, point: str, code: Code, profile: str, seconds: float) -> None:
         """All plugins of an extension point have run that the engine does not run itself: PreBind,
@@ -182,30 +193,6 @@ class SchedulerMetrics(Onlooker):
     def renewed_slowly(self, lease: str) -> None:
         """A lease could not be renewed without looking at it first."""
         self._slow_paths.of(lease).add()
-
-    def _decided(self, decision: Decision) -> None:
-        durations = decision.durations_s
-        outcome = decision.pre_filter
-        if outcome is None or "pre_filter" not in durations:
-            return
-        name = decision.profile
-        series = self._series_of(name)
-        searched = outcome.status is None
-        pre_filter_s = durations["pre_filter"]
-        filter_s = durations.get("filter", 0.0)
-        if outcome.status is not None:
-            code = outcome.status.code.label
-            self.point_duration.of("PreFilter", code, name).observe(pre_filter_s)
-        else:
-            series.pre_filter.observe(pre_filter_s)
-            if "filter" in durations:
-                series.filter.observe(filter_s)
-            else:  # filtering broke
-                lost_s = durations.get("total", pre_filter_s) - pre_filter_s
-                self.point_duration.of("Filter", _ERROR, name).observe(lost_s)
-        self._evaluated["Filter", name, searched, tuple(outcome.skipped)] += 1
-        rest_s = self._scored(decision, series)
-        self._algorithm.observe(pre_filter_s + filter_s + rest_s)
 
     def _scored(self, decision: Decision, series: _ProfileSeries) -> float:
         """The second half of an attempt, scoring or PostFilter; how long it took."""

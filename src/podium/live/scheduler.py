@@ -25,14 +25,13 @@ from podium.client import (
     Selection,
 )
 from podium.client.api_errors import NotFound
-from podium.engine import Attempt, Engine
+from podium.engine import Engine
 from podium.engine.validation import InvariantBroken
 from podium.extenders.client import ExtenderClient
-from podium.framework.asking import Answers, Calls
+from podium.framework.asking import drive_async
 from podium.live.api_handle import LiveApi, Tell
 from podium.live.carrying_out import Carrier
 from podium.live.feed import Feed
-from podium.live.listening import Listener
 from podium.live.pod_writes import PodWrites
 from podium.live.raw_objects import RawObjects
 from podium.live.watched_kinds import PODS, UNFINISHED, Watched, kinds_before_pods
@@ -49,7 +48,6 @@ class LiveScheduler:
         self,
         engine: Engine,
         client: KubeClient,
-        listener: Listener,
         tell: Tell,
         *,
         wall: Callable[[], float],
@@ -63,11 +61,10 @@ class LiveScheduler:
         look for objects; `leads` says whether decisions may be made at this moment."""
         self._engine = engine
         self._client = client
-        self._listener = listener
         self._clock = clock or LoopClock()
         self._randomness = randomness
         self._leads = leads
-        self._extenders = extenders
+        self._ask = extenders.ask if extenders is not None else None
         self._stirred = asyncio.Event()
         self._feed = Feed(engine, self._stirred.set, raw)
         self._reflectors: dict[ResourceType, Reflector[Any]] = {}
@@ -78,9 +75,7 @@ class LiveScheduler:
             client, engine.state.pods.get, clock=self._clock, wall=wall, randomness=randomness
         )
         api = LiveApi(client, pods, self._claim, tell, clock=self._clock, extenders=extenders)
-        self.carrier = Carrier(
-            engine, client, pods, api, listener, wall=wall, stir=self._stirred.set
-        )
+        self.carrier = Carrier(engine, client, pods, api, wall=wall, stir=self._stirred.set)
 
     @property
     def trouble(self) -> dict[str, str]:
@@ -203,11 +198,8 @@ class LiveScheduler:
                 await self._clock.sleep(_TICK_S)
                 continue
             self._tick()
-            started = self._clock.now()
-            attempt = await self._attempt()
+            attempt = await drive_async(self._engine.scheduling(), self._ask)
             now = self._clock.now()
-            if attempt is not None:
-                self._listener.attempted(attempt, now - started)
             self.carrier.carry_out_all()
             if attempt is None:
                 await self._sleep()
@@ -223,30 +215,6 @@ class LiveScheduler:
         if now >= self._next_tick or (wake is not None and wake <= now):
             self._next_tick = now + _TICK_S
             self._engine.tick()
-
-    async def _attempt(self) -> Attempt | None:
-        if self._extenders is None:
-            return self._engine.schedule_next()
-        cycle = self._engine.scheduling()
-        try:
-            calls = next(cycle)
-            while True:
-                answers = await self._answers(self._extenders, calls)
-                if isinstance(answers, Exception):
-                    calls = cycle.throw(answers)
-                else:
-                    calls = cycle.send(answers)
-        except StopIteration as end:
-            attempt: Attempt | None = end.value
-            return attempt
-        finally:
-            cycle.close()
-
-    async def _answers(self, extenders: ExtenderClient, calls: Calls) -> Answers | Exception:
-        try:
-            return await extenders.ask(calls)
-        except Exception as problem:
-            return problem
 
     async def _sleep(self) -> None:
         """Until something is heard, or time has an effect of its own."""

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from podium.api.pod_groups import PER_GROUP, PodGroup
 from podium.api.workloads import PodDisruptionBudget
-from podium.cluster.lifting import Lifted
 from podium.cluster.pod_group_state import PodGroupMissing, group_of, pod_group
 from podium.cluster.pod_info import PodInfo
+from podium.cluster.removed_pods import RemovedPods
 from podium.cluster.state import Cluster
 from podium.framework.points import GroupTrial
 from podium.framework.status import unresolvable, unschedulable
@@ -51,9 +51,9 @@ def select_victims(cluster: Cluster, group: PodGroup, members: Sequence[PodInfo]
     weaker = [unit for unit in units_on_nodes(cluster) if unit.priority < group.priority]
     if not weaker:
         return NO_VICTIMS
-    with Lifted(cluster) as lifted:
+    with RemovedPods(cluster) as removed:
         for unit in weaker:
-            _take_off(lifted, unit)
+            _take_off(removed, unit)
         failure = yield
         if failure is not None:
             return failure
@@ -61,9 +61,9 @@ def select_victims(cluster: Cluster, group: PodGroup, members: Sequence[PodInfo]
         budgets = list(cluster.catalog.all(PodDisruptionBudget))
         victims: list[Unit] = []
         for unit in (unit for part in split_by_budget(weaker, budgets) for unit in part):
-            _give_back(lifted, unit)
+            _give_back(removed, unit)
             if (yield) is not None:  # the group does not fit beside it
-                _take_off(lifted, unit)
+                _take_off(removed, unit)
                 victims.append(unit)
     victims.sort(key=lambda unit: unit.importance)
     return [pod for unit in victims for pod in unit.pods]
@@ -108,14 +108,14 @@ def split_by_budget(
     return violating, others
 
 
-def _give_back(lifted: Lifted, unit: Unit) -> None:
+def _give_back(removed: RemovedPods, unit: Unit) -> None:
     for pod in unit.pods:
-        lifted.put_back(pod)
+        removed.put_back(pod)
 
 
-def _take_off(lifted: Lifted, unit: Unit) -> None:
+def _take_off(removed: RemovedPods, unit: Unit) -> None:
     for pod in unit.pods:
-        lifted.take_off(pod)
+        removed.take_off(pod)
 
 
 def _disrupted_as_a_whole(cluster: Cluster, pod: PodInfo) -> PodGroup | None:

@@ -17,8 +17,8 @@ from podium.api.workloads import PodDisruptionBudget
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.shadow import Shadow
 from podium.cluster.usage import Usage
-from podium.framework.crowding import tell_extensions
 from podium.framework.cycle import Cycle
+from podium.framework.nominated_filtering import tell_extensions
 from podium.framework.profile import Profile
 from podium.framework.status import Status, error, unresolvable
 from podium.plugins.disruption_budgets import split_by_budget

@@ -15,7 +15,7 @@ from podium.api.pod_groups import PodGroup
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
 from podium.engine import Engine
-from podium.engine.binding import Binding
+from podium.engine.binding_cycle import Binding
 from podium.engine.requests import (
     Bind,
     GroupPreemptor,

@@ -19,9 +19,9 @@ from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
 from podium.config.feature_gates import FeatureGates
 from podium.config.types import Configuration
-from podium.engine import Attempt
+from podium.engine import Attempt, Engine
 from podium.engine.choice import Seeded
-from podium.engine.journal import MOST_PODS
+from podium.engine.journal import MOST_PODS, Journal
 from podium.engine.validation import InvariantBroken
 from podium.framework.asking import Asker
 from podium.framework.registry import Registry
@@ -32,7 +32,7 @@ from podium.simulator.report import PodResult, Report
 from podium.simulator.scenario import Scenario
 from podium.simulator.timeline import Timeline
 from podium.simulator.utilisation import Utilisation, load_of
-from podium.simulator.watching import WatchingEngine
+from podium.simulator.watching import WatchedPods
 
 MOST_ATTEMPTS = 16
 """Per pod: an error that time does not heal would be retried for ever."""
@@ -61,16 +61,18 @@ class Simulation:
         self._start = self._now = start.timestamp()
         self._scenario = scenario
         self._seed = seed
-        self.engine = WatchingEngine(
+        most_pods = max(MOST_PODS, len(scenario.pending) + len(scenario.running))
+        self.engine = Engine(
             configuration,
             registry,
             choice=Seeded(seed),
             clock=lambda: self._now,
             gates=gates,
-            watch=watch,
             validate=validate,
-            most_pods=max(MOST_PODS, len(scenario.pending) + len(scenario.running)),
+            journal=Journal(most_pods),
         )
+        self._watched = WatchedPods(self.engine, watch)
+        self.engine.observers.add(self._watched)
         self._api = MemoryApi(self.engine, self._spend, start)
         self._outcomes = Outcomes(self.engine)
         self._carrier = Carrier(self.engine, self._api, self._outcomes, self._give_up_if_hopeless)
@@ -117,7 +119,7 @@ class Simulation:
             len(self._scenario.running),
             tuple(self._notes),
             Timeline(self.engine.state.journal, self._start),
-            self.engine.looks.kept,
+            self._watched.looks,
         )
 
     def _record(self, attempt: Attempt) -> None:

@@ -11,7 +11,7 @@ from podium.cluster.pod_info import PodInfo
 from podium.engine.choice import FirstByName
 from podium.engine.pod_groups.algorithm import GroupAlgorithm
 from podium.engine.pod_groups.results import GroupResult
-from podium.framework.asking import driven
+from podium.framework.asking import drive
 from podium.framework.cycle import Cycle
 from podium.framework.pod_group_cycle import PodGroupCycle
 from podium.framework.points import PermitPlugin, PermitResult, Plugin, PostFilterResult
@@ -31,11 +31,17 @@ def make(*objects: KubeStruct, **more: Any) -> GroupDriver:
 def try_group(driver: GroupDriver, *names: str) -> GroupResult:
     """Run the algorithm alone; the members stay where they are."""
     engine = driver.engine
-    algorithm = GroupAlgorithm(engine.state, engine._attempts, engine.preemptions, FirstByName())
+    algorithm = GroupAlgorithm(
+        engine.state,
+        engine._cycle,
+        engine._reservations,
+        engine.preemptions,
+        FirstByName(),
+    )
     members = [QueuedPod(engine.cluster.infos.of(driver.pod(name)), 0.0) for name in names]
     cycle = PodGroupCycle(("default", "g"), engine.cluster)
     before = looked_at(driver)
-    result = driven(algorithm.running(engine.first_profile, cycle, members))
+    result = drive(algorithm.running(engine.first_profile, cycle, members))
     assert looked_at(driver) == before
     return result
 

@@ -14,10 +14,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from podium.engine.attempt import Attempts
 from podium.engine.choice import Choice
 from podium.engine.pod_groups.results import UNSCHEDULABLE, WAITING, GroupResult, MemberResult
 from podium.engine.preempting import Preemptions
+from podium.engine.reservations import Reservations
+from podium.engine.scheduling_cycle import SchedulingCycle
 from podium.engine.state import EngineState
 from podium.framework.asking import Asking
 from podium.framework.placements import (
@@ -36,10 +37,16 @@ NO_PLACEMENT_FITS = "0/{} placements are available, first placement status: {}"
 
 class GroupAlgorithm:
     def __init__(
-        self, state: EngineState, attempts: Attempts, preemptions: Preemptions, choice: Choice
+        self,
+        state: EngineState,
+        cycle: SchedulingCycle,
+        reservations: Reservations,
+        preemptions: Preemptions,
+        choice: Choice,
     ) -> None:
         self._state = state
-        self._attempts = attempts
+        self._cycle = cycle
+        self._reservations = reservations
         self._preemptions = preemptions
         self._choice = choice
         self._by_placement = state.gates["TopologyAwareWorkloadScheduling"]
@@ -133,7 +140,7 @@ class GroupAlgorithm:
         self, profile: Profile, group: PodGroupCycle, queued: QueuedPod
     ) -> Asking[MemberResult]:
         started = self._state.clock()
-        decision, cycle = yield from self._attempts.finding(queued.info, profile, group)
+        decision, cycle = yield from self._cycle.find_node(queued.info, profile, group)
         decision.attempt = queued.attempts
         decision.durations_s["total"] = self._state.clock() - started
         member = MemberResult(queued, decision, cycle)
@@ -145,7 +152,7 @@ class GroupAlgorithm:
         node_name = decision.chosen or decision.nominated_node or ""
         if not node_name:
             return member
-        permit = self._attempts.hold(decision, cycle, profile, node_name)
+        permit = self._reservations.assume_and_reserve(decision, cycle, profile, node_name)
         self._state.activate(cycle.to_activate.values())
         cycle.to_activate.clear()
         self._state.ask_writes(queued.info, cycle.writes)
@@ -160,7 +167,9 @@ class GroupAlgorithm:
                 continue
             member.decision.bound = None
             member.decision.waits_s = {}
-            for trouble in self._attempts.undo(member.cycle, profile, member.node_name):
+            for trouble in self._reservations.unreserve_and_forget(
+                member.cycle, profile, member.node_name
+            ):
                 self._state.note(member.queued.info.key, "undoing failed", trouble)
             self._state.ask_writes(member.queued.info, member.cycle.writes)
 

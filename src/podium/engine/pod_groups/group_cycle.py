@@ -14,7 +14,6 @@ from collections.abc import Callable
 
 from podium.cluster.pod_group_state import PodGroupMissing, group_of, pod_group
 from podium.cluster.pod_info import PodInfo
-from podium.engine.attempt import Attempts
 from podium.engine.bindings import Bindings
 from podium.engine.choice import Choice
 from podium.engine.failure import Failures
@@ -25,6 +24,8 @@ from podium.engine.pod_groups.preemption import GroupPreemption
 from podium.engine.pod_groups.results import GroupResult
 from podium.engine.pod_groups.submission import Submission, Submitted
 from podium.engine.preempting import Preemptions
+from podium.engine.reservations import Reservations
+from podium.engine.scheduling_cycle import SchedulingCycle
 from podium.engine.state import EngineState
 from podium.framework.asking import Asking
 from podium.framework.placements import is_error
@@ -46,7 +47,8 @@ class PodGroups:
     def __init__(
         self,
         state: EngineState,
-        attempts: Attempts,
+        cycle: SchedulingCycle,
+        reservations: Reservations,
         failures: Failures,
         bindings: Bindings,
         preemptions: Preemptions,
@@ -60,9 +62,9 @@ class PodGroups:
         self._skips = skips
         self._broke = broke
         self.crash = ""
-        self._algorithm = GroupAlgorithm(state, attempts, preemptions, choice)
+        self._algorithm = GroupAlgorithm(state, cycle, reservations, preemptions, choice)
         self._preemption = GroupPreemption(state, self._algorithm, preemptions)
-        self._submission = Submission(state, attempts, bindings, failures)
+        self._submission = Submission(state, reservations, bindings, failures)
         self._preempts = state.gates["WorkloadAwarePreemption"]
 
     def scheduling(self, popped: QueuedPod) -> Asking[list[Submitted]]:
@@ -90,7 +92,7 @@ class PodGroups:
         decided = clock()
         submitted = self._submission.submit(profile, members, result)
         self._tell_group(cycle, result)
-        self._state.onlooker.group_tried(
+        self._state.observers.group_tried(
             profile.name, result.label, clock() - started, decided - deciding
         )
         return submitted

@@ -7,12 +7,12 @@ its own, or the group's.
 
 from collections.abc import Sequence
 
-from podium.engine.attempt import Attempts
-from podium.engine.binding import Binding
+from podium.engine.binding_cycle import Binding
 from podium.engine.bindings import Bindings
 from podium.engine.decision import Decision
 from podium.engine.failure import Failures
 from podium.engine.pod_groups.results import UNSCHEDULABLE, GroupResult, MemberResult
+from podium.engine.reservations import Reservations
 from podium.engine.state import EngineState
 from podium.framework.placements import is_error
 from podium.framework.profile import Profile
@@ -25,10 +25,14 @@ Submitted = tuple[Decision, Binding | None]
 
 class Submission:
     def __init__(
-        self, state: EngineState, attempts: Attempts, bindings: Bindings, failures: Failures
+        self,
+        state: EngineState,
+        reservations: Reservations,
+        bindings: Bindings,
+        failures: Failures,
     ) -> None:
         self._state = state
-        self._attempts = attempts
+        self._reservations = reservations
         self._bindings = bindings
         self._failures = failures
 
@@ -68,7 +72,7 @@ class Submission:
     def _bind(self, profile: Profile, member: MemberResult) -> Submitted:
         queued, decision, cycle = member.queued, member.decision, member.cycle
         cycle.group = None
-        self._attempts.hold(decision, cycle, profile, member.node_name)
+        self._reservations.assume_and_reserve(decision, cycle, profile, member.node_name)
         self._state.activate(cycle.to_activate.values())
         cycle.to_activate.clear()
         if decision.bound is None:
@@ -93,6 +97,7 @@ class Submission:
         decision.nominated_node = nominated_node
         self._state.note(decision.pod.key, "tried", status.message)
         self._state.journal.keep(decision)
+        self._state.observers.pod_decided(decision)
         self._failures.handle(
             queued,
             rejected=not decision.is_error,

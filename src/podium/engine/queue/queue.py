@@ -9,27 +9,27 @@ from typing import Any
 
 from podium.cluster.nominator import Nominator
 from podium.cluster.pod_info import PodInfo
-from podium.engine.onlooker import (
+from podium.engine.observer import (
     ATTEMPT_FAILED,
     BACKOFF_COMPLETE,
     POD_ADDED,
     POD_UPDATED,
     POPPED_EARLY,
-    Onlooker,
+    Observer,
 )
 from podium.engine.queue.backoff import Backoff
 from podium.engine.queue.heap import KeyedHeap
 from podium.engine.queue.in_flight import Happened, InFlight
 from podium.engine.queue.parts import QueueParts, QueueSizes, split_by_gate
-from podium.engine.queue.patience import LONGEST_UNSCHEDULABLE_S, Patience
 from podium.engine.queue.pool import Pool
-from podium.engine.queue.worth import (
+from podium.engine.queue.queueing_hints import (
     FORCE_ACTIVATE,
     UNSCHEDULABLE_TIMEOUT,
     Interests,
     Strategy,
     in_flight_strategy,
 )
+from podium.engine.queue.unschedulable_timeout import LONGEST_UNSCHEDULABLE_S, UnschedulableTimeout
 from podium.framework.events import ClusterEvent
 from podium.framework.queued import QueuedPod
 from podium.framework.status import Status
@@ -51,6 +51,7 @@ class SchedulingQueue:
         pop_from_backoff: bool = True,
         pod_groups: bool = False,
         longest_unschedulable_s: float = LONGEST_UNSCHEDULABLE_S,
+        observer: Observer | None = None,
     ) -> None:
         self._clock = clock
         self._sort_key = sort_key
@@ -60,7 +61,7 @@ class SchedulingQueue:
         self._backoff = backoff
         self._pop_from_backoff = pop_from_backoff
         self._pod_groups = pod_groups
-        self._patience = Patience(clock, longest_unschedulable_s)
+        self._unschedulable_timeout = UnschedulableTimeout(clock, longest_unschedulable_s)
         self._active: KeyedHeap[QueuedPod] = KeyedHeap(sort_key)
         self._backing_off: KeyedHeap[QueuedPod] = KeyedHeap(
             self._backoff_order if pop_from_backoff else backoff.expiry
@@ -71,7 +72,7 @@ class SchedulingQueue:
         self._heaps = (self._active, *self._backoffs)
         self._in_flight = InFlight()
         self.cycle = 0
-        self.onlooker = Onlooker()
+        self._observer = observer or Observer()
 
     def _backoff_order(self, queued: QueuedPod) -> tuple[float, Any]:
         return (self._backoff.expiry(queued), self._sort_key(queued))
@@ -110,7 +111,7 @@ class SchedulingQueue:
         queued.info = new
         self._follow_nomination(old, new)
         for event in changes:
-            strategy = self._interests.worth(queued, event, old.pod, new.pod)
+            strategy = self._interests.requeue_strategy(queued, event, old.pod, new.pod)
             if self._requeue(queued, strategy, event):
                 return event
         return None
@@ -133,7 +134,7 @@ class SchedulingQueue:
             if queued is None and self._pop_from_backoff:
                 queued = self._pop_early()
                 if queued is not None:
-                    self.onlooker.entered_queue("active", POPPED_EARLY)
+                    self._observer.entered_queue("active", POPPED_EARLY)
             if queued is None:
                 return None
             if self._take_off(queued):
@@ -230,7 +231,9 @@ class SchedulingQueue:
             profile = queued.info.pod.spec.scheduler_name
             if not self._interests.concerns_plugin(profile, queued.gating_plugin, event):
                 return False
-        return self._requeue(queued, self._interests.worth(queued, event, old, new), event)
+        return self._requeue(
+            queued, self._interests.requeue_strategy(queued, event, old, new), event
+        )
 
     def flush_backoff(self) -> list[QueuedPod]:
         """Let pods whose wait is over into the active part."""
@@ -244,7 +247,7 @@ class SchedulingQueue:
 
     def flush_unschedulable(self) -> list[QueuedPod]:
         """Retry pods that no event has helped for a long time."""
-        due = self._patience.lost_with(self._unschedulable)
+        due = self._unschedulable_timeout.expired(self._unschedulable)
         moved = [q for q in due if self._wake(q, UNSCHEDULABLE_TIMEOUT, None, None)]
         if due:
             # upstream: whoever is being tried meanwhile and fails takes it for its own timeout
@@ -253,7 +256,7 @@ class SchedulingQueue:
 
     def next_flush(self) -> float | None:
         """When the next pod will have waited too long, if none is helped before."""
-        return self._patience.ends(self._unschedulable)
+        return self._unschedulable_timeout.next_expiry(self._unschedulable)
 
     def activate(self, pods: Iterable[PodInfo]) -> list[PodInfo]:
         """Bring pods forward because a plugin asked for it. Returns those that were waiting."""
@@ -307,7 +310,7 @@ class SchedulingQueue:
         errors = not (queued.rejectors or queued.pending)
         heap = self._error_backoff if errors else self._backing_off
         heap.push(queued.info.key, queued)
-        self.onlooker.entered_queue("backoff", event)
+        self._observer.entered_queue("backoff", event)
         return True
 
     def _leave_backoff(self, queued: QueuedPod, event: ClusterEvent) -> bool:
@@ -322,11 +325,11 @@ class SchedulingQueue:
         if queued.initial_attempt_timestamp is None:
             queued.initial_attempt_timestamp = self._clock()
         self._active.push(queued.info.key, queued)
-        self.onlooker.entered_queue("active", event)
+        self._observer.entered_queue("active", event)
 
     def _keep(self, queued: QueuedPod, event: ClusterEvent) -> None:
         if queued.info.key not in self._unschedulable:
-            self.onlooker.entered_queue("unschedulable", event)
+            self._observer.entered_queue("unschedulable", event)
         self._unschedulable.put(queued)
 
     def _may_enter(self, queued: QueuedPod, event: ClusterEvent) -> bool:

@@ -20,9 +20,9 @@ from podium.config.load import load_configuration
 from podium.engine import Engine
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import FilterResult
-from podium.framework.memory import Memory
 from podium.framework.profile import Profile
-from podium.framework.standing import Standings
+from podium.framework.template_cache import TemplateCache
+from podium.framework.vector_cache import VectorCache
 from podium.plugins import in_tree_registry
 
 NODES = [f"n{i}" for i in range(6)]
@@ -156,9 +156,9 @@ def test_remembered_answers_equal_fresh_ones_after_every_change(
         apply(engine, step, number, guests)
         for kind in kinds:
             pod = make_pod("pending", **kind)
-            memory, profile.memory = profile.memory, None
+            memory, profile.vectors = profile.vectors, None
             fresh = attempt(engine, profile, pod)
-            profile.memory = memory
+            profile.vectors = memory
             for _ in range(3):  # the first look, the one that learns, and one that knows
                 assert attempt(engine, profile, pod) == fresh
 
@@ -186,19 +186,19 @@ def test_arrays_that_were_handed_out_do_not_change_afterwards() -> None:
 def test_the_memory_stays_within_its_bytes() -> None:
     engine = Engine(load_configuration(None), in_tree_registry())
     profile = engine.first_profile
-    profile.memory = Memory(most_bytes=4096)
+    profile.vectors = VectorCache(most_bytes=4096)
     for name in NODES:
         engine.cluster.put_node(make_node(name))
     for milli in range(1, 300):
         attempt(engine, profile, make_pod("pending", requests={"cpu": f"{milli}m"}))
 
-    assert profile.memory.nbytes <= 4096
+    assert profile.vectors.nbytes <= 4096
 
 
 def test_what_stands_stays_within_its_bytes() -> None:
     engine = Engine(load_configuration(None), in_tree_registry())
     profile = engine.first_profile
-    profile.standings = Standings(most_bytes=2048)
+    profile.templates = TemplateCache(most_bytes=2048)
     for number, name in enumerate(NODES):
         engine.cluster.put_node(make_node(name, labels={"zone": f"z{number}"}))
     for number in range(200):
@@ -206,7 +206,7 @@ def test_what_stands_stays_within_its_bytes() -> None:
         zone = {"zone": f"z{number % 6}"}
         pod = make_pod("pending", tolerations=tolerations, nodeSelector=zone)
         attempt(engine, profile, pod)
-        assert profile.standings.nbytes <= 2048
+        assert profile.templates.nbytes <= 2048
 
 
 def test_a_pod_with_a_volume_of_its_own_is_asked_about_every_time() -> None:
@@ -216,7 +216,7 @@ def test_a_pod_with_a_volume_of_its_own_is_asked_about_every_time() -> None:
     for pod in [make_pod("p", volumes=volumes), make_pod("q", nodeName="n0")] * 3:
         cycle = Cycle(engine.cluster.infos.of(pod), engine.cluster)
         engine.first_profile.run_pre_filters(cycle)
-        assert cycle.standing is None
+        assert cycle.template is None
 
 
 def test_a_log_tells_the_rows_changed_since_a_generation() -> None:
@@ -247,8 +247,8 @@ def test_what_others_prefer_is_weighed_again_when_more_of_them_come() -> None:
     for number, name in enumerate(("n0", "n1", "n1", "n2")):
         liking = {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [LIKED]}}
         engine.cluster.add_pod(make_pod(f"p{number}", node=name, affinity=liking))
-        memory, profile.memory = profile.memory, None
+        memory, profile.vectors = profile.vectors, None
         fresh = attempt(engine, profile, pod)
-        profile.memory = memory
+        profile.vectors = memory
         for _ in range(3):
             assert attempt(engine, profile, pod) == fresh

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from podium.api.labels import IN
 from podium.api.node_affinity import NAME_FIELD, FieldRequirement, NodeTerm
 from podium.cluster.audit import Audit
-from podium.cluster.guests import Guests
 from podium.cluster.node_matching import term_mask
 from podium.cluster.state import Cluster
+from podium.cluster.temporary_nodes import TemporaryNodes
 
 
 def home() -> Cluster:
@@ -21,7 +21,7 @@ def home() -> Cluster:
 
 def test_guests_have_rows_of_their_own_behind_all_others() -> None:
     cluster = home()
-    with Guests(cluster, [make_node("a", labels={"x": "2"}), make_node("z")]) as rows:
+    with TemporaryNodes(cluster, [make_node("a", labels={"x": "2"}), make_node("z")]) as rows:
         assert rows.tolist() == [2, 3]
         assert [cluster.nodes.names[row] for row in rows] == ["a", "z"]
         assert cluster.nodes.labels.labels_of(2) == {"x": "2"}
@@ -31,7 +31,7 @@ def test_guests_have_rows_of_their_own_behind_all_others() -> None:
 def test_a_guest_has_no_pods_no_usage_and_no_images() -> None:
     cluster = home()
     guest = make_node("a", images={"i:1": 5})
-    with Guests(cluster, [guest]) as rows:
+    with TemporaryNodes(cluster, [guest]) as rows:
         assert list(cluster.usage.pods(int(rows[0]))) == []
         assert cluster.usage.requested[0, rows].tolist() == [0]
         state = cluster.nodes.images.state("i:1")
@@ -44,7 +44,7 @@ def test_a_guest_has_no_pods_no_usage_and_no_images() -> None:
 def test_a_name_means_the_guest_as_well(whole: bool) -> None:
     cluster = home()
     term = NodeTerm(fields=(FieldRequirement(NAME_FIELD, IN, "a"),))
-    with Guests(cluster, [make_node("a"), make_node("b")]):
+    with TemporaryNodes(cluster, [make_node("a"), make_node("b")]):
         rows = cluster.nodes.all_rows() if whole else np.arange(4)
         assert term_mask(cluster.nodes, term, rows).tolist() == [True, False, True, False]
 
@@ -52,7 +52,7 @@ def test_a_name_means_the_guest_as_well(whole: bool) -> None:
 def test_a_guest_that_cannot_be_seated_leaves_nobody_behind() -> None:
     cluster = home()
     broken = make_node("z", allocatable={"cpu": "what"})
-    with pytest.raises(ValueError, match="what"), Guests(cluster, [make_node("a"), broken]):
+    with pytest.raises(ValueError, match="what"), TemporaryNodes(cluster, [make_node("a"), broken]):
         pass
     assert cluster.nodes.size == 2
     assert list(Audit(cluster).broken()) == []
@@ -65,7 +65,7 @@ def test_the_table_is_as_it_was_when_guests_have_gone(count: int, gap: bool) -> 
     if gap:
         cluster.remove_node("b")
     before = (cluster.nodes.size, cluster.nodes.present_count, cluster.node_order().tolist())
-    with Guests(cluster, [make_node(f"g{number}") for number in range(count)]):
+    with TemporaryNodes(cluster, [make_node(f"g{number}") for number in range(count)]):
         pass
     after = (cluster.nodes.size, cluster.nodes.present_count, cluster.node_order().tolist())
     assert before == after

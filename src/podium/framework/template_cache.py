@@ -4,7 +4,7 @@ Pods come in bursts of one template, and between two of them only usage has chan
 then prepare themselves as they did a moment ago: they stand aside, or leave the same state. A
 plugin that says so (`pre_filter_stays`, `pre_score_stays`) is not asked again until something
 other than a pod changes, and vectors that depend on nodes alone are added up once. Plugins that say
-nothing are asked every time, so nobody has to know of this. `bursts.py` makes use of it.
+nothing are asked every time, so nobody has to know of this. `cached_phases.py` makes use of it.
 """
 
 from collections import OrderedDict
@@ -20,7 +20,6 @@ from podium.cluster.state import Cluster
 from podium.framework.cycle import Cycle
 from podium.framework.dependence import Dependence
 from podium.framework.diagnosis import FilterResult
-from podium.framework.memory import FilterEntry, ScoreEntry, scores_as_they_are
 from podium.framework.points import (
     FilterPlugin,
     Plugin,
@@ -30,6 +29,7 @@ from podium.framework.points import (
 )
 from podium.framework.scoring import PluginScores
 from podium.framework.tallies import Tallies
+from podium.framework.vector_cache import FilterEntry, ScoreEntry, scores_as_they_are
 from podium.framework.verdict import Verdict
 
 MOST_SHAPES = 8192
@@ -130,7 +130,7 @@ class _Filtered(NamedTuple):
         return self.result.nbytes + 8 * self.result.count
 
 
-class Standing:
+class TemplateEntry:
     """What is known of one shape, as far as its attempts have found out."""
 
     __slots__ = ("constants", "filters", "pre_filter", "pre_score", "scorers")
@@ -145,11 +145,11 @@ class Standing:
         """All that may take part, in order."""
 
 
-class Standings:
+class TemplateCache:
     """What stands for the shapes of late, for one profile; bounded in number and bytes."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self._by_shape: dict[PodShape, Standing] = {}
+        self._by_shape: dict[PodShape, TemplateEntry] = {}
         self._constants: dict[Hashable, Constants] = {}
         self._filtered: OrderedDict[tuple[int, ...], _Filtered] = OrderedDict()
         self.tallies = Tallies()
@@ -157,7 +157,7 @@ class Standings:
         self._most_bytes = most_bytes
         self.nbytes = 0
 
-    def of(self, cycle: Cycle) -> Standing | None:
+    def of(self, cycle: Cycle) -> TemplateEntry | None:
         """None for an attempt that is not like others (with volumes or claims of its own, on a
         node that it names, in a group, on an imagined cluster) and for the first after a change."""
         pod = cycle.pod
@@ -175,12 +175,12 @@ class Standings:
             self._world = world
             self._forget()
             return None
-        standing = self._by_shape.get(shape)
-        if standing is None:
+        template = self._by_shape.get(shape)
+        if template is None:
             if len(self._by_shape) >= MOST_SHAPES:
                 self._forget()
-            standing = self._by_shape[shape] = Standing()
-        return standing
+            template = self._by_shape[shape] = TemplateEntry()
+        return template
 
     def constants(self, key: Hashable, make: Callable[[], Constants]) -> Constants:
         """Constants that shapes may have in common."""

@@ -7,7 +7,7 @@ from builders import make_node, make_pod
 from fake_plugins import binder, make_engine, pre_bind
 
 from podium.cluster.pod_info import PodInfo
-from podium.engine.binding import NO_BINDER, Binding
+from podium.engine.binding_cycle import NO_BINDER, Binding
 from podium.framework.cycle import Cycle
 from podium.framework.points import ApiHandle, Plugin, PostBindPlugin, PreFlight
 from podium.framework.status import SKIP, Code, Status, error, unresolvable, unschedulable

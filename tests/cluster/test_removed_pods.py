@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.api.labels import selector_of_map
-from podium.cluster.lifting import Lifted
 from podium.cluster.pod_classes import PodQuery
+from podium.cluster.removed_pods import RemovedPods
 from podium.cluster.state import Cluster
 
 APP = PodQuery(((None, selector_of_map({"app": "x"})),))
@@ -44,7 +44,7 @@ def looked_at(cluster: Cluster) -> object:
 
 def test_lifted_pods_take_no_room_and_match_no_selector() -> None:
     cluster = make()
-    with Lifted(cluster) as lifted:
+    with RemovedPods(cluster) as lifted:
         lifted.take_off(cluster.placements["uid-default-p"].info)
         lifted.take_off(cluster.placements["uid-default-q"].info)
         assert [p.key for p in cluster.usage.pods(0)] == ["default/r"]
@@ -57,7 +57,7 @@ def test_lifted_pods_take_no_room_and_match_no_selector() -> None:
 def test_what_was_put_back_counts_again() -> None:
     cluster = make()
     info = cluster.placements["uid-default-p"].info
-    with Lifted(cluster) as lifted:
+    with RemovedPods(cluster) as lifted:
         lifted.take_off(info)
         lifted.put_back(info)
         assert cluster.usage.requested[0, 0] == 3000
@@ -67,7 +67,7 @@ def test_a_port_that_two_pods_share_is_as_free_afterwards_as_it_was() -> None:
     cluster = make_cluster([make_node("a")], [pod("p", "a", 80), pod("q", "a", 80)])
     cluster.remove_pod("uid-default-p")
     assert cluster.usage.ports.used(0) == set()
-    with Lifted(cluster) as lifted:
+    with RemovedPods(cluster) as lifted:
         lifted.take_off(cluster.placements["uid-default-q"].info)
     assert cluster.usage.ports.used(0) == set()
 
@@ -81,7 +81,7 @@ def test_everything_is_as_it_was_in_the_end(steps: list[tuple[str, str]], breaks
     before = looked_at(cluster)
     off: set[str] = set()
     try:
-        with Lifted(cluster) as lifted:
+        with RemovedPods(cluster) as lifted:
             for step, name in steps:
                 info = cluster.placements[f"uid-default-{name}"].info
                 if step == "off" and name not in off:
@@ -101,7 +101,7 @@ def test_everything_is_as_it_was_in_the_end(steps: list[tuple[str, str]], breaks
 def test_vectors_remembered_by_generation_see_every_step(names: list[str]) -> None:
     cluster = make()
     log = cluster.usage.log
-    with Lifted(cluster) as lifted:
+    with RemovedPods(cluster) as lifted:
         for name in names:
             at = log.generation
             held = cluster.placements[f"uid-default-{name}"]

@@ -2,7 +2,7 @@
 
 Such nodes are scored as objects alone: the pods that run on them, what those use and the images
 there do not count (extenders spec 6, an oddity of 1.36 that is seen in placements). For as long as
-plugins look at them they stand in the table as guests. What a plugin found out about a node at
+plugins look at them they stand in the table. What a plugin found out about a node at
 Filter it still knows, by the node's name.
 """
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from podium.api.node import Node
 from podium.cluster.growth import Ints, Rows
-from podium.cluster.guests import Guests
+from podium.cluster.temporary_nodes import TemporaryNodes
 from podium.framework.cycle import Cycle
 from podium.framework.points import ScorePlugin
 from podium.framework.profile import Profile
@@ -23,7 +23,7 @@ Scored = tuple[list[str], list[PluginScores], Ints]
 """Plugins that stood aside, scores per plugin, weighted totals."""
 
 
-def score_guests(profile: Profile, cycle: Cycle, nodes: Sequence[Node]) -> Scored:
+def score_returned_nodes(profile: Profile, cycle: Cycle, nodes: Sequence[Node]) -> Scored:
     table = cycle.nodes
     own = [table.row(node.metadata.name) for node in nodes]
     homes = np.array([row if row >= 0 and table.present[row] else -1 for row in own], dtype=np.intp)
@@ -31,14 +31,14 @@ def score_guests(profile: Profile, cycle: Cycle, nodes: Sequence[Node]) -> Score
         (_AtHome(plugin, homes) if plugin.by_filtered_rows else plugin, weight)
         for plugin, weight in profile.score
     ]
-    with Guests(cycle.cluster, nodes) as rows:
+    with TemporaryNodes(cycle.cluster, nodes) as rows:
         skipped = run_pre_scores(profile.pre_score, cycle, rows)
         scores, total = run_scores(plugins, cycle, rows)
     return skipped, scores, total
 
 
 class _AtHome(ScorePlugin):
-    """Asks a plugin about the rows that the guests' names have in the table; 0 for the others."""
+    """Asks a plugin about the rows that the nodes' names have in the table; 0 for the others."""
 
     def __init__(self, plugin: ScorePlugin, homes: npt.NDArray[np.intp]) -> None:
         self.name = plugin.name  # type: ignore[misc]

@@ -11,7 +11,7 @@ from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 
 
-class Lifted:
+class RemovedPods:
     """Use as a context: at its end everything is as it was."""
 
     def __init__(self, cluster: Cluster) -> None:
@@ -34,7 +34,7 @@ class Lifted:
         self._cluster.classes.add(row, info)
         del self._off[info.uid]
 
-    def __enter__(self) -> "Lifted":
+    def __enter__(self) -> "RemovedPods":
         return self
 
     def __exit__(self, *_: object) -> None:

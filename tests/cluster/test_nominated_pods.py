@@ -1,4 +1,4 @@
-"""Crowds and shadows: kept beside the cluster, always what making them anew would give."""
+"""Nominated pods and shadows: kept beside the cluster, always what making them anew would give."""
 
 from typing import Any
 
@@ -52,16 +52,16 @@ def test_rivals_are_other_pods_of_the_same_or_higher_priority() -> None:
     for info, node in places:
         cluster.nominator.nominate(info, node)
     row = cluster.nodes.row
-    assert cluster.crowds.met_by(own).rivals == {row("a"): (equal,), row("b"): (strong,)}
-    assert cluster.crowds.met_by(own).rows.tolist() == sorted([row("a"), row("b")])
+    assert cluster.nominated_pods.met_by(own).by_row == {row("a"): (equal,), row("b"): (strong,)}
+    assert cluster.nominated_pods.met_by(own).rows.tolist() == sorted([row("a"), row("b")])
 
 
 def test_a_node_where_only_the_pod_itself_is_nominated_is_not_crowded() -> None:
     cluster = cluster_of("a")
     own = pending(cluster, "own")
     cluster.nominator.nominate(own, "a")
-    assert not cluster.crowds.met_by(own)
-    assert cluster.crowds.met_by(pending(cluster, "other"))
+    assert not cluster.nominated_pods.met_by(own)
+    assert cluster.nominated_pods.met_by(pending(cluster, "other"))
 
 
 def test_a_shadow_follows_its_original() -> None:
@@ -135,12 +135,12 @@ def test_crowds_kept_by_changes_equal_crowds_made_anew(steps: list[tuple[Any, An
     for number, step in enumerate(steps):
         apply(cluster, step)
         info = pending(cluster, f"n{number % 6}", number % 3)
-        crowd = cluster.crowds.met_by(info).rivals
-        assert crowd == met_afresh(cluster, info)
-        if not crowd:
+        nominated = cluster.nominated_pods.met_by(info).by_row
+        assert nominated == met_afresh(cluster, info)
+        if not nominated:
             continue
         imagined = cluster.usage.fork()
-        for row, pods in crowd.items():
+        for row, pods in nominated.items():
             for pod in pods:
                 imagined.add(row, pod)
-        assert view(cluster, cluster.crowds.usage_met_by(info)) == view(cluster, imagined)
+        assert view(cluster, cluster.nominated_pods.usage_met_by(info)) == view(cluster, imagined)

@@ -21,45 +21,45 @@ from podium.cluster.usage import Usage
 
 MOST_PRIORITIES = 4
 
-Rivals = Mapping[int, tuple[PodInfo, ...]]
+PodsByRow = Mapping[int, tuple[PodInfo, ...]]
 
 
-class Crowd:
+class NominatedPods:
     """Rows of nodes with nominated pods that some pod must leave room for. A value."""
 
-    def __init__(self, rivals: Rivals) -> None:
-        self.rivals = rivals
+    def __init__(self, by_row: PodsByRow) -> None:
+        self.by_row = by_row
 
     def __bool__(self) -> bool:
-        return bool(self.rivals)
+        return bool(self.by_row)
 
     @cached_property
     def rows(self) -> npt.NDArray[np.intp]:
-        return np.fromiter(sorted(self.rivals), dtype=np.intp, count=len(self.rivals))
+        return np.fromiter(sorted(self.by_row), dtype=np.intp, count=len(self.by_row))
 
-    def without(self, row: int, uid: str) -> "Crowd":
+    def without(self, row: int, uid: str) -> "NominatedPods":
         """The same as a pod sees it that is nominated itself."""
-        pods = self.rivals.get(row, ())
+        pods = self.by_row.get(row, ())
         others = tuple([pod for pod in pods if pod.uid != uid])
         if len(others) == len(pods):
             return self
-        rivals = dict(self.rivals)
+        by_row = dict(self.by_row)
         if others:
-            rivals[row] = others
+            by_row[row] = others
         else:
-            del rivals[row]
-        return Crowd(rivals)
+            del by_row[row]
+        return NominatedPods(by_row)
 
 
-NOBODY = Crowd({})
+NO_NOMINATED_PODS = NominatedPods({})
 
 
 class _OfPriority:
-    """The crowd that pods of one priority meet."""
+    """The nominated pods that pods of one priority meet."""
 
     def __init__(self, priority: int, usage: Usage) -> None:
         self.priority = priority
-        self.crowd = NOBODY
+        self.nominated = NO_NOMINATED_PODS
         self.nominations_seen = -1
         self.membership = -1
         self.shadow = Shadow(usage)
@@ -67,25 +67,25 @@ class _OfPriority:
         """What the shadow has on its rows beside what is there."""
 
 
-class Crowds:
+class NominatedPodsByPriority:
     def __init__(self, nodes: NodeTable, usage: Usage, nominator: Nominator) -> None:
         self._nodes = nodes
         self._usage = usage
         self._nominator = nominator
         self._by_priority: OrderedDict[int, _OfPriority] = OrderedDict()
 
-    def met_by(self, info: PodInfo) -> Crowd:
+    def met_by(self, info: PodInfo) -> NominatedPods:
         """The nodes on which a pod must leave room for others."""
         if not self._nominator:
-            return NOBODY
-        crowd = self._of(info.priority).crowd
+            return NO_NOMINATED_PODS
+        nominated = self._of(info.priority).nominated
         own = self._nominator.node_of(info.uid)
-        return crowd.without(self._nodes.row(own), info.uid) if own else crowd
+        return nominated.without(self._nodes.row(own), info.uid) if own else nominated
 
     def usage_met_by(self, info: PodInfo) -> Usage:
         """Usage with these others in place; good until the next call."""
         held = self._of(info.priority)
-        crowd = self.met_by(info)
+        nominated = self.met_by(info)
         wrong = held.shadow.follow()
         if wrong is None:
             held.imagined = {}
@@ -93,13 +93,13 @@ class Crowds:
             for row in wrong:
                 held.imagined.pop(row, None)
         usage = held.shadow.usage
-        differing = [r for r, pods in held.imagined.items() if crowd.rivals.get(r) != pods]
+        differing = [r for r, pods in held.imagined.items() if nominated.by_row.get(r) != pods]
         if differing:
             usage.reset_rows(differing, self._usage)
             for row in differing:
                 del held.imagined[row]
-        for row in crowd.rivals.keys() - held.imagined.keys():
-            held.imagined[row] = pods = crowd.rivals[row]
+        for row in nominated.by_row.keys() - held.imagined.keys():
+            held.imagined[row] = pods = nominated.by_row[row]
             for pod in pods:
                 usage.add(row, pod)
         return usage
@@ -120,15 +120,15 @@ class Crowds:
             return
         changed = nominator.changed_since(held.nominations_seen)
         if held.membership != nodes.membership or changed is None:
-            rivals: dict[int, tuple[PodInfo, ...]] = {}
+            by_row: dict[int, tuple[PodInfo, ...]] = {}
             changed = nominator.node_names()
         else:
-            rivals = dict(held.crowd.rivals)
+            by_row = dict(held.nominated.by_row)
         for name in filter(nodes.is_present, changed):
             strong = tuple([p for p in nominator.on_node(name) if p.priority >= held.priority])
             if strong:
-                rivals[nodes.row(name)] = strong
+                by_row[nodes.row(name)] = strong
             else:
-                rivals.pop(nodes.row(name), None)
-        held.crowd = Crowd(rivals)
+                by_row.pop(nodes.row(name), None)
+        held.nominated = NominatedPods(by_row)
         held.nominations_seen, held.membership = nominator.version, nodes.membership

@@ -1,17 +1,17 @@
-"""Who looks on hears what happens to pods and in the queue, as it happens."""
+"""Who observes hears what happens to pods and in the queue, as it happens."""
 
 from builders import make_node
 from fake_plugins import permit
 from small_driver import SmallDriver, pending
 
-from podium.engine.onlooker import Onlooker
+from podium.engine.observer import Observer
 from podium.framework.events import ClusterEvent
 from podium.framework.points import PermitResult
 from podium.framework.queued import QueuedPod
 from podium.framework.status import Code, Status, error, unschedulable
 
 
-class Scribe(Onlooker):
+class Scribe(Observer):
     """Writes down what it hears."""
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Scribe(Onlooker):
 
 def watched(driver: SmallDriver) -> Scribe:
     scribe = Scribe()
-    driver.engine.show(scribe)
+    driver.engine.observers.add(scribe)
     return scribe
 
 

@@ -4,7 +4,7 @@ An extender that is not node cache capable returns whole node objects, and from 
 instead of what the cluster knows: without pods, without usage, without images (upstream: a fresh
 node record holds the object alone). Their names need not be known, and may be there twice.
 
-Plugins read the table and the indexes that belong to it, so that is where guests have to be. They
+Plugins read the table and the indexes that belong to it, so there these have to be. They
 get rows at its end; all other rows, and what is counted over them, stay as they are. Nothing may be
 applied to the cluster meanwhile, and no vector made over the whole table may be kept.
 """
@@ -19,8 +19,8 @@ from podium.api.node import Node
 from podium.cluster.state import Cluster
 
 
-class Guests:
-    """Use as a context, which gives the guests' rows; at its end the table is as it was."""
+class TemporaryNodes:
+    """Use as a context, which gives the nodes' rows; at its end the table is as it was."""
 
     def __init__(self, cluster: Cluster, nodes: Sequence[Node]) -> None:
         self._cluster = cluster

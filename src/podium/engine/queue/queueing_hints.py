@@ -66,7 +66,9 @@ class Interests:
     def concerns_plugin(self, profile: str, plugin: str, event: ClusterEvent) -> bool:
         return any(interest.plugin == plugin for interest in self.matching(profile, event))
 
-    def worth(self, queued: QueuedPod, event: ClusterEvent, old: Any, new: Any) -> Strategy:
+    def requeue_strategy(
+        self, queued: QueuedPod, event: ClusterEvent, old: Any, new: Any
+    ) -> Strategy:
         """How soon a pod may try again because of an event; `helped_by` is who said so."""
         queued.helped_by = ""
         rejectors = queued.rejectors | queued.pending
@@ -106,7 +108,7 @@ def in_flight_strategy(
         return Strategy.AFTER_BACKOFF
     strategy = Strategy.SKIP
     for event, old, new in events:
-        answer = interests.worth(queued, event, old, new)
+        answer = interests.requeue_strategy(queued, event, old, new)
         if answer is Strategy.IMMEDIATE:
             return answer
         if answer is Strategy.AFTER_BACKOFF:

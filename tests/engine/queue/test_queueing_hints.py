@@ -6,7 +6,7 @@ import pytest
 from builders import make_pod
 from queues import NODE_ADDED, NODE_TAINT, POD_DELETED, PROFILE, info, saying
 
-from podium.engine.queue.worth import (
+from podium.engine.queue.queueing_hints import (
     FORCE_ACTIVATE,
     UNSCHEDULABLE_TIMEOUT,
     Interest,
@@ -30,7 +30,7 @@ def interests(*registered: tuple[str, Action, Any]) -> Interests:
 
 
 def worth(queued: QueuedPod, *registered: tuple[str, Action, Any]) -> Strategy:
-    return interests(*registered).worth(queued, NODE_ADDED, None, None)
+    return interests(*registered).requeue_strategy(queued, NODE_ADDED, None, None)
 
 
 def test_a_pod_that_no_plugin_rejected_is_retried_after_its_backoff() -> None:
@@ -91,12 +91,12 @@ def test_a_hint_gets_the_pod_and_both_objects() -> None:
         return False
 
     queued = pod("Fit")
-    interests(("Fit", ADD, hint)).worth(queued, NODE_ADDED, "old", "new")
+    interests(("Fit", ADD, hint)).requeue_strategy(queued, NODE_ADDED, "old", "new")
     assert got == [queued.info, "old", "new"]
 
 
 def test_a_timeout_concerns_everybody() -> None:
-    assert interests().worth(pod("Fit"), UNSCHEDULABLE_TIMEOUT, None, None) is (
+    assert interests().requeue_strategy(pod("Fit"), UNSCHEDULABLE_TIMEOUT, None, None) is (
         Strategy.AFTER_BACKOFF
     )
 
@@ -106,7 +106,7 @@ def test_a_forced_activation_concerns_only_the_pod_it_names(uids: tuple[str, str
     queued = pod("Fit", metadata={"uid": uids[0]})
     itself = queued.info.pod
     other = make_pod("other", metadata={"uid": uids[1]})
-    answer = interests().worth
+    answer = interests().requeue_strategy
     assert answer(queued, FORCE_ACTIVATE, None, itself) is Strategy.AFTER_BACKOFF
     assert answer(queued, FORCE_ACTIVATE, None, other) is Strategy.SKIP
 
@@ -114,7 +114,7 @@ def test_a_forced_activation_concerns_only_the_pod_it_names(uids: tuple[str, str
 def test_profiles_have_interests_of_their_own() -> None:
     listed = Interest("Fit", Registration(Resource.NODE, ADD))
     known = Interests({"other": [listed], PROFILE: []})
-    assert known.worth(pod("Fit"), NODE_ADDED, None, None) is Strategy.SKIP
+    assert known.requeue_strategy(pod("Fit"), NODE_ADDED, None, None) is Strategy.SKIP
     assert known.anyone(NODE_ADDED)
     assert not known.anyone(NODE_TAINT)
     assert known.anyone(UNSCHEDULABLE_TIMEOUT)

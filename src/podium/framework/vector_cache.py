@@ -107,7 +107,7 @@ E = TypeVar("E", bound=_Entry)
 T = TypeVar("T", bound=np.generic)
 
 
-class Memory:
+class VectorCache:
     """What the plugins of one profile said, bounded in bytes; the least recently used goes."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:

@@ -13,13 +13,13 @@ LONGEST_UNSCHEDULABLE_S = 300.0
 LOOK_EVERY_S = 30.0
 
 
-class Patience:
+class UnschedulableTimeout:
     def __init__(self, clock: Callable[[], float], longest_s: float) -> None:
         self._clock = clock
         self._longest_s = longest_s
         self._next_look = clock()
 
-    def lost_with(self, waiting: Iterable[QueuedPod]) -> list[QueuedPod]:
+    def expired(self, waiting: Iterable[QueuedPod]) -> list[QueuedPod]:
         """Pods that have waited too long; they are marked as such."""
         late_s = self._clock() - self._next_look
         if late_s < 0:
@@ -31,7 +31,7 @@ class Patience:
             queued.flushed, queued.flushed_at = True, at
         return due
 
-    def ends(self, waiting: Iterable[QueuedPod]) -> float | None:
+    def next_expiry(self, waiting: Iterable[QueuedPod]) -> float | None:
         """When the next of them will have waited too long."""
         since = min(map(_since, waiting), default=None)
         if since is None:

@@ -1,8 +1,8 @@
 """The phases of an attempt for a pod whose like has been seen: only what may differ is asked.
 
 Each function here says the same as its plain form in `filtering.py` and `scoring.py`, to which it
-is held by property tests, and is quicker by what `standing.py` knows. `Profile` chooses between the
-two forms.
+is held by property tests, and is quicker by what `template_cache.py` knows. `Profile` chooses
+between the two forms.
 """
 
 from collections.abc import Hashable, Iterator, Sequence
@@ -14,7 +14,6 @@ from podium.cluster.growth import Ints, Rows
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import FilterResult
 from podium.framework.filtering import PreFilterOutcome, run_filters, run_pre_filters
-from podium.framework.memory import Memory, Scores, scores_as_they_are, usable
 from podium.framework.points import (
     FilterPlugin,
     Plugin,
@@ -32,30 +31,31 @@ from podium.framework.scoring import (
     run_scores,
     scoring_failed,
 )
-from podium.framework.standing import (
+from podium.framework.tallies import Tallies
+from podium.framework.template_cache import (
     Constants,
     Prepared,
     Rejection,
     Rejector,
     Scorer,
-    Standing,
-    Standings,
+    TemplateCache,
+    TemplateEntry,
 )
-from podium.framework.tallies import Tallies
 from podium.framework.totals import Totals
+from podium.framework.vector_cache import Scores, VectorCache, scores_as_they_are, usable
 
 P = TypeVar("P", bound=Plugin)
 
 
 def pre_filters(
-    plugins: Sequence[PreFilterPlugin], cycle: Cycle, standing: Standing
+    plugins: Sequence[PreFilterPlugin], cycle: Cycle, template: TemplateEntry
 ) -> PreFilterOutcome:
-    known = standing.pre_filter
+    known = template.pre_filter
     if known is None:
         outcome = run_pre_filters(plugins, cycle)
         if outcome.status is None and outcome.nodes is None:
             stays = [p for p in plugins if p.pre_filter_stays(cycle)]
-            standing.pre_filter = _prepared(plugins, stays, cycle.skip_filter, cycle)
+            template.pre_filter = _prepared(plugins, stays, cycle.skip_filter, cycle)
         return outcome
     cycle.states.update(known.states)
     cycle.skip_filter.update(known.skipped)
@@ -72,13 +72,13 @@ def pre_filters(
 
 
 def pre_scores(
-    plugins: Sequence[PreScorePlugin], cycle: Cycle, rows: Rows, standing: Standing
+    plugins: Sequence[PreScorePlugin], cycle: Cycle, rows: Rows, template: TemplateEntry
 ) -> list[str]:
-    known = standing.pre_score
+    known = template.pre_score
     if known is None:
         skipped = run_pre_scores(plugins, cycle, rows)
         stays = [p for p in plugins if p.pre_score_stays(cycle)]
-        standing.pre_score = _prepared(plugins, stays, cycle.skip_score, cycle)
+        template.pre_score = _prepared(plugins, stays, cycle.skip_score, cycle)
         return skipped
     cycle.states.update(known.states)
     cycle.skip_score.update(known.skipped)
@@ -107,27 +107,27 @@ def filters(
     plugins: Sequence[FilterPlugin],
     cycle: Cycle,
     rows: Rows,
-    memory: Memory,
-    standings: Standings,
-    standing: Standing,
+    vectors: VectorCache,
+    templates: TemplateCache,
+    template: TemplateEntry,
 ) -> FilterResult:
     """The result may be shared with other attempts, unless there are nominated pods to respect."""
     if not isinstance(rows, slice):
-        return run_filters(plugins, cycle, rows, memory)
+        return run_filters(plugins, cycle, rows, vectors)
     try:
-        if standing.filters is None:
-            standing.filters = tuple(_rejectors(plugins, cycle, memory, standing))
-        head, rest = _head(standing.filters, cycle, memory)
+        if template.filters is None:
+            template.filters = tuple(_rejectors(plugins, cycle, vectors, template))
+        head, rest = _head(template.filters, cycle, vectors)
     except Exception:  # the plain form says so in its place
-        return run_filters(plugins, cycle, rows, memory)
-    result = standings.filtered(rows, head)
-    if rest or cycle.crowd:
+        return run_filters(plugins, cycle, rows, vectors)
+    result = templates.filtered(rows, head)
+    if rest or cycle.nominated:
         result = result.continued()
     return run_filters(rest, cycle, rows, None, result) if rest else result
 
 
 def _head(
-    rejectors: Sequence[Rejector], cycle: Cycle, memory: Memory
+    rejectors: Sequence[Rejector], cycle: Cycle, vectors: VectorCache
 ) -> tuple[list[Rejection], Sequence[FilterPlugin]]:
     """What the remembered filters at the head of the chain say, and the filters behind them."""
     head: list[Rejection] = []
@@ -140,20 +140,20 @@ def _head(
             return head, [behind.plugin for behind in rejectors[position:]]
         entry = rejector.entry
         if entry is None or not entry.kept:
-            entry = memory.filter_entry(plugin, dependence)
+            entry = vectors.filter_entry(plugin, dependence)
             rejector.entry = entry if dependence.of_shape else None
-        verdict = memory.verdict(entry, plugin, dependence, cycle)
+        verdict = vectors.verdict(entry, plugin, dependence, cycle)
         if verdict is not None:
             head.append((plugin.name, verdict))
     return head, ()
 
 
 def _rejectors(
-    plugins: Sequence[FilterPlugin], cycle: Cycle, memory: Memory, standing: Standing
+    plugins: Sequence[FilterPlugin], cycle: Cycle, vectors: VectorCache, template: TemplateEntry
 ) -> Iterator[Rejector]:
     """The filters that have to be asked: not those that stand aside or let every row pass if that
     stays so."""
-    aside = standing.pre_filter.skipped if standing.pre_filter is not None else ()
+    aside = template.pre_filter.skipped if template.pre_filter is not None else ()
     for plugin in plugins:
         if plugin.name in aside:
             continue
@@ -161,7 +161,7 @@ def _rejectors(
         if plugin.name not in cycle.skip_filter:
             dependence = plugin.filter_depends(cycle)
             if dependence is not None:
-                if dependence.stands and memory.filter(plugin, dependence, cycle) is None:
+                if dependence.stands and vectors.filter(plugin, dependence, cycle) is None:
                     continue
                 rejector.dependence = dependence if dependence.of_shape else None
         yield rejector
@@ -174,27 +174,27 @@ def scores(
     plugins: Sequence[Weighted],
     cycle: Cycle,
     rows: Rows,
-    memory: Memory,
-    standings: Standings,
-    standing: Standing,
+    vectors: VectorCache,
+    templates: TemplateCache,
+    template: TemplateEntry,
 ) -> tuple[list[PluginScores], Totals]:
     if not usable(cycle, rows) or not cycle.nodes.dense():
-        return _plain(plugins, cycle, rows, memory)
-    constants = standing.constants
+        return _plain(plugins, cycle, rows, vectors)
+    constants = template.constants
     if constants is None:
         try:
-            constants = _learn_constants(plugins, cycle, memory, standings, standing)
+            constants = _learn_constants(plugins, cycle, vectors, templates, template)
         except Exception:  # the plain form says so in its place
-            return _plain(plugins, cycle, rows, memory)
+            return _plain(plugins, cycle, rows, vectors)
     if not (isinstance(rows, slice) or constants.fit(rows)):
-        return _plain(plugins, cycle, rows, memory)
-    return _scores(standing.scorers, constants, cycle, rows, memory, standings.tallies)
+        return _plain(plugins, cycle, rows, vectors)
+    return _scores(template.scorers, constants, cycle, rows, vectors, templates.tallies)
 
 
 def _plain(
-    plugins: Sequence[Weighted], cycle: Cycle, rows: Rows, memory: Memory
+    plugins: Sequence[Weighted], cycle: Cycle, rows: Rows, vectors: VectorCache
 ) -> tuple[list[PluginScores], Totals]:
-    found, total = run_scores(plugins, cycle, rows, memory)
+    found, total = run_scores(plugins, cycle, rows, vectors)
     return found, Totals(total)
 
 
@@ -203,7 +203,7 @@ def _scores(
     constants: Constants,
     cycle: Cycle,
     rows: Rows,
-    memory: Memory,
+    vectors: VectorCache,
     tallies: Tallies,
 ) -> tuple[list[PluginScores], Totals]:
     """Add up: what stands or is remembered of all rows, then what is made for these."""
@@ -216,7 +216,7 @@ def _scores(
         if scorer.constant is not None:
             found.append(scorer.constant.among(rows))
         elif plugin.name not in cycle.skip_score:
-            raw = _raw(scorer, cycle, rows, memory)
+            raw = _raw(scorer, cycle, rows, vectors)
             if isinstance(raw, Scores):
                 known = PluginScores(plugin.name, weight, raw.raw, raw.normalized)
                 found.append(known.among(rows))
@@ -227,7 +227,7 @@ def _scores(
                 found.append(PluginScores(plugin.name, weight, raw, raw))
     if None in key:
         return found, _with_own(_added(constants.total, remembered, rows), own, found, cycle, rows)
-    tally = tallies.of(tuple(key), constants.total, remembered, cycle, memory.changes)
+    tally = tallies.of(tuple(key), constants.total, remembered, cycle, vectors.changes)
     if not own and isinstance(rows, slice):
         return found, Totals(tally.total, tally.leaders)
     return found, _with_own(_added(tally.total.live, (), rows), own, found, cycle, rows)
@@ -262,19 +262,19 @@ def _with_own(
     return Totals(total)
 
 
-def _raw(scorer: Scorer, cycle: Cycle, rows: Rows, memory: Memory) -> Ints | Scores:
+def _raw(scorer: Scorer, cycle: Cycle, rows: Rows, vectors: VectorCache) -> Ints | Scores:
     """Finished scores of the whole table where some rows' are nothing else, or raw ones of the
     rows."""
     plugin, weight, dependence = scorer.plugin, scorer.weight, scorer.dependence
     if not scorer.as_it_is:
         return raw_scores(plugin, weight, cycle, rows, None)
     if dependence is None:
-        return raw_scores(plugin, weight, cycle, rows, memory, whole=True)
+        return raw_scores(plugin, weight, cycle, rows, vectors, whole=True)
     entry = scorer.entry
     try:
         if entry is None or not entry.kept:
-            entry = scorer.entry = memory.score_entry(plugin, dependence)
-        return memory.scores(entry, plugin, weight, dependence, cycle)
+            entry = scorer.entry = vectors.score_entry(plugin, dependence)
+        return vectors.scores(entry, plugin, weight, dependence, cycle)
     except Exception as problem:
         raise scoring_failed(plugin, problem) from problem
 
@@ -282,15 +282,15 @@ def _raw(scorer: Scorer, cycle: Cycle, rows: Rows, memory: Memory) -> Ints | Sco
 def _learn_constants(
     plugins: Sequence[Weighted],
     cycle: Cycle,
-    memory: Memory,
-    standings: Standings,
-    standing: Standing,
+    vectors: VectorCache,
+    templates: TemplateCache,
+    template: TemplateEntry,
 ) -> Constants:
     whole = cycle.nodes.all_rows()
     scorers: list[Scorer] = []
     key: list[Hashable] = []
     constants: list[tuple[ScorePlugin, PluginScores, Ints]] = []
-    settled = standing.pre_score.rest if standing.pre_score is not None else ()
+    settled = template.pre_score.rest if template.pre_score is not None else ()
     asked_again = {plugin.name for plugin in settled}
     for plugin, weight in plugins:
         asked = plugin.name in asked_again
@@ -302,16 +302,16 @@ def _learn_constants(
         if dependence is not None and dependence.of_shape:
             scorer.dependence = dependence
         if by_range and dependence is not None and dependence.stands:
-            known = memory.score(plugin, weight, dependence, cycle, whole)
+            known = vectors.score(plugin, weight, dependence, cycle, whole)
             if isinstance(known, Scores):
                 scores = PluginScores(plugin.name, weight, known.raw, known.normalized)
                 constants.append((plugin, scores, known.weighted))
                 key.append((plugin.name, dependence.fragment))
                 scorer.constant = scores
         scorers.append(scorer)
-    standing.scorers = tuple(scorers)
-    standing.constants = standings.constants(tuple(key), lambda: _sum(constants, cycle.nodes.size))
-    return standing.constants
+    template.scorers = tuple(scorers)
+    template.constants = templates.constants(tuple(key), lambda: _sum(constants, cycle.nodes.size))
+    return template.constants
 
 
 def _sum(constants: Sequence[tuple[ScorePlugin, PluginScores, Ints]], count: int) -> Constants:

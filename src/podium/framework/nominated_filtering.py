@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from podium.cluster.crowds import Crowd, Rivals
 from podium.cluster.growth import Rows
+from podium.cluster.nominated_pods import NominatedPods, PodsByRow
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import FilterResult
@@ -26,7 +26,7 @@ _FEW = 32
 Positions = npt.NDArray[np.intp]
 
 
-def try_crowded(
+def filter_with_nominated(
     plugins: Sequence[FilterPlugin],
     extensions: Sequence[PreFilterExtensions],
     cycle: Cycle,
@@ -34,56 +34,60 @@ def try_crowded(
     result: FilterResult,
 ) -> None:
     """Reject those of the rows that do not pass with their nominated pods in place."""
-    crowd = cycle.crowd
-    if not crowd:
+    nominated = cycle.nominated
+    if not nominated:
         return
-    crowded, positions = _crowded(crowd, rows)
-    if not len(crowded):
+    nominated_rows, positions = _rows_with_nominated(nominated, rows)
+    if not len(nominated_rows):
         return
     if all(plugin.name in cycle.skip_filter for plugin in extensions):
-        trial = _together(plugins, cycle, crowd.rivals, crowded)
+        trial = _together(plugins, cycle, nominated.by_row, nominated_rows)
         for status, failed in trial.groups():
             result.override(positions[failed], status)
         return
-    statuses = _one_by_one(plugins, extensions, cycle, crowd.rivals, crowded.tolist())
-    for position, row in zip(positions.tolist(), crowded.tolist(), strict=True):
+    statuses = _one_by_one(plugins, extensions, cycle, nominated.by_row, nominated_rows.tolist())
+    for position, row in zip(positions.tolist(), nominated_rows.tolist(), strict=True):
         if row in statuses:
             result.override(np.array([position], dtype=np.intp), statuses[row])
 
 
-def _crowded(crowd: Crowd, rows: Rows) -> tuple[Positions, Positions]:
-    """The crowded ones among some rows, and where they stand."""
+def _rows_with_nominated(nominated: NominatedPods, rows: Rows) -> tuple[Positions, Positions]:
+    """Those with nominated pods among some rows, and where they stand."""
     if isinstance(rows, slice):
-        crowded = crowd.rows
-        if len(crowded) and (crowded[0] < rows.start or crowded[-1] >= rows.stop):
-            crowded = crowded[(crowded >= rows.start) & (crowded < rows.stop)]
-        return crowded, crowded - rows.start
+        nominated_rows = nominated.rows
+        if len(nominated_rows) and (
+            nominated_rows[0] < rows.start or nominated_rows[-1] >= rows.stop
+        ):
+            nominated_rows = nominated_rows[
+                (nominated_rows >= rows.start) & (nominated_rows < rows.stop)
+            ]
+        return nominated_rows, nominated_rows - rows.start
     if len(rows) <= _FEW:
-        found = [at for at, row in enumerate(rows.tolist()) if row in crowd.rivals]
+        found = [at for at, row in enumerate(rows.tolist()) if row in nominated.by_row]
         positions = np.array(found, dtype=np.intp)
     else:
-        positions = np.flatnonzero(np.isin(rows, crowd.rows))
+        positions = np.flatnonzero(np.isin(rows, nominated.rows))
     return rows[positions], positions
 
 
 def _together(
-    plugins: Sequence[FilterPlugin], cycle: Cycle, rivals: Rivals, crowded: Positions
+    plugins: Sequence[FilterPlugin], cycle: Cycle, by_row: PodsByRow, nominated_rows: Positions
 ) -> FilterResult:
-    """Filter all crowded rows at once, with their nominated pods in place."""
+    """Filter all such rows at once, with their nominated pods in place."""
     if cycle.usage is cycle.cluster.usage:
-        trial = cycle.fork(cycle.cluster.crowds.usage_met_by(cycle.pod))
-        return run_filters(plugins, trial, crowded)
+        trial = cycle.fork(cycle.cluster.nominated_pods.usage_met_by(cycle.pod))
+        return run_filters(plugins, trial, nominated_rows)
     # Within a trial: put them there, and take them away again.
-    usage, rows = cycle.usage, crowded.tolist()
-    ports = {row: usage.ports.used(row) for row in rows if _have_ports(rivals[row])}
+    usage, rows = cycle.usage, nominated_rows.tolist()
+    ports = {row: usage.ports.used(row) for row in rows if _have_ports(by_row[row])}
     for row in rows:
-        for pod in rivals[row]:
+        for pod in by_row[row]:
             usage.add(row, pod)
     try:
-        return run_filters(plugins, cycle.fork(usage), crowded)
+        return run_filters(plugins, cycle.fork(usage), nominated_rows)
     finally:
         for row in rows:
-            for pod in reversed(rivals[row]):
+            for pod in reversed(by_row[row]):
                 usage.remove(row, pod)
         for row, used in ports.items():
             usage.ports.clear(row)
@@ -98,15 +102,15 @@ def _one_by_one(
     plugins: Sequence[FilterPlugin],
     extensions: Sequence[PreFilterExtensions],
     cycle: Cycle,
-    rivals: Rivals,
-    crowded: Sequence[int],
+    by_row: PodsByRow,
+    nominated_rows: Sequence[int],
 ) -> Mapping[int, Status]:
     """Why rows do not pass, each tried with a state of its own."""
     found: dict[int, Status] = {}
     usage = cycle.usage.fork()
-    for row in crowded:
+    for row in nominated_rows:
         trial = cycle.fork(usage)
-        failure = add_pods(extensions, trial, rivals[row], row)
+        failure = add_pods(extensions, trial, by_row[row], row)
         if failure is None:
             failure = run_filters(plugins, trial, np.array([row], dtype=np.intp)).status(0)
         if failure is not None:

@@ -1,0 +1,151 @@
+"""Who observes the engine: metrics, lines on a screen, events for people, the simulator's reports.
+
+The engine says in passing what happens and waits for no answer; nobody subclasses it to watch. An
+`Observer` by itself does nothing, so that each overrides what it wants to hear. Parts of the queue
+are named as users meet them: `active`, `backoff`, `unschedulable`.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from podium.framework.events import Action, ClusterEvent, Resource
+
+if TYPE_CHECKING:
+    from podium.cluster.pod_info import PodInfo
+    from podium.engine.binding_cycle import Binding
+    from podium.engine.decision import Decision
+    from podium.engine.requests import Event
+    from podium.framework.queued import QueuedPod
+    from podium.framework.status import Code, Status
+
+POD_ADDED = ClusterEvent(Resource.UNSCHEDULABLE_POD, Action.ADD)
+POD_UPDATED = ClusterEvent(Resource.UNSCHEDULABLE_POD, Action.UPDATE)
+ATTEMPT_FAILED = ClusterEvent(Resource.ANY, Action.ALL, "ScheduleAttemptFailure")
+BACKOFF_COMPLETE = ClusterEvent(Resource.ANY, Action.ALL, "BackoffComplete")
+POPPED_EARLY = ClusterEvent(Resource.ANY, Action.ALL, "PopFromBackoffQ")
+
+
+class Observer:
+    """Hears everything and does nothing about it."""
+
+    def entered_queue(self, part: str, event: ClusterEvent) -> None:
+        """A pod came into a part of the queue because of an event."""
+
+    def search_started(self, pod: "PodInfo") -> None:
+        """A node is about to be looked for; for a member of a pod group that may happen several
+        times before anything is decided."""
+
+    def search_ended(self, decision: "Decision") -> None:
+        """A node was found, or none; nothing is held yet."""
+
+    def pod_decided(self, decision: "Decision") -> None:
+        """An attempt has ended, in whichever way, and this is its record."""
+
+    def pod_failed(self, queued: "QueuedPod", *, rejected: bool) -> None:
+        """An attempt or a binding failed: the pod was rejected, or something broke."""
+
+    def wait_ended(self, code: "Code", seconds: float) -> None:
+        """A wait at Permit is over."""
+
+    def pod_bound(self, queued: "QueuedPod") -> None:
+        """A pod is bound."""
+
+    def binding_ended(self, binding: "Binding", problem: "Status | None") -> None:
+        """A binding cycle that the driver ran has ended; None: well."""
+
+    def event_told(self, event: "Event") -> None:
+        """There is an event that people are to read."""
+
+    def group_tried(self, profile: str, result: str, seconds: float, deciding_s: float) -> None:
+        """A pod group was tried: `scheduled`, `unschedulable`, `waiting_on_preemption` or `error`;
+        `deciding_s` is the part of the time that it took to decide."""
+
+
+def raise_error(_: Observer, problem: Exception) -> None:
+    raise problem
+
+
+class Observers(Observer):
+    """Several observers as one, told in the order in which they came.
+
+    `on_error` is called with an observer that breaks; by default its error is the engine's. A
+    driver for which observers are somebody else's trouble says so here.
+    """
+
+    def __init__(self) -> None:
+        self._observers: tuple[Observer, ...] = ()
+        self.on_error: Callable[[Observer, Exception], None] = raise_error
+
+    def add(self, observer: Observer) -> None:
+        """Let somebody observe from now on."""
+        self._observers = (*self._observers, observer)
+
+    def entered_queue(self, part: str, event: ClusterEvent) -> None:
+        for each in self._observers:
+            try:
+                each.entered_queue(part, event)
+            except Exception as problem:
+                self.on_error(each, problem)
+
+    def search_started(self, pod: "PodInfo") -> None:
+        for each in self._observers:
+            try:
+                each.search_started(pod)
+            except Exception as problem:
+                self.on_error(each, problem)
+
+    def search_ended(self, decision: "Decision") -> None:
+        for each in self._observers:
+            try:
+                each.search_ended(decision)
+            except Exception as problem:
+                self.on_error(each, problem)
+
+    def pod_decided(self, decision: "Decision") -> None:
+        for each in self._observers:
+            try:
+                each.pod_decided(decision)
+            except Exception as problem:
+                self.on_error(each, problem)
+
+    def pod_failed(self, queued: "QueuedPod", *, rejected: bool) -> None:
+        for each in self._observers:
+            try:
+                each.pod_failed(queued, rejected=rejected)
+            except Exception as problem:
+                self.on_error(each, problem)
+
+    def wait_ended(self, code: "Code", seconds: float) -> None:
+        for each in self._observers:
+            try:
+                each.wait_ended(code, seconds)
+            except Exception as problem:
+                self.on_error(each, problem)
+
+    def pod_bound(self, queued: "QueuedPod") -> None:
+        for each in self._observers:
+            try:
+                each.pod_bound(queued)
+            except Exception as problem:
+                self.on_error(each, problem)
+
+    def binding_ended(self, binding: "Binding", problem: "Status | None") -> None:
+        for each in self._observers:
+            try:
+                each.binding_ended(binding, problem)
+            except Exception as broken:
+                self.on_error(each, broken)
+
+    def event_told(self, event: "Event") -> None:
+        for each in self._observers:
+            try:
+                each.event_told(event)
+            except Exception as problem:
+                self.on_error(each, problem)
+
+    def group_tried(self, profile: str, result: str, seconds: float, deciding_s: float) -> None:
+        for each in self._observers:
+            try:
+                each.group_tried(profile, result, seconds, deciding_s)
+            except Exception as problem:
+                self.on_error(each, problem)

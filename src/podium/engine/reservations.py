@@ -1,0 +1,111 @@
+"""Holding a node for a pod: assume, Reserve, Permit, and taking it all back.
+
+The last part of a scheduling cycle, and of a group's trial; undoing it is done in one place and in
+upstream's order, whoever finds that the node is not to be held any longer (engine spec 5.8, 5.9).
+"""
+
+from podium.cluster.state import CacheError, Cluster
+from podium.engine.decision import Decision
+from podium.framework.cycle import Cycle
+from podium.framework.faults import describe
+from podium.framework.fit_message import one_node_error
+from podium.framework.points import PermitResult
+from podium.framework.profile import Profile
+from podium.framework.status import Code, Status, error
+
+NOBODY_REJECTED = "one or more plugins asked to wait and no plugin rejected pod"
+
+
+class Reservations:
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def assume_and_reserve(
+        self, decision: Decision, cycle: Cycle, profile: Profile, node_name: str
+    ) -> Status | None:
+        """Assume the pod on a node, reserve, ask for permission.
+
+        The answer is Permit's: None to go ahead, or to wait; anything else means that nothing is
+        held and the decision says why.
+        """
+        try:
+            self._cluster.assume(cycle.pod, node_name)
+        except CacheError as problem:
+            return self._fail(decision, error(describe(problem)))
+        self._cluster.nominator.drop(cycle.pod.uid)
+        answer = self._reserve(cycle, profile, node_name)
+        if answer is None:
+            answer = self._permit(decision, cycle, profile, node_name)
+        if answer is not None and answer.code is not Code.WAIT:
+            problems = self.unreserve_and_forget(cycle, profile, node_name)
+            if problems:
+                answer = error("; ".join((answer.message, *problems)))
+            return self._fail(decision, answer)
+        decision.bound = node_name
+        return answer
+
+    def _reserve(self, cycle: Cycle, profile: Profile, node_name: str) -> Status | None:
+        for plugin in profile.reserve:
+            try:
+                answer = plugin.reserve(cycle, node_name)
+            except Exception as problem:
+                answer = error(describe(problem))
+            if answer is None or answer.code is Code.SUCCESS:
+                continue
+            if answer.code.rejected:
+                return answer.by(plugin.name)
+            text = f'running Reserve plugin "{plugin.name}": {answer.message}'
+            return error(text).by(plugin.name)
+        return None
+
+    def _permit(
+        self, decision: Decision, cycle: Cycle, profile: Profile, node_name: str
+    ) -> Status | None:
+        """None if the pod may go on, what the last of those says that want it to wait (their
+        timeouts are the decision's), or why it may not."""
+        waits: dict[str, float] = {}
+        waiting: Status | None = None
+        for plugin in profile.permit:
+            try:
+                answer = plugin.permit(cycle, node_name)
+            except Exception as problem:
+                answer = PermitResult(error(describe(problem)))
+            if answer is None or answer.status.code is Code.SUCCESS:
+                continue
+            if answer.status.code is Code.WAIT:
+                waits[plugin.name] = answer.timeout_s
+                waiting = Status(Code.WAIT, (*answer.status.reasons, NOBODY_REJECTED), plugin.name)
+            elif answer.status.code.rejected:
+                return answer.status.by(plugin.name)
+            else:
+                text = f'running Permit plugin "{plugin.name}": {answer.status.message}'
+                return error(text).by(plugin.name)
+        decision.waits_s = waits
+        return waiting
+
+    def unreserve_and_forget(self, cycle: Cycle, profile: Profile, node_name: str) -> list[str]:
+        """Take back what holding a node did: unreserve in reverse order, then forget the pod.
+
+        Returns what went wrong with it, which stops nothing.
+        """
+        problems: list[str] = []
+        for plugin in reversed(profile.reserve):
+            try:
+                plugin.unreserve(cycle, node_name)
+            except Exception as problem:
+                problems.append(f'running Unreserve plugin "{plugin.name}": {describe(problem)}')
+        try:
+            self._cluster.forget(cycle.pod)
+        except CacheError as problem:
+            problems.append(describe(problem))
+        if cycle.group is not None:
+            self._cluster.nominator.restore(cycle.pod)
+        return problems
+
+    def _fail(self, decision: Decision, status: Status) -> Status:
+        decision.nominated_node = ""
+        decision.is_error = not status.code.rejected
+        decision.message = one_node_error(status) if status.code.rejected else status.message
+        if status.code.rejected:
+            decision.refused_by = status
+        return status

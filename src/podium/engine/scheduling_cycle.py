@@ -1,0 +1,259 @@
+"""The scheduling cycle: one pod, one attempt, from PreFilter to Permit.
+
+    PreFilter ▶ Filter ▶ extenders filter ─┬─▶ PreScore ▶ Score ▶ extenders score ▶ choose
+                   │                       │                                          │
+                   └──── no node ──────────┴─▶ PostFilter          assume ▶ Reserve ▶ Permit
+
+It is a generator: where extenders have a say it yields calls and is resumed with their answers
+(`framework/asking.py`); without any it never stops. Nothing here waits or writes outside: the
+cluster gains an assumed pod on success and the rest is told by the decision. A cycle works on the
+cluster as it was when it began: what changes meanwhile is kept back (`transitions.py`). Every rule
+of what ends an attempt, which text it ends with and what happens to a nomination is from the engine
+spec, sections 5.2 to 5.8.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from podium.cluster.growth import Rows, indices
+from podium.cluster.pod_info import PodInfo
+from podium.cluster.state import Cluster
+from podium.config.types import Extender
+from podium.engine.choice import Choice
+from podium.engine.decision import Decision
+from podium.engine.extending import Candidates, Consultation
+from podium.engine.observer import Observer
+from podium.engine.post_filter import POST_FILTER_SKIPPED, run_post_filters
+from podium.engine.reservations import Reservations
+from podium.engine.returned_nodes import score_returned_nodes
+from podium.engine.search import AttemptError, NodeSearch, limited_to
+from podium.framework.asking import Asking
+from podium.framework.cycle import Cycle
+from podium.framework.diagnosis import Diagnosis
+from podium.framework.extender_rules import EXTENDER, in_calling_order, interested
+from podium.framework.filtering import PreFilterOutcome
+from podium.framework.fit_message import NO_NODES, fit_error
+from podium.framework.pod_group_cycle import PodGroupCycle
+from podium.framework.profile import Profile
+from podium.framework.scoring import ScoringError
+from podium.framework.totals import BestRows, Totals
+
+_NO_CANDIDATES = Candidates(np.zeros(0, dtype=np.intp))
+
+
+class SchedulingCycle:
+    """Runs scheduling cycles, one after another."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        choice: Choice,
+        percentage: int,
+        clock: Callable[[], float],
+        reservations: Reservations,
+        extenders: Sequence[Extender] = (),
+        observer: Observer | None = None,
+    ) -> None:
+        self._cluster = cluster
+        self._choice = choice
+        self._clock = clock
+        self._reservations = reservations
+        self._extenders = in_calling_order(extenders)
+        self._observer = observer or Observer()
+        self._search = NodeSearch(cluster, percentage, extenders)
+        self._names: tuple[str, ...] = ()
+        self._all_rows: npt.NDArray[np.intp] = np.zeros(0, dtype=np.intp)
+        self._names_version = -1
+
+    def run(self, info: PodInfo, profile: Profile) -> Asking[tuple[Decision, Cycle]]:
+        """Find a node for a pod and assume it there; the decision tells how it went."""
+        started = self._clock()
+        decision, cycle = yield from self.find_node(info, profile)
+        if decision.chosen is not None:
+            self._reservations.assume_and_reserve(decision, cycle, profile, decision.chosen)
+        decision.durations_s["total"] = self._clock() - started
+        return decision, cycle
+
+    def find_node(
+        self, info: PodInfo, profile: Profile, group: PodGroupCycle | None = None
+    ) -> Asking[tuple[Decision, Cycle]]:
+        """Find a node for a pod, on its own or as a member of a group; nothing is held yet."""
+        self._observer.search_started(info)
+        decision = Decision(info, profile.name, self._node_names())
+        cycle = Cycle(info, self._cluster)
+        cycle.group = group
+        try:
+            yield from self._find_node(decision, cycle, profile)
+        except (AttemptError, ScoringError) as problem:
+            decision.message = str(problem)
+            decision.is_error = True
+            decision.nominated_node = ""
+        self._observer.search_ended(decision)
+        return decision, cycle
+
+    def _find_node(self, decision: Decision, cycle: Cycle, profile: Profile) -> Asking[None]:
+        self._cluster.node_order()  # the snapshot: its order depends on when it is taken
+        limit = limited_to(cycle)
+        count = self._cluster.nodes.present_count if limit is None else len(limit)
+        if count == 0:
+            decision.message = NO_NODES
+            decision.nominated_node = ""
+            return
+        diagnosis = decision.diagnosis = Diagnosis(count)
+        extenders = self._consult(decision) if self._extenders else None
+        started = self._clock()
+        outcome = decision.pre_filter = profile.run_pre_filters(cycle)
+        filtering = self._clock()
+        decision.durations_s["pre_filter"] = filtering - started
+        if outcome.status is None:
+            found = yield from self._filter(extenders, cycle, profile, outcome, diagnosis)
+        else:
+            found = _NO_CANDIDATES
+            _reject_by_pre_filter(diagnosis, outcome)
+        scoring = self._clock()
+        decision.durations_s["filter"] = scoring - filtering
+        if len(found) == 0:
+            yield from self._post_filter(decision, cycle, profile, diagnosis)
+            decision.durations_s["post_filter"] = self._clock() - scoring
+            return
+        yield from self._choose(extenders, decision, cycle, profile, found)
+        decision.durations_s["score"] = self._clock() - scoring
+
+    def _consult(self, decision: Decision) -> Consultation | None:
+        who = interested(self._extenders, decision.pod.pod)
+        return Consultation(who, decision, self._cluster.nodes) if who else None
+
+    # filtering
+
+    def _filter(
+        self,
+        extenders: Consultation | None,
+        cycle: Cycle,
+        profile: Profile,
+        outcome: PreFilterOutcome,
+        diagnosis: Diagnosis,
+    ) -> Asking[Candidates]:
+        """Nodes that plugins and extenders accept; the nominated one alone if they accept that."""
+        diagnosis.rejectors |= outcome.narrowed_by
+        nominated = self._search.try_nominated(cycle, profile, diagnosis)
+        if nominated is not None:
+            if extenders is None:
+                return Candidates(nominated)
+            alone = yield from self._filter_nominated(extenders, nominated, diagnosis)
+            if len(alone):
+                return alone
+        found = Candidates(self._search.find(cycle, profile, outcome, diagnosis))
+        if extenders is None:
+            return found
+        left = yield from extenders.filter(found, diagnosis)
+        if len(left) != len(found):
+            if not len(left):
+                self._search.note_rejectors(diagnosis)
+            diagnosis.rejectors.add(EXTENDER)
+        return left
+
+    def _filter_nominated(
+        self, extenders: Consultation, row: Rows, diagnosis: Diagnosis
+    ) -> Asking[Candidates]:
+        """What is left of the nominated node. An error only means that all nodes are looked at."""
+        try:
+            left = yield from extenders.filter(Candidates(row), diagnosis)
+        except AttemptError:
+            left = _NO_CANDIDATES
+        if not len(left):
+            diagnosis.results.pop()  # plugins let it pass, and the search comes to it again
+        return left
+
+    # no node
+
+    def _post_filter(
+        self, decision: Decision, cycle: Cycle, profile: Profile, diagnosis: Diagnosis
+    ) -> Asking[None]:
+        if profile.post_filter:
+            if cycle.group is not None and not cycle.group.post_filters:
+                outcome = POST_FILTER_SKIPPED
+            else:
+                outcome = yield from run_post_filters(
+                    profile.post_filter, cycle, diagnosis, decision.note_consulted
+                )
+            decision.post_filter = outcome
+            decision.nominated_node = outcome.nominated_node
+            diagnosis.postfilter_message = outcome.message
+        else:
+            decision.nominated_node = ""
+        decision.message = fit_error(diagnosis)
+
+    # choosing
+
+    def _choose(
+        self,
+        extenders: Consultation | None,
+        decision: Decision,
+        cycle: Cycle,
+        profile: Profile,
+        found: Candidates,
+    ) -> Asking[None]:
+        named = found.names is not None
+        feasible = self._rows_of(found, decision) if named else self._numbers(found.rows)
+        decision.feasible = feasible
+        best: BestRows = feasible
+        if len(feasible) > 1 and (profile.score or self._extenders):
+            if found.returned is not None:
+                scored = score_returned_nodes(profile, cycle, found.returned)
+                decision.pre_score_skipped, decision.scores, total = scored
+                totals = Totals(total)
+            else:
+                rows = feasible if named else found.rows
+                decision.pre_score_skipped = profile.run_pre_scores(cycle, rows)
+                decision.scores, totals = profile.score_rows(cycle, rows)
+            if extenders is not None:
+                added, points = yield from extenders.prioritize(found)
+                if added:
+                    decision.scores = [*decision.scores, *added]
+                    totals = Totals(totals.read() + points)
+            decision.totals = totals.column
+            best = totals.best(feasible)
+        row = self._choice.pick(best, decision.node_names)
+        decision.chosen = decision.node_names[row]
+
+    def _rows_of(self, found: Candidates, decision: Decision) -> npt.NDArray[np.intp]:
+        """The rows of names; one that no node has gets a number behind the table's, in this
+        decision alone. Only nodes that came back in full can have such names."""
+        table = self._cluster.nodes
+        names = found.names_in(table)
+        if found.returned is None:
+            return table.rows_of(names)
+        strangers = dict.fromkeys(n for n in names if not table.is_present(n))
+        first = len(decision.node_names)
+        decision.node_names = (*decision.node_names, *strangers)
+        numbers = {name: first + at for at, name in enumerate(strangers)}
+        rows = [numbers.get(name, table.row(name)) for name in names]
+        return np.array(rows, dtype=np.intp)
+
+    def _numbers(self, rows: Rows) -> npt.NDArray[np.intp]:
+        """Row numbers; those of the whole table are made once and shared."""
+        if not isinstance(rows, slice):
+            return rows
+        if len(self._all_rows) != rows.stop:
+            self._all_rows = indices(rows)
+            self._all_rows.flags.writeable = False
+        return self._all_rows
+
+    def _node_names(self) -> tuple[str, ...]:
+        if self._names_version != self._cluster.nodes.membership:
+            self._names_version = self._cluster.nodes.membership
+            self._names = tuple(self._cluster.nodes.names[: self._cluster.nodes.size])
+        return self._names
+
+
+def _reject_by_pre_filter(diagnosis: Diagnosis, outcome: PreFilterOutcome) -> None:
+    status = outcome.status
+    if status is None or not status.code.rejected:
+        raise AttemptError(status.message if status else "")
+    diagnosis.absent = status
+    diagnosis.prefilter_message = status.message
+    diagnosis.rejectors |= outcome.narrowed_by
+    if status.plugin:
+        diagnosis.rejectors.add(status.plugin)
