@@ -10,6 +10,8 @@ from cyclopts import App, Parameter
 
 from podium.api.errors import InputError, closest, did_you_mean
 from podium.cli.exit_codes import OK
+from podium.cli.line_logging import start_logging
+from podium.cli.printing import print_line
 from podium.cli.user_code import broken, load_code
 from podium.extenders import Extender
 from podium.extenders.extender import verbs_of
@@ -22,7 +24,6 @@ _OPEN_TO_ALL = (
     "podium: {name} answers whoever reaches {host}, in plain text: --tls-cert and --tls-key"
     " encrypt, --client-ca says who may ask"
 )
-_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 @extender.command(name="serve")
@@ -55,9 +56,7 @@ def serve_command(
     podium extender serve licences:Licences --port 8443 --tls-cert tls.crt --tls-key tls.key
     ```
     """
-    logging.basicConfig(
-        level=logging.DEBUG if verbose else logging.INFO, format=_FORMAT, stream=sys.stderr
-    )
+    start_logging(logging.DEBUG if verbose else logging.INFO)
     logging.getLogger("uvicorn").setLevel(logging.INFO if verbose else logging.WARNING)
     if max_request_mib < 1:
         raise InputError("--max-request-mib must be at least 1")
@@ -74,8 +73,8 @@ def serve_command(
 
     def announce(url: str) -> None:
         if listening.is_open_to_all:
-            print(_OPEN_TO_ALL.format(name=name, host=host), file=sys.stderr)
-        print(f"{name} serves {verbs} on {url}", flush=True)
+            print_line(_OPEN_TO_ALL.format(name=name, host=host), error=True)
+        print_line(f"{name} serves {verbs} on {url}")
 
     serve(served, listening, announce)
     return OK

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.apiserver.defaulting.pod_level_resources import effective_amounts
+from podium.workloads.pod_level_resources import effective_amounts
 
 _AMOUNTS = st.dictionaries(
     st.sampled_from(["cpu", "memory", "a/b"]), st.integers(0, 5).map(str), max_size=3
