@@ -24,9 +24,11 @@ async def read_body(
 
     Raises BodyTooLarge, and ClientGone rather than taking a part of a body for the whole.
     """
-    announced = next((value for name, value in headers if name == b"content-length"), b"")
-    if announced.isdigit() and int(announced) > limit:
-        raise BodyTooLarge
+    for name, value in headers:
+        if name == b"content-length":
+            if value.isdigit() and int(value) > limit:
+                raise BodyTooLarge
+            break
     first = await _part(receive)
     body: bytes | bytearray = first.get("body", b"")
     if len(body) > limit:

@@ -24,7 +24,7 @@ from podium.apiserver.requests.registry import Registry
 from podium.apiserver.resources.resource import Resource
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Admitted:
     """A request whose sender is known and may send it; its body need not be here yet."""
 
