@@ -12,6 +12,8 @@ from podium.apiserver.schema.catalogue import notation
 MEDIA_TYPE: Final = "application/vnd.kubernetes.protobuf"
 _MAGIC: Final = b"k8s\x00"
 _OLDER: Final = {("policy", "v1beta1", "Eviction"): ("policy", "v1", "Eviction")}
+_OF_EVERY_GROUP: Final = frozenset({"DeleteOptions"})
+"""Kinds of `meta.k8s.io/v1` that Go's clients send under the version of the resource they act on."""
 
 
 class Enveloped(NamedTuple):
@@ -20,27 +22,43 @@ class Enveloped(NamedTuple):
     value: JsonObject
 
 
-def decode(body: bytes) -> Enveloped:
-    """The object in an envelope; one of an unknown kind has nothing but its kind."""
+class UnknownKind(Exception):
+    """There are no field numbers by which the message could be read."""
+
+    def __init__(self, kind: str, api_version: str) -> None:
+        super().__init__(kind, api_version)
+        self.kind = kind
+        self.api_version = api_version
+
+
+def decode(body: bytes, kind: str = "", api_version: str = "") -> Enveloped:
+    """The object in an envelope; `kind` and `api_version` hold where it does not say its own.
+
+    Raises WireError, or UnknownKind: a message that cannot be read never passes for an empty one.
+    """
     if not body.startswith(_MAGIC):
         raise WireError(
             "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"
         )
-    kind = api_version = ""
     message = b""
     for number, found in fields_of(body[len(_MAGIC) :]):
         if number == 1 and isinstance(found, bytes):
             names = {place: text for place, text in fields_of(found) if isinstance(text, bytes)}
-            api_version = names.get(1, b"").decode("utf-8", "replace")
-            kind = names.get(2, b"").decode("utf-8", "replace")
+            api_version = names.get(1, b"").decode("utf-8", "replace") or api_version
+            kind = names.get(2, b"").decode("utf-8", "replace") or kind
         elif number == 2 and isinstance(found, bytes):
             message = found
+    return Enveloped(kind, api_version, read_message(_schema(kind, api_version).root, message))
+
+
+def _schema(kind: str, api_version: str) -> Schema:
     group, _, version = api_version.rpartition("/")
+    if kind in _OF_EVERY_GROUP:
+        group, version = "meta.k8s.io", "v1"
     try:
-        schema = schema_of(*_OLDER.get((group, version, kind), (group, version, kind)))
+        return schema_of(*_OLDER.get((group, version, kind), (group, version, kind)))
     except KeyError:
-        return Enveloped(kind, api_version, {})
-    return Enveloped(kind, api_version, read_message(schema.root, message))
+        raise UnknownKind(kind, api_version) from None
 
 
 def encode(schema: Schema, value: JsonObject) -> bytes:
