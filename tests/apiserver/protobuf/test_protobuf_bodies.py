@@ -113,9 +113,7 @@ def test_delete_options_that_cannot_be_read_are_refused(message: bytes) -> None:
     api = Api()
     api.create(CONFIG_MAPS, config_map("a"))
 
-    answer = send(
-        api, "DELETE", f"{CONFIG_MAPS}/a", enveloped("v1", "DeleteOptions", message)
-    )
+    answer = send(api, "DELETE", f"{CONFIG_MAPS}/a", enveloped("v1", "DeleteOptions", message))
 
     assert answer.status == 400
     assert api.ask("GET", f"{CONFIG_MAPS}/a").status == 200
@@ -150,3 +148,37 @@ def test_an_envelope_without_a_kind_holds_what_the_path_says() -> None:
 
     assert send(api, "POST", CONFIG_MAPS, enveloped("", "", message)).status == 201
     assert api.get(f"{CONFIG_MAPS}/a")["data"] == {"key": "value"}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        bytes_field(1, bytes_field(14, b"") * 400_000),  # finalizers
+        bytes_field(2, b"") * 400_000,  # entries of data
+        number_field(15, 1) * 400_000,  # fields that nobody knows
+    ],
+)
+def test_messages_of_too_many_fields_are_refused(message: bytes) -> None:
+    answer = send(Api(), "POST", CONFIG_MAPS, enveloped("v1", "ConfigMap", message))
+
+    assert answer.status == 400
+    assert "exceeded max number of fields (200000)" in answer.message
+
+
+def test_messages_that_are_nested_too_deeply_are_refused() -> None:
+    schema: dict[str, Any] = {}
+    for _ in range(300):
+        schema = {"not": schema}
+    version = {"name": "v1", "schema": {"openAPIV3Schema": schema}}
+    root = schema_of("apiextensions.k8s.io", "v1", "CustomResourceDefinition").root
+    message = write_message(root, {"spec": {"versions": [version]}})
+
+    answer = send(
+        Api(),
+        "POST",
+        DEFINITIONS,
+        enveloped("apiextensions.k8s.io/v1", "CustomResourceDefinition", message),
+    )
+
+    assert answer.status == 400
+    assert "exceeded max depth" in answer.message

@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.protobuf.reading import read_message
-from podium.apiserver.protobuf.wire import WireError, bytes_field, fields_of
+from podium.apiserver.protobuf.wire import FieldReader, WireError, bytes_field
 from podium.apiserver.protobuf.writing import write_message
 from podium.apiserver.schema import Schema, schema_of
 from podium.apiserver.schema.catalogue import notation
@@ -13,7 +13,7 @@ MEDIA_TYPE: Final = "application/vnd.kubernetes.protobuf"
 _MAGIC: Final = b"k8s\x00"
 _OLDER: Final = {("policy", "v1beta1", "Eviction"): ("policy", "v1", "Eviction")}
 _OF_EVERY_GROUP: Final = frozenset({"DeleteOptions"})
-"""Kinds of `meta.k8s.io/v1` that Go's clients send under the version of the resource they act on."""
+"""Kinds of `meta.k8s.io/v1` that Go's clients send under the version of what they act on."""
 
 
 class Enveloped(NamedTuple):
@@ -40,15 +40,21 @@ def decode(body: bytes, kind: str = "", api_version: str = "") -> Enveloped:
         raise WireError(
             "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"
         )
-    message = b""
-    for number, found in fields_of(body[len(_MAGIC) :]):
-        if number == 1 and isinstance(found, bytes):
-            names = {place: text for place, text in fields_of(found) if isinstance(text, bytes)}
-            api_version = names.get(1, b"").decode("utf-8", "replace") or api_version
-            kind = names.get(2, b"").decode("utf-8", "replace") or kind
-        elif number == 2 and isinstance(found, bytes):
+    reader = FieldReader()
+    message = memoryview(b"")
+    for number, found in reader.fields_of(memoryview(body)[len(_MAGIC) :]):
+        if number == 1 and isinstance(found, memoryview):
+            names = {
+                place: str(text, "utf-8", "replace")
+                for place, text in reader.fields_of(found)
+                if isinstance(text, memoryview)
+            }
+            api_version = names.get(1) or api_version
+            kind = names.get(2) or kind
+        elif number == 2 and isinstance(found, memoryview):
             message = found
-    return Enveloped(kind, api_version, read_message(_schema(kind, api_version).root, message))
+    root = _schema(kind, api_version).root
+    return Enveloped(kind, api_version, read_message(root, message, reader))
 
 
 def _schema(kind: str, api_version: str) -> Schema:
