@@ -163,22 +163,3 @@ def test_messages_of_too_many_fields_are_refused(message: bytes) -> None:
 
     assert answer.status == 400
     assert "exceeded max number of fields (200000)" in answer.message
-
-
-def test_messages_that_are_nested_too_deeply_are_refused() -> None:
-    schema: dict[str, Any] = {}
-    for _ in range(300):
-        schema = {"not": schema}
-    version = {"name": "v1", "schema": {"openAPIV3Schema": schema}}
-    root = schema_of("apiextensions.k8s.io", "v1", "CustomResourceDefinition").root
-    message = write_message(root, {"spec": {"versions": [version]}})
-
-    answer = send(
-        Api(),
-        "POST",
-        DEFINITIONS,
-        enveloped("apiextensions.k8s.io/v1", "CustomResourceDefinition", message),
-    )
-
-    assert answer.status == 400
-    assert "exceeded max depth" in answer.message

@@ -3,6 +3,7 @@
 from typing import Final, NamedTuple
 
 from podium.apiserver.json_values import JsonObject
+from podium.apiserver.protobuf.message_numbers import fields_of_message
 from podium.apiserver.protobuf.reading import read_message
 from podium.apiserver.protobuf.wire import FieldReader, WireError, bytes_field
 from podium.apiserver.protobuf.writing import write_message
@@ -62,9 +63,12 @@ def _schema(kind: str, api_version: str) -> Schema:
     if kind in _OF_EVERY_GROUP:
         group, version = "meta.k8s.io", "v1"
     try:
-        return schema_of(*_OLDER.get((group, version, kind), (group, version, kind)))
+        schema = schema_of(*_OLDER.get((group, version, kind), (group, version, kind)))
     except KeyError:
         raise UnknownKind(kind, api_version) from None
+    if not fields_of_message(schema.root.group, schema.root.name):
+        raise UnknownKind(kind, api_version)
+    return schema
 
 
 def encode(schema: Schema, value: JsonObject) -> bytes:
