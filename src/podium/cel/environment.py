@@ -9,6 +9,8 @@ from typing import Any
 
 from podium.cel.checker import Checker
 from podium.cel.compiler import Compiler
+from podium.cel.costs.declarations import SizeOfPath
+from podium.cel.costs.estimator import estimate_cost
 from podium.cel.errors import (
     CancelledError,
     CelError,
@@ -34,11 +36,12 @@ from podium.cel.functions.urls import URLS
 from podium.cel.functions.versions import VERSIONS
 from podium.cel.library import Functions
 from podium.cel.parser import parse
-from podium.cel.re2 import PatternError, compile_pattern
+from podium.cel.patterns import PatternError, compile_pattern
 from podium.cel.syntax import (
     Bind,
     Call,
     Comprehension,
+    Ident,
     Literal,
     Node,
     OptionalMap,
@@ -88,22 +91,38 @@ _CONSTANT_TIME = frozenset({
 class Program:
     """A compiled expression, to be run with values for its variables."""
 
-    __slots__ = ("_code", "_frame_size", "_metered", "result")
+    __slots__ = ("_code", "_frame_size", "_metered", "max_cost", "names", "result")
 
-    def __init__(self, code: Code, frame_size: int, result: Type, *, metered: bool) -> None:
+    def __init__(
+        self,
+        code: Code,
+        frame_size: int,
+        result: Type,
+        *,
+        metered: bool,
+        max_cost: int = 0,
+        names: frozenset[str] = frozenset(),
+    ) -> None:
         self._code = code
         self._frame_size = frame_size
         self._metered = metered
         self.result = result
+        self.max_cost = max_cost
+        self.names = names
+        """The variables that the expression speaks of."""
 
     def run(self, *values: Any) -> Any:
         """The value of the expression; raises CelError."""
-        meter = Meter() if self._metered else None
+        try:
+            return self.run_metered(Meter() if self._metered else None, *values)
+        except CancelledError as stopped:
+            raise CelError(str(stopped)) from None
+
+    def run_metered(self, meter: Meter | None, *values: Any) -> Any:
+        """The value, paid for from a meter; raises CancelledError when that is empty."""
         frame = [meter, *values, *[None] * (self._frame_size - len(values) - 1)]
         try:
             return self._code(frame)
-        except CancelledError as stopped:
-            raise CelError(str(stopped)) from None
         except RecursionError:
             raise CelError("evaluation is nested too deeply") from None
 
@@ -114,10 +133,16 @@ class Environment:
         variables: Mapping[str, Type],
         fields: Mapping[Type, Mapping[str, Type]] | None = None,
         functions: Functions = ALL_FUNCTIONS,
+        *,
+        size_of_path: SizeOfPath | None = None,
+        is_metered: bool = False,
     ) -> None:
+        """`is_metered` programs always count what they spend, others only if it can grow."""
         self._variables = dict(variables)
         self._fields = fields or {}
         self._functions = functions
+        self._size_of_path = size_of_path
+        self._is_metered = is_metered
 
     def compile(self, source: str) -> Program:
         """Parse, check and compile; raises CompileError."""
@@ -137,10 +162,18 @@ class Environment:
         checker.issues.extend(_literal_issues(tree))
         if checker.issues:
             raise CompileError(describe_issues(source, checker.issues))
-        metered = len(source) > _SHORT_SOURCE or _can_grow(tree)
+        metered = self._is_metered or len(source) > _SHORT_SOURCE or _can_grow(tree)
         compiler = Compiler(checker, tuple(self._variables), meter=metered)
         code = compiler.compile(tree)
-        return Program(code, compiler.frame_size, checker.type_of(tree), metered=metered)
+        sizes = self._size_of_path
+        return Program(
+            code,
+            compiler.frame_size,
+            checker.type_of(tree),
+            metered=metered,
+            max_cost=estimate_cost(tree, checker, sizes) if sizes is not None else 0,
+            names=frozenset(node.name for node in walk(tree) if isinstance(node, Ident)),
+        )
 
 
 def _literal_issues(tree: Node) -> Iterator[IssueError]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 
 from podium.cel.errors import CelError, unreadable
+from podium.cel.functions.charges import looking_up
 from podium.cel.functions.operators import (
     checked_duration,
     checked_timestamp,
@@ -29,22 +30,30 @@ _TIMESTAMP = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:([Zz])|([+-])(\d\d):(\d\d))"
 )
 _OFFSET = re.compile(r"([+-]?)(\d\d):(\d\d)")
+_MAX_DIGITS = 19
+_MAX_LENGTH = 1_000
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
 def parse_duration(text: str) -> Duration:
-    """Go's duration syntax: `1h30m`, `-1.5s`, `0`."""
+    """Go's duration syntax: `1h30m`, `-1.5s`, `0`; nothing longer than anybody would write."""
+    if len(text) > _MAX_LENGTH:
+        raise unreadable("google.protobuf.Duration")
     body = text[1:] if text[:1] in ("-", "+") else text
     if body == "0":
         return Duration(0)
     nanos, at = 0, 0
-    while at < len(body):
+    while at < len(body) and nanos <= INT64_MAX:
         part = _DURATION_PART.match(body, at)
         if part is None:
             break
         whole, fraction = (part[1], part[2] or "") if part[1] else ("0", part[4])
         unit = _UNITS[part[3] or part[5]]
-        nanos += int(whole) * unit + (
+        if len(whole.lstrip("0")) > _MAX_DIGITS:
+            break
+        # upstream: digits of a fraction that fit no 64 bits are left out
+        fraction = fraction[:_MAX_DIGITS]
+        nanos += int(whole.lstrip("0") or "0") * unit + (
             int(fraction) * unit // 10 ** len(fraction) if fraction else 0
         )
         at = part.end()
@@ -130,11 +139,11 @@ _PARTS: dict[str, Callable[[datetime.datetime], int]] = {
 
 
 def _declare_part(name: str, part: Callable[[datetime.datetime], int]) -> None:
-    @MOMENTS.define(f"(timestamp).{name}() -> int")
+    @MOMENTS.define(f"(timestamp).{name}() -> int", cost=looking_up)
     def _utc(moment: Timestamp) -> int:
         return part(_date(moment, "UTC"))
 
-    @MOMENTS.define(f"(timestamp).{name}(string) -> int")
+    @MOMENTS.define(f"(timestamp).{name}(string) -> int", cost=looking_up)
     def _zoned(moment: Timestamp, zone: str) -> int:
         return part(_date(moment, zone))
 

@@ -8,6 +8,7 @@ import math
 from typing import Any
 
 from podium.cel.errors import CelError
+from podium.cel.functions.charges import adding, adding_lists, comparing
 from podium.cel.library import Functions
 from podium.cel.ordering import less
 from podium.cel.values import (
@@ -48,11 +49,6 @@ def checked_timestamp(nanos: int) -> Timestamp:
     if not MIN_TIMESTAMP_NANOS <= nanos <= MAX_TIMESTAMP_NANOS:
         raise CelError("timestamp overflow")
     return Timestamp(nanos)
-
-
-def text_cost(*values: Any) -> int:
-    """A tenth of a unit for each character read or made, at least one."""
-    return max(1, sum(len(v) for v in values if isinstance(v, str | bytes)) // 10 + 1)
 
 
 # The compiler handles these itself; the checker needs their types.
@@ -103,17 +99,13 @@ def _add_uint(left: int, right: int) -> Uint:
     "_+_(double, double) -> double",
     "_+_(string, string) -> string",
     "_+_(bytes, bytes) -> bytes",
-    cost=text_cost,
+    cost=adding,
 )
 def _add(left: Any, right: Any) -> Any:
     return left + right
 
 
-def _added_length(left: list[Any], right: list[Any], *_: Any) -> int:
-    return 1 + len(left) + len(right)
-
-
-@_define("_+_(list<T>, list<T>) -> list<T>", cost=_added_length)
+@_define("_+_(list<T>, list<T>) -> list<T>", cost=adding_lists)
 def _add_lists(left: list[Any], right: list[Any]) -> list[Any]:
     return left + right
 
@@ -241,22 +233,22 @@ _COMPARABLE = (
 )
 
 
-@_define(*(f"_<_({kinds}) -> bool" for kinds in _COMPARABLE), cost=text_cost)
+@_define(*(f"_<_({kinds}) -> bool" for kinds in _COMPARABLE), cost=comparing)
 def _less(left: Any, right: Any) -> bool:
     return less(left, right)
 
 
-@_define(*(f"_>_({kinds}) -> bool" for kinds in _COMPARABLE), cost=text_cost)
+@_define(*(f"_>_({kinds}) -> bool" for kinds in _COMPARABLE), cost=comparing)
 def _greater(left: Any, right: Any) -> bool:
     return less(right, left)
 
 
-@_define(*(f"_<=_({kinds}) -> bool" for kinds in _COMPARABLE), cost=text_cost)
+@_define(*(f"_<=_({kinds}) -> bool" for kinds in _COMPARABLE), cost=comparing)
 def _at_most(left: Any, right: Any) -> bool:
     return less(left, right) or _same(left, right)
 
 
-@_define(*(f"_>=_({kinds}) -> bool" for kinds in _COMPARABLE), cost=text_cost)
+@_define(*(f"_>=_({kinds}) -> bool" for kinds in _COMPARABLE), cost=comparing)
 def _at_least(left: Any, right: Any) -> bool:
     return less(right, left) or _same(left, right)
 
