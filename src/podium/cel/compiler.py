@@ -25,7 +25,7 @@ from podium.cel.evaluation import (
     metered,
     variable,
 )
-from podium.cel.functions.charges import compiling
+from podium.cel.functions.charges import FAILED_PATTERN, compiling
 from podium.cel.library import ONE_UNIT, Overload
 from podium.cel.mismatches import mismatch
 from podium.cel.patterns import PatternError, TooLarge
@@ -414,7 +414,12 @@ def _call_metered(overloads: list[Overload], codes: list[Code], *, certain: bool
     def call(frame: Frame) -> Any:
         values = [code(frame) for code in codes]
         overload = only if certain else _pick(overloads, values)
-        result = overload.run(*values)
+        try:
+            result = overload.run(*values)
+        except CelError:
+            # An operator may absorb the error, but not the work that it took to find it.
+            frame[METER].charge(overload.cost(*values, ""))
+            raise
         frame[METER].charge(overload.cost(*values, result))
         return result
 
@@ -432,6 +437,7 @@ def _pattern_metered(code: Code) -> Code:
             except TooLarge:
                 raise cost_exceeded() from None
             except PatternError as problem:
+                frame[METER].charge(FAILED_PATTERN + len(pattern))
                 raise CelError(str(problem)) from None
         return pattern
 

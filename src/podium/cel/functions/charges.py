@@ -13,6 +13,7 @@ from podium.cel.values import size_of
 
 _CALL_AND_LIST = 11
 _PARSE = 20
+FAILED_PATTERN = 300
 _COPIED_PER_UNIT = 50
 """Elements or characters that are copied in the time of a unit."""
 
@@ -43,6 +44,15 @@ def converting(value: Any, *_: Any) -> int:
 def looking_up(*_: Any) -> int:
     """The parts of a moment; upstream counts one unit."""
     return _PARSE
+
+
+def rewriting(text: str, *_: Any) -> int:
+    """Character by character; upstream counts it as reading, which only ASCII is here."""
+    return a_tenth(len(text)) if text.isascii() else len(text) // 3 + 1
+
+
+def quoting(text: str, *_: Any) -> int:
+    return len(text) // 3 + 1
 
 
 def reading_twice(text: Any, *_: Any) -> int:
@@ -84,12 +94,12 @@ def matching(text: str, pattern: str, *_: Any) -> int:
 
 def compiling(pattern: str) -> int:
     """A pattern that is no literal, when it is first met; upstream counts nothing."""
-    return 300 + 3 * compile_pattern(pattern).instructions
+    return FAILED_PATTERN + 3 * compile_pattern(pattern).instructions
 
 
 def matching_all(text: str, pattern: str, *rest: Any) -> int:
-    """upstream counts no result; here each match takes as long as two units."""
-    return matching(text, pattern) + 2 * len(rest[-1])
+    """upstream counts no result; here each match takes as long as ten units."""
+    return matching(text, pattern) + 10 * len(rest[-1])
 
 
 def replacing(text: str, *rest: Any) -> int:

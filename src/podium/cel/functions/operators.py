@@ -87,7 +87,8 @@ def _negate_double(number: float) -> float:
 
 @_define("_+_(int, int) -> int")
 def _add_int(left: int, right: int) -> int:
-    return checked_int(left + right)
+    total = left + right
+    return total if INT64_MIN <= total <= INT64_MAX else checked_int(total)
 
 
 @_define("_+_(uint, uint) -> uint")

@@ -14,8 +14,10 @@ from podium.cel.functions.charges import (
     joining,
     matching,
     matching_all,
+    quoting,
     reading,
     replacing,
+    rewriting,
     splitting,
     traversing,
 )
@@ -133,12 +135,12 @@ def _substring(text: str, start: int, end: int) -> str:
     return text[start:end]
 
 
-@_define("(string).lowerAscii() -> string", cost=reading)
+@_define("(string).lowerAscii() -> string", cost=rewriting)
 def _lower_ascii(text: str) -> str:
     return text.lower() if text.isascii() else text.translate(_LOWER)
 
 
-@_define("(string).upperAscii() -> string", cost=reading)
+@_define("(string).upperAscii() -> string", cost=rewriting)
 def _upper_ascii(text: str) -> str:
     return text.upper() if text.isascii() else text.translate(_UPPER)
 
@@ -187,7 +189,7 @@ def _join(parts: list[str], separator: str) -> str:
     return separator.join(parts)
 
 
-@_define("strings.quote(string) -> string", cost=reading)
+@_define("strings.quote(string) -> string", cost=quoting)
 def _quote(text: str) -> str:
     return f'"{text.translate(_ESCAPES)}"'
 

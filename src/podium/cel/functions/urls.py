@@ -65,12 +65,16 @@ def _unescaped(text: str) -> str:
     return raw.decode(errors="replace")
 
 
-@_define("url(string) -> url", cost=parsing)
+def _url_cost(text: str, *_: object) -> int:
+    return parsing(text) + len(text) // 2
+
+
+@_define("url(string) -> url", cost=_url_cost)
 def _url(text: str) -> Url:
     return Url(_parse(text))
 
 
-@_define("isURL(string) -> bool", cost=parsing)
+@_define("isURL(string) -> bool", cost=_url_cost)
 def is_url(text: str) -> bool:
     try:
         _parse(text)
