@@ -88,7 +88,8 @@ class Compiler:
             case Call():
                 return self._call(node)
             case ListLiteral():
-                return self._paid(self._list(node), LIST_BASE)
+                is_constant = all(isinstance(item, Literal) for item in node.elements)
+                return self._paid(self._list(node), 0 if is_constant else LIST_BASE)
             case MapLiteral():
                 return self._paid(self._map(node), MAP_BASE)
             case Comprehension():
@@ -303,7 +304,7 @@ class Compiler:
         positions = tuple(self._new_variable() for _ in node.names)
         scope = dict(zip(node.names, map(variable, positions), strict=True))
         fold = FOLD_COSTS[node.kind]
-        self._due += fold.start
+        self._due += fold.result
         condition, turn = self._apart(scope, node.condition)
         body, chosen = self._apart(scope, node.body)
         chosen += fold.chosen

@@ -22,7 +22,7 @@ from podium.cel.evaluation import Code, Meter
 from podium.cel.functions.addresses import ADDRESSES
 from podium.cel.functions.conversions import CONVERSIONS
 from podium.cel.functions.formats import FORMATS
-from podium.cel.functions.lists import LISTS
+from podium.cel.functions.lists import ATTRIBUTE_LISTS, LISTS
 from podium.cel.functions.moments import (
     MOMENTS,
     parse_duration,
@@ -49,7 +49,7 @@ from podium.cel.syntax import (
 )
 from podium.cel.types import Type
 
-ALL_FUNCTIONS = Functions(
+RULE_FUNCTIONS = Functions(
     OPERATORS,
     CONVERSIONS,
     TEXT,
@@ -62,6 +62,9 @@ ALL_FUNCTIONS = Functions(
     URLS,
     FORMATS,
 )
+"""What rules of custom resources may call."""
+ALL_FUNCTIONS = Functions(RULE_FUNCTIONS, ATTRIBUTE_LISTS)
+"""The same, and what only devices have."""
 
 _LITERAL_CHECKS: Mapping[str, Callable[[str], object]] = {
     "matches": compile_pattern,
@@ -136,8 +139,10 @@ class Environment:
         *,
         size_of_path: SizeOfPath | None = None,
         is_metered: bool = False,
+        has_bindings: bool = True,
     ) -> None:
         """`is_metered` programs always count what they spend, others only if it can grow."""
+        self._has_bindings = has_bindings
         self._variables = dict(variables)
         self._fields = fields or {}
         self._functions = functions
@@ -157,6 +162,10 @@ class Environment:
 
     def _compile(self, source: str) -> Program:
         tree = parse(source)
+        if not self._has_bindings:
+            for node in walk(tree):
+                if isinstance(node, Bind):
+                    raise IssueError("undeclared reference to 'cel' (in container '')", node.offset)
         checker = Checker(self._variables, self._fields, self._functions)
         checker.check(tree)
         checker.issues.extend(_literal_issues(tree))

@@ -6,9 +6,11 @@ The same interface as that of the built-in kinds (`requests/rules.py`).
 from typing import Final
 
 from podium.apiserver.crds.defaults import fill_defaults
-from podium.apiserver.crds.expressions import has_rules, rule_errors
+from podium.apiserver.crds.expressions import rule_errors
 from podium.apiserver.crds.list_items import repeated_items
+from podium.apiserver.crds.patterns import MAX_WORK, bounded_matching
 from podium.apiserver.crds.pruning import pruned
+from podium.apiserver.crds.rule_tree import build_rule_tree
 from podium.apiserver.crds.serving import schema_of_version, version_of
 from podium.apiserver.crds.shapes import custom_schema
 from podium.apiserver.crds.structural import read_schema
@@ -30,7 +32,7 @@ class CustomRules:
         self._resource = resource
         written = schema_of_version(crd, resource.version)
         self._root = read_schema(written)
-        self._written = written if has_rules(written) else None
+        self._rules = build_rule_tree(written)
         subresources = version_of(crd, resource.version).get("subresources") or {}
         self._has_status = subresources.get("status") is not None
         self.scale: JsonObject | None = subresources.get("scale")
@@ -87,9 +89,11 @@ class CustomRules:
         errors = self._kind_errors(obj)
         if errors:
             return errors
+        with bounded_matching(MAX_WORK):
+            found = problems(obj, self._root, "")
         errors = [
             *meta_errors(meta_of(obj), self._resource.namespaced, subdomain_problems),
-            *problems(obj, self._root, ""),
+            *found,
             *self._scale_errors(obj),
             *repeated_items(obj, self._root),
         ]
@@ -105,9 +109,11 @@ class CustomRules:
         if subresource == "status":
             status = self._root.properties.get("status")
             if status is not None and "status" in new:
-                errors += problems(new["status"], status, "status", old.get("status"))
+                with bounded_matching(MAX_WORK):
+                    errors += problems(new["status"], status, "status", old.get("status"))
         else:
-            errors += problems(new, self._root, "", old)
+            with bounded_matching(MAX_WORK):
+                errors += problems(new, self._root, "", old)
         errors += self._scale_errors(new)
         if not repeated_items(old, self._root):
             errors += repeated_items(new, self._root)
@@ -116,9 +122,9 @@ class CustomRules:
     def _with_broken_rules(
         self, errors: list[FieldError], new: JsonObject, old: JsonObject | None
     ) -> list[FieldError]:
-        if self._written is None:
+        if self._rules is None:
             return errors
-        return errors + rule_errors(self._written, new, old, errors)
+        return errors + rule_errors(self._rules, new, old, errors)
 
     def _kind_errors(self, obj: JsonObject) -> list[FieldError]:
         errors = []

@@ -11,31 +11,36 @@ MAP_BASE: Final = 30
 
 
 class FoldCost(NamedTuple):
-    """Units once, for each turn, and for a turn whose condition holds or that has none."""
+    """Units to begin, for the result, for each turn, and for a turn that is taken in.
 
-    start: int
+    Beginning costs in advance only: at run time the empty list or map is a constant.
+    """
+
+    begin: int
+    result: int
     turn: int
     chosen: int
 
+    @property
+    def start(self) -> int:
+        return self.begin + self.result
 
-_LIST_RESULT: Final = LIST_BASE + 1
-_MAP_RESULT: Final = MAP_BASE + 1
 
 FOLD_COSTS: Final = {
     # not_strictly_false(result), result && condition
-    "all": FoldCost(1, 3, 0),
+    "all": FoldCost(0, 1, 3, 0),
     # not_strictly_false(!result), result || condition
-    "exists": FoldCost(1, 4, 0),
+    "exists": FoldCost(0, 1, 4, 0),
     # condition ? result + 1 : result, and at last result == 1
-    "exists_one": FoldCost(2, 1, 1),
+    "exists_one": FoldCost(0, 2, 1, 1),
     # condition ? result + [variable] : result
-    "filter": FoldCost(_LIST_RESULT, 1, 2 + LIST_BASE),
+    "filter": FoldCost(LIST_BASE, 1, 1, 2 + LIST_BASE),
     # result + [body]
-    "map": FoldCost(_LIST_RESULT, 1, 1 + LIST_BASE),
-    "sortBy": FoldCost(_LIST_RESULT, 1, 1 + LIST_BASE),
-    "transformList": FoldCost(_LIST_RESULT, 1, 1 + LIST_BASE),
+    "map": FoldCost(LIST_BASE, 1, 1, 1 + LIST_BASE),
+    "sortBy": FoldCost(LIST_BASE, 1, 1, 1 + LIST_BASE),
+    "transformList": FoldCost(LIST_BASE, 1, 1, 1 + LIST_BASE),
     # insert(result, key, body)
-    "transformMap": FoldCost(_MAP_RESULT, 1, 2),
+    "transformMap": FoldCost(MAP_BASE, 1, 1, 2),
     # insert(result, body)
-    "transformMapEntry": FoldCost(_MAP_RESULT, 1, 1),
+    "transformMapEntry": FoldCost(MAP_BASE, 1, 1, 1),
 }

@@ -24,6 +24,7 @@ from podium.cel.ordering import less, sorted_by_keys
 from podium.cel.values import Duration, Uint, contains, equal, not_equal
 
 LISTS = Functions()
+ATTRIBUTE_LISTS = Functions()
 _define = LISTS.define
 
 _MOST_ATTRIBUTE_VALUES = 48
@@ -165,7 +166,7 @@ def _range(count: int) -> list[int]:
 # device attributes that are lists
 
 
-@_define("(dyn).includes(dyn) -> bool", cost=sized)
+@ATTRIBUTE_LISTS.define("(dyn).includes(dyn) -> bool", cost=sized)
 def _includes(target: Any, wanted: Any) -> bool:
     values = target if isinstance(target, list) else [target]
     if len(values) > _MOST_ATTRIBUTE_VALUES:
