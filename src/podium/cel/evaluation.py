@@ -36,8 +36,8 @@ class Meter:
     def charge_once(self, text: str, cost: Callable[[str], int]) -> None:
         """Pay for preparing a text when it is first met."""
         if text not in self._seen:
-            self._seen.add(text)
             self.charge(cost(text))
+            self._seen.add(text)
 
 
 def metered(code: Code, cost: int) -> Code:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from podium.apiserver.crds.accepting import is_established
+from podium.apiserver.crds.allowances import TooManyChecks, bounded_checks
 from podium.apiserver.crds.defaults import fill_defaults
 from podium.apiserver.crds.patterns import MAX_INSTRUCTIONS, MAX_WORK, bounded_matching
 from podium.apiserver.crds.rule_costs import excess_of_rules, rule_cost_errors
@@ -233,8 +234,11 @@ def _schema_errors(schema: JsonObject, path: str, *, is_unchanged: bool) -> list
     errors += structural
     used = usage_errors(schema, path)
     if not structural and not used:
-        with bounded_matching(MAX_WORK):
-            errors += _default_errors(read_schema(schema), path)
+        try:
+            with bounded_matching(MAX_WORK), bounded_checks():
+                errors += _default_errors(read_schema(schema), path)
+        except TooManyChecks as problem:
+            return [*errors, forbidden(path, f"defaults: {problem}")]
         if has_rules(schema):
             errors += rule_cost_errors(schema, path, is_unchanged=is_unchanged)
     return errors + used

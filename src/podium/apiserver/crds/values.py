@@ -9,6 +9,7 @@ import math
 from typing import Final
 
 from podium.api.go_quoting import quoted
+from podium.apiserver.crds.allowances import spend_checks
 from podium.apiserver.crds.formats import fits, is_known
 from podium.apiserver.crds.patterns import matches
 from podium.apiserver.crds.structural import Node, read_schema
@@ -36,10 +37,11 @@ def problems(value: JsonValue, node: Node, path: str, old: object = _MISSING) ->
     """Everything about a value that its schema does not allow."""
     if old is not _MISSING and old == value:
         return []
+    spend_checks(1)
     conditions = node.conditions
     found = _type_problems(value, node, path)
     if value is None:
-        return found + _listed_problems(value, conditions, path)
+        return found + _listed_problems(value, node, path)
     found += _combination_problems(value, conditions, path)
     if isinstance(value, str):
         found += _text_problems(value, conditions, path)
@@ -47,7 +49,7 @@ def problems(value: JsonValue, node: Node, path: str, old: object = _MISSING) ->
         found += _number_problems(value, node, path)
     elif isinstance(value, list):
         found += _list_problems(value, node, path, old)
-    found += _listed_problems(value, conditions, path)
+    found += _listed_problems(value, node, path)
     if isinstance(value, dict):
         found += _object_problems(value, node, path, old)
     return found
@@ -83,6 +85,7 @@ def _combination_problems(value: JsonValue, conditions: JsonObject, path: str) -
     found: list[FieldError] = []
     for name, least in (("anyOf", "at least one schema (anyOf)"), ("oneOf", "")):
         alternatives = conditions.get(name) or ()
+        spend_checks(3 * len(alternatives))
         results = [problems(value, read_schema(each), path) for each in alternatives]
         fitting = sum(1 for result in results if not result)
         if not results or fitting == 1 or (fitting and least):
@@ -91,6 +94,7 @@ def _combination_problems(value: JsonValue, conditions: JsonObject, path: str) -
         found.append(invalid(_NOWHERE, "", f"{quoted(path)} must validate {told}"))
         if not fitting:
             found += sorted(results, key=len)[0]
+    spend_checks(3 * len(conditions.get("allOf") or ()))
     everything = [
         problems(value, read_schema(each), path) for each in conditions.get("allOf") or ()
     ]
@@ -158,9 +162,12 @@ def _out_of_range(value: int | float, bound: int | float, words: str, path: str)
     return invalid(path, value, f"{path} in body should be {words} {go_value(shown)}")
 
 
-def _listed_problems(value: JsonValue, conditions: JsonObject, path: str) -> list[FieldError]:
-    allowed = conditions.get("enum")
-    if not allowed or any(each == value and _same_kind(each, value) for each in allowed):
+def _listed_problems(value: JsonValue, node: Node, path: str) -> list[FieldError]:
+    allowed = node.conditions.get("enum")
+    if not allowed or (isinstance(value, str) and value in node.listed_texts):
+        return []
+    spend_checks(len(allowed) // 5)
+    if any(each == value and _same_kind(each, value) for each in allowed):
         return []
     shown = [each if isinstance(each, str) else go_json(each) for each in allowed]
     return [not_supported(path, value, shown)]
@@ -218,7 +225,9 @@ def _object_problems(value: JsonObject, node: Node, path: str, old: object) -> l
         if key in value:
             place = f"{path}.{key}" if path else key
             found += problems(value[key], below, place, before.get(key, _MISSING))
+    spend_checks((len(node.properties) + len(conditions.get("required") or ())) // 10)
     for key in conditions.get("required") or ():
         if key not in value:
+            spend_checks(1)
             found.append(required(f"{path}.{key}" if path else key))
     return found

@@ -8,7 +8,7 @@ A cost is called with the arguments and the result.
 
 from typing import Any
 
-from podium.cel.patterns import compile_pattern
+from podium.cel.patterns import PatternError, compile_pattern
 from podium.cel.values import size_of
 
 _CALL_AND_LIST = 11
@@ -89,7 +89,11 @@ def finding(text: str, part: str, *_: Any) -> int:
 def matching(text: str, pattern: str, *_: Any) -> int:
     """upstream guesses by its length what a pattern is made of: `a{1000}` counts as two parts."""
     guessed = a_tenth(1 + len(text)) * -(-len(pattern) // 4)
-    return max(guessed, len(text) * compile_pattern(pattern).instructions // 10)
+    try:
+        instructions = compile_pattern(pattern).instructions
+    except PatternError:
+        return guessed + FAILED_PATTERN
+    return max(guessed, len(text) * instructions // 10)
 
 
 def compiling(pattern: str) -> int:
