@@ -6,11 +6,13 @@ checked again, so that a schema may become stricter than what is stored.
 """
 
 import math
+from collections.abc import Hashable
 from typing import Final
 
 from podium.api.go_quoting import quoted
 from podium.apiserver.crds.allowances import spend_checks
 from podium.apiserver.crds.formats import fits, is_known
+from podium.apiserver.crds.list_items import key_of_item
 from podium.apiserver.crds.patterns import matches
 from podium.apiserver.crds.structural import Node, read_schema
 from podium.apiserver.field_errors import (
@@ -182,7 +184,9 @@ def _list_problems(value: list[JsonValue], node: Node, path: str, old: object) -
     if node.items is not None:
         before = _by_keys(old, node)
         for index, item in enumerate(value):
-            earlier = before.get(_keys_of(item, node), _MISSING) if before else _MISSING
+            earlier: object = _MISSING
+            if before:
+                earlier = before.get(key_of_item(item, node.list_keys), _MISSING)
             found += problems(item, node.items, f"{path}[{index}]", earlier)
     least, most = node.conditions.get("minItems"), node.conditions.get("maxItems")
     if least is not None and len(value) < least:
@@ -193,17 +197,11 @@ def _list_problems(value: list[JsonValue], node: Node, path: str, old: object) -
     return found
 
 
-def _by_keys(old: object, node: Node) -> dict[str, JsonValue]:
+def _by_keys(old: object, node: Node) -> dict[Hashable, JsonValue]:
     """Items of the stored list by their keys; only lists that are maps have them."""
     if node.list_type != "map" or not isinstance(old, list):
         return {}
-    return {_keys_of(item, node): item for item in old}
-
-
-def _keys_of(item: JsonValue, node: Node) -> str:
-    if not isinstance(item, dict):
-        return ""
-    return go_json([item.get(key) for key in node.list_keys])
+    return {key_of_item(item, node.list_keys): item for item in old}
 
 
 def _object_problems(value: JsonObject, node: Node, path: str, old: object) -> list[FieldError]:
