@@ -337,7 +337,7 @@ def test_an_update_that_leaves_a_schema_alone_is_judged_by_the_total_only() -> N
 def test_more_rules_than_can_be_compiled_in_a_request_are_refused() -> None:
     found = refusals(ruled(fields(a=TEXT), *(f"{n} > 0" for n in range(MAX_RULES + 1))))
 
-    assert found[0].startswith("spec.versions: Forbidden: must not have more than 1000 validation")
+    assert found[0].startswith("spec.versions: Forbidden: must not have more than 500 validation")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
-from podium.cel.patterns import PatternError, compile_pattern
+from podium.cel.patterns import PatternError, TooLarge, compile_pattern
 
 BadPattern = PatternError
 
@@ -18,6 +18,9 @@ MAX_INSTRUCTIONS: Final = 200_000
 """In the expressions of one definition."""
 MAX_WORK: Final = 20_000_000
 """Characters times instructions in the validation of one object."""
+
+_REFUSED: Final = 20_000
+"""Instructions that compiling an expression takes until it is found to be too large."""
 
 _left: ContextVar[list[int] | None] = ContextVar("left", default=None)
 
@@ -42,8 +45,13 @@ def matches(pattern: str, text: str) -> bool:
 
 
 def check_pattern(pattern: str) -> None:
-    """Raises BadPattern."""
-    if not _take(compile_pattern(pattern).instructions):
+    """Raises BadPattern; once the allowance is used up, without compiling anything."""
+    try:
+        instructions = compile_pattern(pattern).instructions if _take(0) else 0
+    except TooLarge:
+        _take(_REFUSED)
+        raise
+    if not _take(instructions):
         told = f"more than {MAX_INSTRUCTIONS} instructions in the expressions of a definition"
         raise BadPattern(f"error parsing regexp: expression too large: {told}")
 

@@ -22,8 +22,8 @@ from podium.apiserver.json_values import JsonObject
 from podium.cel import CompileError
 from podium.cel.costs import MAX_UINT64, saturated_product, saturated_sum
 
-MAX_RULES: Final = 1_000
-MAX_RULE_CHARACTERS: Final = 200_000
+MAX_RULES: Final = 500
+MAX_RULE_CHARACTERS: Final = 100_000
 """Of one definition. upstream has no such limits, but compiles a hundred times as fast."""
 STATIC_COST_LIMIT: Final = 10_000_000
 """Of one expression."""
