@@ -214,8 +214,8 @@ class Engine:
         info = queued.info
         try:
             profile = self.profile_of(info.pod)
-            decision, cycle = yield from self._cycle.run(info, profile)
-            attempt = self._attempt_of(profile, decision, cycle)
+            decision, cycle = yield from self._cycle.find_node(info, profile)
+            attempt = self._hold_node(profile, decision, cycle)
         except GeneratorExit:  # given up: the pod is retried without a word
             self.failures.handle(queued, rejected=False, message="", nominated_node=None)
             raise
@@ -334,10 +334,11 @@ class Engine:
     def schedule(self, info: PodInfo, ask: Asker | None = None) -> Attempt:
         """One attempt. On success the pod is assumed on its node until bound or undone."""
         profile = self.profile_of(info.pod)
-        decision, cycle = drive(self._cycle.run(info, profile), ask)
-        return self._attempt_of(profile, decision, cycle)
+        decision, cycle = drive(self._cycle.find_node(info, profile), ask)
+        return self._hold_node(profile, decision, cycle)
 
-    def _attempt_of(self, profile: Profile, decision: Decision, cycle: Cycle) -> Attempt:
+    def _hold_node(self, profile: Profile, decision: Decision, cycle: Cycle) -> Attempt:
+        self._cycle.hold_node(decision, cycle, profile)
         if decision.bound is None:
             return Attempt(decision, writes=cycle.writes)
         return Attempt(decision, self.state.binding(cycle, profile, decision.bound))

@@ -52,25 +52,26 @@ class Transitions:
             raise RuntimeError("a scheduling cycle is under way; end or close it before the next")
         self._cycle = cycle
         self.free = False
-        self._depth += 1
         try:
             result = yield from cycle
         finally:
-            self._cycle = None
-            self.free = self._validator is None
             try:
                 if self._deferred:
                     self.release()
             finally:
-                self._depth -= 1
-        if self._validator is not None and self._depth == 0:
+                self._cycle = None
+                self.free = self._validator is None
+        if self._validator is not None:
             self._validator.check(CYCLE, result)
         return result
 
     def enter(self, title: str, call: Callable[[], None], *about: object) -> None:
         """A call from outside that may not simply go through."""
-        if self._cycle is not None and getgeneratorstate(self._cycle) == GEN_SUSPENDED:
-            self.defer(partial(self.enter, title, call, *about))
+        if self._cycle is not None:
+            if getgeneratorstate(self._cycle) == GEN_SUSPENDED:
+                self.defer(call)
+            else:
+                call()
             return
         self._depth += 1
         try:
