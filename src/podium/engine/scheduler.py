@@ -177,23 +177,27 @@ class Engine:
         There is one cycle at a time. What the engine is told while it waits takes effect when it
         is over; a cycle that is closed before that puts its pod back into the queue.
         """
-        return self.transitions.enter_cycle(self._next())
+        cycle = self._next()
+        self.transitions.begin_cycle(cycle)
+        return cycle
 
     def _next(self) -> Asking[Attempt | None]:
-        self.bindings.look_at_waiting()
-        while (queued := self.queue.pop()) is not None:
-            info = queued.info
-            attempt: Attempt | None = None
-            if self._pod_groups is not None and info.pod.spec.scheduling_group is not None:
-                attempt = yield from self._try_group(self._pod_groups, queued)
-            elif self._skips(info):
-                self.queue.done(info.uid)
-            else:
-                attempt = yield from self._try(queued)
+        attempt: Attempt | None = None
+        try:
             self.bindings.look_at_waiting()
-            if attempt is not None:
-                return attempt
-        return None
+            while attempt is None and (queued := self.queue.pop()) is not None:
+                info = queued.info
+                if self._pod_groups is not None and info.pod.spec.scheduling_group is not None:
+                    attempt = yield from self._try_group(self._pod_groups, queued)
+                elif self._skips(info):
+                    self.queue.done(info.uid)
+                else:
+                    attempt = yield from self._try(queued)
+                self.bindings.look_at_waiting()
+        finally:
+            self.transitions.end_cycle()
+        self.transitions.check("Engine.schedule_next", attempt)
+        return attempt
 
     @transition
     def tick(self) -> None:
