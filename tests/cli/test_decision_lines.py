@@ -144,8 +144,8 @@ def test_names_and_reasons_are_shown_and_not_obeyed(text: str) -> None:
     for written in (text, escape_unprintable(text)):
         screen = Screen()
         screen.observer.event_told(pending(info(f"p-{written}"), f"because {written}"))
-        screen.observer.binding_ended(binding(info(f"q-{written}"), f"n-{written}"), None)
-        screen.observer.binding_ended(binding(info("a"), "b"), error(written))
+        screen.observer.binding_ended(*ended(info(f"q-{written}"), f"n-{written}"), None)
+        screen.observer.binding_ended(*ended(info("a"), "b"), error(written))
         shown.append(screen.lines)
     assert shown[0] == shown[1]
     assert len(shown[0]) == 3

@@ -24,7 +24,6 @@ _TIMESTAMP = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:([Zz])|([+-])(\d\d):(\d\d))"
 )
 _OFFSET = re.compile(r"([+-]?)(\d\d):(\d\d)")
-_MAX_DIGITS = 19
 _MAX_LENGTH = 1_000
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
