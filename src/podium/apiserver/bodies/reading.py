@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from podium.api.errors import InputError
+from podium.api.json_syntax import syntax_error
 from podium.api.yaml_reader import read_first_document
-from podium.apiserver.bodies.go_syntax import syntax_error
 from podium.apiserver.json_values import JsonValue
 
 JSON: Final = "application/json"

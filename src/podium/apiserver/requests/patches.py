@@ -7,8 +7,8 @@ that a client sends, and written like an update.
 from dataclasses import dataclass
 from typing import Final
 
+from podium.api.json_syntax import json_type
 from podium.apiserver import status_errors
-from podium.apiserver.bodies.go_syntax import json_type
 from podium.apiserver.bodies.reading import Read, Unreadable, read_json, read_yaml_body
 from podium.apiserver.json_values import JsonObject, JsonValue
 from podium.apiserver.managed_fields import Writer, apply

@@ -7,8 +7,8 @@ asks (`fieldValidation`): it refuses, it warns, or it drops them silently.
 from typing import Final
 
 from podium.api.go_quoting import quoted
+from podium.api.json_syntax import json_type
 from podium.apiserver import protobuf, status_errors
-from podium.apiserver.bodies.go_syntax import json_type
 from podium.apiserver.bodies.reading import (
     JSON,
     Read,

@@ -5,7 +5,7 @@ import binascii
 from collections.abc import Mapping
 from typing import Final
 
-from podium.apiserver.bodies.go_syntax import syntax_error
+from podium.api.json_syntax import syntax_error
 from podium.apiserver.field_errors import forbidden, immutable, invalid, required, too_long
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.validation.names import (

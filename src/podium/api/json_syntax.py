@@ -1,11 +1,12 @@
 """Says what is wrong with a text that is no JSON, as Go's decoder says it.
 
-The texts reach users through kubectl and client libraries. Reading itself is done by a fast
-decoder; only when that one gives up is the text walked through here, once and without recursion.
+The texts reach users through kubectl, client libraries and logs of schedulers, and operators know
+them by heart. Reading itself is done by a fast decoder; only when that one gives up is the text
+walked through here, once and without recursion.
 """
 
 import re
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from podium.api.go_quoting import quoted
 
@@ -19,17 +20,31 @@ _HEX: Final = b"0123456789abcdefABCDEF"
 _MAX_DEPTH: Final = 10_000
 
 
+class SyntaxProblem(NamedTuple):
+    """What Go finds wrong, and with which byte."""
+
+    message: str
+    place: int
+
+
 class _Stop(Exception):
     """The walk is over: this is what was found."""
 
 
+def find_syntax_problem(text: bytes, *, first_only: bool = False) -> SyntaxProblem | None:
+    """The first mistake; with `first_only` whatever follows the first value is not looked at."""
+    walk = _Walk(text, first_only=first_only)
+    try:
+        walk.run()
+    except _Stop as found:
+        return SyntaxProblem(str(found), walk.place)
+    return None
+
+
 def syntax_error(text: bytes) -> str:
     """What Go finds wrong; an empty text if it finds nothing."""
-    try:
-        _Walk(text).run()
-    except _Stop as found:
-        return str(found)
-    return ""
+    problem = find_syntax_problem(text)
+    return problem.message if problem else ""
 
 
 def json_type(value: object) -> str:
@@ -56,9 +71,10 @@ class _Step(Protocol):
 
 
 class _Walk:
-    def __init__(self, text: bytes) -> None:
+    def __init__(self, text: bytes, *, first_only: bool = False) -> None:
         self._text = text
-        self._place = 0
+        self._first_only = first_only
+        self.place = 0
         self._open: list[int] = []
 
     def run(self) -> None:
@@ -66,7 +82,7 @@ class _Walk:
         while True:
             self._skip(_SPACES)
             if step == self._after and not self._open:
-                if self._place < len(self._text):
+                if self.place < len(self._text) and not self._first_only:
                     raise self._unexpected("after top-level value")
                 return
             step = step(self._character())
@@ -76,7 +92,7 @@ class _Walk:
             self._open.append(character)
             if len(self._open) > _MAX_DEPTH:
                 raise _Stop("exceeded max depth")
-            self._place += 1
+            self.place += 1
             return self._first_key if character == b"{"[0] else self._first_item
         if character == b'"'[0]:
             self._string()
@@ -103,13 +119,13 @@ class _Walk:
     def _colon(self, character: int) -> "_Step":
         if character != b":"[0]:
             raise self._unexpected("after object key")
-        self._place += 1
+        self.place += 1
         return self._value
 
     def _after(self, character: int) -> "_Step":
         in_object = self._open[-1] == b"{"[0]
         if character == b","[0]:
-            self._place += 1
+            self.place += 1
             return self._key if in_object else self._value
         if character == (b"}" if in_object else b"]")[0]:
             return self._close()
@@ -119,52 +135,52 @@ class _Walk:
 
     def _close(self) -> "_Step":
         self._open.pop()
-        self._place += 1
+        self.place += 1
         return self._after
 
     def _string(self) -> None:
-        self._place += 1
+        self.place += 1
         self._skip(_SOUND_TEXT)
         character = self._character()
         if character == b'"'[0]:
-            self._place += 1
+            self.place += 1
             return
         if character < 0x20:
             raise self._unexpected("in string literal")
-        self._place += 1
+        self.place += 1
         self._escape()
 
     def _escape(self) -> None:
         character = self._character()
         if character == b"u"[0]:
-            self._place += 1
+            self.place += 1
             for _ in range(4):
                 if self._character() not in _HEX:
                     raise self._unexpected("in \\u hexadecimal character escape")
-                self._place += 1
+                self.place += 1
         elif character in b'bfnrt\\/"':
-            self._place += 1
+            self.place += 1
         else:
             raise self._unexpected("in string escape code")
 
     def _number(self) -> None:
-        if self._text[self._place] == b"-"[0]:
-            self._place += 1
+        if self._text[self.place] == b"-"[0]:
+            self.place += 1
             if self._character() not in _DIGITS:
                 raise self._unexpected("in numeric literal")
-        if self._text[self._place] == b"0"[0]:
-            self._place += 1
+        if self._text[self.place] == b"0"[0]:
+            self.place += 1
         else:
             self._skip(_MORE_DIGITS)
         if self._at(b"."):
-            self._place += 1
+            self.place += 1
             if self._character() not in _DIGITS:
                 raise self._unexpected("after decimal point in numeric literal")
             self._skip(_MORE_DIGITS)
         if self._at(b"eE"):
-            self._place += 1
+            self.place += 1
             if self._character() in b"+-":
-                self._place += 1
+                self.place += 1
             if self._character() not in _DIGITS:
                 raise self._unexpected("in exponent of numeric literal")
             self._skip(_MORE_DIGITS)
@@ -173,22 +189,22 @@ class _Walk:
         for expected in word:
             if self._character() != expected:
                 raise self._unexpected(f"in literal {word.decode()} (expecting '{chr(expected)}')")
-            self._place += 1
+            self.place += 1
 
     def _character(self) -> int:
-        if self._place >= len(self._text):
+        if self.place >= len(self._text):
             raise _Stop(UNEXPECTED_END)
-        return self._text[self._place]
+        return self._text[self.place]
 
     def _at(self, characters: bytes) -> bool:
-        return self._place < len(self._text) and self._text[self._place] in characters
+        return self.place < len(self._text) and self._text[self.place] in characters
 
     def _skip(self, pattern: re.Pattern[bytes]) -> None:
-        found = pattern.match(self._text, self._place)
+        found = pattern.match(self._text, self.place)
         if found is not None:
-            self._place = found.end()
+            self.place = found.end()
 
     def _unexpected(self, where: str) -> _Stop:
-        character = chr(self._text[self._place])
+        character = chr(self._text[self.place])
         shown = {"'": "\\'", '"': '"'}.get(character) or quoted(character)[1:-1]
         return _Stop(f"invalid character '{shown}' {where}")
