@@ -50,7 +50,7 @@ class Bindings:
     def look_at_waiting(self) -> None:
         """Go on with pods whose wait ended in any way."""
         state = self._state
-        if not state.waiting:
+        if not state.waiting.by_uid:
             return
         state.waiting.expire(state.clock())
         for waiting in state.waiting:

@@ -196,7 +196,8 @@ class Engine:
                 self.bindings.look_at_waiting()
         finally:
             self.transitions.end_cycle()
-        self.transitions.check("Engine.schedule_next", attempt)
+        if self._validate:
+            self.transitions.check("Engine.schedule_next", attempt)
         return attempt
 
     @transition

@@ -60,9 +60,13 @@ class EngineState:
     extenders: Extenders = ()
     observers: Observers = field(default_factory=Observers)
     transitions: Transitions = field(default_factory=Transitions)
+    _expected: bool = field(init=False)
     pods: dict[str, Pod] = field(default_factory=dict)
     flights: dict[str, Flight] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._expected = self.gates["NominatedNodeNameForExpectation"]
 
     def responsible(self, pod: Pod) -> bool:
         return pod.spec.scheduler_name in self.profiles
@@ -73,8 +77,7 @@ class EngineState:
         if self.extenders:
             wanting = interested(self.extenders, cycle.pod.pod)
             binders = tuple(extender for extender in wanting if extender.bind_verb)
-        expected = self.gates["NominatedNodeNameForExpectation"]
-        return Binding(cycle, profile, node_name, expected, binders)
+        return Binding(cycle, profile, node_name, self._expected, binders)
 
     def ask(self, request: Request) -> None:
         self.requests.append(request)

@@ -71,23 +71,23 @@ class WaitingPods:
     """The table of waiting pods, shared by all profiles."""
 
     def __init__(self) -> None:
-        self._pods: dict[str, WaitingPod] = {}
+        self.by_uid: dict[str, WaitingPod] = {}
 
     def add(self, waiting: WaitingPod) -> None:
-        self._pods[waiting.info.uid] = waiting
+        self.by_uid[waiting.info.uid] = waiting
 
     def get(self, uid: str) -> WaitingPod | None:
-        return self._pods.get(uid)
+        return self.by_uid.get(uid)
 
     def remove(self, uid: str) -> None:
-        self._pods.pop(uid, None)
+        self.by_uid.pop(uid, None)
 
     def expire(self, now: float) -> None:
-        for waiting in self._pods.values():
+        for waiting in self.by_uid.values():
             waiting.expire(now)
 
     def __iter__(self) -> Iterator[WaitingPod]:
-        return iter(tuple(self._pods.values()))
+        return iter(tuple(self.by_uid.values()))
 
     def __len__(self) -> int:
-        return len(self._pods)
+        return len(self.by_uid)
