@@ -70,10 +70,10 @@ def test_values_that_defaults_would_add_are_counted() -> None:
 
 
 def test_objects_of_too_many_values_are_refused() -> None:
-    status, told = refuse(serve(listing({"type": "integer"})), {"a": [1] * 100_001})
+    status, told = refuse(serve(listing({"type": "integer"})), {"a": [1] * 75_001})
 
     assert status == 400
-    assert told.endswith("exceeded max number of values (100000)")
+    assert "exceeded max number of values (75000)" in told
 
 
 def test_matching_is_counted_by_characters_and_instructions() -> None:
