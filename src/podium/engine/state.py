@@ -74,7 +74,7 @@ class EngineState:
             wanting = interested(self.extenders, cycle.pod.pod)
             binders = tuple(extender for extender in wanting if extender.bind_verb)
         expected = self.gates["NominatedNodeNameForExpectation"]
-        return Binding(cycle, profile, node_name, expected, binders)
+        return Binding(cycle, profile, node_name, expected, binders, clock=self.clock)
 
     def ask(self, request: Request) -> None:
         self.requests.append(request)

@@ -46,6 +46,7 @@ class Candidate:
         clock: Clock,
         wall: Callable[[], float],
         log: Log,
+        on_slow_renewal: Callable[[], None] = lambda: None,
     ) -> None:
         self.lease: Lease | None = None
         self.seen_at = 0.0
@@ -67,6 +68,7 @@ class Candidate:
         self._stamped_s = 0.0
         self._nudges = 0
         self._log = log
+        self._on_slow_renewal = on_slow_renewal
 
     @property
     def holder(self) -> str:
@@ -93,6 +95,7 @@ class Candidate:
         self._observe(found)
         if self.holder == self._identity:
             self.slow_renewals += 1
+            self._on_slow_renewal()
             record = self._renewed(found.record)
         elif self.holder and self._is_valid(now):
             self.trouble = ""

@@ -55,13 +55,25 @@ class LeaderElection:
         log: Log,
         component: str = "default-scheduler",
         on_leading: Callable[[], None] = lambda: None,
+        on_stopped_leading: Callable[[], None] = lambda: None,
+        on_slow_renewal: Callable[[], None] = lambda: None,
         on_new_leader: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """`component` is who signs the event. `on_leading` is called before work begins, and
-        `on_new_leader` whenever the lease is seen to have changed hands."""
+        """`component` is who signs the event. `on_leading` is called before work begins,
+        `on_stopped_leading` when it has ended, `on_slow_renewal` when the lease had to be read
+        before it could be renewed, and `on_new_leader` whenever the lease is seen to have changed
+        hands."""
         self.identity = identity
         self._lock = LeaseLock(client, settings)
-        self._candidate = Candidate(self._lock, settings, identity, clock=clock, wall=wall, log=log)
+        self._candidate = Candidate(
+            self._lock,
+            settings,
+            identity,
+            clock=clock,
+            wall=wall,
+            log=log,
+            on_slow_renewal=on_slow_renewal,
+        )
         self._lease_s = settings.lease_duration.seconds
         self._retry_s = settings.retry_period.seconds
         self._clock = clock
@@ -70,6 +82,7 @@ class LeaderElection:
         self._log = log
         self._component = component
         self._on_leading = on_leading
+        self._on_stopped_leading = on_stopped_leading
         self._on_new_leader = on_new_leader
         self._reported = ""
         self._leads = False
@@ -114,7 +127,10 @@ class LeaderElection:
         self._loss = ""
         try:
             await self._acquire()
-            await self._work(work)
+            try:
+                await self._work(work)
+            finally:
+                self._on_stopped_leading()
         finally:
             self._leads = False
             if self._candidate.may_hold:

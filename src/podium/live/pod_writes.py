@@ -7,9 +7,9 @@ pod is looked at once more; what is there already is not written again.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -28,6 +28,7 @@ from podium.live.status_patches import (
     nomination_patch,
 )
 from podium.live.turns import Turns
+from podium.live.write_metrics import POD_BINDING, POD_STATUS_PATCH, WriteMetrics
 
 _LOG: Final = logging.getLogger("podium.live")
 
@@ -41,6 +42,7 @@ class PodWrites:
         clock: Clock,
         wall: Callable[[], float],
         randomness: Random,
+        metrics: WriteMetrics,
     ) -> None:
         """`known` is the pod of a key (`namespace/name`) as it was seen last."""
         self._client = client
@@ -48,6 +50,7 @@ class PodWrites:
         self._clock = clock
         self._wall = wall
         self._randomness = randomness
+        self._metrics = metrics
         self._turns = Turns()
         self._failures: dict[str, PatchStatus] = {}
 
@@ -66,9 +69,10 @@ class PodWrites:
             "target": {"kind": NODES.kind, "name": node_name},
         }
         async with self._turns.of(info.uid):
-            await self._client.create(
+            binding = self._client.create(
                 PODS, body, metadata.namespace, name=metadata.name, subresource="binding"
             )
+            await self._count(POD_BINDING, binding)
 
     async def tell_failure(self, request: PatchStatus) -> None:
         """Write why a pod was not scheduled. Never raises for what the server says."""
@@ -134,12 +138,20 @@ class PodWrites:
 
     async def _try_to_patch(self, pod: Pod, patch: Patch, what: str) -> None:
         try:
-            await self.patch(pod, patch)
+            await self._count(POD_STATUS_PATCH, self.patch(pod, patch))
         except NotFound:
             return
         except (ApiError, Unreachable) as problem:
             name = f"{pod.metadata.namespace}/{pod.metadata.name}"
             _LOG.warning("%s of pod %s could not be written: %s", what, name, problem)
+
+    async def _count(self, call_type: str, write: Coroutine[Any, Any, object]) -> None:
+        begun, ok = self._clock.now(), False
+        try:
+            await write
+            ok = True
+        finally:
+            self._metrics.call_ended(call_type, ok=ok, seconds=self._clock.now() - begun)
 
     def _pending(self, info: PodInfo) -> Pod | None:
         """The pod as it is now, None if there is nothing to say of it any more."""

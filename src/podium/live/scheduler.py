@@ -35,6 +35,7 @@ from podium.live.feed import Feed
 from podium.live.pod_writes import PodWrites
 from podium.live.raw_objects import RawObjects
 from podium.live.watched_kinds import PODS, UNFINISHED, Watched, kinds_before_pods
+from podium.live.write_metrics import WriteMetrics, uncounted
 
 _LOG: Final = logging.getLogger("podium.live")
 _BURST_S: Final = 0.005
@@ -56,9 +57,11 @@ class LiveScheduler:
         extenders: ExtenderClient | None = None,
         raw: RawObjects | None = None,
         leads: Callable[[], bool] = lambda: True,
+        metrics: WriteMetrics | None = None,
     ) -> None:
         """`tell` records a plugin's own event: pod, reason, action, note; `raw` is where extenders
         look for objects; `leads` says whether decisions may be made at this moment."""
+        metrics = metrics or uncounted()
         self._engine = engine
         self._client = client
         self._clock = clock or LoopClock()
@@ -72,9 +75,22 @@ class LiveScheduler:
         self._watching: asyncio.Task[None] | None = None
         self.synced = asyncio.Event()
         pods = PodWrites(
-            client, engine.state.pods.get, clock=self._clock, wall=wall, randomness=randomness
+            client,
+            engine.state.pods.get,
+            clock=self._clock,
+            wall=wall,
+            randomness=randomness,
+            metrics=metrics,
         )
-        api = LiveApi(client, pods, self._claim, tell, clock=self._clock, extenders=extenders)
+        api = LiveApi(
+            client,
+            pods,
+            self._claim,
+            tell,
+            clock=self._clock,
+            metrics=metrics,
+            extenders=extenders,
+        )
         self.carrier = Carrier(engine, client, pods, api, wall=wall, stir=self._stirred.set)
 
     @property
