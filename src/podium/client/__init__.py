@@ -18,7 +18,7 @@ from podium.client.mirror import Handler, Mirror
 from podium.client.rate_limit import LimitedTransport, TokenBucket
 from podium.client.reflector import Reflector
 from podium.client.resources import ResourceType
-from podium.client.transport import Transport, Unreachable
+from podium.client.transport import RequestFailed, Transport, Unreachable
 from podium.client.watching import Key
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "Mirror",
     "PatchType",
     "Reflector",
+    "RequestFailed",
     "ResourceType",
     "Selection",
     "TokenBucket",

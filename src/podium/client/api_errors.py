@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from podium.client.transport import Reply
+from podium.client.transport import Reply, RequestFailed
 
 _SHOWN: Final = 200
 
@@ -38,7 +38,7 @@ class Status(msgspec.Struct, rename="camel"):
     details: _Details | None = None
 
 
-class ApiError(Exception):
+class ApiError(RequestFailed):
     """The server understood and said no; or it did not understand."""
 
     def __init__(self, status: Status, retry_after_s: float | None = None) -> None:

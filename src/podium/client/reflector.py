@@ -20,7 +20,6 @@ import msgspec
 
 from podium.api.errors import InputError
 from podium.client.api_errors import (
-    ApiError,
     Gone,
     ResourceVersionTooLarge,
     TooManyRequests,
@@ -32,7 +31,7 @@ from podium.client.clock import Clock
 from podium.client.kube_client import EVERYTHING, PAGE, KubeClient, Query, Selection
 from podium.client.mirror import Decoder, Handler, Mirror
 from podium.client.resources import ResourceType
-from podium.client.transport import Stream, Unreachable
+from podium.client.transport import RequestFailed, Stream, Unreachable
 from podium.client.watching import (
     ADDED,
     BOOKMARK,
@@ -63,7 +62,7 @@ class _VeryShortWatch(Exception):
     """A watch that ended at once, without an event."""
 
 
-_TROUBLE: Final = (ApiError, Unreachable, BrokenStream, _VeryShortWatch, InputError)
+_TROUBLE: Final = (RequestFailed, BrokenStream, _VeryShortWatch, InputError)
 
 
 class Reflector(Generic[T]):
@@ -129,7 +128,7 @@ class Reflector(Generic[T]):
                 if self._is_listed or not version:
                     raise
                 version = ""
-            except (ApiError, Unreachable, BrokenStream, _VeryShortWatch) as problem:
+            except (RequestFailed, BrokenStream, _VeryShortWatch) as problem:
                 if self._is_listed:
                     raise
                 if not _is_passing(problem):

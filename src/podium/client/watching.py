@@ -10,6 +10,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from podium.api.errors import PodiumError
+
 ADDED: Final = "ADDED"
 MODIFIED: Final = "MODIFIED"
 DELETED: Final = "DELETED"
@@ -20,7 +22,7 @@ _LONGEST_LINE: Final = 64 << 20
 _INITIAL_END: Final = "k8s.io/initial-events-end"
 
 
-class BrokenStream(Exception):
+class BrokenStream(PodiumError):
     """What came is no watch: lines without end, or no JSON."""
 
 

@@ -19,6 +19,7 @@ from urllib.parse import SplitResult, urljoin
 import aiohttp
 from yarl import URL
 
+from podium.api.errors import PodiumError
 from podium.client.open_sockets import OpenSockets
 from podium.extenders.bodies import Body
 from podium.extenders.exchange_problems import cause_of
@@ -47,7 +48,7 @@ class Reply(NamedTuple):
     broken: str = ""
 
 
-class ExchangeFailed(Exception):
+class ExchangeFailed(PodiumError):
     """No answer came from `url`; the text is the cause in Go's words."""
 
     def __init__(self, url: str, cause: str) -> None:

@@ -15,8 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from podium.api.timestamps import time_text
-from podium.client import KubeClient, PatchType, Unreachable
-from podium.client.api_errors import ApiError
+from podium.client import KubeClient, PatchType, RequestFailed
 from podium.client.resources import POD_GROUPS
 from podium.engine import Engine
 from podium.engine.binding_cycle import Binding
@@ -162,7 +161,7 @@ class Carrier:
             return
         try:
             await self._api.claims.carry_out(write)
-        except (ApiError, Unreachable) as problem:
+        except RequestFailed as problem:
             key = request.pod.key
             _LOG.warning("a resource claim of pod %s could not be written: %s", key, problem)
 
@@ -183,5 +182,5 @@ class Carrier:
                 kind=PatchType.STRATEGIC,
                 subresource="status",
             )
-        except (ApiError, Unreachable) as problem:
+        except RequestFailed as problem:
             _LOG.warning("the status of pod group %s: %s", request.group.key, problem)

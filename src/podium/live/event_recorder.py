@@ -18,8 +18,7 @@ from itertools import count
 from random import Random
 from typing import Final
 
-from podium.client import Clock, KubeClient, Unreachable
-from podium.client.api_errors import ApiError
+from podium.client import Clock, KubeClient, RequestFailed
 from podium.cluster.pod_info import PodInfo
 from podium.engine.requests import Event, shortened
 from podium.live.core_events import CoreEvents
@@ -135,7 +134,7 @@ class EventRecorder:
                 try:
                     await self._client.request("GET", _DISCOVERY)
                     self._form = EventSeries(self._host, self._randomness)
-                except (ApiError, Unreachable) as problem:
+                except RequestFailed as problem:
                     _LOG.info("events are written as core/v1: no events.k8s.io/v1: %s", problem)
                     self._form = CoreEvents(self._randomness)
             return self._form

@@ -20,6 +20,7 @@ from random import Random
 from typing import Any, Final
 from uuid import UUID
 
+from podium.api.errors import PodiumError
 from podium.client import Clock, KubeClient
 from podium.config.types import LeaderElectionConfiguration
 from podium.live.candidate import Candidate, Log
@@ -36,7 +37,7 @@ _PATIENCE_S: Final = 5.0
 _WATCHDOG_S: Final = 20.0
 
 
-class LeadershipLost(Exception):
+class LeadershipLost(PodiumError):
     """The lease could not be renewed in time, or somebody else has it."""
 
 

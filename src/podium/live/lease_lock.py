@@ -14,14 +14,13 @@ from podium.api.errors import InputError
 from podium.api.go_duration import Duration
 from podium.api.storage import ObjectReference
 from podium.api.timestamps import time_text
-from podium.client import KubeClient, Unreachable
-from podium.client.api_errors import ApiError
+from podium.client import KubeClient, RequestFailed, Unreachable
 from podium.client.resources import EVENTS, LEASES
 from podium.config.types import LeaderElectionConfiguration
 from podium.live.event_objects import CoreEventBody, EventMeta, EventSource
 from podium.live.lease import Lease, Record, new_lease, read_lease
 
-FAILURES: Final = (ApiError, Unreachable, InputError)
+FAILURES: Final = (RequestFailed, InputError)
 
 _SHORTEST: Final = Duration.of_seconds(1)
 

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from podium.api.pod import Pod
 from podium.api.timestamps import time_text
-from podium.client import Clock, DeleteOptions, KubeClient, PatchType, Unreachable
-from podium.client.api_errors import ApiError, Conflict, NotFound
+from podium.client import Clock, DeleteOptions, KubeClient, PatchType, RequestFailed
+from podium.client.api_errors import Conflict, NotFound
 from podium.client.resources import NODES, PODS
 from podium.cluster.pod_info import PodInfo
 from podium.engine.requests import Evict, PatchStatus
@@ -141,7 +141,7 @@ class PodWrites:
             await self._count(POD_STATUS_PATCH, self.patch(pod, patch))
         except NotFound:
             return
-        except (ApiError, Unreachable) as problem:
+        except RequestFailed as problem:
             name = f"{pod.metadata.namespace}/{pod.metadata.name}"
             _LOG.warning("%s of pod %s could not be written: %s", what, name, problem)
 

@@ -19,6 +19,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
+from podium.api.errors import PodiumError
 from podium.config.flags.options import Authentication
 from podium.live.serving.exchange import Request
 from podium.live.serving.reviews import ReviewFailed, TokenReviews, User
@@ -32,7 +33,7 @@ _CREDENTIAL: Final = "authentication.kubernetes.io/credential-id"
 ANONYMOUS: Final = User("system:anonymous", groups=("system:unauthenticated",))
 
 
-class NotGood(Exception):
+class NotGood(PodiumError):
     """What a client has shown is not believed; says why."""
 
 

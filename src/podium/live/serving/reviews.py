@@ -14,8 +14,8 @@ from typing import Final, Generic, TypeVar
 
 import msgspec
 
-from podium.client import KubeClient, Unreachable
-from podium.client.api_errors import ApiError
+from podium.api.errors import PodiumError
+from podium.client import KubeClient, RequestFailed
 
 TOKEN_REVIEWS: Final = "/apis/authentication.k8s.io/v1/tokenreviews"
 ACCESS_REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
@@ -24,7 +24,7 @@ _MOST_REMEMBERED: Final = 4096
 ValueT = TypeVar("ValueT")
 
 
-class ReviewFailed(Exception):
+class ReviewFailed(PodiumError):
     """The API server gave no answer; says why."""
 
 
@@ -158,5 +158,5 @@ async def _reviewed(
     try:
         answer = await client.request("POST", path, body=msgspec.json.encode(asked))
         return msgspec.json.decode(answer, type=kind)
-    except (ApiError, Unreachable, msgspec.MsgspecError) as problem:
+    except (RequestFailed, msgspec.MsgspecError) as problem:
         raise ReviewFailed(str(problem)) from problem
