@@ -75,7 +75,7 @@ class _LosingAnswers(Moody):
 
 
 async def _idle(assembly: Assembly) -> bool:
-    return not len(assembly.scheduler.carrier) and not assembly.engine.state.flights
+    return not len(assembly.scheduler.dispatcher) and not assembly.engine.state.flights
 
 
 def test_a_pod_that_is_deleted_while_it_is_bound_leaves_nothing_behind() -> None:

@@ -29,8 +29,8 @@ from podium.engine import Engine
 from podium.engine.validation import InvariantBroken
 from podium.extenders.client import ExtenderClient
 from podium.framework.asking import drive_async
+from podium.live.api_dispatcher import ApiDispatcher
 from podium.live.api_handle import LiveApi, Tell
-from podium.live.carrying_out import Carrier
 from podium.live.feed import Feed
 from podium.live.pod_writes import PodWrites
 from podium.live.raw_objects import RawObjects
@@ -91,7 +91,9 @@ class LiveScheduler:
             metrics=metrics,
             extenders=extenders,
         )
-        self.carrier = Carrier(engine, client, pods, api, wall=wall, stir=self._stirred.set)
+        self.dispatcher = ApiDispatcher(
+            engine, client, pods, api, wall=wall, stir=self._stirred.set
+        )
 
     @property
     def trouble(self) -> dict[str, str]:
@@ -203,7 +205,7 @@ class LiveScheduler:
                     _LOG.exception("the scheduling loop broke and goes on")
                     await self._clock.sleep(_PAUSE_AFTER_CRASH_S)
         finally:
-            await self.carrier.stop()
+            await self.dispatcher.stop()
 
     async def _work(self) -> None:
         begun = self._clock.now()
@@ -216,7 +218,7 @@ class LiveScheduler:
             self._tick()
             attempt = await drive_async(self._engine.scheduling(), self._ask)
             now = self._clock.now()
-            self.carrier.carry_out_all()
+            self.dispatcher.dispatch_all()
             if attempt is None:
                 await self._sleep()
                 begun = self._clock.now()

@@ -41,7 +41,7 @@ from podium.plugins.dynamic_resources.claim_writing import ClaimWrite
 _LOG: Final = logging.getLogger("podium.live")
 
 
-class Carrier:
+class ApiDispatcher:
     def __init__(
         self,
         engine: Engine,
@@ -65,11 +65,11 @@ class Carrier:
         """How many requests are under way."""
         return len(self._tasks)
 
-    def carry_out_all(self) -> None:
+    def dispatch_all(self) -> None:
         """Begin everything that the engine has asked for since the last call."""
         for request in self._engine.take_requests():
             if not isinstance(request, Event):  # observers have heard of those
-                self._begin(self._carry_out(request))
+                self._begin(self._dispatch(request))
 
     async def drained(self) -> None:
         """Wait until nothing is under way."""
@@ -94,7 +94,7 @@ class Carrier:
             _LOG.error("a request broke", exc_info=task.exception())
         self._stir()
 
-    async def _carry_out(self, request: Request) -> None:
+    async def _dispatch(self, request: Request) -> None:
         match request:
             case Bind():
                 await self._bind(request.binding)
