@@ -20,6 +20,7 @@ from podium.client.api_errors import Conflict, NotFound
 from podium.client.resources import NODES, PODS
 from podium.cluster.pod_info import PodInfo
 from podium.engine.requests import Evict, PatchStatus
+from podium.live.keyed_lock import KeyedLock
 from podium.live.retrying import with_retries
 from podium.live.status_patches import (
     Patch,
@@ -27,7 +28,6 @@ from podium.live.status_patches import (
     failure_patch,
     nomination_patch,
 )
-from podium.live.turns import Turns
 from podium.live.write_metrics import POD_BINDING, POD_STATUS_PATCH, WriteMetrics
 
 _LOG: Final = logging.getLogger("podium.live")
@@ -51,7 +51,7 @@ class PodWrites:
         self._wall = wall
         self._randomness = randomness
         self._metrics = metrics
-        self._turns = Turns()
+        self._lock = KeyedLock()
         self._failures: dict[str, PatchStatus] = {}
 
     async def bind(self, info: PodInfo, node_name: str) -> None:
@@ -68,7 +68,7 @@ class PodWrites:
             },
             "target": {"kind": NODES.kind, "name": node_name},
         }
-        async with self._turns.of(info.uid):
+        async with self._lock.hold(info.uid):
             binding = self._client.create(
                 PODS, body, metadata.namespace, name=metadata.name, subresource="binding"
             )
@@ -78,7 +78,7 @@ class PodWrites:
         """Write why a pod was not scheduled. Never raises for what the server says."""
         uid = request.pod.uid
         self._failures[uid] = _newer(self._failures.get(uid), request)
-        async with self._turns.of(uid):
+        async with self._lock.hold(uid):
             latest = self._failures.pop(uid, None)
             if latest is None:
                 return
@@ -92,7 +92,7 @@ class PodWrites:
 
     async def nominate(self, info: PodInfo, node_name: str) -> None:
         """Write or, with no name, clear a nomination; if it cannot be, life goes on."""
-        async with self._turns.of(info.uid):
+        async with self._lock.hold(info.uid):
             pod = self._pending(info)
             if pod is not None and pod.status.nominated_node_name != node_name:
                 await self._try_to_patch(pod, nomination_patch(pod, node_name), "a nomination")
@@ -108,7 +108,7 @@ class PodWrites:
             pod = victim.pod
         metadata = pod.metadata
         try:
-            async with self._turns.of(victim.uid):
+            async with self._lock.hold(victim.uid):
                 await self.patch(pod, disruption_patch(pod, eviction.message, self._now()))
                 await self._client.delete(
                     PODS, metadata.name, metadata.namespace, DeleteOptions(uid=metadata.uid)
