@@ -14,7 +14,7 @@ from podium.client.asgi_transport import AsgiTransport
 from podium.client.clock import Clock, LoopClock
 from podium.client.http_transport import HttpTransport
 from podium.client.kube_client import DeleteOptions, KubeClient, PatchType, Selection
-from podium.client.mirror import Handler, Mirror
+from podium.client.object_store import Handler, ObjectStore
 from podium.client.rate_limit import LimitedTransport, TokenBucket
 from podium.client.reflector import Reflector
 from podium.client.resources import ResourceType
@@ -31,7 +31,7 @@ __all__ = [
     "KubeClient",
     "LimitedTransport",
     "LoopClock",
-    "Mirror",
+    "ObjectStore",
     "PatchType",
     "Reflector",
     "RequestFailed",

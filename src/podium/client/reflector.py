@@ -29,7 +29,7 @@ from podium.client.api_errors import (
 from podium.client.backoff import Backoff
 from podium.client.clock import Clock
 from podium.client.kube_client import EVERYTHING, PAGE, KubeClient, Query, Selection
-from podium.client.mirror import Decoder, Handler, Mirror
+from podium.client.object_store import Decoder, Handler, ObjectStore
 from podium.client.resources import ResourceType
 from podium.client.transport import RequestFailed, Stream, Unreachable
 from podium.client.watching import (
@@ -81,7 +81,7 @@ class Reflector(Generic[T]):
         streams_lists: bool = True,
         page: int = PAGE,
     ) -> None:
-        self.mirror = Mirror(resource.plural, decode, handler)
+        self.store = ObjectStore(resource.plural, decode, handler)
         self.synced = asyncio.Event()
         self.trouble = ""
         """Why it does not follow right now; empty while it does."""
@@ -149,7 +149,7 @@ class Reflector(Generic[T]):
         await self._become(found.items, found.resource_version)
 
     async def _become(self, items: Iterable[msgspec.Raw], version: str) -> None:
-        for _ in self.mirror.replacing(items):
+        for _ in self.store.replacing(items):
             await asyncio.sleep(0)
         self.version = version
         self._is_listed = True
@@ -215,9 +215,9 @@ class Reflector(Generic[T]):
 
     def _take(self, event: Event, head: Head) -> None:
         if event.type in (ADDED, MODIFIED):
-            self.mirror.put(head, event.object)
+            self.store.put(head, event.object)
         elif event.type == DELETED:
-            self.mirror.remove(head, event.object)
+            self.store.remove(head, event.object)
         elif event.type != BOOKMARK:
             _LOG.warning("%s: unknown event type %r", self._resource.plural, event.type)
         if head.metadata.resource_version:

@@ -19,7 +19,7 @@ from podium.client import (
     Clock,
     KubeClient,
     LoopClock,
-    Mirror,
+    ObjectStore,
     Reflector,
     ResourceType,
     Selection,
@@ -104,9 +104,9 @@ class LiveScheduler:
             if reflector.trouble
         }
 
-    def seen(self, resource: ResourceType) -> Mirror[Any]:
+    def seen(self, resource: ResourceType) -> ObjectStore[Any]:
         """The objects of a kind as watches have shown them. Raises KeyError if none does."""
-        return self._reflectors[resource].mirror
+        return self._reflectors[resource].store
 
     # --- watching -----------------------------------------------------------------------------
 
