@@ -18,16 +18,16 @@ from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.extenders import wire
 from podium.extenders.extender import Extender, Nodes, Unresolvable, Victims
-from podium.extenders.lenient import door
+from podium.extenders.lenient import body_decoder
 
 V = TypeVar("V")
 
 _encode: Final = msgspec.json.Encoder().encode
-_extender_args: Final = door(wire.ExtenderArgs)
-_preemption_args: Final = door(wire.ExtenderPreemptionArgs)
-_binding_args: Final = door(wire.ExtenderBindingArgs)
-_pod: Final = door(Pod)
-_node: Final = door(Node)
+_extender_args: Final = body_decoder(wire.ExtenderArgs)
+_preemption_args: Final = body_decoder(wire.ExtenderPreemptionArgs)
+_binding_args: Final = body_decoder(wire.ExtenderBindingArgs)
+_pod: Final = body_decoder(Pod)
+_node: Final = body_decoder(Node)
 
 
 class WrongAnswer(TypeError):
