@@ -16,7 +16,7 @@ from urllib.parse import quote
 from podium.api.errors import PodiumError
 
 JSON: Final = "application/json"
-MOST_BYTES: Final = 512 << 20
+MAX_BYTES: Final = 512 << 20
 """An answer that is longer is not read to its end."""
 
 

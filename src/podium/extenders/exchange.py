@@ -30,7 +30,7 @@ from podium.extenders.urls import checked, wire_form
 _IDLE_S: Final = 90
 _DIAL_S: Final = 30
 _HANDSHAKE_S: Final = 10
-_MOST_REQUESTS: Final = 10
+_MAX_REQUESTS: Final = 10
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _KEEPING_THE_METHOD: Final = frozenset({307, 308})
 _PIECE: Final = 1 << 18
@@ -100,14 +100,14 @@ class HttpExchange:
 
     async def _follow(self, progress: _Progress, body: bytes, limit: int) -> Reply:
         content: bytes | None = body
-        for _ in range(_MOST_REQUESTS):
+        for _ in range(_MAX_REQUESTS):
             reply, location = await self._once(progress, content, limit)
             if not location:
                 return reply
             if reply.status not in _KEEPING_THE_METHOD:
                 content = None
             previous, progress.url = progress.url, urljoin(progress.url, location)
-        raise ExchangeFailed(previous, f"stopped after {_MOST_REQUESTS} redirects")
+        raise ExchangeFailed(previous, f"stopped after {_MAX_REQUESTS} redirects")
 
     async def _once(
         self, progress: _Progress, content: bytes | None, limit: int

@@ -25,7 +25,7 @@ from podium.live.core_events import CoreEvents
 from podium.live.event_series import FINISH_S, REFRESH_S, EventSeries, Observed
 from podium.live.event_writing import EventCounts, EventWriter, Lanes, Outcome
 
-MOST_QUEUED: Final = 1000
+MAX_QUEUED: Final = 1000
 AT_ONCE: Final = 64
 """As many as a transport has connections for writes: events must keep up with bindings."""
 _SLICE: Final = 50
@@ -68,7 +68,7 @@ class EventRecorder:
 
     def record(self, event: Event) -> None:
         """Tell an event. Never waits and never raises."""
-        if len(self._arrived) + self._lanes.unfinished >= MOST_QUEUED:
+        if len(self._arrived) + self._lanes.unfinished >= MAX_QUEUED:
             self._drop(event)
             return
         self._arrived.append((event, self._wall()))

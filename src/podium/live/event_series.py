@@ -33,7 +33,7 @@ from podium.live.event_writing import Write
 
 FINISH_S: Final = 6 * 60.0
 REFRESH_S: Final = 30 * 60.0
-MOST_OBSERVED: Final = 32_768
+MAX_OBSERVED: Final = 32_768
 
 
 class _Key(NamedTuple):
@@ -86,7 +86,7 @@ class Observed:
 
 
 class EventSeries:
-    def __init__(self, host: str, randomness: Random, *, most: int = MOST_OBSERVED) -> None:
+    def __init__(self, host: str, randomness: Random, *, most: int = MAX_OBSERVED) -> None:
         self._host = host
         self._names = EventNames(randomness)
         self._most = most

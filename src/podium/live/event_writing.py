@@ -21,7 +21,7 @@ from podium.client import Clock, KubeClient, PatchType, ResourceType, Unreachabl
 from podium.client.api_errors import AlreadyExists, ApiError, NotFound
 from podium.live.event_objects import CoreEventBody, CorePatch, EventBody, SeriesPatch
 
-MOST_TRIES: Final = 12
+MAX_TRIES: Final = 12
 RETRY_S: Final = 10.0
 JITTER: Final = 0.25
 _LOG: Final = logging.getLogger("podium.live")
@@ -77,7 +77,7 @@ class EventWriter:
 
     async def write(self, write: Write) -> None:
         """Try until it is written, refused or has been tried often enough. Raises nothing."""
-        for tries_left in range(MOST_TRIES - 1, -1, -1):
+        for tries_left in range(MAX_TRIES - 1, -1, -1):
             if await self.once(write) is not Outcome.UNREACHED:
                 return
             if tries_left:

@@ -28,7 +28,7 @@ from podium.live.serving.zpages import FlagPage, StatusPage
 VERBOSITY: Final = "/debug/flags/v"
 _DEBUG_FLAGS: Final = "/debug/flags"
 _NO_SNIFFING: Final = (("X-Content-Type-Options", "nosniff"),)
-_MOST_VERBOSE: Final = 2**31 - 1
+_MAX_VERBOSITY: Final = 2**31 - 1
 _FLAG_INDEX: Final = (
     "<html>\n<head>\n<title>/debug/flags/</title>\n</head>\n<body>\n/debug/flags/<br>\n<br>\n"
     "flags:<br>\n<table>\n<tr>v<br>\n</table>\n<br>\nfull flags configurable<br>\n"
@@ -124,7 +124,7 @@ def _set_verbosity(request: Request, setter: Callable[[int], None]) -> Answer:
     except ValueError:
         problem = "invalid syntax"
     else:
-        if not -_MOST_VERBOSE <= level <= _MOST_VERBOSE:
+        if not -_MAX_VERBOSITY <= level <= _MAX_VERBOSITY:
             problem = "value out of range"
         elif written.strip() != written or "_" in written:
             problem = "invalid syntax"  # Python reads more than Go does

@@ -19,7 +19,7 @@ from podium.client import KubeClient, RequestFailed
 
 TOKEN_REVIEWS: Final = "/apis/authentication.k8s.io/v1/tokenreviews"
 ACCESS_REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
-_MOST_REMEMBERED: Final = 4096
+_MAX_REMEMBERED: Final = 4096
 
 ValueT = TypeVar("ValueT")
 
@@ -81,7 +81,7 @@ class Remembered(Generic[ValueT]):
             return
         self._held[key] = (self._clock() + good_for_s, value)
         self._held.move_to_end(key)
-        while len(self._held) > _MOST_REMEMBERED:
+        while len(self._held) > _MAX_REMEMBERED:
             self._held.popitem(last=False)
 
     def __len__(self) -> int:
