@@ -18,7 +18,7 @@ from podium.api.timestamps import time_text
 from podium.config.feature_gates import FeatureGates
 from podium.config.flags.release_text import KUBERNETES_VERSION
 from podium.live.component_metrics import runtime
-from podium.live.serving.accepting import GROUP, SUPPORTED, Form, wanted_form
+from podium.live.serving.content_negotiation import GROUP, SUPPORTED, AcceptedForm, wanted_form
 from podium.live.serving.exchange import TEXT, Answer, Request, document, refusal
 
 COMPONENT: Final = "kube-scheduler"
@@ -110,7 +110,7 @@ def _page(name: str, *lines: str) -> Answer:
     return Answer(200, words.encode(), TEXT)
 
 
-def _structured(request: Request, form: Form, kind: str, fields: dict[str, Any]) -> Answer:
+def _structured(request: Request, form: AcceptedForm, kind: str, fields: dict[str, Any]) -> Answer:
     obj = {
         "kind": kind,
         "apiVersion": f"{GROUP}/{form.version}",
