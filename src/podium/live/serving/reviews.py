@@ -28,7 +28,7 @@ class ReviewFailed(PodiumError):
     """The API server gave no answer; says why."""
 
 
-class User(msgspec.Struct, frozen=True):
+class UserInfo(msgspec.Struct, frozen=True):
     """Who sends a request."""
 
     name: str = msgspec.field(default="", name="username")
@@ -39,7 +39,7 @@ class User(msgspec.Struct, frozen=True):
 
 class _TokenStatus(msgspec.Struct):
     authenticated: bool = False
-    user: User = User()
+    user: UserInfo = UserInfo()
     error: str = ""
 
 
@@ -94,7 +94,7 @@ class TokenReviews:
         self._good_for_s = good_for_s
         self._known: Remembered[_TokenStatus] = Remembered(clock)
 
-    async def user_of(self, token: str) -> User | None:
+    async def user_of(self, token: str) -> UserInfo | None:
         """Whose token it is; None if it is nobody's. Raises ReviewFailed."""
         key = hashlib.sha256(token.encode(errors="surrogateescape")).digest()
         status = self._known.get(key)
@@ -123,7 +123,7 @@ class AccessReviews:
         self._good_for_s = {True: allowed_for_s, False: denied_for_s}
         self._known: Remembered[AccessStatus] = Remembered(clock)
 
-    async def status_of(self, user: User, verb: str, path: str) -> AccessStatus:
+    async def status_of(self, user: UserInfo, verb: str, path: str) -> AccessStatus:
         """What a user may do with a path. Raises ReviewFailed."""
         spec: dict[str, object] = {
             "nonResourceAttributes": {"path": path, "verb": verb},
