@@ -2,7 +2,7 @@
 
     lease        the object: a record, and what else it carries
     lease_lock   its requests, each within its time
-    candidate    single attempts to get, keep and give back the lease
+    leader_candidate  single attempts to get, keep and give back the lease
     here         when to attempt, and work that runs between gaining the lease and losing it
 
 Contract: work runs only while the lease is held for certain. It is cancelled before anybody else
@@ -23,7 +23,7 @@ from uuid import UUID
 from podium.api.errors import PodiumError
 from podium.client import Clock, KubeClient
 from podium.config.types import LeaderElectionConfiguration
-from podium.live.candidate import Candidate, Log
+from podium.live.leader_candidate import LeaderCandidate, Log
 from podium.live.lease_lock import FAILURES, LeaseLock
 
 Work = Callable[[], Coroutine[Any, Any, None]]
@@ -66,7 +66,7 @@ class LeaderElection:
         hands."""
         self.identity = identity
         self._lock = LeaseLock(client, settings)
-        self._candidate = Candidate(
+        self._candidate = LeaderCandidate(
             self._lock,
             settings,
             identity,

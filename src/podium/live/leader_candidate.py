@@ -21,7 +21,7 @@ from podium.api.timestamps import micro_time_text
 from podium.client import Clock
 from podium.client.api_errors import NotFound
 from podium.config.types import LeaderElectionConfiguration
-from podium.live.lease import Lease, Record
+from podium.live.lease import LeaderElectionRecord, Lease
 from podium.live.lease_lock import FAILURES, LeaseLock
 
 _SAFE_SHARE: Final = 0.95
@@ -36,7 +36,7 @@ class Log(Protocol):
     def error(self, message: str, **fields: Any) -> None: ...
 
 
-class Candidate:
+class LeaderCandidate:
     def __init__(
         self,
         lock: LeaseLock,
@@ -126,9 +126,9 @@ class Candidate:
         """Whether what was seen is to be respected; it is the record's own duration that counts."""
         return self.lease is not None and self.seen_at + self.lease.record.duration_s > now
 
-    def _acquired(self, transitions: int) -> Record:
+    def _acquired(self, transitions: int) -> LeaderElectionRecord:
         stamp = self._stamp()
-        return Record(
+        return LeaderElectionRecord(
             holder=self._identity,
             duration_s=self._lease_s,
             acquired=stamp,
@@ -136,7 +136,7 @@ class Candidate:
             transitions=transitions,
         )
 
-    def _renewed(self, held: Record) -> Record:
+    def _renewed(self, held: LeaderElectionRecord) -> LeaderElectionRecord:
         return msgspec.structs.replace(held, duration_s=self._lease_s, renewed=self._stamp())
 
     def _stamp(self) -> str:
