@@ -23,7 +23,7 @@ from podium.cluster.pod_info import PodInfo
 from podium.engine.requests import Event, shortened
 from podium.live.core_events import CoreEvents
 from podium.live.event_series import FINISH_S, REFRESH_S, EventSeries, Observed
-from podium.live.event_writing import EventCounts, EventWriter, Lanes, Outcome
+from podium.live.event_writing import EventCounts, EventWriter, Lanes, WriteOutcome
 
 MAX_QUEUED: Final = 1000
 AT_ONCE: Final = 64
@@ -175,21 +175,21 @@ class EventRecorder:
             if number % rounds_per_refresh:
                 continue
             for observed in series.going_on():
-                if await self._update(observed) is Outcome.UNREACHED:
+                if await self._update(observed) is WriteOutcome.UNREACHED:
                     break
 
     async def _finish(self, series: EventSeries, observed: Observed) -> bool:
         """Whether the server could be reached; if not, the next round tries again."""
         seen = observed.count
         outcome = await self._update(observed)
-        if outcome is Outcome.UNREACHED:
+        if outcome is WriteOutcome.UNREACHED:
             return False
         # One more may have come while its end was written.
         if outcome is not None and observed.count == seen:
             series.forget(observed)
         return True
 
-    async def _update(self, observed: Observed) -> Outcome | None:
+    async def _update(self, observed: Observed) -> WriteOutcome | None:
         """One try; None if other writes about the object have to come first."""
         if self._lanes.is_busy(observed.about):
             return None

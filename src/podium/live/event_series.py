@@ -25,7 +25,7 @@ from podium.engine.requests import Event
 from podium.live.event_objects import (
     EventBody,
     EventNames,
-    Series,
+    SeriesBody,
     SeriesPatch,
     event_body,
 )
@@ -81,7 +81,7 @@ class Observed:
         self.told = self.count
         if not self.is_series:
             return Write(EVENTS_K8S_IO, self._body)
-        series = Series(self.count, self.last_observed_time)
+        series = SeriesBody(self.count, self.last_observed_time)
         return Write(EVENTS_K8S_IO, replace(self._body, series=series), SeriesPatch(series))
 
 

@@ -26,7 +26,7 @@ from podium.live import metric_definitions as known
 from podium.live.component_metrics import show_component
 from podium.live.engine_readings import show_engine
 from podium.live.exposition import EVERYTHING, Exposition, MetricRules, Reading
-from podium.live.series import CounterSeries, HistogramSeries
+from podium.live.metric_series import CounterSeries, HistogramSeries
 
 _MAX_ATTEMPTS: Final = 15
 _SUCCESS: Final = Code.SUCCESS.label

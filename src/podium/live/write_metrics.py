@@ -9,7 +9,7 @@ from typing import Final
 
 from podium.live import metric_definitions as known
 from podium.live.exposition import Exposition
-from podium.live.series import CounterSeries, HistogramSeries
+from podium.live.metric_series import CounterSeries, HistogramSeries
 
 POD_BINDING: Final = "pod_binding"
 POD_STATUS_PATCH: Final = "pod_status_patch"

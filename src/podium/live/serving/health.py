@@ -19,7 +19,7 @@ from podium.live.serving.exchange import TEXT, PageRequest, PageResponse, plain_
 _LOG: Final = logging.getLogger("podium.live")
 _START_TIME: Final = known.Definition(
     "process_start_time_seconds",
-    known.Kind.GAUGE,
+    known.MetricKind.GAUGE,
     known.ALPHA,
     "Start time of the process since unix epoch in seconds.",
 )
