@@ -10,7 +10,7 @@ from virtual_loop import run_virtually
 
 from podium.api.pod import PodCondition, PodExtendedResourceClaimStatus
 from podium.client import LoopClock, Unreachable
-from podium.client.api_errors import AlreadyExists, ApiError, Conflict, NotFound, Status
+from podium.client.api_errors import AlreadyExists, ApiError, ApiStatus, Conflict, NotFound
 from podium.extenders.objects import TypedObjects
 from podium.live.keyed_lock import KeyedLock
 from podium.live.raw_objects import RawObjects
@@ -57,7 +57,7 @@ def test_turns_are_taken_in_order_by_key_and_leave_nothing_behind() -> None:
 
 
 def _error(kind: type[ApiError], code: int, reason: str) -> ApiError:
-    return kind(Status(code=code, reason=reason, message=reason))
+    return kind(ApiStatus(code=code, reason=reason, message=reason))
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from podium.client.api_errors import (
     decode_status,
     error_of_status,
 )
-from podium.client.backoff import Backoff
+from podium.client.backoff import RelistBackoff
 from podium.client.clock import Clock
 from podium.client.kube_client import EVERYTHING, PAGE, KubeClient, Query, Selection
 from podium.client.object_store import Decoder, Handler, ObjectStore
@@ -39,9 +39,9 @@ from podium.client.watching import (
     ERROR,
     MODIFIED,
     BrokenStream,
-    Event,
     Head,
     Key,
+    WatchEvent,
     events,
     head_of,
 )
@@ -94,7 +94,7 @@ class Reflector(Generic[T]):
         self._selection = selection
         self._streams_lists = streams_lists
         self._page = page
-        self._backoff = Backoff(randomness)
+        self._backoff = RelistBackoff(randomness)
         self._is_listed = False
 
     async def run(self) -> None:
@@ -213,7 +213,7 @@ class Reflector(Generic[T]):
             _LOG.info("%s: %s", self._resource.plural, problem)
         return count
 
-    def _take(self, event: Event, head: Head) -> None:
+    def _take(self, event: WatchEvent, head: Head) -> None:
         if event.type in (ADDED, MODIFIED):
             self.store.put(head, event.object)
         elif event.type == DELETED:
@@ -231,7 +231,7 @@ def _is_passing(problem: Exception) -> bool:
     return isinstance(problem, TooManyRequests)
 
 
-def _error(event: Event) -> Exception:
+def _error(event: WatchEvent) -> Exception:
     status = decode_status(event.object)
     if status is None:
         return BrokenStream("an ERROR event without a Status")
