@@ -1,9 +1,9 @@
-"""A thin asynchronous Kubernetes client: transports, verbs, errors, and mirrors of collections.
+"""A thin asynchronous Kubernetes client: transports, verbs, errors, and stores of collections.
 
     connection.find_settings, transport_for      kubeconfig -> HttpTransport
     AsgiTransport                                the same without sockets
     KubeClient                                   the verbs; objects as bytes
-    Reflector                                    a mirror of a collection, kept true
+    Reflector                                    an object store of a collection, kept true
     api_errors                                   what a server's refusals mean
 
 Kept small on purpose: it decodes nothing but what every object has, so that the scheduler and the

@@ -1,4 +1,4 @@
-"""Keeps a mirror of a collection true: list, watch, and begin again where that fails.
+"""Keeps an object store true to a collection: list, watch, and begin again where that fails.
 
 A streaming list is tried first, a list in pages after it. Then changes are followed from where the
 list stood; a watch that ends in time is reopened where it was, one that is too old (410) makes a
@@ -66,7 +66,7 @@ _TROUBLE: Final = (RequestFailed, BrokenStream, _VeryShortWatch, InputError)
 
 
 class Reflector(Generic[T]):
-    """Keeps `mirror` for as long as `run` runs; `synced` is set once it was complete."""
+    """Keeps `store` for as long as `run` runs; `synced` is set once it was complete."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Taking turns: writes about one object happen one after the other, in the order of asking."""
+"""A lock for each key: writes about one object happen one after the other, in order of asking."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,9 +1,9 @@
 """One scheduler of several works at a time: leader election over a Lease (configuration spec 6.4).
 
-    lease        the object: a record, and what else it carries
-    lease_lock   its requests, each within its time
+    lease             the object: a record, and what else it carries
+    lease_lock        its requests, each within its time
     leader_candidate  single attempts to get, keep and give back the lease
-    here         when to attempt, and work that runs between gaining the lease and losing it
+    here              when to attempt, and work that runs between gaining the lease and losing it
 
 Contract: work runs only while the lease is held for certain. It is cancelled before anybody else
 can take the lease over, and before anything else happens; the lease is released only once work has
