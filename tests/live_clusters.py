@@ -7,6 +7,7 @@ from typing import Any
 from scheduler_at_work import BEGIN_S, scheduling
 from simulated_clusters import Cluster
 from virtual_loop import run_virtually
+from watched_metrics import LiveMetrics
 
 from podium.cli.embedded_cluster import embedded_cluster
 from podium.client import KubeClient
@@ -31,6 +32,7 @@ def in_live_cluster(
     between: Callable[[KubeClient], KubeClient] = lambda client: client,
     observers: Callable[[Engine], tuple[Observer, ...]] = lambda _: (),
     controllers: tuple[str, ...] = ALL,
+    metrics: LiveMetrics | None = None,
 ) -> None:
     """Run a scenario in a fresh cluster; `between` may stand between scheduler and server."""
 
@@ -43,7 +45,9 @@ def in_live_cluster(
         ) as embedded:
             cluster = Cluster(embedded.client)
             await cluster.until(lambda: _nodes_take_pods(cluster))
-            async with scheduling(between(embedded.client), configuration, observers) as assembly:
+            async with scheduling(
+                between(embedded.client), configuration, observers, metrics
+            ) as assembly:
                 await scenario(cluster, assembly)
 
     run_virtually(main())

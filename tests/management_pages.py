@@ -18,7 +18,7 @@ from podium.client.transport import Reply, Request, Stream
 from podium.config.flags.options import options_of
 from podium.config.flags.parser import parse_flags
 from podium.live.exposition import Exposition
-from podium.live.serving.application import Application
+from podium.live.serving.application import ManagementApplication
 from podium.live.serving.authentication import Authenticator
 from podium.live.serving.authorization import Authorizer
 from podium.live.serving.pages import Pages
@@ -84,7 +84,7 @@ def reviewed_by(api: FakeApi) -> Reviewers:
 class Management:
     """An application under test, with the clock of its caches."""
 
-    application: Application
+    application: ManagementApplication
     clock: VirtualClock
     trust: Trust
 
@@ -149,7 +149,7 @@ def management(
     set_ = settings(*flags)
     clock = VirtualClock()
     trust = Trust(set_.authentication)
-    application = Application(
+    application = ManagementApplication(
         Pages(of(**fields)),
         Authenticator(set_.authentication, trust, reviewers, clock),
         Authorizer(set_.authorization, reviewers, clock),

@@ -5,6 +5,8 @@ import contextlib
 from collections.abc import AsyncIterator, Callable
 from random import Random
 
+from watched_metrics import LiveMetrics
+
 from podium.client import KubeClient
 from podium.config.load import load_configuration
 from podium.config.types import Configuration
@@ -22,8 +24,9 @@ async def scheduling(
     client: KubeClient,
     configuration: Configuration | None = None,
     observers: Callable[[Engine], tuple[Observer, ...]] = lambda _: (),
+    metrics: LiveMetrics | None = None,
 ) -> AsyncIterator[Assembly]:
-    """A scheduler that has seen everything and is at work."""
+    """A scheduler that has seen everything and is at work; `metrics` count what it does."""
     loop = asyncio.get_running_loop()
     randomness = Random(1)
     engine = live_engine(
@@ -34,7 +37,13 @@ async def scheduling(
         validate=True,
     )
     assembly = Assembly(
-        engine, client, client, host="test", randomness=randomness, observers=observers(engine)
+        engine,
+        client,
+        client,
+        host="test",
+        randomness=randomness,
+        observers=observers(engine),
+        metrics=metrics.attach(engine) if metrics is not None else None,
     )
     async with assembly.following() as scheduler:
         await scheduler.ready()

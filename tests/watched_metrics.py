@@ -1,12 +1,14 @@
-"""A scheduler that metrics observe, read as a scraper reads them."""
+"""Schedulers that metrics observe, read as a scraper reads them."""
 
 from typing import Any
 
 from prometheus_client.parser import text_string_to_metric_families
 from small_driver import SmallDriver
 
+from podium.engine import Engine
 from podium.live.exposition import MetricRules
 from podium.live.metrics import SchedulerMetrics
+from podium.live.write_metrics import WriteMetrics
 
 
 class Watched(SmallDriver):
@@ -21,12 +23,27 @@ class Watched(SmallDriver):
         return self.metrics.text().decode()
 
     def samples(self, name: str) -> dict[tuple[str, ...], float]:
-        """Label values, in the order of the labels' names, to numbers."""
-        return {
-            tuple(value for label, value in sorted(sample.labels.items()) if label != "le"): (
-                sample.value
-            )
-            for family in text_string_to_metric_families(self.text())
-            for sample in family.samples
-            if sample.name == name
-        }
+        return samples_of(self.text(), name)
+
+
+class LiveMetrics:
+    """What a live scheduler counts; it outlives the scheduler."""
+
+    def attach(self, engine: Engine) -> WriteMetrics:
+        self._metrics = SchedulerMetrics(engine)
+        return WriteMetrics(self._metrics.exposition)
+
+    def samples(self, name: str) -> dict[tuple[str, ...], float]:
+        return samples_of(self._metrics.text().decode(), name)
+
+
+def samples_of(text: str, name: str) -> dict[tuple[str, ...], float]:
+    """Label values, in the order of the labels' names, to numbers."""
+    return {
+        tuple(value for label, value in sorted(sample.labels.items()) if label != "le"): (
+            sample.value
+        )
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if sample.name == name
+    }

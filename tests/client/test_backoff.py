@@ -5,12 +5,12 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.client.backoff import Backoff
+from podium.client.backoff import RelistBackoff
 
 
 @given(seed=st.integers(0, 1000))
 def test_each_pause_is_between_the_step_and_twice_the_step(seed: int) -> None:
-    backoff = Backoff(Random(seed))
+    backoff = RelistBackoff(Random(seed))
     now = 0.0
     for step in (0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30, 30):
         pause = backoff.next(now)
@@ -19,7 +19,7 @@ def test_each_pause_is_between_the_step_and_twice_the_step(seed: int) -> None:
 
 
 def test_two_quiet_minutes_begin_from_the_start() -> None:
-    backoff = Backoff(Random(1), jitter=0)
+    backoff = RelistBackoff(Random(1), jitter=0)
     assert [backoff.next(now) for now in (0, 1, 2)] == [0.8, 1.6, 3.2]
     assert backoff.next(122) == 6.4
     assert backoff.next(243) == 0.8

@@ -8,7 +8,15 @@ import pytest
 from scripted_server import ScriptedServer, make_list, make_object, refusal, reply
 from virtual_loop import run_virtually
 
-from podium.client import DeleteOptions, KubeClient, PatchType, Selection
+from podium.api.errors import PodiumError
+from podium.client import (
+    DeleteOptions,
+    KubeClient,
+    PatchType,
+    RequestFailed,
+    Selection,
+    Unreachable,
+)
 from podium.client.api_errors import (
     AlreadyExists,
     ApiError,
@@ -126,6 +134,14 @@ def test_refusals_are_errors_by_their_reason(code: int, reason: str, kind: type[
         ask(server, lambda client: client.get(PODS, "a", "b"))
     assert type(caught.value) is kind
     assert caught.value.code == code
+
+
+@pytest.mark.parametrize("answer", [refusal(503, "ServiceUnavailable"), Unreachable("reset")])
+def test_a_refusal_and_silence_are_both_requests_that_failed(answer: Any) -> None:
+    client = KubeClient(ScriptedServer(answer))
+    with pytest.raises(RequestFailed) as caught:
+        asyncio.run(client.get(PODS, "a", "default"))
+    assert isinstance(caught.value, PodiumError)
 
 
 def test_a_version_that_the_server_has_not_seen_has_an_error_of_its_own() -> None:

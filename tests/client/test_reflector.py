@@ -295,7 +295,7 @@ def test_an_object_that_cannot_be_read_is_passed_over_and_the_others_are_not() -
         async with following(server) as (reflector, heard):
             await reflector.synced.wait()
             assert heard.take() == ["+b@4"]
-            assert reflector.mirror.undecodable == 1
+            assert reflector.store.undecodable == 1
 
     virtually(scenario)
 

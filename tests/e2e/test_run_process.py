@@ -238,6 +238,48 @@ def test_health_metrics_and_configuration_are_served_to_who_may_see_them(
     assert "Serving securely on" in process.said
 
 
+def test_the_lease_the_limits_and_the_writes_are_counted(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    flags = (
+        f"--secure-port={port}",
+        "--bind-address=127.0.0.1",
+        "--authorization-always-allow-paths=/metrics",
+        "--leader-elect-retry-period=100ms",
+    )
+    pages = Endpoints(port)
+
+    def shown(series: str) -> float:
+        text = pages.get("/metrics")[1]
+        found = re.search(rf"^{series}(?:\{{[^}}]*\}})? (\S+)$", text, re.MULTILINE)
+        return float(found[1]) if found else 0.0
+
+    with scheduler(server, tmp_path, "--secure-port=0") as first:
+        until(lambda: holder(server))
+        with scheduler(server, tmp_path, *flags) as standby:
+            standing_by = 'leader_election_master_status{name="kube-scheduler"} 0.0'
+            until(lambda: standing_by in pages.get("/metrics")[1])
+            assert first.stopped() == 0
+            until(lambda: shown("leader_election_master_status") == 1)
+            _, lease = server.ask("GET", LEASE)
+            lease["metadata"]["labels"] = {"team": "x"}
+            until(lambda: _put(server, lease))
+            until(lambda: shown("leader_election_slowpath_total") >= 1)
+            create(server, "timed")
+            until(lambda: node_of(server, "timed"))
+            until(lambda: shown("scheduler_async_api_call_execution_total") >= 1)
+            until(lambda: shown("scheduler_pod_scheduling_attempts_count") >= 1)
+            text = pages.get("/metrics")[1]
+            for point in ("PreBind", "Bind", "PostBind"):
+                assert f'duration_seconds_count{{extension_point="{point}"' in text
+            assert 'event_handling_duration_seconds_count{event="NodeAdd"} 1.0' in text
+            limited = r'rest_client_rate_limiter_duration_seconds_count\{.*verb="POST"\} [1-9]'
+            assert re.search(limited, text)
+            assert standby.stopped() == 0
+
+
 def test_a_policy_in_a_config_map_is_fetched(server: RunningServer, tmp_path: Path) -> None:
     policy = {"apiVersion": "v1", "kind": "Policy", "priorities": [], "predicates": []}
     body = {"metadata": {"name": "old"}, "data": {"policy.cfg": json.dumps(policy)}}

@@ -10,7 +10,7 @@ from podium.config.flags.options import options_of
 from podium.config.flags.parser import parse_flags
 from podium.live import metric_definitions as known
 from podium.live.exposition import Exposition, MetricRules, rules_of
-from podium.live.series import go_number
+from podium.live.metric_series import go_number
 
 
 def test_what_was_never_counted_is_not_shown_unless_it_has_no_labels() -> None:

@@ -17,9 +17,9 @@ from podium.api.errors import InputError
 from podium.client import LoopClock
 from podium.client.resources import EVENTS, LEASES
 from podium.live.leader_election import LeaderElection
-from podium.live.lease import Record, new_lease, read_lease
+from podium.live.lease import LeaderElectionRecord, new_lease, read_lease
 
-RECORD = Record(
+RECORD = LeaderElectionRecord(
     holder="a",
     duration_s=15,
     acquired="2027-01-15T08:00:00.000000Z",
@@ -64,7 +64,7 @@ def test_whatever_else_a_lease_carries_goes_back_unchanged(
         "spec": {**spec, "holderIdentity": "b", "leaseTransitions": 2},
     }
     lease = read_lease(json.dumps(written).encode())
-    assert lease.record == Record(holder="b", transitions=2)
+    assert lease.record == LeaderElectionRecord(holder="b", transitions=2)
     assert lease.resource_version == "7"
     assert json.loads(lease.rewritten(RECORD)) == {**written, "spec": {**spec, **FIELDS}}
 
@@ -72,7 +72,7 @@ def test_whatever_else_a_lease_carries_goes_back_unchanged(
 @pytest.mark.parametrize("spec", [{}, None, {"holderIdentity": None, "leaseDurationSeconds": None}])
 def test_what_is_absent_or_null_is_nobodys_lease(spec: Any) -> None:
     lease = read_lease(json.dumps({"metadata": {}, "spec": spec}).encode())
-    assert lease.record == Record()
+    assert lease.record == LeaderElectionRecord()
     assert json.loads(lease.rewritten(RECORD))["spec"] == FIELDS
 
 

@@ -6,8 +6,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 from virtual_clock import VirtualClock
+from virtual_loop import run_virtually
 
-from podium.client import Unreachable
+from podium.client import LimitedTransport, TokenBucket, Unreachable
 from podium.client.transport import Reply, Request, Stream
 from podium.live.exposition import Exposition
 from podium.live.metered_transport import MeteredTransport, RequestMetrics
@@ -117,11 +118,23 @@ def test_a_stream_that_does_not_begin_counts_as_an_error() -> None:
 
 
 def test_waits_for_the_rate_limiter_are_counted_apart() -> None:
-    shown = Exposition(process=False)
-    RequestMetrics(shown).limited("h", "POST", 2)
-    assert 'rest_client_rate_limiter_duration_seconds_sum{host="h",verb="POST"} 2.0' in (
-        shown.text().decode()
-    )
+    async def main() -> list[str]:
+        shown = Exposition(process=False)
+        server = Slow(VirtualClock())
+        metered = MeteredTransport(server, RequestMetrics(shown), URL)
+        bucket = TokenBucket(qps=0.5, burst=1)
+        limited = LimitedTransport(metered, bucket, on_wait=metered.note_wait)
+        for _ in range(3):
+            await limited.send(GET, timeout_s=1)
+        async with limited.stream(GET, timeout_s=1):
+            pass
+        return [line for line in counted(shown) if "rate_limiter" in line]
+
+    labels = '{host="10.0.0.1:6443",verb="GET"}'
+    assert run_virtually(main()) == [
+        f"rest_client_rate_limiter_duration_seconds_sum{labels} 4.0",
+        f"rest_client_rate_limiter_duration_seconds_count{labels} 3.0",
+    ]
 
 
 def test_closing_closes_what_is_behind() -> None:

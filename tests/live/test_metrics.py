@@ -7,21 +7,12 @@ import pytest
 from builders import make_node, make_pod
 from fake_plugins import filter_by, permit, pre_filter
 from group_driver import GANGS, make_group, member, node
-from live_clusters import in_live_cluster, is_bound
-from live_clusters import pod as live_pod
-from simulated_clusters import Cluster
 from small_driver import OURS, pending
 from watched_metrics import Watched
 
-from podium.client.resources import PODS
-from podium.engine.observer import Observer
-from podium.engine.scheduler import Engine
-from podium.framework.events import Action, ClusterEvent, Resource
 from podium.framework.points import PermitResult, Plugin
 from podium.framework.status import Code, Status, error, unresolvable
 from podium.live import metric_definitions as known
-from podium.live.assembly import Assembly
-from podium.live.metrics import SchedulerMetrics
 
 
 def full(name: str = "small") -> Any:
@@ -128,13 +119,6 @@ def test_a_point_that_ends_an_attempt_says_how(
     assert (("Filter", "NodeName", OURS) in asked) is ("Filter" in outcomes)
 
 
-def test_a_driver_adds_the_points_that_it_runs_itself() -> None:
-    driver = Watched()
-    driver.metrics.ran("Bind", Code.SUCCESS, OURS, 0.003)
-    counts = driver.samples("scheduler_framework_extension_point_duration_seconds_sum")
-    assert counts == {("Bind", OURS, "Success"): 0.003}
-
-
 def test_plugins_are_counted_unless_they_stand_aside() -> None:
     driver = Watched(make_node("a"), make_node("b"), pending("p"))
     driver.run()
@@ -227,10 +211,6 @@ def test_preemptions_are_counted_with_their_victims() -> None:
     driver.run()
     assert driver.samples("scheduler_preemption_attempts_total") == {(): 1}
     assert driver.samples("scheduler_preemption_victims_sum") == {(): 2}
-    driver.metrics.preempted(ok=True, seconds=0.5)
-    assert driver.samples("scheduler_preemption_goroutines_execution_total") == {("success",): 1}
-    duration = "scheduler_preemption_goroutines_duration_seconds_sum"
-    assert driver.samples(duration) == {("success",): 0.5}
 
 
 def test_a_preemption_that_finds_nobody_is_an_attempt_without_victims() -> None:
@@ -246,27 +226,7 @@ def test_without_the_plugin_nothing_is_a_preemption() -> None:
     assert driver.samples("scheduler_preemption_attempts_total") == {(): 0}
 
 
-# --- what drivers tell ------------------------------------------------------------------------
-
-
-def test_drivers_tell_of_their_own_work() -> None:
-    driver = Watched()
-    metrics = driver.metrics
-    metrics.handled(ClusterEvent(Resource.NODE, Action.UPDATE_NODE_TAINT), 0.0004)
-    metrics.called_api("pod_binding", ok=False, seconds=0.002)
-    metrics.created_claim(ok=True)
-    metrics.led("kube-scheduler", leading=True)
-    metrics.renewed_slowly("kube-scheduler")
-    handling = "scheduler_event_handling_duration_seconds_sum"
-    assert driver.samples(handling) == {("NodeUpdateNodeTaint",): 0.0004}
-    assert driver.samples("scheduler_async_api_call_execution_total") == {
-        ("pod_binding", "error"): 1
-    }
-    assert driver.samples("scheduler_resourceclaim_creates_total") == {("success",): 1}
-    assert driver.samples("leader_election_master_status") == {("kube-scheduler",): 1}
-    assert driver.samples("leader_election_slowpath_total") == {("kube-scheduler",): 1}
-    metrics.led("kube-scheduler", leading=False)
-    assert driver.samples("leader_election_master_status") == {("kube-scheduler",): 0}
+# --- the component -----------------------------------------------------------------------------
 
 
 def test_release_and_gates_are_shown() -> None:
@@ -294,24 +254,6 @@ def test_pod_groups_are_counted_as_such() -> None:
     assert attempts[OURS, "unschedulable"] >= 1
     count = "scheduler_podgroup_scheduling_algorithm_duration_seconds_count"
     assert driver.samples(count)[()] == sum(attempts.values())
-
-
-def test_a_live_scheduler_counts_what_it_does() -> None:
-    heard: list[SchedulerMetrics] = []
-
-    def observers(engine: Engine) -> tuple[Observer, ...]:
-        heard.append(SchedulerMetrics(engine))  # observes by itself
-        return ()
-
-    async def scenario(cluster: Cluster, assembly: Assembly) -> None:
-        await cluster.create(PODS, live_pod("web"))
-        await cluster.until(lambda: is_bound(cluster, "web"))
-        await assembly.scheduler.carrier.drained()
-
-    in_live_cluster(scenario, observers=observers)
-    (metrics,) = heard
-    attempts = 'scheduler_schedule_attempts_total{profile="default-scheduler",result="scheduled"}'
-    assert f"{attempts} 1.0" in metrics.text().decode()
 
 
 def test_every_metric_is_on_its_page() -> None:

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-import msgspec
 from live_clusters import (
     condition_of,
     in_live_cluster,
@@ -12,67 +11,13 @@ from live_clusters import (
     is_running,
     pod,
 )
+from moody_transport import Moody, Times, binds, moody, refusal
 from simulated_clusters import Cluster
 
 from podium.client import DeleteOptions, KubeClient, Transport, Unreachable
 from podium.client.resources import PODS
 from podium.client.transport import Reply, Request, Stream
 from podium.live.assembly import Assembly
-
-Judge = Callable[[Request], Reply | Exception | float | None]
-
-
-class Moody:
-    """A way to the server that, as `judge` says, answers itself, breaks, or dawdles."""
-
-    def __init__(self, transport: Transport, judge: Judge) -> None:
-        self._transport = transport
-        self._judge = judge
-
-    async def send(self, request: Request, *, timeout_s: float) -> Reply:
-        verdict = self._judge(request)
-        if isinstance(verdict, Exception):
-            raise verdict
-        if isinstance(verdict, Reply):
-            return verdict
-        if verdict is not None:
-            await asyncio.sleep(verdict)
-        return await self._transport.send(request, timeout_s=timeout_s)
-
-    @asynccontextmanager
-    async def stream(self, request: Request, *, timeout_s: float) -> AsyncIterator[Stream]:
-        verdict = self._judge(request)
-        if isinstance(verdict, Exception):
-            raise verdict
-        async with self._transport.stream(request, timeout_s=timeout_s) as stream:
-            yield stream
-
-    async def close(self) -> None:
-        await self._transport.close()
-
-
-def moody(judge: Judge) -> Callable[[KubeClient], KubeClient]:
-    return lambda client: KubeClient(Moody(client.transport, judge))
-
-
-def refusal(code: int, reason: str, message: str) -> Reply:
-    status = {"kind": "Status", "status": "Failure", "code": code, "reason": reason}
-    return Reply(code, {}, msgspec.json.encode({**status, "message": message}))
-
-
-class Times:
-    """Says yes the first few times."""
-
-    def __init__(self, count: int) -> None:
-        self.left = count
-
-    def __call__(self) -> bool:
-        self.left -= 1
-        return self.left >= 0
-
-
-def binds(request: Request, name: str) -> bool:
-    return request.method == "POST" and request.path.endswith(f"/pods/{name}/binding")
 
 
 def test_a_binding_that_the_server_refuses_is_tried_again_later() -> None:
@@ -130,7 +75,7 @@ class _LosingAnswers(Moody):
 
 
 async def _idle(assembly: Assembly) -> bool:
-    return not len(assembly.scheduler.carrier) and not assembly.engine.state.flights
+    return not len(assembly.scheduler.dispatcher) and not assembly.engine.state.flights
 
 
 def test_a_pod_that_is_deleted_while_it_is_bound_leaves_nothing_behind() -> None:

@@ -10,8 +10,9 @@ from virtual_loop import run_virtually
 
 from podium.api.pod import PodCondition, PodExtendedResourceClaimStatus
 from podium.client import LoopClock, Unreachable
-from podium.client.api_errors import AlreadyExists, ApiError, Conflict, NotFound, Status
+from podium.client.api_errors import AlreadyExists, ApiError, ApiStatus, Conflict, NotFound
 from podium.extenders.objects import TypedObjects
+from podium.live.keyed_lock import KeyedLock
 from podium.live.raw_objects import RawObjects
 from podium.live.retrying import with_retries
 from podium.live.status_patches import (
@@ -20,7 +21,6 @@ from podium.live.status_patches import (
     failure_patch,
     nomination_patch,
 )
-from podium.live.turns import Turns
 
 NOW = "2027-01-15T08:00:00Z"
 BEFORE = "2027-01-01T00:00:00Z"
@@ -29,21 +29,21 @@ BEFORE = "2027-01-01T00:00:00Z"
 def test_turns_are_taken_in_order_by_key_and_leave_nothing_behind() -> None:
     told: list[str] = []
 
-    async def work(turns: Turns, key: str, name: str, seconds: float) -> None:
-        async with turns.of(key):
+    async def work(lock: KeyedLock, key: str, name: str, seconds: float) -> None:
+        async with lock.hold(key):
             told.append(f"{name} begins")
             await asyncio.sleep(seconds)
             told.append(f"{name} ends")
 
     async def main() -> None:
-        turns = Turns()
-        given_up = asyncio.ensure_future(work(turns, "a", "third", 1))
-        others = [work(turns, "a", "first", 2), work(turns, "a", "second", 1)]
+        lock = KeyedLock()
+        given_up = asyncio.ensure_future(work(lock, "a", "third", 1))
+        others = [work(lock, "a", "first", 2), work(lock, "a", "second", 1)]
         tasks = [asyncio.ensure_future(each) for each in others]
-        tasks.append(asyncio.ensure_future(work(turns, "b", "other", 1)))
+        tasks.append(asyncio.ensure_future(work(lock, "b", "other", 1)))
         given_up.cancel()
         await asyncio.wait(tasks)
-        assert len(turns) == 0
+        assert len(lock) == 0
 
     run_virtually(main())
     assert told == [
@@ -57,7 +57,7 @@ def test_turns_are_taken_in_order_by_key_and_leave_nothing_behind() -> None:
 
 
 def _error(kind: type[ApiError], code: int, reason: str) -> ApiError:
-    return kind(Status(code=code, reason=reason, message=reason))
+    return kind(ApiStatus(code=code, reason=reason, message=reason))
 
 
 @pytest.mark.parametrize(

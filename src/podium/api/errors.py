@@ -1,4 +1,6 @@
-"""The errors a user can cause with a file or an object, worded for that user.
+"""The errors a user can cause with a file or an object, worded for that user, and the root of all.
+
+Whoever uses Podium as a library and wants to catch whatever it refuses catches `PodiumError`.
 
 Contract: the text of such an error says where the problem is, what it is and what would be right,
 on one line, and makes sense without a traceback. `InputError` knows the file; `ObjectError` is
@@ -9,7 +11,11 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 
-class InputError(Exception):
+class PodiumError(Exception):
+    """Something that Podium cannot do, for a reason that is not a mistake of its own."""
+
+
+class InputError(PodiumError):
     """Something in a user's input is wrong.
 
     >>> str(InputError("is missing", source="pods.yaml", document=2, line=14, path="metadata.name"))
@@ -51,7 +57,7 @@ class InputError(Exception):
         return "\n".join(self.lines)
 
 
-class ObjectError(Exception):
+class ObjectError(PodiumError):
     """An object is not what its kind demands; `path` leads to the field, "" is the object."""
 
     def __init__(self, path: str, problem: str, remedy: str = "") -> None:

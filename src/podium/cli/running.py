@@ -23,7 +23,7 @@ from podium.cli.machine import Machine
 from podium.cli.management import Inside, management_server
 from podium.cli.startup import Prepared
 from podium.cli.steady_time import steady_wall
-from podium.client import KubeClient, LimitedTransport, LoopClock, TokenBucket, Transport
+from podium.client import KubeClient, LimitedTransport, LoopClock, TokenBucket
 from podium.client.connection import transport_for
 from podium.config.feature_gates import FeatureGates
 from podium.config.flags.client_settings import ClientSettings
@@ -36,6 +36,7 @@ from podium.live.leader_election import LeaderElection, LeadershipLost, new_iden
 from podium.live.metered_transport import MeteredTransport, RequestMetrics
 from podium.live.metrics import SchedulerMetrics
 from podium.live.serving import Reviewers
+from podium.live.write_metrics import WriteMetrics
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _LOGGERS: Final = ("podium.live", "podium.client", "podium.extenders")
@@ -98,6 +99,7 @@ class Scheduler:
             host=self._host,
             randomness=self._randomness,
             leads=lambda: election is None or election.is_leader,
+            metrics=WriteMetrics(metrics.exposition),
         )
         await self._serve(
             stack,
@@ -156,7 +158,7 @@ class Scheduler:
 
     # --- connections --------------------------------------------------------------------------
 
-    def _transport(self, stack: AsyncExitStack, settings: ClientSettings) -> Transport:
+    def _transport(self, stack: AsyncExitStack, settings: ClientSettings) -> MeteredTransport:
         kubeconfig = self._prepared.configuration.client_connection.kubeconfig
         try:
             transport = transport_for(
@@ -167,17 +169,22 @@ class Scheduler:
         stack.push_async_callback(transport.close)
         return MeteredTransport(transport, self._requests, settings.cluster.server)
 
-    def _client(self, transport: Transport) -> KubeClient:
+    def _client(self, transport: MeteredTransport) -> KubeClient:
         """A client with limits of its own."""
         limits = self._prepared.configuration.client_connection
         bucket = TokenBucket(limits.qps, limits.burst)
-        return KubeClient(LimitedTransport(transport, bucket), field_manager="podium")
+        limited = LimitedTransport(transport, bucket, on_wait=transport.note_wait)
+        return KubeClient(limited, field_manager="podium")
 
-    def _election(self, transport: Transport, metrics: SchedulerMetrics) -> LeaderElection | None:
+    def _election(
+        self, transport: MeteredTransport, metrics: SchedulerMetrics
+    ) -> LeaderElection | None:
         configuration = self._prepared.configuration
         settings = configuration.leader_election
         if not settings.leader_elect:
             return None
+        lease = settings.resource_name
+        metrics.led(lease, leading=False)
         return LeaderElection(
             self._client(transport),
             settings,
@@ -187,7 +194,9 @@ class Scheduler:
             randomness=self._randomness,
             log=self._log,
             component=configuration.profiles[0].scheduler_name,
-            on_leading=lambda: metrics.led(settings.resource_name, leading=True),
+            on_leading=lambda: metrics.led(lease, leading=True),
+            on_stopped_leading=lambda: metrics.led(lease, leading=False),
+            on_slow_renewal=lambda: metrics.renewed_slowly(lease),
         )
 
 

@@ -1,9 +1,9 @@
-"""A thin asynchronous Kubernetes client: transports, verbs, errors, and mirrors of collections.
+"""A thin asynchronous Kubernetes client: transports, verbs, errors, and stores of collections.
 
     connection.find_settings, transport_for      kubeconfig -> HttpTransport
     AsgiTransport                                the same without sockets
     KubeClient                                   the verbs; objects as bytes
-    Reflector                                    a mirror of a collection, kept true
+    Reflector                                    an object store of a collection, kept true
     api_errors                                   what a server's refusals mean
 
 Kept small on purpose: it decodes nothing but what every object has, so that the scheduler and the
@@ -14,11 +14,11 @@ from podium.client.asgi_transport import AsgiTransport
 from podium.client.clock import Clock, LoopClock
 from podium.client.http_transport import HttpTransport
 from podium.client.kube_client import DeleteOptions, KubeClient, PatchType, Selection
-from podium.client.mirror import Handler, Mirror
+from podium.client.object_store import Handler, ObjectStore
 from podium.client.rate_limit import LimitedTransport, TokenBucket
 from podium.client.reflector import Reflector
 from podium.client.resources import ResourceType
-from podium.client.transport import Transport, Unreachable
+from podium.client.transport import RequestFailed, Transport, Unreachable
 from podium.client.watching import Key
 
 __all__ = [
@@ -31,9 +31,10 @@ __all__ = [
     "KubeClient",
     "LimitedTransport",
     "LoopClock",
-    "Mirror",
+    "ObjectStore",
     "PatchType",
     "Reflector",
+    "RequestFailed",
     "ResourceType",
     "Selection",
     "TokenBucket",

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from podium.client.transport import Reply
+from podium.client.transport import Reply, RequestFailed
 
 _SHOWN: Final = 200
 
@@ -27,7 +27,7 @@ class _Details(msgspec.Struct, rename="camel"):
     retry_after_seconds: int = 0
 
 
-class Status(msgspec.Struct, rename="camel"):
+class ApiStatus(msgspec.Struct, rename="camel"):
     """The Status object of an answer or of an ERROR event."""
 
     kind: str = ""
@@ -38,10 +38,10 @@ class Status(msgspec.Struct, rename="camel"):
     details: _Details | None = None
 
 
-class ApiError(Exception):
+class ApiError(RequestFailed):
     """The server understood and said no; or it did not understand."""
 
-    def __init__(self, status: Status, retry_after_s: float | None = None) -> None:
+    def __init__(self, status: ApiStatus, retry_after_s: float | None = None) -> None:
         super().__init__(status.message or status.reason or f"HTTP status {status.code}")
         self.status = status
         self.code = status.code
@@ -131,7 +131,7 @@ def error_of(reply: Reply) -> ApiError:
     return error_of_status(status, _retry_after(reply, status))
 
 
-def error_of_status(status: Status, retry_after_s: float | None = None) -> ApiError:
+def error_of_status(status: ApiStatus, retry_after_s: float | None = None) -> ApiError:
     """The error that a Status object stands for, as in an ERROR event of a watch."""
     if status.code >= 500 or status.reason in ("Timeout", "ServerTimeout"):
         trouble = ServerTrouble(status, retry_after_s)
@@ -142,26 +142,26 @@ def error_of_status(status: Status, retry_after_s: float | None = None) -> ApiEr
     return kind(status, retry_after_s)
 
 
-def decode_status(body: Any) -> Status | None:
+def decode_status(body: Any) -> ApiStatus | None:
     """The Status object in some JSON, None if it is none."""
     try:
-        found = msgspec.json.decode(body, type=Status)
+        found = msgspec.json.decode(body, type=ApiStatus)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
     return found if found.kind == "Status" else None
 
 
-def _status(reply: Reply) -> Status:
+def _status(reply: Reply) -> ApiStatus:
     found = decode_status(reply.body)
     if found is not None:
         return msgspec.structs.replace(found, code=found.code or reply.status)
     # A proxy on the way, or a server that is no API server.
     said = reply.body[:_SHOWN].decode(errors="replace").strip()
     text = f"HTTP status {reply.status}" + (f": {said}" if said else "")
-    return Status(code=reply.status, message=text)
+    return ApiStatus(code=reply.status, message=text)
 
 
-def _retry_after(reply: Reply, status: Status) -> float | None:
+def _retry_after(reply: Reply, status: ApiStatus) -> float | None:
     written = reply.headers.get("retry-after", "")
     if written.isdigit():
         return float(written)

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 from urllib.parse import unquote
 
-from podium.client.transport import MOST_BYTES, Reply, Request, Stream, Unreachable
+from podium.client.transport import MAX_BYTES, Reply, Request, Stream, Unreachable
 
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -126,8 +126,8 @@ class _WholeCall(_Call):
             return
         self._parts.append(message.get("body", b""))
         self._size += len(self._parts[-1])
-        if self._size > MOST_BYTES:
-            raise Unreachable(f"the answer to {self._request.path} is longer than {MOST_BYTES} B")
+        if self._size > MAX_BYTES:
+            raise Unreachable(f"the answer to {self._request.path} is longer than {MAX_BYTES} B")
         if not message.get("more_body"):
             self._is_gone.set()
 

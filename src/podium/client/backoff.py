@@ -7,7 +7,7 @@ up to as much again, and from the start after two minutes without trouble.
 from random import Random
 
 
-class Backoff:
+class RelistBackoff:
     def __init__(
         self,
         randomness: Random,

@@ -21,7 +21,7 @@ from podium.client.tls import Certificate
 from podium.config.kubeconfig import ClusterEntry, ExecPlugin
 
 _TIME_S: Final = 60.0
-_MOST_BYTES: Final = 1 << 20
+_MAX_BYTES: Final = 1 << 20
 _VERSIONS: Final = (
     "client.authentication.k8s.io/v1",
     "client.authentication.k8s.io/v1beta1",
@@ -109,7 +109,7 @@ class ExecCredentials:
         try:
             async with asyncio.timeout(self._timeout_s):
                 assert process.stdout is not None
-                answer = await process.stdout.read(_MOST_BYTES)
+                answer = await process.stdout.read(_MAX_BYTES)
                 code = await process.wait()
         except TimeoutError:
             raise InputError(

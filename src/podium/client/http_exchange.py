@@ -16,7 +16,7 @@ from typing import Final, cast
 import httptools
 from aiohappyeyeballs import AddrInfoType, start_connection
 
-from podium.client.transport import MOST_BYTES, Reply, Unreachable
+from podium.client.transport import MAX_BYTES, Reply, Unreachable
 
 _INFORMATIONAL: Final = 200
 """Answers below are not the answer yet."""
@@ -114,8 +114,8 @@ class HttpExchange(asyncio.Protocol):
 
     def on_body(self, piece: bytes) -> None:
         self._size += len(piece)
-        if self._size > MOST_BYTES:
-            self._fail(AnswerLost(f"it is longer than {MOST_BYTES} B", begun=True))
+        if self._size > MAX_BYTES:
+            self._fail(AnswerLost(f"it is longer than {MAX_BYTES} B", begun=True))
             return
         self._body.append(piece)
 

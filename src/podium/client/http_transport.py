@@ -29,7 +29,7 @@ from podium.client.direct_requests import DirectRequests
 from podium.client.http_exchange import HttpExchange, open_exchange
 from podium.client.open_sockets import OpenSockets, plain_socket
 from podium.client.tls import Certificate, tls_context
-from podium.client.transport import JSON, MOST_BYTES, Reply, Request, Stream, Unreachable
+from podium.client.transport import JSON, MAX_BYTES, Reply, Request, Stream, Unreachable
 from podium.config.kubeconfig import ClusterEntry
 
 _CONNECTIONS: Final = 64
@@ -267,8 +267,8 @@ async def _whole(response: aiohttp.ClientResponse) -> bytes:
     size = 0
     async for piece in _pieces(response):
         size += len(piece)
-        if size > MOST_BYTES:
-            raise Unreachable(f"the answer is longer than {MOST_BYTES} B")
+        if size > MAX_BYTES:
+            raise Unreachable(f"the answer is longer than {MAX_BYTES} B")
         parts.append(piece)
     return b"".join(parts)
 

@@ -108,15 +108,19 @@ class LimitedTransport:
         transport: Transport,
         bucket: TokenBucket,
         *,
+        on_wait: Callable[[Request, float], None] = lambda _request, _seconds: None,
         on_long_wait: Callable[[Request, float], None] = log_wait,
     ) -> None:
-        """`on_long_wait` hears of requests that waited for more than 50 ms, before they go."""
+        """`on_wait` hears how long each request waited, before it goes; `on_long_wait` of those
+        that waited for more than 50 ms."""
         self.bucket = bucket
         self._transport = transport
+        self._on_wait = on_wait
         self._on_long_wait = on_long_wait
 
     async def send(self, request: Request, *, timeout_s: float) -> Reply:
         waited_s = await self.bucket.take()
+        self._on_wait(request, waited_s)
         if waited_s > _LONG_WAIT_S:
             self._on_long_wait(request, waited_s)
         return await self._transport.send(request, timeout_s=timeout_s)

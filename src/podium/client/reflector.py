@@ -1,4 +1,4 @@
-"""Keeps a mirror of a collection true: list, watch, and begin again where that fails.
+"""Keeps an object store true to a collection: list, watch, and begin again where that fails.
 
 A streaming list is tried first, a list in pages after it. Then changes are followed from where the
 list stood; a watch that ends in time is reopened where it was, one that is too old (410) makes a
@@ -20,19 +20,18 @@ import msgspec
 
 from podium.api.errors import InputError
 from podium.client.api_errors import (
-    ApiError,
     Gone,
     ResourceVersionTooLarge,
     TooManyRequests,
     decode_status,
     error_of_status,
 )
-from podium.client.backoff import Backoff
+from podium.client.backoff import RelistBackoff
 from podium.client.clock import Clock
 from podium.client.kube_client import EVERYTHING, PAGE, KubeClient, Query, Selection
-from podium.client.mirror import Decoder, Handler, Mirror
+from podium.client.object_store import Decoder, Handler, ObjectStore
 from podium.client.resources import ResourceType
-from podium.client.transport import Stream, Unreachable
+from podium.client.transport import RequestFailed, Stream, Unreachable
 from podium.client.watching import (
     ADDED,
     BOOKMARK,
@@ -40,9 +39,9 @@ from podium.client.watching import (
     ERROR,
     MODIFIED,
     BrokenStream,
-    Event,
     Head,
     Key,
+    WatchEvent,
     events,
     head_of,
 )
@@ -63,11 +62,11 @@ class _VeryShortWatch(Exception):
     """A watch that ended at once, without an event."""
 
 
-_TROUBLE: Final = (ApiError, Unreachable, BrokenStream, _VeryShortWatch, InputError)
+_TROUBLE: Final = (RequestFailed, BrokenStream, _VeryShortWatch, InputError)
 
 
 class Reflector(Generic[T]):
-    """Keeps `mirror` for as long as `run` runs; `synced` is set once it was complete."""
+    """Keeps `store` for as long as `run` runs; `synced` is set once it was complete."""
 
     def __init__(
         self,
@@ -82,7 +81,7 @@ class Reflector(Generic[T]):
         streams_lists: bool = True,
         page: int = PAGE,
     ) -> None:
-        self.mirror = Mirror(resource.plural, decode, handler)
+        self.store = ObjectStore(resource.plural, decode, handler)
         self.synced = asyncio.Event()
         self.trouble = ""
         """Why it does not follow right now; empty while it does."""
@@ -95,7 +94,7 @@ class Reflector(Generic[T]):
         self._selection = selection
         self._streams_lists = streams_lists
         self._page = page
-        self._backoff = Backoff(randomness)
+        self._backoff = RelistBackoff(randomness)
         self._is_listed = False
 
     async def run(self) -> None:
@@ -129,7 +128,7 @@ class Reflector(Generic[T]):
                 if self._is_listed or not version:
                     raise
                 version = ""
-            except (ApiError, Unreachable, BrokenStream, _VeryShortWatch) as problem:
+            except (RequestFailed, BrokenStream, _VeryShortWatch) as problem:
                 if self._is_listed:
                     raise
                 if not _is_passing(problem):
@@ -150,7 +149,7 @@ class Reflector(Generic[T]):
         await self._become(found.items, found.resource_version)
 
     async def _become(self, items: Iterable[msgspec.Raw], version: str) -> None:
-        for _ in self.mirror.replacing(items):
+        for _ in self.store.replacing(items):
             await asyncio.sleep(0)
         self.version = version
         self._is_listed = True
@@ -214,11 +213,11 @@ class Reflector(Generic[T]):
             _LOG.info("%s: %s", self._resource.plural, problem)
         return count
 
-    def _take(self, event: Event, head: Head) -> None:
+    def _take(self, event: WatchEvent, head: Head) -> None:
         if event.type in (ADDED, MODIFIED):
-            self.mirror.put(head, event.object)
+            self.store.put(head, event.object)
         elif event.type == DELETED:
-            self.mirror.remove(head, event.object)
+            self.store.remove(head, event.object)
         elif event.type != BOOKMARK:
             _LOG.warning("%s: unknown event type %r", self._resource.plural, event.type)
         if head.metadata.resource_version:
@@ -232,7 +231,7 @@ def _is_passing(problem: Exception) -> bool:
     return isinstance(problem, TooManyRequests)
 
 
-def _error(event: Event) -> Exception:
+def _error(event: WatchEvent) -> Exception:
     status = decode_status(event.object)
     if status is None:
         return BrokenStream("an ERROR event without a Status")

@@ -13,12 +13,18 @@ from contextlib import AbstractAsyncContextManager
 from typing import Final, NamedTuple, Protocol
 from urllib.parse import quote
 
+from podium.api.errors import PodiumError
+
 JSON: Final = "application/json"
-MOST_BYTES: Final = 512 << 20
+MAX_BYTES: Final = 512 << 20
 """An answer that is longer is not read to its end."""
 
 
-class Unreachable(Exception):
+class RequestFailed(PodiumError):
+    """A request did not do what it was for: the server said no (`ApiError`), or said nothing."""
+
+
+class Unreachable(RequestFailed):
     """No answer came, or not all of it."""
 
     def __init__(self, cause: str, *, refused: bool = False, in_time: bool = True) -> None:

@@ -10,6 +10,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from podium.api.errors import PodiumError
+
 ADDED: Final = "ADDED"
 MODIFIED: Final = "MODIFIED"
 DELETED: Final = "DELETED"
@@ -20,11 +22,11 @@ _LONGEST_LINE: Final = 64 << 20
 _INITIAL_END: Final = "k8s.io/initial-events-end"
 
 
-class BrokenStream(Exception):
+class BrokenStream(PodiumError):
     """What came is no watch: lines without end, or no JSON."""
 
 
-class Event(NamedTuple):
+class WatchEvent(NamedTuple):
     type: str
     object: msgspec.Raw
 
@@ -75,7 +77,7 @@ def head_of(written: msgspec.Raw | bytes) -> Head:
         raise BrokenStream(f"not an object: {problem}") from None
 
 
-async def events(pieces: AsyncIterator[bytes]) -> AsyncIterator[list[Event]]:
+async def events(pieces: AsyncIterator[bytes]) -> AsyncIterator[list[WatchEvent]]:
     """The events of each piece that completes some, together."""
     rest: list[bytes] = []
     size = 0
@@ -94,9 +96,9 @@ async def events(pieces: AsyncIterator[bytes]) -> AsyncIterator[list[Event]]:
             yield found
 
 
-def _event(line: bytes) -> Event:
+def _event(line: bytes) -> WatchEvent:
     try:
         decoded = _LINES.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
         raise BrokenStream(f"not an event: {problem}") from None
-    return Event(decoded.type, decoded.object)
+    return WatchEvent(decoded.type, decoded.object)

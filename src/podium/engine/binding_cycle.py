@@ -5,7 +5,7 @@ handle that is a real client or an in-memory cluster. It only reports how it end
 failure is the scheduler's work, in one place for every way to fail (engine spec 5.9).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct, field
 
@@ -28,7 +28,8 @@ class Binding(Struct):
 
     `expected` is the gate NominatedNodeNameForExpectation: without it nobody asks PreBind plugins
     whether they have work, so all of them run, one by one. `binders` are the extenders that bind
-    in place of the bind plugins, in calling order.
+    in place of the bind plugins, in calling order. `timings` are the extension points that were
+    run: name, outcome, seconds.
     """
 
     cycle: Cycle
@@ -40,6 +41,8 @@ class Binding(Struct):
     cancelled: Status | None = None
     prebound: bool = False
     problems: list[str] = field(default_factory=list)
+    clock: Callable[[], float] = lambda: 0.0
+    timings: list[tuple[str, Code, float]] = field(default_factory=list)
 
     def prepare(self) -> Status | None:
         """Ask each PreBind plugin whether it has work; the first step, without side effects."""
@@ -65,25 +68,31 @@ class Binding(Struct):
 
     async def run(self, api: ApiHandle) -> Status | None:
         """None when the pod is bound, else why not. Call `prepare` before."""
-        for group in self.groups:
-            if self.cancelled is not None:
-                return self.cancelled
-            failure = await self._pre_bind(group, api)
-            if failure is not None:
-                return failure
-        if self.cancelled is not None:
-            return self.cancelled
-        self.prebound = True
-        failure = await self._bind(api)
+        begun = self.clock()
+        failure = await self._pre_bind_all(api)
+        begun = self._time("PreBind", begun, failure)
         if failure is not None:
             return failure
-        for plugin in self.profile.post_bind:
-            try:
-                await plugin.post_bind(self.cycle, self.node_name, api)
-            except Exception as problem:  # the pod is bound, whatever a plugin thinks of it
-                text = f'running PostBind plugin "{plugin.name}": {describe(problem)}'
-                self.problems.append(text)
+        self.prebound = True
+        by_extender, failure = await self._bind_by_extender(api)
+        if not by_extender:
+            if self.binders:
+                begun = self.clock()
+            failure = await self._bind(api)
+            begun = self._time("Bind", begun, failure)
+        if failure is not None:
+            return failure
+        await self._post_bind(api)
+        self._time("PostBind", begun, None)
         return None
+
+    def _time(self, point: str, begun: float, failure: Status | None) -> float:
+        """Remember how an extension point went; the time, at which the next one begins."""
+        now = self.clock()
+        code = Code.SUCCESS if failure is None else failure.code
+        # upstream: a pod that nobody binds is an error, and Skip where it is counted
+        self.timings.append((point, Code.SKIP if failure is NOT_BOUND else code, now - begun))
+        return now
 
     def _pre_bind_groups(self) -> list[list[PreBindPlugin]] | Status:
         """Plugins with work to do; neighbours that allow it share a group and run together.
@@ -115,6 +124,15 @@ class Binding(Struct):
                 together = False
         return groups
 
+    async def _pre_bind_all(self, api: ApiHandle) -> Status | None:
+        for group in self.groups:
+            if self.cancelled is not None:
+                return self.cancelled
+            failure = await self._pre_bind(group, api)
+            if failure is not None:
+                return failure
+        return self.cancelled
+
     async def _pre_bind(self, group: Sequence[PreBindPlugin], api: ApiHandle) -> Status | None:
         """Run a group's members, together where the driver can; the first failure counts."""
         if len(group) > 1 and isinstance(api, ConcurrentApi):
@@ -134,16 +152,20 @@ class Binding(Struct):
             return None
         return _kept(answer, "PreBind", plugin.name)
 
-    async def _bind(self, api: ApiHandle) -> Status | None:
+    async def _bind_by_extender(self, api: ApiHandle) -> tuple[bool, Status | None]:
+        """Whether an extender took the binding on, and if so, why it failed."""
         for extender in self.binders:
             if not isinstance(api, ExtenderApi):
                 raise NobodyToAsk(f"{extender.url_prefix} has to bind, and nobody asks it to")
             told = await api.ask_to_bind(BindCall(extender, self.cycle.pod.pod, self.node_name))
             if not isinstance(told, CallFailed):
-                return None
+                return True, None
             if not extender.ignorable:
-                return error(told.problem)
+                return True, error(told.problem)
             self.problems.append(f"skipped extender {extender.url_prefix}: {told.problem}")
+        return False, None
+
+    async def _bind(self, api: ApiHandle) -> Status | None:
         for plugin in self.profile.bind:
             try:
                 answer = await plugin.bind(self.cycle, self.node_name, api)
@@ -154,6 +176,14 @@ class Binding(Struct):
             if answer.code is not Code.SKIP:
                 return _kept(answer, "Bind", plugin.name)
         return NOT_BOUND
+
+    async def _post_bind(self, api: ApiHandle) -> None:
+        for plugin in self.profile.post_bind:
+            try:
+                await plugin.post_bind(self.cycle, self.node_name, api)
+            except Exception as problem:  # the pod is bound, whatever a plugin thinks of it
+                text = f'running PostBind plugin "{plugin.name}": {describe(problem)}'
+                self.problems.append(text)
 
 
 def _kept(answer: Status, point: str, plugin: str) -> Status:

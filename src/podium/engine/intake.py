@@ -4,6 +4,7 @@ Pods are routed by whether they are on a node and whether a profile of ours serv
 of cache change and wake-up is upstream's (engine spec section 13).
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from podium.api.devices import DeviceClass, ResourceClaim, ResourceSlice
@@ -30,9 +31,14 @@ from podium.framework.queued import QueuedPod
 
 FINISHED = ("Succeeded", "Failed")
 
+NODE_ADDED = ClusterEvent(Resource.NODE, Action.ADD)
+NODE_DELETED = ClusterEvent(Resource.NODE, Action.DELETE)
 POD_ADDED = ClusterEvent(Resource.ASSIGNED_POD, Action.ADD)
 POD_DELETED = ClusterEvent(Resource.ASSIGNED_POD, Action.DELETE)
+POD_UPDATED = ClusterEvent(Resource.ASSIGNED_POD, Action.UPDATE)
 PENDING_POD_ADDED = ClusterEvent(Resource.UNSCHEDULABLE_POD, Action.ADD)
+PENDING_POD_UPDATED = ClusterEvent(Resource.UNSCHEDULABLE_POD, Action.UPDATE)
+PENDING_POD_DELETED = ClusterEvent(Resource.UNSCHEDULABLE_POD, Action.DELETE)
 
 _RESOURCES: dict[type[KubeStruct], Resource] = {
     PersistentVolume: Resource.PERSISTENT_VOLUME,
@@ -61,6 +67,7 @@ class Intake:
     @transition
     def node_put(self, node: Node) -> None:
         """A node appeared or changed."""
+        begun = self._state.clock()
         cluster = self._state.cluster
         name = node.metadata.name
         old = (
@@ -68,45 +75,52 @@ class Intake:
         )
         cluster.put_node(node)
         if old is None:
-            self._state.wake(ClusterEvent(Resource.NODE, Action.ADD), None, node)
+            self._state.wake(NODE_ADDED, None, node)
+            self._handled(NODE_ADDED, begun)
         else:
-            for event in node_changes(old, node):
-                self._state.wake(event, old, node)
+            self._wake_each(node_changes(old, node), old, node, begun)
 
     @transition
     def node_deleted(self, name: str) -> None:
+        begun = self._state.clock()
         cluster = self._state.cluster
         if cluster.nodes.is_present(name):
             old = cluster.nodes.node(cluster.nodes.row(name))
-            self._state.wake(ClusterEvent(Resource.NODE, Action.DELETE), old, None)
+            self._state.wake(NODE_DELETED, old, None)
             cluster.remove_node(name)
+            self._handled(NODE_DELETED, begun)
 
     # everything else
 
     @transition
     def object_put(self, obj: KubeStruct) -> None:
         """An object that is neither node nor pod appeared or changed."""
+        begun = self._state.clock()
         catalog = self._state.cluster.catalog
         metadata = getattr(obj, "metadata")  # noqa: B009 - every catalog kind has metadata
         old = catalog.get(type(obj), metadata.name, metadata.namespace)
         catalog.put(obj)
-        self._object_event(Action.ADD if old is None else Action.UPDATE, old, obj)
+        self._object_event(Action.ADD if old is None else Action.UPDATE, old, obj, begun)
 
     @transition
     def object_deleted(self, obj: KubeStruct) -> None:
+        begun = self._state.clock()
         self._state.cluster.catalog.remove(obj)
-        self._object_event(Action.DELETE, obj, None)
+        self._object_event(Action.DELETE, obj, None, begun)
 
-    def _object_event(self, action: Action, old: Any, new: Any) -> None:
+    def _object_event(self, action: Action, old: Any, new: Any, begun: float) -> None:
         resource = self._resources.get(type(new if new is not None else old))
         if resource is not None:
-            self._state.wake(ClusterEvent(resource, action), old, new)
+            event = ClusterEvent(resource, action)
+            self._state.wake(event, old, new)
+            self._handled(event, begun)
 
     # pods
 
     @transition
     def pod_put(self, pod: Pod) -> None:
         """A pod appeared or changed."""
+        begun = self._state.clock()
         key = object_key(pod.metadata)
         old = self._state.pods.get(key)
         if pod.status.phase in FINISHED:
@@ -122,18 +136,19 @@ class Intake:
         info = self._state.cluster.infos.of(pod, held.info if held is not None else None)
         pod = self._state.pods[key] = info.pod
         if pod.spec.node_name and (old is None or not old.spec.node_name):
-            self._became_assigned(info)
+            self._became_assigned(info, begun, was_pending=old is not None)
         elif old is None:
-            self._added(info)
+            self._added(info, begun)
         elif old.spec.node_name:
-            self._assigned_changed(old, info)
+            self._assigned_changed(old, info, begun)
         elif self._state.responsible(pod):
-            self._pending_changed(old, info)
+            self._pending_changed(old, info, begun)
 
     @transition
     def pod_deleted(self, pod: Pod) -> None:
         """A pod is gone; one that was never heard of, or has finished before, changes nothing."""
         state = self._state
+        begun = state.clock()
         key = object_key(pod.metadata)
         known = state.pods.get(key)
         if known is None or uid_of(known) != uid_of(pod):
@@ -144,15 +159,18 @@ class Intake:
         if pod.spec.node_name:
             state.cluster.remove_pod(info.uid)
             self._state.wake(POD_DELETED, pod, None)
+            self._handled(POD_DELETED, begun)
         elif state.responsible(pod):
             self._pending_deleted(info)
+            self._handled(PENDING_POD_DELETED, begun)
 
-    def _added(self, info: PodInfo) -> None:
+    def _added(self, info: PodInfo, begun: float) -> None:
         if self._state.responsible(info.pod):
             self._state.cluster.pod_groups.put(info)
             self._note_queued(self._state.queue.add(info))
             if self._gangs:
                 self._state.wake(PENDING_POD_ADDED, None, info.pod)
+            self._handled(PENDING_POD_ADDED, begun)
 
     def _note_queued(self, queued: QueuedPod) -> None:
         if queued.gating_plugin:
@@ -160,19 +178,33 @@ class Intake:
         else:
             self._state.note(queued.info.key, "queued")
 
-    def _became_assigned(self, info: PodInfo) -> None:
+    def _became_assigned(self, info: PodInfo, begun: float, *, was_pending: bool) -> None:
         state = self._state
         info = state.cluster.add(info)
         self._state.wake(POD_ADDED, None, info.pod)
+        self._handled(POD_ADDED, begun)
         if state.responsible(info.pod):
+            begun = state.clock()
             state.queue.delete(info)
+            if was_pending:
+                self._handled(PENDING_POD_DELETED, begun)
 
-    def _assigned_changed(self, old: Pod, info: PodInfo) -> None:
+    def _assigned_changed(self, old: Pod, info: PodInfo, begun: float) -> None:
         self._state.cluster.update(info)
-        for event in pod_changes(old, info.pod):
-            self._state.wake(event, old, info.pod)
+        events = pod_changes(old, info.pod)
+        self._wake_each(events, old, info.pod, begun)
+        if POD_UPDATED not in events:
+            self._handled(POD_UPDATED, begun)
 
-    def _pending_changed(self, old: Pod, info: PodInfo) -> None:
+    def _pending_changed(self, old: Pod, info: PodInfo, begun: float) -> None:
+        events = pod_changes(old, info.pod)
+        self._update_pending(old, info, events)
+        for event in events:
+            self._handled(event, begun)
+        if PENDING_POD_UPDATED not in events:
+            self._handled(PENDING_POD_UPDATED, begun)
+
+    def _update_pending(self, old: Pod, info: PodInfo, events: list[ClusterEvent]) -> None:
         state, pod = self._state, info.pod
         state.cluster.pod_groups.put(info)
         if state.cluster.is_assumed(info.uid):
@@ -180,7 +212,7 @@ class Intake:
                 self._assumed_deleted(info)
             return
         before = state.cluster.infos.of(old)
-        event = state.queue.update(before, info, pod_changes(old, pod))
+        event = state.queue.update(before, info, events)
         if event is not None:
             state.note_woken(state.queue.get(info.key), str(event), described(pod))
         nominated = old.status.nominated_node_name
@@ -209,6 +241,19 @@ class Intake:
         if waiting is None or not waiting.reject("", "removed"):
             state.cluster.forget(info)
         self._state.wake(POD_DELETED, assumed, None)
+
+    def _wake_each(self, events: Sequence[ClusterEvent], old: Any, new: Any, begun: float) -> None:
+        """Tell of all that an update amounts to; each event takes as long as the update itself and
+        its own wake-ups."""
+        clock = self._state.clock
+        updated_s = clock() - begun
+        for event in events:
+            waking = clock()
+            self._state.wake(event, old, new)
+            self._handled(event, waking - updated_s)
+
+    def _handled(self, event: ClusterEvent, begun: float) -> None:
+        self._state.observers.event_handled(event, self._state.clock() - begun)
 
 
 def _same_version(old: Pod, new: Pod) -> bool:

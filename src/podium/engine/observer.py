@@ -6,7 +6,7 @@ are named as users meet them: `active`, `backoff`, `unschedulable`.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from podium.framework.events import Action, ClusterEvent, Resource
 
@@ -52,12 +52,24 @@ class Observer:
     ) -> None:
         """A binding cycle that the driver ran has ended; None: the pod is bound."""
 
+    def event_handled(self, event: ClusterEvent, seconds: float) -> None:
+        """The engine was told of a change of the cluster and has acted on it."""
+
+    def victims_chosen(self, count: int) -> None:
+        """Room is about to be made, and so many pods have to go for it."""
+
+    def preemption_ended(self, problem: str | None, seconds: float) -> None:
+        """All victims of one preemption are evicted, or that failed."""
+
     def event_told(self, event: "Event") -> None:
         """There is an event that people are to read."""
 
     def group_tried(self, profile: str, result: str, seconds: float, deciding_s: float) -> None:
         """A pod group was tried: `scheduled`, `unschedulable`, `waiting_on_preemption` or `error`;
         `deciding_s` is the part of the time that it took to decide."""
+
+
+_METHODS = tuple(name for name in vars(Observer) if not name.startswith("_"))
 
 
 def raise_error(_: Observer, problem: Exception) -> None:
@@ -67,79 +79,64 @@ def raise_error(_: Observer, problem: Exception) -> None:
 class Observers(Observer):
     """Several observers as one, told in the order in which they came.
 
-    `on_error` is called with an observer that breaks; by default its error is the engine's. A
-    driver for which observers are somebody else's trouble says so here.
+    Who does not override a method is not called for it, so that what nobody wants to hear costs
+    next to nothing. `on_error` is called with an observer that breaks; by default its error is the
+    engine's. A driver for which observers are somebody else's trouble says so here.
     """
 
     def __init__(self) -> None:
-        self._observers: tuple[Observer, ...] = ()
+        self._listeners: dict[str, tuple[tuple[Observer, Callable[..., None]], ...]] = (
+            dict.fromkeys(_METHODS, ())
+        )
         self.on_error: Callable[[Observer, Exception], None] = raise_error
 
     def add(self, observer: Observer) -> None:
         """Let somebody observe from now on."""
-        self._observers = (*self._observers, observer)
+        for name in _METHODS:
+            if getattr(type(observer), name) is not getattr(Observer, name):
+                self._listeners[name] += ((observer, getattr(observer, name)),)
+
+    def _tell(self, name: str, *args: Any, **named: Any) -> None:
+        for observer, listen in self._listeners[name]:
+            try:
+                listen(*args, **named)
+            except Exception as problem:
+                self.on_error(observer, problem)
 
     def entered_queue(self, part: str, event: ClusterEvent) -> None:
-        for each in self._observers:
-            try:
-                each.entered_queue(part, event)
-            except Exception as problem:
-                self.on_error(each, problem)
+        self._tell("entered_queue", part, event)
 
     def search_started(self, pod: "PodInfo") -> None:
-        for each in self._observers:
-            try:
-                each.search_started(pod)
-            except Exception as problem:
-                self.on_error(each, problem)
+        self._tell("search_started", pod)
 
     def search_ended(self, decision: "Decision") -> None:
-        for each in self._observers:
-            try:
-                each.search_ended(decision)
-            except Exception as problem:
-                self.on_error(each, problem)
+        self._tell("search_ended", decision)
 
     def pod_decided(self, decision: "Decision") -> None:
-        for each in self._observers:
-            try:
-                each.pod_decided(decision)
-            except Exception as problem:
-                self.on_error(each, problem)
+        self._tell("pod_decided", decision)
 
     def pod_failed(self, queued: "QueuedPod", *, rejected: bool) -> None:
-        for each in self._observers:
-            try:
-                each.pod_failed(queued, rejected=rejected)
-            except Exception as problem:
-                self.on_error(each, problem)
+        self._tell("pod_failed", queued, rejected=rejected)
 
     def wait_ended(self, code: "Code", seconds: float) -> None:
-        for each in self._observers:
-            try:
-                each.wait_ended(code, seconds)
-            except Exception as problem:
-                self.on_error(each, problem)
+        self._tell("wait_ended", code, seconds)
 
     def binding_ended(
         self, queued: "QueuedPod", binding: "Binding", problem: "Status | None"
     ) -> None:
-        for each in self._observers:
-            try:
-                each.binding_ended(queued, binding, problem)
-            except Exception as broken:
-                self.on_error(each, broken)
+        self._tell("binding_ended", queued, binding, problem)
+
+    def event_handled(self, event: ClusterEvent, seconds: float) -> None:
+        self._tell("event_handled", event, seconds)
+
+    def victims_chosen(self, count: int) -> None:
+        self._tell("victims_chosen", count)
+
+    def preemption_ended(self, problem: str | None, seconds: float) -> None:
+        self._tell("preemption_ended", problem, seconds)
 
     def event_told(self, event: "Event") -> None:
-        for each in self._observers:
-            try:
-                each.event_told(event)
-            except Exception as problem:
-                self.on_error(each, problem)
+        self._tell("event_told", event)
 
     def group_tried(self, profile: str, result: str, seconds: float, deciding_s: float) -> None:
-        for each in self._observers:
-            try:
-                each.group_tried(profile, result, seconds, deciding_s)
-            except Exception as problem:
-                self.on_error(each, problem)
+        self._tell("group_tried", profile, result, seconds, deciding_s)

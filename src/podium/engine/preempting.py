@@ -23,10 +23,11 @@ ANY_NODE = "cluster"
 
 @dataclass(slots=True)
 class _UnderWay:
-    """The victims of one preemptor, and those of them that are still to be evicted."""
+    """The victims of one preemptor, those of them that are still to be evicted, and since when."""
 
     victims: list[PodInfo]
     left: list[PodInfo]
+    since: float
 
 
 class Preemptions:
@@ -58,6 +59,7 @@ class Preemptions:
         leaving = [victim for victim in victims if not victim.terminating]
         if not leaving:
             return None
+        state.observers.victims_chosen(len(victims))
         weaker = tuple(
             other
             for other in state.cluster.nominator.on_node(node_name)
@@ -71,11 +73,12 @@ class Preemptions:
         for victim in leaving:
             state.note(victim.key, "preempted", about=preemptor.key)
         if not (evict or weaker):
+            state.observers.preemption_ended(None, 0.0)
             return None
         if state.gates["SchedulerAsyncPreemption"]:
             state.preempting.start(preemptor.uid)
         left = [eviction.victim for eviction in evict]
-        self._under_way[preemptor.uid] = _UnderWay(leaving, left)
+        self._under_way[preemptor.uid] = _UnderWay(leaving, left, state.clock())
         self._watch_last(preemptor)
         return weaker, evict
 
@@ -97,6 +100,8 @@ class Preemptions:
         state = self._state
         state.preempting.finish(preemptor.uid)
         under_way = self._under_way.pop(preemptor.uid, None)
+        if under_way is not None:
+            state.observers.preemption_ended(problem, state.clock() - under_way.since)
         if problem is not None or (under_way and self._missed_it_all(preemptor, under_way)):
             state.activate(_pods(preemptor))
 

@@ -77,7 +77,7 @@ class EngineState:
         if self.extenders:
             wanting = interested(self.extenders, cycle.pod.pod)
             binders = tuple(extender for extender in wanting if extender.bind_verb)
-        return Binding(cycle, profile, node_name, self._expected, binders)
+        return Binding(cycle, profile, node_name, self._expected, binders, clock=self.clock)
 
     def ask(self, request: Request) -> None:
         self.requests.append(request)

@@ -7,7 +7,7 @@ that the extender itself spoke of. Whether the nodes and pods in it exist is for
 from typing import Final, assert_never
 
 from podium.extenders import wire
-from podium.extenders.lenient import door
+from podium.extenders.lenient import body_decoder
 from podium.extenders.returned_nodes import read_node
 from podium.framework.extender_calls import (
     BindAnswer,
@@ -24,10 +24,10 @@ from podium.framework.extender_calls import (
     PrioritizeCall,
 )
 
-_filter_result: Final = door(wire.ExtenderFilterResult)
-_host_priorities: Final = door(tuple[wire.HostPriority, ...], "v1.HostPriorityList")
-_preemption_result: Final = door(wire.ExtenderPreemptionResult)
-_binding_result: Final = door(wire.ExtenderBindingResult)
+_filter_result: Final = body_decoder(wire.ExtenderFilterResult)
+_host_priorities: Final = body_decoder(tuple[wire.HostPriority, ...], "v1.HostPriorityList")
+_preemption_result: Final = body_decoder(wire.ExtenderPreemptionResult)
+_binding_result: Final = body_decoder(wire.ExtenderBindingResult)
 
 
 def read_answer(call: ExtenderCall, body: bytes | bytearray, broken: str = "") -> ExtenderAnswer:

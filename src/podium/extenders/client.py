@@ -15,7 +15,7 @@ from typing import Final
 from podium.api.go_quoting import quoted
 from podium.config.types import Extender
 from podium.extenders.answers import read_answer
-from podium.extenders.exchange import Exchange, ExchangeFailed, HttpExchange
+from podium.extenders.exchange import Exchange, ExchangeFailed, ExtenderExchange
 from podium.extenders.go_shapes import DecodingProblem
 from podium.extenders.objects import ObjectSource
 from podium.extenders.proxies import Proxies
@@ -53,7 +53,7 @@ class ExtenderClient:
         proxies = Proxies.of(os.environ if environment is None else environment)
         self._objects = objects
         self._exchanges: dict[Extender, Exchange] = {
-            extender: HttpExchange(tls, proxies)
+            extender: ExtenderExchange(tls, proxies)
             for extender, tls in zip(extenders, tls_clients(extenders), strict=True)
         }
 

@@ -19,6 +19,7 @@ from urllib.parse import SplitResult, urljoin
 import aiohttp
 from yarl import URL
 
+from podium.api.errors import PodiumError
 from podium.client.open_sockets import OpenSockets
 from podium.extenders.bodies import Body
 from podium.extenders.exchange_problems import cause_of
@@ -29,7 +30,7 @@ from podium.extenders.urls import checked, wire_form
 _IDLE_S: Final = 90
 _DIAL_S: Final = 30
 _HANDSHAKE_S: Final = 10
-_MOST_REQUESTS: Final = 10
+_MAX_REQUESTS: Final = 10
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _KEEPING_THE_METHOD: Final = frozenset({307, 308})
 _PIECE: Final = 1 << 18
@@ -39,7 +40,7 @@ _WHILE_WAITING: Final = f"{_DEADLINE} (Client.Timeout exceeded while awaiting he
 _WHILE_READING: Final = f"{_DEADLINE} (Client.Timeout or context cancellation while reading body)"
 
 
-class Reply(NamedTuple):
+class ExtenderReply(NamedTuple):
     """`broken` says why the body may not be whole, "" if it is."""
 
     status: int
@@ -47,7 +48,7 @@ class Reply(NamedTuple):
     broken: str = ""
 
 
-class ExchangeFailed(Exception):
+class ExchangeFailed(PodiumError):
     """No answer came from `url`; the text is the cause in Go's words."""
 
     def __init__(self, url: str, cause: str) -> None:
@@ -56,7 +57,9 @@ class ExchangeFailed(Exception):
 
 
 class Exchange(Protocol):
-    async def post(self, url: str, body: bytes, *, timeout_s: float | None, limit: int) -> Reply:
+    async def post(
+        self, url: str, body: bytes, *, timeout_s: float | None, limit: int
+    ) -> ExtenderReply:
         """Raises ExchangeFailed, and AddressProblem for an address that cannot be called."""
 
     async def close(self) -> None: ...
@@ -71,7 +74,7 @@ class _Progress:
 
 
 @dataclass(slots=True)
-class HttpExchange:
+class ExtenderExchange:
     """Exchanges with one extender; connections are kept for the next one."""
 
     tls: TLSClient
@@ -79,7 +82,9 @@ class HttpExchange:
     _open_session: aiohttp.ClientSession | None = field(default=None, init=False)
     _sockets: OpenSockets = field(default_factory=OpenSockets, init=False)
 
-    async def post(self, url: str, body: bytes, *, timeout_s: float | None, limit: int) -> Reply:
+    async def post(
+        self, url: str, body: bytes, *, timeout_s: float | None, limit: int
+    ) -> ExtenderReply:
         progress = _Progress(url)
         # Connections that the other side has closed meanwhile are noticed before one is chosen.
         await asyncio.sleep(0)
@@ -89,7 +94,7 @@ class HttpExchange:
         except TimeoutError:
             if progress.reading is None:
                 raise ExchangeFailed(progress.url, _WHILE_WAITING) from None
-            return Reply(200, progress.reading.received, _WHILE_READING)
+            return ExtenderReply(200, progress.reading.received, _WHILE_READING)
 
     async def close(self) -> None:
         if self._open_session is not None:
@@ -97,20 +102,20 @@ class HttpExchange:
             self._open_session = None
             await self._sockets.gone()
 
-    async def _follow(self, progress: _Progress, body: bytes, limit: int) -> Reply:
+    async def _follow(self, progress: _Progress, body: bytes, limit: int) -> ExtenderReply:
         content: bytes | None = body
-        for _ in range(_MOST_REQUESTS):
+        for _ in range(_MAX_REQUESTS):
             reply, location = await self._once(progress, content, limit)
             if not location:
                 return reply
             if reply.status not in _KEEPING_THE_METHOD:
                 content = None
             previous, progress.url = progress.url, urljoin(progress.url, location)
-        raise ExchangeFailed(previous, f"stopped after {_MOST_REQUESTS} redirects")
+        raise ExchangeFailed(previous, f"stopped after {_MAX_REQUESTS} redirects")
 
     async def _once(
         self, progress: _Progress, content: bytes | None, limit: int
-    ) -> tuple[Reply, str]:
+    ) -> tuple[ExtenderReply, str]:
         """One request and its answer, or where it leads to."""
         target = checked(progress.url)
         while True:
@@ -151,12 +156,12 @@ class HttpExchange:
 
     async def _answer(
         self, response: aiohttp.ClientResponse, progress: _Progress, limit: int
-    ) -> tuple[Reply, str]:
+    ) -> tuple[ExtenderReply, str]:
         location = response.headers.get("Location", "")
         if response.status in _REDIRECTS and location:
-            return Reply(response.status, b""), location
+            return ExtenderReply(response.status, b""), location
         if response.status != 200:
-            return Reply(response.status, b""), ""
+            return ExtenderReply(response.status, b""), ""
         body = progress.reading = Body(limit, response.headers.get("Content-Encoding", ""))
         broken = ""
         try:
@@ -170,7 +175,7 @@ class HttpExchange:
             broken = "unexpected EOF"
         except aiohttp.ClientOSError as problem:
             broken = cause_of(problem)
-        return Reply(200, body.received, broken), ""
+        return ExtenderReply(200, body.received, broken), ""
 
     def _session(self) -> aiohttp.ClientSession:
         if self._open_session is None:

@@ -12,6 +12,7 @@ Plain methods run in threads, several at a time if the scheduler asks so.
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
+from podium.api.errors import PodiumError
 from podium.api.node import Node
 from podium.api.pod import Pod
 
@@ -20,7 +21,7 @@ T = TypeVar("T")
 VERBS: Final = ("filter", "prioritize", "preempt", "bind")
 
 
-class ExtenderError(Exception):
+class ExtenderError(PodiumError):
     """Raise it to refuse a whole call: the text is what users read at the pod."""
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import msgspec
 from msgspec import inspect
 
+from podium.api.errors import PodiumError
 from podium.api.go_json import WrittenFloat, mended
 from podium.api.quantity import QuantityError, nano
 
@@ -23,7 +24,7 @@ _BAD_QUANTITY: Final = (
 )
 
 
-class DecodingProblem(ValueError):
+class DecodingProblem(PodiumError, ValueError):
     """Bytes that are not what they should be; the text is Go's."""
 
 

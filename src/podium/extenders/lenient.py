@@ -23,7 +23,7 @@ UNDECODABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _OUTERMOST: Final = Place()
 
 
-class Door(Protocol[T_co]):
+class BodyDecoder(Protocol[T_co]):
     """What decodes bytes into one type.
 
     `broken` says why the data may not be all there is: the text if it is indeed cut short.
@@ -32,10 +32,10 @@ class Door(Protocol[T_co]):
     def __call__(self, data: Encoded, broken: str = "") -> T_co: ...
 
 
-def door(kind: type[T], go_type: str = "") -> Door[T]:
+def body_decoder(kind: type[T], go_type: str = "") -> BodyDecoder[T]:
     """A decoder for one type; `go_type` is its Go name where that is not the Struct's own."""
     exact = msgspec.json.Decoder(kind)
-    lenient = lenient_door(kind, go_type)
+    lenient = lenient_decoder(kind, go_type)
 
     def decode(data: Encoded, broken: str = "") -> T:
         try:
@@ -48,7 +48,7 @@ def door(kind: type[T], go_type: str = "") -> Door[T]:
     return decode
 
 
-def lenient_door(kind: type[T], go_type: str = "", place: Place = _OUTERMOST) -> Door[T]:
+def lenient_decoder(kind: type[T], go_type: str = "", place: Place = _OUTERMOST) -> BodyDecoder[T]:
     """One for what is known not to be spelled exactly."""
     shape = shape_of(inspect.type_info(kind), go_type)
 

@@ -6,6 +6,7 @@ from typing import assert_never
 import msgspec
 from msgspec import Raw
 
+from podium.api.errors import PodiumError
 from podium.api.node import Node
 from podium.extenders import wire
 from podium.extenders.object_json import object_json
@@ -23,7 +24,7 @@ from podium.framework.extender_calls import (
 _encode = msgspec.json.Encoder().encode
 
 
-class NodeIsGone(LookupError):
+class NodeIsGone(PodiumError, LookupError):
     """A node of the call is no longer known."""
 
 

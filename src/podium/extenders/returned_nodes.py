@@ -18,7 +18,7 @@ from podium.api.errors import ObjectError
 from podium.api.node import Node
 from podium.api.shapes import shape_of
 from podium.extenders.go_shapes import Place, names_within
-from podium.extenders.lenient import UNDECODABLE, lenient_door
+from podium.extenders.lenient import UNDECODABLE, lenient_decoder
 
 _MEMBER_NAME: Final = re.compile(rb'"([A-Za-z]+)"[ \t\r\n]*:')
 _PLACE: Final = Place("NodeList", ("Nodes", "items"))
@@ -26,7 +26,7 @@ _NAMES: Final = names_within(Node)
 _FOLDED: Final = frozenset(name.casefold() for name in _NAMES)
 
 _exactly: Final = msgspec.json.Decoder(Node)
-_leniently: Final = lenient_door(Node, place=_PLACE)
+_leniently: Final = lenient_decoder(Node, place=_PLACE)
 
 
 class ReturnedNode(Node, frozen=True):

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from podium.extenders.extender import VERBS, Extender, ExtenderError, verbs_of
 from podium.extenders.go_shapes import DecodingProblem
 from podium.extenders.metrics import CONTENT_TYPE, ServiceMetrics
-from podium.extenders.verbs import WrongAnswer, answer, error_answer
+from podium.extenders.verbs import InvalidAnswer, answer, error_answer
 from podium.serving import BodyTooLarge, ClientGone, Receive, Scope, Send, read_body
 
 _log = logging.getLogger(__name__)
@@ -73,7 +73,7 @@ class ExtenderService:
         except ExtenderError as refusal:
             _log.info("%s refuses %s: %s", self._name, verb, refusal)
             text = str(refusal) or f"{self._name} refuses to {verb}"
-        except WrongAnswer as problem:
+        except InvalidAnswer as problem:
             _log.error("%s", problem)
             text = str(problem)
         except Exception:

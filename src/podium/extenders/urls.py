@@ -9,6 +9,7 @@ import re
 from typing import Final
 from urllib.parse import SplitResult, quote, urlsplit
 
+from podium.api.errors import PodiumError
 from podium.api.go_quoting import quoted
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
@@ -19,7 +20,7 @@ _PATH_CHARACTERS: Final = "/%:@!$&'()*+,;=~-._"
 _QUERY_CHARACTERS: Final = _PATH_CHARACTERS + '?[]"\\^`{|}<>'
 
 
-class AddressProblem(ValueError):
+class AddressProblem(PodiumError, ValueError):
     """An address that cannot be called; the text is Go's, with the address in it."""
 
 

@@ -18,19 +18,19 @@ from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.extenders import wire
 from podium.extenders.extender import Extender, Nodes, Unresolvable, Victims
-from podium.extenders.lenient import door
+from podium.extenders.lenient import body_decoder
 
 V = TypeVar("V")
 
 _encode: Final = msgspec.json.Encoder().encode
-_extender_args: Final = door(wire.ExtenderArgs)
-_preemption_args: Final = door(wire.ExtenderPreemptionArgs)
-_binding_args: Final = door(wire.ExtenderBindingArgs)
-_pod: Final = door(Pod)
-_node: Final = door(Node)
+_extender_args: Final = body_decoder(wire.ExtenderArgs)
+_preemption_args: Final = body_decoder(wire.ExtenderPreemptionArgs)
+_binding_args: Final = body_decoder(wire.ExtenderBindingArgs)
+_pod: Final = body_decoder(Pod)
+_node: Final = body_decoder(Node)
 
 
-class WrongAnswer(TypeError):
+class InvalidAnswer(TypeError):
     """What a method gave back is not what its verb needs."""
 
 
@@ -170,13 +170,13 @@ def _mapping(
     if given is None:
         return {}
     if not isinstance(given, Mapping):
-        raise WrongAnswer(
+        raise InvalidAnswer(
             f"{method.__qualname__} gave back {type(given).__name__}; it should be a mapping from "
             f"names of nodes to {wanted}"
         )
     for name, value in given.items():
         if not isinstance(name, str) or not isinstance(value, values):
-            raise WrongAnswer(
+            raise InvalidAnswer(
                 f"{method.__qualname__} gave back {value!r} for {name!r}; it should map names of "
                 f"nodes to {wanted}"
             )
@@ -188,13 +188,15 @@ def _refuse_strangers(
 ) -> None:
     strangers = given.keys() - set(names)
     if strangers:
-        raise WrongAnswer(f"{method.__qualname__} speaks of {min(strangers)!r}, which is not asked")
+        raise InvalidAnswer(
+            f"{method.__qualname__} speaks of {min(strangers)!r}, which is not asked"
+        )
 
 
 def _whole(method: Callable[..., Any], name: str, score: object) -> int:
     try:
         return index(score)  # type: ignore[arg-type]
     except TypeError:
-        raise WrongAnswer(
+        raise InvalidAnswer(
             f"{method.__qualname__} gave {name!r} the score {score!r}; scores are whole numbers"
         ) from None

@@ -2,7 +2,7 @@
 
     feed            watches -> what the engine is told
     scheduler       the loop: one attempt after the other, requests handed on
-    carrying_out    the engine's requests -> API writes
+    api_dispatcher  the engine's requests -> API writes
     api_handle      the writes of binding plugins
     event_recorder  events with series
     leader_election one scheduler of several works at a time

@@ -19,6 +19,7 @@ from podium.live.claim_writes import ClaimWrites, KnownClaim
 from podium.live.pod_writes import PodWrites
 from podium.live.status_patches import extended_claim_patch
 from podium.live.volume_writes import VolumeWrites
+from podium.live.write_metrics import WriteMetrics
 
 Tell = Callable[[PodInfo, str, str, str], None]
 
@@ -32,6 +33,7 @@ class LiveApi:
         tell: Tell,
         *,
         clock: Clock,
+        metrics: WriteMetrics,
         extenders: ExtenderClient | None = None,
     ) -> None:
         """`tell` records a Normal event: pod, reason, action, note."""
@@ -39,7 +41,8 @@ class LiveApi:
         self._tell = tell
         self._clock = clock
         self._extenders = extenders
-        volumes, self.claims = VolumeWrites(client), ClaimWrites(client, known_claim)
+        volumes = VolumeWrites(client)
+        self.claims = ClaimWrites(client, known_claim, metrics)
         self.update_volume = volumes.update_volume
         self.update_claim = volumes.update_claim
         self.get_resource_claim = self.claims.get_resource_claim

@@ -25,6 +25,7 @@ from podium.framework.registry import Registry
 from podium.live.event_recorder import EventRecorder
 from podium.live.raw_objects import RawObjects
 from podium.live.scheduler import LiveScheduler
+from podium.live.write_metrics import WriteMetrics
 
 _LOG: Final = logging.getLogger("podium.live")
 _LAST_WORDS_S: Final = 2.0
@@ -67,8 +68,9 @@ class Assembly:
         clock: Clock | None = None,
         observers: Sequence[Observer] = (),
         leads: Callable[[], bool] = lambda: True,
+        metrics: WriteMetrics | None = None,
     ) -> None:
-        """`leads` says whether decisions may be made at this moment.
+        """`leads` says whether decisions may be made at this moment; `metrics` counts writes.
 
         Raises ConfigurationError if certificates of extenders cannot be used.
         """
@@ -93,6 +95,7 @@ class Assembly:
             extenders=self._extenders,
             raw=raw,
             leads=leads,
+            metrics=metrics,
         )
 
     @asynccontextmanager

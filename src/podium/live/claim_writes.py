@@ -16,6 +16,7 @@ from podium.client import DeleteOptions, KubeClient
 from podium.client.api_errors import AlreadyExists, Conflict, NotFound
 from podium.client.resources import RESOURCE_CLAIMS
 from podium.live.volume_writes import unchanged
+from podium.live.write_metrics import WriteMetrics
 from podium.plugins.dynamic_resources.claim_writing import (
     FINALIZER,
     ClaimWrite,
@@ -33,9 +34,10 @@ KnownClaim = Callable[[str, str], ResourceClaim | None]
 class ClaimWrites:
     """Raises ApiError and Unreachable, and WriteConflict for a claim that has moved on."""
 
-    def __init__(self, client: KubeClient, known: KnownClaim) -> None:
+    def __init__(self, client: KubeClient, known: KnownClaim, metrics: WriteMetrics) -> None:
         """`known` is the claim of a namespace and name as it was seen last."""
         self._client = client
+        self._metrics = metrics
         self._known = known
 
     async def get_resource_claim(self, namespace: str, name: str) -> ResourceClaim:
@@ -51,7 +53,12 @@ class ClaimWrites:
             metadata.pop(given_by_server, None)
         metadata["generateName"] = generate_name
         body |= {"apiVersion": RESOURCE_CLAIMS.api_version, "kind": RESOURCE_CLAIMS.kind}
-        stored = await self._client.create(RESOURCE_CLAIMS, body, claim.metadata.namespace)
+        ok = False
+        try:
+            stored = await self._client.create(RESOURCE_CLAIMS, body, claim.metadata.namespace)
+            ok = True
+        finally:
+            self._metrics.claim_created(ok=ok)
         return decode_as(stored, ResourceClaim)
 
     async def update_resource_claim(self, claim: ResourceClaim) -> ResourceClaim:

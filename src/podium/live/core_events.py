@@ -23,7 +23,7 @@ from podium.engine.requests import Event
 from podium.live.event_objects import CoreEventBody, CorePatch, EventNames, core_event_body
 from podium.live.event_writing import Write
 
-MOST_REMEMBERED: Final = 4096
+MAX_REMEMBERED: Final = 4096
 COMBINED_FROM: Final = 10
 COMBINED_WITHIN_S: Final = 600.0
 COMBINED: Final = "(combined from similar events): "
@@ -105,7 +105,7 @@ class _Allowance:
 
 
 class CoreEvents:
-    def __init__(self, randomness: Random, *, most: int = MOST_REMEMBERED) -> None:
+    def __init__(self, randomness: Random, *, most: int = MAX_REMEMBERED) -> None:
         self._names = EventNames(randomness)
         self._messages: _Recent[_Key, _Messages] = _Recent(most)
         self._told: _Recent[_Key, _Told] = _Recent(most)

@@ -32,13 +32,13 @@ class EventMeta(_Body, frozen=True, gc=False):
     namespace: str
 
 
-class Series(_Body, frozen=True, gc=False):
+class SeriesBody(_Body, frozen=True, gc=False):
     count: int
     last_observed_time: str
 
 
 class SeriesPatch(_Body, frozen=True, gc=False):
-    series: Series
+    series: SeriesBody
 
 
 class EventBody(_Body, frozen=True, gc=False):
@@ -56,7 +56,7 @@ class EventBody(_Body, frozen=True, gc=False):
     api_version: str
     kind: str
     related: ObjectReference | None = None
-    series: Series | None = None
+    series: SeriesBody | None = None
 
     @property
     def about(self) -> str:

@@ -18,15 +18,14 @@ from itertools import count
 from random import Random
 from typing import Final
 
-from podium.client import Clock, KubeClient, Unreachable
-from podium.client.api_errors import ApiError
+from podium.client import Clock, KubeClient, RequestFailed
 from podium.cluster.pod_info import PodInfo
 from podium.engine.requests import Event, shortened
 from podium.live.core_events import CoreEvents
 from podium.live.event_series import FINISH_S, REFRESH_S, EventSeries, Observed
-from podium.live.event_writing import EventCounts, EventWriter, Lanes, Outcome
+from podium.live.event_writing import EventCounts, EventWriter, Lanes, WriteOutcome
 
-MOST_QUEUED: Final = 1000
+MAX_QUEUED: Final = 1000
 AT_ONCE: Final = 64
 """As many as a transport has connections for writes: events must keep up with bindings."""
 _SLICE: Final = 50
@@ -69,7 +68,7 @@ class EventRecorder:
 
     def record(self, event: Event) -> None:
         """Tell an event. Never waits and never raises."""
-        if len(self._arrived) + self._lanes.unfinished >= MOST_QUEUED:
+        if len(self._arrived) + self._lanes.unfinished >= MAX_QUEUED:
             self._drop(event)
             return
         self._arrived.append((event, self._wall()))
@@ -135,7 +134,7 @@ class EventRecorder:
                 try:
                     await self._client.request("GET", _DISCOVERY)
                     self._form = EventSeries(self._host, self._randomness)
-                except (ApiError, Unreachable) as problem:
+                except RequestFailed as problem:
                     _LOG.info("events are written as core/v1: no events.k8s.io/v1: %s", problem)
                     self._form = CoreEvents(self._randomness)
             return self._form
@@ -176,21 +175,21 @@ class EventRecorder:
             if number % rounds_per_refresh:
                 continue
             for observed in series.going_on():
-                if await self._update(observed) is Outcome.UNREACHED:
+                if await self._update(observed) is WriteOutcome.UNREACHED:
                     break
 
     async def _finish(self, series: EventSeries, observed: Observed) -> bool:
         """Whether the server could be reached; if not, the next round tries again."""
         seen = observed.count
         outcome = await self._update(observed)
-        if outcome is Outcome.UNREACHED:
+        if outcome is WriteOutcome.UNREACHED:
             return False
         # One more may have come while its end was written.
         if outcome is not None and observed.count == seen:
             series.forget(observed)
         return True
 
-    async def _update(self, observed: Observed) -> Outcome | None:
+    async def _update(self, observed: Observed) -> WriteOutcome | None:
         """One try; None if other writes about the object have to come first."""
         if self._lanes.is_busy(observed.about):
             return None

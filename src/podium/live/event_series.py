@@ -25,7 +25,7 @@ from podium.engine.requests import Event
 from podium.live.event_objects import (
     EventBody,
     EventNames,
-    Series,
+    SeriesBody,
     SeriesPatch,
     event_body,
 )
@@ -33,7 +33,7 @@ from podium.live.event_writing import Write
 
 FINISH_S: Final = 6 * 60.0
 REFRESH_S: Final = 30 * 60.0
-MOST_OBSERVED: Final = 32_768
+MAX_OBSERVED: Final = 32_768
 
 
 class _Key(NamedTuple):
@@ -81,12 +81,12 @@ class Observed:
         self.told = self.count
         if not self.is_series:
             return Write(EVENTS_K8S_IO, self._body)
-        series = Series(self.count, self.last_observed_time)
+        series = SeriesBody(self.count, self.last_observed_time)
         return Write(EVENTS_K8S_IO, replace(self._body, series=series), SeriesPatch(series))
 
 
 class EventSeries:
-    def __init__(self, host: str, randomness: Random, *, most: int = MOST_OBSERVED) -> None:
+    def __init__(self, host: str, randomness: Random, *, most: int = MAX_OBSERVED) -> None:
         self._host = host
         self._names = EventNames(randomness)
         self._most = most

@@ -21,7 +21,7 @@ from podium.client import Clock, KubeClient, PatchType, ResourceType, Unreachabl
 from podium.client.api_errors import AlreadyExists, ApiError, NotFound
 from podium.live.event_objects import CoreEventBody, CorePatch, EventBody, SeriesPatch
 
-MOST_TRIES: Final = 12
+MAX_TRIES: Final = 12
 RETRY_S: Final = 10.0
 JITTER: Final = 0.25
 _LOG: Final = logging.getLogger("podium.live")
@@ -43,7 +43,7 @@ class Write:
         return f"{self.body.reason} of {self.about} ({self.body.metadata.name})"
 
 
-class Outcome(Enum):
+class WriteOutcome(Enum):
     WRITTEN = auto()
     REFUSED = auto()
     UNREACHED = auto()
@@ -77,8 +77,8 @@ class EventWriter:
 
     async def write(self, write: Write) -> None:
         """Try until it is written, refused or has been tried often enough. Raises nothing."""
-        for tries_left in range(MOST_TRIES - 1, -1, -1):
-            if await self.once(write) is not Outcome.UNREACHED:
+        for tries_left in range(MAX_TRIES - 1, -1, -1):
+            if await self.once(write) is not WriteOutcome.UNREACHED:
                 return
             if tries_left:
                 jitter = 1 + JITTER * self._randomness.random()
@@ -86,29 +86,29 @@ class EventWriter:
         _LOG.error("Unable to write event (retry limit exceeded!): %s", write)
         self._counts.failed += 1
 
-    async def once(self, write: Write) -> Outcome:
+    async def once(self, write: Write) -> WriteOutcome:
         """One try. Raises nothing."""
         try:
             await self._send(write)
         except Unreachable as problem:
             _LOG.warning("Unable to write event (may retry after sleeping): %s: %s", write, problem)
-            return Outcome.UNREACHED
+            return WriteOutcome.UNREACHED
         except AlreadyExists as problem:
             if write.patch is not None:
                 # It was not there to be patched and is now.
-                return Outcome.UNREACHED
+                return WriteOutcome.UNREACHED
             # Names are not used twice: an earlier try got there, only its answer did not come.
             _LOG.debug("event %s is there already: %s", write, problem)
         except ApiError as problem:
             _LOG.error("Server rejected event (will not retry!): %s: %s", write, problem)
             self._counts.failed += 1
-            return Outcome.REFUSED
+            return WriteOutcome.REFUSED
         except Exception:
             _LOG.exception("event %s could not be written", write)
             self._counts.failed += 1
-            return Outcome.REFUSED
+            return WriteOutcome.REFUSED
         self._counts.written += 1
-        return Outcome.WRITTEN
+        return WriteOutcome.WRITTEN
 
     async def _send(self, write: Write) -> None:
         metadata = write.body.metadata

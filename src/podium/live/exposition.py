@@ -18,7 +18,7 @@ from podium.config.flags.option_checks import label_manifest
 from podium.config.flags.options import Metrics as MetricOptions
 from podium.config.flags.surroundings import Surroundings
 from podium.live.metric_definitions import Definition
-from podium.live.series import (
+from podium.live.metric_series import (
     AllowedValues,
     CounterSeries,
     Family,

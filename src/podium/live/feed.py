@@ -13,7 +13,7 @@ import msgspec
 from podium.api.kinds import KubeObject, decode_as
 from podium.api.node import Node
 from podium.api.pod import Pod
-from podium.client.mirror import Decoder, Handler
+from podium.client.object_store import Decoder, Handler
 from podium.cluster.catalog import object_key
 from podium.engine import Engine
 from podium.engine.validation import InvariantBroken
@@ -51,7 +51,7 @@ class Feed:
         return self._node if struct is Node and self._raw is not None else decoder_of(struct)
 
     def _pod(self, written: msgspec.Raw) -> Pod:
-        """A pod with the parts that it shares with others, so that the mirror of all pods holds no
+        """A pod with the parts that it shares with others, so that the store of all pods holds no
         second copy of them."""
         pod = self._engine.cluster.infos.of(decode_as(written, Pod)).pod
         if self._raw is not None:

@@ -1,9 +1,9 @@
 """One scheduler of several works at a time: leader election over a Lease (configuration spec 6.4).
 
-    lease        the object: a record, and what else it carries
-    lease_lock   its requests, each within its time
-    candidate    single attempts to get, keep and give back the lease
-    here         when to attempt, and work that runs between gaining the lease and losing it
+    lease             the object: a record, and what else it carries
+    lease_lock        its requests, each within its time
+    leader_candidate  single attempts to get, keep and give back the lease
+    here              when to attempt, and work that runs between gaining the lease and losing it
 
 Contract: work runs only while the lease is held for certain. It is cancelled before anybody else
 can take the lease over, and before anything else happens; the lease is released only once work has
@@ -20,9 +20,10 @@ from random import Random
 from typing import Any, Final
 from uuid import UUID
 
+from podium.api.errors import PodiumError
 from podium.client import Clock, KubeClient
 from podium.config.types import LeaderElectionConfiguration
-from podium.live.candidate import Candidate, Log
+from podium.live.leader_candidate import LeaderCandidate, Log
 from podium.live.lease_lock import FAILURES, LeaseLock
 
 Work = Callable[[], Coroutine[Any, Any, None]]
@@ -36,7 +37,7 @@ _PATIENCE_S: Final = 5.0
 _WATCHDOG_S: Final = 20.0
 
 
-class LeadershipLost(Exception):
+class LeadershipLost(PodiumError):
     """The lease could not be renewed in time, or somebody else has it."""
 
 
@@ -55,13 +56,25 @@ class LeaderElection:
         log: Log,
         component: str = "default-scheduler",
         on_leading: Callable[[], None] = lambda: None,
+        on_stopped_leading: Callable[[], None] = lambda: None,
+        on_slow_renewal: Callable[[], None] = lambda: None,
         on_new_leader: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """`component` is who signs the event. `on_leading` is called before work begins, and
-        `on_new_leader` whenever the lease is seen to have changed hands."""
+        """`component` is who signs the event. `on_leading` is called before work begins,
+        `on_stopped_leading` when it has ended, `on_slow_renewal` when the lease had to be read
+        before it could be renewed, and `on_new_leader` whenever the lease is seen to have changed
+        hands."""
         self.identity = identity
         self._lock = LeaseLock(client, settings)
-        self._candidate = Candidate(self._lock, settings, identity, clock=clock, wall=wall, log=log)
+        self._candidate = LeaderCandidate(
+            self._lock,
+            settings,
+            identity,
+            clock=clock,
+            wall=wall,
+            log=log,
+            on_slow_renewal=on_slow_renewal,
+        )
         self._lease_s = settings.lease_duration.seconds
         self._retry_s = settings.retry_period.seconds
         self._clock = clock
@@ -70,6 +83,7 @@ class LeaderElection:
         self._log = log
         self._component = component
         self._on_leading = on_leading
+        self._on_stopped_leading = on_stopped_leading
         self._on_new_leader = on_new_leader
         self._reported = ""
         self._leads = False
@@ -114,7 +128,10 @@ class LeaderElection:
         self._loss = ""
         try:
             await self._acquire()
-            await self._work(work)
+            try:
+                await self._work(work)
+            finally:
+                self._on_stopped_leading()
         finally:
             self._leads = False
             if self._candidate.may_hold:

@@ -17,7 +17,7 @@ from podium.api.errors import InputError
 from podium.client.resources import LEASES
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True):
+class LeaderElectionRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Who leads, and for how long others have to respect that."""
 
     holder: str = ""
@@ -36,8 +36,8 @@ class _Spec(msgspec.Struct, rename="camel"):
     lease_transitions: int | None = None
 
     @property
-    def record(self) -> Record:
-        return Record(
+    def record(self) -> LeaderElectionRecord:
+        return LeaderElectionRecord(
             holder=self.holder_identity or "",
             duration_s=self.lease_duration_seconds or 0,
             acquired=self.acquire_time or "",
@@ -66,7 +66,7 @@ class _Pieces(msgspec.Struct):
 class Lease:
     """A lease as the server had it at `resource_version`."""
 
-    record: Record
+    record: LeaderElectionRecord
     name: str
     namespace: str
     uid: str
@@ -74,7 +74,7 @@ class Lease:
     _document: Mapping[str, msgspec.Raw]
     _spec: Mapping[str, msgspec.Raw]
 
-    def rewritten(self, record: Record) -> bytes:
+    def rewritten(self, record: LeaderElectionRecord) -> bytes:
         """The same lease with another record; refused by the server if it has changed since."""
         return msgspec.json.encode({**self._document, "spec": {**self._spec, **_fields(record)}})
 
@@ -88,7 +88,7 @@ def read_lease(body: bytes) -> Lease:
     except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
         raise InputError(f"the answer is no Lease: {problem}") from None
     return Lease(
-        record=seen.spec.record if seen.spec is not None else Record(),
+        record=seen.spec.record if seen.spec is not None else LeaderElectionRecord(),
         name=seen.metadata.name,
         namespace=seen.metadata.namespace,
         uid=seen.metadata.uid,
@@ -98,7 +98,7 @@ def read_lease(body: bytes) -> Lease:
     )
 
 
-def new_lease(namespace: str, name: str, record: Record) -> bytes:
+def new_lease(namespace: str, name: str, record: LeaderElectionRecord) -> bytes:
     return msgspec.json.encode(
         {
             "kind": LEASES.kind,
@@ -109,7 +109,7 @@ def new_lease(namespace: str, name: str, record: Record) -> bytes:
     )
 
 
-def _fields(record: Record) -> dict[str, str | int]:
+def _fields(record: LeaderElectionRecord) -> dict[str, str | int]:
     return {
         "holderIdentity": record.holder,
         "leaseDurationSeconds": record.duration_s,

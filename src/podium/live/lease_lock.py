@@ -14,14 +14,13 @@ from podium.api.errors import InputError
 from podium.api.go_duration import Duration
 from podium.api.storage import ObjectReference
 from podium.api.timestamps import time_text
-from podium.client import KubeClient, Unreachable
-from podium.client.api_errors import ApiError
+from podium.client import KubeClient, RequestFailed, Unreachable
 from podium.client.resources import EVENTS, LEASES
 from podium.config.types import LeaderElectionConfiguration
 from podium.live.event_objects import CoreEventBody, EventMeta, EventSource
-from podium.live.lease import Lease, Record, new_lease, read_lease
+from podium.live.lease import LeaderElectionRecord, Lease, new_lease, read_lease
 
-FAILURES: Final = (ApiError, Unreachable, InputError)
+FAILURES: Final = (RequestFailed, InputError)
 
 _SHORTEST: Final = Duration.of_seconds(1)
 
@@ -41,11 +40,11 @@ class LeaseLock:
     async def read(self) -> Lease:
         return read_lease(await self._request("GET", LEASES.path(self.namespace, self.name)))
 
-    async def create(self, record: Record) -> Lease:
+    async def create(self, record: LeaderElectionRecord) -> Lease:
         body = new_lease(self.namespace, self.name, record)
         return read_lease(await self._request("POST", LEASES.path(self.namespace), body))
 
-    async def update(self, lease: Lease, record: Record) -> Lease:
+    async def update(self, lease: Lease, record: LeaderElectionRecord) -> Lease:
         path = LEASES.path(self.namespace, self.name)
         return read_lease(await self._request("PUT", path, lease.rewritten(record)))
 

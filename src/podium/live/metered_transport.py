@@ -73,6 +73,10 @@ class MeteredTransport:
             if not begun:
                 self._note(request, _NO_ANSWER, started)
 
+    def note_wait(self, request: Request, seconds: float) -> None:
+        """A request has waited for the client's own rate limiter, which lies around this."""
+        self._metrics.limited(self._host, request.method, seconds)
+
     async def close(self) -> None:
         await self._transport.close()
 

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Final
 
 
-class Kind(StrEnum):
+class MetricKind(StrEnum):
     COUNTER = "counter"
     GAUGE = "gauge"
     HISTOGRAM = "histogram"
@@ -33,7 +33,7 @@ class Definition:
     """One metric; `bounds` are a histogram's, without the last one that is infinite."""
 
     name: str
-    kind: Kind
+    kind: MetricKind
     stability: Stability
     words: str
     labels: tuple[str, ...] = ()
@@ -53,17 +53,17 @@ def exponential(start: float, factor: float, count: int) -> tuple[float, ...]:
 
 
 def _counter(name: str, stability: Stability, words: str, *labels: str) -> Definition:
-    return Definition(name, Kind.COUNTER, stability, words, labels)
+    return Definition(name, MetricKind.COUNTER, stability, words, labels)
 
 
 def _gauge(name: str, stability: Stability, words: str, *labels: str) -> Definition:
-    return Definition(name, Kind.GAUGE, stability, words, labels)
+    return Definition(name, MetricKind.GAUGE, stability, words, labels)
 
 
 def _histogram(
     name: str, stability: Stability, words: str, bounds: tuple[float, ...], *labels: str
 ) -> Definition:
-    return Definition(name, Kind.HISTOGRAM, stability, words, labels, bounds)
+    return Definition(name, MetricKind.HISTOGRAM, stability, words, labels, bounds)
 
 
 _ATTEMPT: Final = exponential(0.001, 2, 15)

@@ -4,10 +4,10 @@
                                     │
                                  text()                      /metrics
 
-The engine says what happens to pods and in its queue (`Observer`); the driver tells of what it does
-itself. What can be read off the engine (pending pods,
-sizes) is read when somebody asks. Counting one attempt costs a few microseconds: series are looked
-up once per profile.
+The engine says what happens to pods, in its queue and to its bindings (`Observer`); the driver
+tells of its lease, and counts its own requests and writes beside this (`metered_transport`,
+`write_metrics`). What can be read off the engine (pending pods, sizes) is read when somebody asks.
+Counting one attempt costs a few microseconds: series are looked up once per profile.
 """
 
 from collections import Counter
@@ -26,11 +26,12 @@ from podium.live import metric_definitions as known
 from podium.live.component_metrics import show_component
 from podium.live.engine_readings import show_engine
 from podium.live.exposition import EVERYTHING, Exposition, MetricRules, Reading
-from podium.live.series import CounterSeries, HistogramSeries
+from podium.live.metric_series import CounterSeries, HistogramSeries
 
-_MOST_ATTEMPTS: Final = 15
+_MAX_ATTEMPTS: Final = 15
 _SUCCESS: Final = Code.SUCCESS.label
 _ERROR: Final = Code.ERROR.label
+_BINDING_POINTS: Final = ("PreBind", "Bind", "PostBind")
 
 
 class _ProfileSeries:
@@ -41,6 +42,7 @@ class _ProfileSeries:
         self.pre_filter = points.of("PreFilter", _SUCCESS, name)
         self.filter = points.of("Filter", _SUCCESS, name)
         self.score = points.of("Score", _SUCCESS, name)
+        self.binding = {point: points.of(point, _SUCCESS, name) for point in _BINDING_POINTS}
         results = ("scheduled", "unschedulable", "error")
         self.attempts = {result: metrics.attempts.of(result, name) for result in results}
         self.durations = {result: metrics.attempt_duration.of(result, name) for result in results}
@@ -65,9 +67,6 @@ class SchedulerMetrics(Observer):
         self._victims = shown.histogram(known.PREEMPTION_VICTIMS).of()
         self._preemptions = shown.counter(known.PREEMPTION_EXECUTIONS)
         self._preemption_duration = shown.histogram(known.PREEMPTION_DURATION)
-        self._api_calls = shown.counter(known.API_CALLS)
-        self._api_call_duration = shown.histogram(known.API_CALL_DURATION)
-        self._claims = shown.counter(known.CLAIM_CREATES)
         if engine.gates["GenericWorkload"]:
             self._group_attempts = shown.counter(known.GROUP_ATTEMPTS)
             self._group_duration = shown.histogram(known.GROUP_ATTEMPT_DURATION)
@@ -133,23 +132,42 @@ class SchedulerMetrics(Observer):
     def pod_failed(self, queued: QueuedPod, *, rejected: bool) -> None:
         self._ended(queued, "unschedulable" if rejected else "error")
 
-    def binding_ended(
-        self,
-        queued: QueuedPod,
-        binding: Binding,  # noqa: ARG002
-        problem: Status | None,
-    ) -> None:
+    def binding_ended(self, queued: QueuedPod, binding: Binding, problem: Status | None) -> None:
+        self._time_binding(binding)
         if problem is not None:
             return  # told as a failure
         self._ended(queued, "scheduled")
         count = queued.attempts
         self._pod_attempts.observe(count)
         if queued.initial_attempt_timestamp is not None:
-            shown = str(count) if count < _MOST_ATTEMPTS else f"{_MOST_ATTEMPTS}+"
+            shown = str(count) if count < _MAX_ATTEMPTS else f"{_MAX_ATTEMPTS}+"
             waited_s = self._engine.clock() - queued.initial_attempt_timestamp
             self._sli.of(shown).observe(waited_s)
         if queued.flushed:
             self._after_flush.add()
+
+    def _time_binding(self, binding: Binding) -> None:
+        name = binding.profile.name
+        held = self._series_of(name).binding
+        for point, code, seconds in binding.timings:
+            if code is Code.SUCCESS:
+                held[point].observe(seconds)
+            else:
+                self.point_duration.of(point, code.label, name).observe(seconds)
+
+    def event_handled(self, event: ClusterEvent, seconds: float) -> None:
+        series = self._handling_of.get(event)
+        if series is None:
+            series = self._handling_of[event] = self._handling.of(str(event))
+        series.observe(seconds)
+
+    def victims_chosen(self, count: int) -> None:
+        self._victims.observe(count)
+
+    def preemption_ended(self, problem: str | None, seconds: float) -> None:
+        result = "success" if problem is None else "error"
+        self._preemptions.of(result).add()
+        self._preemption_duration.of(result).observe(seconds)
 
     def wait_ended(self, code: Code, seconds: float) -> None:
         self._permit_wait.of(code.label).observe(seconds)
@@ -165,34 +183,6 @@ class SchedulerMetrics(Observer):
         series.durations[result].observe(self._engine.clock() - queued.popped_at)
 
     # --- what the driver tells ----------------------------------------------------------------
-
-    def ran(self, point: str, code: Code, profile: str, seconds: float) -> None:
-        """All plugins of an extension point have run that the engine does not run itself: PreBind,
-        Bind, PostBind."""
-        self.point_duration.of(point, code.label, profile).observe(seconds)
-
-    def handled(self, event: ClusterEvent, seconds: float) -> None:
-        """The engine has been told of a change."""
-        series = self._handling_of.get(event)
-        if series is None:
-            series = self._handling_of[event] = self._handling.of(str(event))
-        series.observe(seconds)
-
-    def preempted(self, *, ok: bool, seconds: float) -> None:
-        """All victims of a preemption are evicted, or that failed."""
-        result = "success" if ok else "error"
-        self._preemptions.of(result).add()
-        self._preemption_duration.of(result).observe(seconds)
-
-    def called_api(self, call_type: str, *, ok: bool, seconds: float) -> None:
-        """A write has ended that nobody waited for: `pod_binding`, `pod_status_patch`."""
-        result = "success" if ok else "error"
-        self._api_calls.of(call_type, result).add()
-        self._api_call_duration.of(call_type, result).observe(seconds)
-
-    def created_claim(self, *, ok: bool) -> None:
-        """A resource claim was created for a pod, or could not be."""
-        self._claims.of("success" if ok else "failure").add()
 
     def led(self, lease: str, *, leading: bool) -> None:
         """This scheduler holds the lease from now on, or does not."""
@@ -215,11 +205,9 @@ class SchedulerMetrics(Observer):
         post_filter_s = durations.get("post_filter", 0.0)
         if answer is None or answer is POST_FILTER_SKIPPED:
             return post_filter_s
-        self.ran("PostFilter", answer.code, name, post_filter_s)
+        self.point_duration.of("PostFilter", answer.code.label, name).observe(post_filter_s)
         if name in self._preempting:
             self._preemption_attempts.add()
-            if answer.code is Code.SUCCESS:
-                self._victims.observe(len(answer.victims))
         return post_filter_s
 
     def _series_of(self, profile: str) -> _ProfileSeries:

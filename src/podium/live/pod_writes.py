@@ -7,19 +7,20 @@ pod is looked at once more; what is there already is not written again.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
 from podium.api.pod import Pod
 from podium.api.timestamps import time_text
-from podium.client import Clock, DeleteOptions, KubeClient, PatchType, Unreachable
-from podium.client.api_errors import ApiError, Conflict, NotFound
+from podium.client import Clock, DeleteOptions, KubeClient, PatchType, RequestFailed
+from podium.client.api_errors import Conflict, NotFound
 from podium.client.resources import NODES, PODS
 from podium.cluster.pod_info import PodInfo
 from podium.engine.requests import Evict, PatchStatus
+from podium.live.keyed_lock import KeyedLock
 from podium.live.retrying import with_retries
 from podium.live.status_patches import (
     Patch,
@@ -27,7 +28,7 @@ from podium.live.status_patches import (
     failure_patch,
     nomination_patch,
 )
-from podium.live.turns import Turns
+from podium.live.write_metrics import POD_BINDING, POD_STATUS_PATCH, WriteMetrics
 
 _LOG: Final = logging.getLogger("podium.live")
 
@@ -41,6 +42,7 @@ class PodWrites:
         clock: Clock,
         wall: Callable[[], float],
         randomness: Random,
+        metrics: WriteMetrics,
     ) -> None:
         """`known` is the pod of a key (`namespace/name`) as it was seen last."""
         self._client = client
@@ -48,7 +50,8 @@ class PodWrites:
         self._clock = clock
         self._wall = wall
         self._randomness = randomness
-        self._turns = Turns()
+        self._metrics = metrics
+        self._lock = KeyedLock()
         self._failures: dict[str, PatchStatus] = {}
 
     async def bind(self, info: PodInfo, node_name: str) -> None:
@@ -65,16 +68,17 @@ class PodWrites:
             },
             "target": {"kind": NODES.kind, "name": node_name},
         }
-        async with self._turns.of(info.uid):
-            await self._client.create(
+        async with self._lock.hold(info.uid):
+            binding = self._client.create(
                 PODS, body, metadata.namespace, name=metadata.name, subresource="binding"
             )
+            await self._count(POD_BINDING, binding)
 
     async def tell_failure(self, request: PatchStatus) -> None:
         """Write why a pod was not scheduled. Never raises for what the server says."""
         uid = request.pod.uid
         self._failures[uid] = _newer(self._failures.get(uid), request)
-        async with self._turns.of(uid):
+        async with self._lock.hold(uid):
             latest = self._failures.pop(uid, None)
             if latest is None:
                 return
@@ -88,7 +92,7 @@ class PodWrites:
 
     async def nominate(self, info: PodInfo, node_name: str) -> None:
         """Write or, with no name, clear a nomination; if it cannot be, life goes on."""
-        async with self._turns.of(info.uid):
+        async with self._lock.hold(info.uid):
             pod = self._pending(info)
             if pod is not None and pod.status.nominated_node_name != node_name:
                 await self._try_to_patch(pod, nomination_patch(pod, node_name), "a nomination")
@@ -104,7 +108,7 @@ class PodWrites:
             pod = victim.pod
         metadata = pod.metadata
         try:
-            async with self._turns.of(victim.uid):
+            async with self._lock.hold(victim.uid):
                 await self.patch(pod, disruption_patch(pod, eviction.message, self._now()))
                 await self._client.delete(
                     PODS, metadata.name, metadata.namespace, DeleteOptions(uid=metadata.uid)
@@ -134,12 +138,20 @@ class PodWrites:
 
     async def _try_to_patch(self, pod: Pod, patch: Patch, what: str) -> None:
         try:
-            await self.patch(pod, patch)
+            await self._count(POD_STATUS_PATCH, self.patch(pod, patch))
         except NotFound:
             return
-        except (ApiError, Unreachable) as problem:
+        except RequestFailed as problem:
             name = f"{pod.metadata.namespace}/{pod.metadata.name}"
             _LOG.warning("%s of pod %s could not be written: %s", what, name, problem)
+
+    async def _count(self, call_type: str, write: Coroutine[Any, Any, object]) -> None:
+        begun, ok = self._clock.now(), False
+        try:
+            await write
+            ok = True
+        finally:
+            self._metrics.call_ended(call_type, ok=ok, seconds=self._clock.now() - begun)
 
     def _pending(self, info: PodInfo) -> Pod | None:
         """The pod as it is now, None if there is nothing to say of it any more."""

@@ -19,7 +19,7 @@ from podium.api.pod import Pod, ResourceRequirements
 from podium.api.quantity import NANO_PER_UNIT, nano
 from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY, pod_requests
 from podium.live.metric_definitions import POD_LIMIT, POD_REQUEST, Definition
-from podium.live.series import go_number
+from podium.live.metric_series import go_number
 
 _PODS_AT_ONCE: Final = 200
 _ENDED: Final = ("Succeeded", "Failed")

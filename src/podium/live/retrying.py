@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from random import Random
 from typing import Final, TypeVar
 
-from podium.client import Clock, Unreachable
+from podium.client import Clock, RequestFailed, Unreachable
 from podium.client.api_errors import AlreadyExists, ApiError, Conflict
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ async def with_retries(write: Callable[[], Awaitable[T]], clock: Clock, randomne
     for _ in range(_TRIES - 1):
         try:
             return await write()
-        except (ApiError, Unreachable) as problem:
+        except RequestFailed as problem:
             if not _may_pass(problem):
                 raise
         await clock.sleep(pause_s * (1 + _JITTER * randomness.random()))
@@ -34,9 +34,9 @@ async def with_retries(write: Callable[[], Awaitable[T]], clock: Clock, randomne
     return await write()
 
 
-def _may_pass(problem: ApiError | Unreachable) -> bool:
+def _may_pass(problem: RequestFailed) -> bool:
     if isinstance(problem, Unreachable):
         return problem.refused
     if isinstance(problem, Conflict):
         return not isinstance(problem, AlreadyExists)
-    return problem.reason in _PASSING
+    return isinstance(problem, ApiError) and problem.reason in _PASSING

@@ -19,7 +19,7 @@ from podium.client import (
     Clock,
     KubeClient,
     LoopClock,
-    Mirror,
+    ObjectStore,
     Reflector,
     ResourceType,
     Selection,
@@ -29,12 +29,13 @@ from podium.engine import Engine
 from podium.engine.validation import InvariantBroken
 from podium.extenders.client import ExtenderClient
 from podium.framework.asking import drive_async
+from podium.live.api_dispatcher import ApiDispatcher
 from podium.live.api_handle import LiveApi, Tell
-from podium.live.carrying_out import Carrier
 from podium.live.feed import Feed
 from podium.live.pod_writes import PodWrites
 from podium.live.raw_objects import RawObjects
 from podium.live.watched_kinds import PODS, UNFINISHED, Watched, kinds_before_pods
+from podium.live.write_metrics import WriteMetrics, uncounted
 
 _LOG: Final = logging.getLogger("podium.live")
 _BURST_S: Final = 0.005
@@ -56,9 +57,11 @@ class LiveScheduler:
         extenders: ExtenderClient | None = None,
         raw: RawObjects | None = None,
         leads: Callable[[], bool] = lambda: True,
+        metrics: WriteMetrics | None = None,
     ) -> None:
         """`tell` records a plugin's own event: pod, reason, action, note; `raw` is where extenders
         look for objects; `leads` says whether decisions may be made at this moment."""
+        metrics = metrics or uncounted()
         self._engine = engine
         self._client = client
         self._clock = clock or LoopClock()
@@ -72,10 +75,25 @@ class LiveScheduler:
         self._watching: asyncio.Task[None] | None = None
         self.synced = asyncio.Event()
         pods = PodWrites(
-            client, engine.state.pods.get, clock=self._clock, wall=wall, randomness=randomness
+            client,
+            engine.state.pods.get,
+            clock=self._clock,
+            wall=wall,
+            randomness=randomness,
+            metrics=metrics,
         )
-        api = LiveApi(client, pods, self._claim, tell, clock=self._clock, extenders=extenders)
-        self.carrier = Carrier(engine, client, pods, api, wall=wall, stir=self._stirred.set)
+        api = LiveApi(
+            client,
+            pods,
+            self._claim,
+            tell,
+            clock=self._clock,
+            metrics=metrics,
+            extenders=extenders,
+        )
+        self.dispatcher = ApiDispatcher(
+            engine, client, pods, api, wall=wall, stir=self._stirred.set
+        )
 
     @property
     def trouble(self) -> dict[str, str]:
@@ -86,9 +104,9 @@ class LiveScheduler:
             if reflector.trouble
         }
 
-    def seen(self, resource: ResourceType) -> Mirror[Any]:
+    def seen(self, resource: ResourceType) -> ObjectStore[Any]:
         """The objects of a kind as watches have shown them. Raises KeyError if none does."""
-        return self._reflectors[resource].mirror
+        return self._reflectors[resource].store
 
     # --- watching -----------------------------------------------------------------------------
 
@@ -187,7 +205,7 @@ class LiveScheduler:
                     _LOG.exception("the scheduling loop broke and goes on")
                     await self._clock.sleep(_PAUSE_AFTER_CRASH_S)
         finally:
-            await self.carrier.stop()
+            await self.dispatcher.stop()
 
     async def _work(self) -> None:
         begun = self._clock.now()
@@ -200,7 +218,7 @@ class LiveScheduler:
             self._tick()
             attempt = await drive_async(self._engine.scheduling(), self._ask)
             now = self._clock.now()
-            self.carrier.carry_out_all()
+            self.dispatcher.dispatch_all()
             if attempt is None:
                 await self._sleep()
                 begun = self._clock.now()

@@ -31,7 +31,7 @@ from podium.api.workloads import (
     StatefulSet,
 )
 from podium.client import ResourceType, Selection, resources
-from podium.client.mirror import Decoder
+from podium.client.object_store import Decoder
 
 Watched = tuple[ResourceType, type[KubeObject]]
 

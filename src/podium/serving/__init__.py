@@ -12,7 +12,7 @@ Knows nothing of Kubernetes: what is asked and who may ask is the application's 
 
 from podium.serving.asgi import BodyTooLarge, ClientGone, Message, Receive, Scope, Send, read_body
 from podium.serving.limits import Limits
-from podium.serving.listening import bind_listener, listen
+from podium.serving.listener import bind_listener, listen
 from podium.serving.query import BadQuery, parse_query
 from podium.serving.server import WebServer, run_until_signal
 from podium.serving.tls import server_context

@@ -3,17 +3,19 @@
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
+from podium.api.errors import PodiumError
+
 Scope = MutableMapping[str, Any]
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 
-class BodyTooLarge(Exception):
+class BodyTooLarge(PodiumError):
     """A body is longer than what is taken."""
 
 
-class ClientGone(Exception):
+class ClientGone(PodiumError):
     """A client has left, or has run out of time, in the middle of its body or of its answer."""
 
 

@@ -20,10 +20,10 @@ from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from podium.serving.answering import Answering, AnswerTransport, ReadingFlow
-from podium.serving.gathering import GatheredHead, Unfinished
-from podium.serving.heads import CHUNKED, FRAMING, Refusal, framed, split_target
+from podium.serving.head_buffer import HeadBuffer, Unfinished
 from podium.serving.limits import Limits
+from podium.serving.request_head import CHUNKED, FRAMING, Refusal, framed, split_target
+from podium.serving.response_cycle import ReadingFlow, ResponseCycle, ResponseTransport
 
 # What is read now.
 _HEAD: Final = 0
@@ -51,7 +51,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().__init__(config, state, {}, asyncio.get_running_loop())
         self._limits = limits
         self._unfinished = unfinished
-        self._gathered = GatheredHead(limits, unfinished)
+        self._gathered = HeadBuffer(limits, unfinished)
         self._on_lost = on_lost
         self._reading = _HEAD
         self._blank_lines = 0
@@ -69,7 +69,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._flow = self.flow = ReadingFlow(transport)
-        self._answers_to = AnswerTransport(transport, self._end_answered)
+        self._answers_to = ResponseTransport(transport, self._end_answered)
         connection: ssl.SSLObject | None = transport.get_extra_info("ssl_object")
         shown = connection.getpeercert(binary_form=True) if connection is not None else None
         chain = [ssl.DER_cert_to_PEM_cert(shown)] if shown else []
@@ -238,7 +238,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._start(expects_continue=frame.expects_continue, is_newest=version == "1.1")
 
     def _start(self, *, expects_continue: bool, is_newest: bool) -> None:
-        self.cycle = Answering(
+        self.cycle = ResponseCycle(
             self.scope,
             self._answers_to,
             self._flow,

@@ -9,12 +9,14 @@ import re
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
+from podium.api.errors import PodiumError
+
 MAX_PARAMETERS: Final = 10_000
 """upstream: Go's net/url reads as many, and none if there are more."""
 _BAD_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2}).{0,2}", re.DOTALL)
 
 
-class BadQuery(ValueError):
+class BadQuery(PodiumError, ValueError):
     """A query that cannot be read; says why."""
 
 

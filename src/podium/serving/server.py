@@ -16,8 +16,8 @@ from typing import Any, Final
 
 import uvicorn
 
-from podium.serving.accepting import Acceptor, Context
-from podium.serving.gathering import Unfinished
+from podium.serving.connection_acceptor import ConnectionAcceptor, Context
+from podium.serving.head_buffer import Unfinished
 from podium.serving.limits import Limits
 from podium.serving.protocol import BoundedProtocol
 
@@ -63,7 +63,7 @@ class WebServer(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         self.servers = []
-        self._acceptor = Acceptor(self._protocol, self._limits, self._context)
+        self._acceptor = ConnectionAcceptor(self._protocol, self._limits, self._context)
         self._listening = [
             asyncio.create_task(self._acceptor.accept_at(listener)) for listener in sockets or ()
         ]

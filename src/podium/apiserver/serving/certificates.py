@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from podium.api.errors import InputError
 from podium.files.private_files import (
@@ -22,6 +21,14 @@ from podium.files.private_files import (
     read_private_file,
     refuse_shared_directory,
     write_private_file,
+)
+from podium.serving.self_signed import (
+    Authority,
+    Validity,
+    certificate_pem,
+    key_pem,
+    make_authority,
+    sign_server_certificate,
 )
 
 _AUTHORITY_LIFE: Final = timedelta(days=3650)
@@ -54,82 +61,37 @@ def ensure_certificates(directory: Path, host: str) -> Certificates:
 
 
 def _ensured(directory: Path, host: str) -> Certificates:
-    authority, authority_key = _authority(directory)
-    found = Certificates(directory / "apiserver.crt", directory / "apiserver.key", _pem(authority))
-    if not _is_good(found, authority, host):
+    authority = _authority(directory)
+    pem = certificate_pem(authority.certificate)
+    found = Certificates(directory / "apiserver.crt", directory / "apiserver.key", pem)
+    if not _is_good(found, authority.certificate, host):
         key = ec.generate_private_key(ec.SECP256R1())
-        certificate = _server_certificate(key, authority, authority_key, host)
-        _write_key(found.key_file, key)
-        write_private_file(found.certificate_file, _pem(certificate) + _pem(authority))
+        certificate = sign_server_certificate(
+            authority, "podium-apiserver", key, _alternative_names(host), _from_now(_SERVER_LIFE)
+        )
+        write_private_file(found.key_file, key_pem(key))
+        write_private_file(found.certificate_file, certificate_pem(certificate) + pem)
     return found
 
 
-def _authority(directory: Path) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
+def _authority(directory: Path) -> Authority:
     certificate_file, key_file = directory / "ca.crt", directory / "ca.key"
     written, written_key = read_private_file(certificate_file), read_private_file(key_file)
     if written is not None and written_key is not None:
         key = serialization.load_pem_private_key(written_key, None)
         certificate = x509.load_pem_x509_certificate(written)
         if isinstance(key, ec.EllipticCurvePrivateKey) and _lasts(certificate):
-            return certificate, key
+            return Authority(certificate, key)
     key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "podium-ca")])
-    certificate = (
-        _builder(name, name, key.public_key(), _AUTHORITY_LIFE)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(_key_usage(authority=True), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    _write_key(key_file, key)
-    write_private_file(certificate_file, _pem(certificate))
-    return certificate, key
+    authority = make_authority("podium-ca", key, _from_now(_AUTHORITY_LIFE), path_length=0)
+    write_private_file(key_file, key_pem(key))
+    write_private_file(certificate_file, certificate_pem(authority.certificate))
+    return authority
 
 
-def _server_certificate(
-    key: ec.EllipticCurvePrivateKey,
-    authority: x509.Certificate,
-    authority_key: ec.EllipticCurvePrivateKey,
-    host: str,
-) -> x509.Certificate:
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "podium-apiserver")])
-    return (
-        _builder(name, authority.subject, key.public_key(), _SERVER_LIFE)
-        .add_extension(x509.SubjectAlternativeName(_alternative_names(host)), critical=False)
-        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(_key_usage(authority=False), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .sign(authority_key, hashes.SHA256())
-    )
-
-
-def _builder(
-    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, life: timedelta
-) -> x509.CertificateBuilder:
+def _from_now(life: timedelta) -> Validity:
     now = datetime.now(UTC)
-    return (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key)
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - _CLOCK_SKEW)
-        .not_valid_after(now + life)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
-    )
-
-
-def _key_usage(*, authority: bool) -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature=True,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        key_cert_sign=authority,
-        crl_sign=authority,
-        encipher_only=False,
-        decipher_only=False,
-    )
+    return Validity(now - _CLOCK_SKEW, now + life)
 
 
 def _alternative_names(host: str) -> list[x509.GeneralName]:
@@ -169,16 +131,3 @@ def _is_signed_by(certificate: x509.Certificate, authority: x509.Certificate) ->
 
 def _lasts(certificate: x509.Certificate) -> bool:
     return certificate.not_valid_after_utc - datetime.now(UTC) > _RENEWED_BEFORE_END
-
-
-def _pem(certificate: x509.Certificate) -> bytes:
-    return certificate.public_bytes(serialization.Encoding.PEM)
-
-
-def _write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
-    text = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
-    write_private_file(path, text)

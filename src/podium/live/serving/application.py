@@ -15,9 +15,9 @@ from typing import Final
 from podium.api.go_quoting import quoted
 from podium.live.serving.authentication import Authenticator
 from podium.live.serving.authorization import Authorizer
-from podium.live.serving.exchange import Answer, Request, plain_error, refusal
+from podium.live.serving.exchange import PageRequest, PageResponse, plain_error, refusal
 from podium.live.serving.pages import Pages
-from podium.live.serving.reviews import ReviewFailed, User
+from podium.live.serving.reviews import ReviewFailed, UserInfo
 from podium.serving import BadQuery, BodyTooLarge, ClientGone, Receive, Scope, Send, read_body
 
 _LOG: Final = logging.getLogger("podium.live")
@@ -26,7 +26,7 @@ _NO_CACHING: Final = (b"cache-control", b"no-cache, private")
 _BROKEN: Final = "This request broke the scheduler's page. Its log says more."
 
 
-class Application:
+class ManagementApplication:
     def __init__(self, pages: Pages, authenticator: Authenticator, authorizer: Authorizer) -> None:
         self._pages = pages
         self._authenticator = authenticator
@@ -48,7 +48,7 @@ class Application:
             answer = plain_error(500, _BROKEN)
         await _send(answer, send)
 
-    async def _answer(self, request: Request, scope: Scope, receive: Receive) -> Answer:
+    async def _answer(self, request: PageRequest, scope: Scope, receive: Receive) -> PageResponse:
         user = await self._authenticator.user_of(request)
         if user is None:
             return refusal(request, 401, "Unauthorized", "Unauthorized")
@@ -66,7 +66,7 @@ class Application:
         return self._pages.answer(request)
 
 
-def _forbidden(user: User, request: Request, reason: str) -> Answer:
+def _forbidden(user: UserInfo, request: PageRequest, reason: str) -> PageResponse:
     who, what = quoted(user.name), quoted(request.path)
     words = _harmless(f"User {who} cannot {request.verb} path {what}")
     because = f": {reason}" if reason else ""
@@ -78,13 +78,13 @@ def _harmless(words: str) -> str:
     return words.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _request(scope: Scope) -> Request:
+def _request(scope: Scope) -> PageRequest:
     headers: dict[str, tuple[str, ...]] = {}
     for name, value in scope["headers"]:
         key = name.decode("latin-1").lower()
         headers[key] = (*headers.get(key, ()), value.decode("latin-1"))
     tls = (scope.get("extensions") or {}).get("tls", {})
-    return Request(
+    return PageRequest(
         scope["method"],
         scope["path"],
         scope["query_string"].decode("latin-1"),
@@ -93,7 +93,7 @@ def _request(scope: Scope) -> Request:
     )
 
 
-async def _send(answer: Answer, send: Send) -> None:
+async def _send(answer: PageResponse, send: Send) -> None:
     body = answer.body
     headers = [(b"content-type", answer.content_type.encode()), _NO_CACHING]
     headers.extend((name.lower().encode(), value.encode()) for name, value in answer.headers)

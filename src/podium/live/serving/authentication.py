@@ -19,9 +19,10 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
+from podium.api.errors import PodiumError
 from podium.config.flags.options import Authentication
-from podium.live.serving.exchange import Request
-from podium.live.serving.reviews import ReviewFailed, TokenReviews, User
+from podium.live.serving.exchange import PageRequest
+from podium.live.serving.reviews import ReviewFailed, TokenReviews, UserInfo
 from podium.live.serving.settings import Reviewers
 from podium.live.serving.trust import FrontProxy, Trust, has_signed
 
@@ -29,10 +30,10 @@ _LOG: Final = logging.getLogger("podium.live")
 _AUTHENTICATED: Final = "system:authenticated"
 _CREDENTIAL: Final = "authentication.kubernetes.io/credential-id"
 
-ANONYMOUS: Final = User("system:anonymous", groups=("system:unauthenticated",))
+ANONYMOUS: Final = UserInfo("system:anonymous", groups=("system:unauthenticated",))
 
 
-class NotGood(Exception):
+class NotGood(PodiumError):
     """What a client has shown is not believed; says why."""
 
 
@@ -50,7 +51,7 @@ class Authenticator:
             good_for_s = flags.authentication_token_webhook_cache_ttl.seconds
             self._tokens = TokenReviews(reviewers.authentication, good_for_s, clock)
 
-    async def user_of(self, request: Request) -> User | None:
+    async def user_of(self, request: PageRequest) -> UserInfo | None:
         """None if what the client has shown is not good."""
         problems: list[str] = []
         try:
@@ -70,7 +71,7 @@ class Authenticator:
             return None
         return ANONYMOUS
 
-    def _by_certificate(self, request: Request) -> User | None:
+    def _by_certificate(self, request: PageRequest) -> UserInfo | None:
         if not request.certificates:
             return None
         certificate = x509.load_pem_x509_certificate(request.certificates[0].encode())
@@ -93,7 +94,7 @@ class Authenticator:
             raise NotGood("the client certificate is signed by an unknown authority")
         return None
 
-    async def _by_token(self, request: Request) -> User | None:
+    async def _by_token(self, request: PageRequest) -> UserInfo | None:
         if self._tokens is None:
             return None
         scheme, *rest = request.header("authorization").strip().split(" ")
@@ -105,23 +106,25 @@ class Authenticator:
         return user
 
 
-def _with_group(user: User) -> User:
+def _with_group(user: UserInfo) -> UserInfo:
     if _AUTHENTICATED in user.groups or ANONYMOUS.groups[0] in user.groups:
         return user
-    return User(user.name, user.uid, (*user.groups, _AUTHENTICATED), user.extra)
+    return UserInfo(user.name, user.uid, (*user.groups, _AUTHENTICATED), user.extra)
 
 
-def _by_subject(certificate: x509.Certificate) -> User | None:
+def _by_subject(certificate: x509.Certificate) -> UserInfo | None:
     """The common name is the user's, organisations are groups."""
     name = next(iter(_attributes(certificate, NameOID.COMMON_NAME)), "")
     if not name:
         return None
     groups = tuple(_attributes(certificate, NameOID.ORGANIZATION_NAME))
     digest = hashlib.sha256(certificate.public_bytes(Encoding.DER)).hexdigest()
-    return User(name, groups=groups, extra={_CREDENTIAL: (f"X509SHA256={digest}",)})
+    return UserInfo(name, groups=groups, extra={_CREDENTIAL: (f"X509SHA256={digest}",)})
 
 
-def _by_headers(request: Request, certificate: x509.Certificate, proxy: FrontProxy) -> User | None:
+def _by_headers(
+    request: PageRequest, certificate: x509.Certificate, proxy: FrontProxy
+) -> UserInfo | None:
     """The user for whom a proxy asks, if it names one. Raises NotGood."""
     name = next(iter(_attributes(certificate, NameOID.COMMON_NAME)), "")
     if proxy.names and name not in proxy.names:
@@ -141,7 +144,7 @@ def _by_headers(request: Request, certificate: x509.Certificate, proxy: FrontPro
             if header.startswith(prefix):
                 key = unquote(header.removeprefix(prefix))
                 extra[key] = (*extra.get(key, ()), *values)
-    return User(user, _first(request.headers, proxy.uid_headers), groups, extra)
+    return UserInfo(user, _first(request.headers, proxy.uid_headers), groups, extra)
 
 
 def _first(headers: Mapping[str, tuple[str, ...]], names: Sequence[str]) -> str:

@@ -12,20 +12,20 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from podium.config.flags.options import Authorization
-from podium.live.serving.exchange import Request
-from podium.live.serving.reviews import AccessReviews, User
+from podium.live.serving.exchange import PageRequest
+from podium.live.serving.reviews import AccessReviews, UserInfo
 from podium.live.serving.settings import Reviewers
 
 _ADMINISTRATORS: Final = "system:masters"
 
 
-class Verdict(NamedTuple):
+class AuthorizationDecision(NamedTuple):
     allowed: bool
     reason: str = ""
 
 
-YES: Final = Verdict(allowed=True)
-NO: Final = Verdict(allowed=False)
+YES: Final = AuthorizationDecision(allowed=True)
+NO: Final = AuthorizationDecision(allowed=False)
 
 
 class Authorizer:
@@ -44,14 +44,14 @@ class Authorizer:
                 clock,
             )
 
-    async def verdict(self, user: User, request: Request) -> Verdict:
+    async def verdict(self, user: UserInfo, request: PageRequest) -> AuthorizationDecision:
         """Raises ReviewFailed."""
         if _ADMINISTRATORS in user.groups or self._is_open(request.path):
             return YES
         if self._reviews is None:
             return NO
         status = await self._reviews.status_of(user, request.verb, request.path)
-        return Verdict(status.allowed and not status.denied, status.reason)
+        return AuthorizationDecision(status.allowed and not status.denied, status.reason)
 
     def _is_open(self, path: str) -> bool:
         bare = path.removeprefix("/")

@@ -13,14 +13,19 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from podium.api.errors import InputError
 from podium.config.flags.surroundings import StartRefused
 from podium.config.flags.tls_checks import PAIR_NAME
 from podium.files.private_files import write_private_file
+from podium.serving.self_signed import (
+    Validity,
+    certificate_pem,
+    key_pem,
+    make_authority,
+    sign_server_certificate,
+)
 
 _HOST: Final = "localhost"
 _LOOPBACK: Final = ipaddress.ip_address("127.0.0.1")
@@ -40,30 +45,17 @@ class Pair(NamedTuple):
 
 def self_signed(bind_address: str, now: float) -> Pair:
     """A certificate for a year; `now` is in seconds since 1970."""
+    start = datetime.fromtimestamp(int(now), UTC) - _BEFORE
+    validity = Validity(start, start + _LIFE)
     # RSA, because cipher suites that an operator chooses may allow nothing else.
     authority_key = rsa.generate_private_key(_EXPONENT, _KEY_BITS)
+    authority = make_authority(f"{_HOST}-ca@{int(now)}", authority_key, validity)
     key = rsa.generate_private_key(_EXPONENT, _KEY_BITS)
-    authority_name, name = _named(f"{_HOST}-ca@{int(now)}"), _named(f"{_HOST}@{int(now)}")
-    authority = (
-        _builder(authority_name, authority_name, authority_key.public_key(), now)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .add_extension(_usage(authority=True), critical=True)
-        .sign(authority_key, hashes.SHA256())
+    certificate = sign_server_certificate(
+        authority, f"{_HOST}@{int(now)}", key, _names(bind_address), validity
     )
-    certificate = (
-        _builder(name, authority_name, key.public_key(), now)
-        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(_usage(authority=False), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(x509.SubjectAlternativeName(_names(bind_address)), critical=False)
-        .sign(authority_key, hashes.SHA256())
-    )
-    key_text = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.TraditionalOpenSSL,
-        serialization.NoEncryption(),
-    )
-    return Pair(_pem(certificate) + _pem(authority), key_text)
+    chain = certificate_pem(certificate) + certificate_pem(authority.certificate)
+    return Pair(chain, key_pem(key))
 
 
 def kept_pair(directory: str, bind_address: str, now: float) -> tuple[Path, Path]:
@@ -88,40 +80,3 @@ def _names(bind_address: str) -> list[x509.GeneralName]:
     if address.is_unspecified:
         return [x509.DNSName(_HOST), x509.DNSName(_HOST), x509.IPAddress(_LOOPBACK)]
     return [x509.DNSName(_HOST), x509.IPAddress(_LOOPBACK), x509.IPAddress(address)]
-
-
-def _builder(
-    subject: x509.Name, issuer: x509.Name, key: rsa.RSAPublicKey, now: float
-) -> x509.CertificateBuilder:
-    start = datetime.fromtimestamp(int(now), UTC) - _BEFORE
-    return (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key)
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(start)
-        .not_valid_after(start + _LIFE)
-    )
-
-
-def _usage(*, authority: bool) -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature=True,
-        key_encipherment=True,
-        key_cert_sign=authority,
-        content_commitment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        crl_sign=False,
-        encipher_only=False,
-        decipher_only=False,
-    )
-
-
-def _named(common_name: str) -> x509.Name:
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
-
-
-def _pem(certificate: x509.Certificate) -> bytes:
-    return certificate.public_bytes(serialization.Encoding.PEM)

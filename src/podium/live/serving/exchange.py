@@ -19,7 +19,7 @@ _BROWSERS: Final = ("curl", "Wget", "Mozilla/5.0")
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class PageRequest:
     """`headers` are by name in lower case, in the order of arrival; `certificates` are those that
     the client has shown and the connection has verified, its own first, as PEM."""
 
@@ -49,7 +49,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PageResponse:
     """Header names are as they go out; a body in pieces is read once."""
 
     status: int = 200
@@ -58,24 +58,28 @@ class Answer:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-def text(words: str) -> Answer:
-    return Answer(200, words.encode())
+def text(words: str) -> PageResponse:
+    return PageResponse(200, words.encode())
 
 
-def plain_error(status: int, words: str) -> Answer:
+def plain_error(status: int, words: str) -> PageResponse:
     """A refusal in words, in the form of Go's `http.Error`."""
-    return Answer(status, f"{words}\n".encode(), TEXT, _NO_SNIFFING)
+    return PageResponse(status, f"{words}\n".encode(), TEXT, _NO_SNIFFING)
 
 
-def document(request: Request, value: Any, status: int = 200) -> Answer:
+def document(request: PageRequest, value: Any, status: int = 200) -> PageResponse:
     """JSON, spread over lines for people."""
     for_people = request.header("user-agent").startswith(_BROWSERS)
-    return Answer(status, as_json(value, indent=2 if for_people else None), JSON)
+    return PageResponse(status, as_json(value, indent=2 if for_people else None), JSON)
 
 
 def refusal(
-    request: Request, code: int, reason: str, message: str, details: dict[str, Any] | None = None
-) -> Answer:
+    request: PageRequest,
+    code: int,
+    reason: str,
+    message: str,
+    details: dict[str, Any] | None = None,
+) -> PageResponse:
     """A Status object, as API servers refuse things."""
     status: dict[str, Any] = {
         "kind": "Status",

@@ -14,12 +14,12 @@ from typing import Final, NamedTuple
 from podium.api.go_quoting import quoted
 from podium.live import metric_definitions as known
 from podium.live.exposition import Exposition
-from podium.live.serving.exchange import TEXT, Answer, Request, plain_error, text
+from podium.live.serving.exchange import TEXT, PageRequest, PageResponse, plain_error, text
 
 _LOG: Final = logging.getLogger("podium.live")
 _START_TIME: Final = known.Definition(
     "process_start_time_seconds",
-    known.Kind.GAUGE,
+    known.MetricKind.GAUGE,
     known.ALPHA,
     "Start time of the process since unix epoch in seconds.",
 )
@@ -69,7 +69,7 @@ class HealthPage:
         self._checks = tuple(checks) or (PING,)
         self._metrics = metrics
 
-    def summary(self, request: Request) -> Answer:
+    def summary(self, request: PageRequest) -> PageResponse:
         parameters = request.parameters
         excluded = set(parameters.get("exclude", ()))
         lines: list[str] = []
@@ -94,9 +94,9 @@ class HealthPage:
             return plain_error(500, f"{''.join(lines)}{self._name} check failed")
         words = f"{''.join(lines)}{self._name} check passed\n"
         body = words if "verbose" in parameters else "ok"
-        return Answer(200, body.encode(), TEXT, (("X-Content-Type-Options", "nosniff"),))
+        return PageResponse(200, body.encode(), TEXT, (("X-Content-Type-Options", "nosniff"),))
 
-    def single(self, name: str) -> Answer | None:
+    def single(self, name: str) -> PageResponse | None:
         """One check with its reason; None if there is no such check."""
         check = next((check for check in self._checks if check.name == name), None)
         if check is None:

@@ -15,8 +15,8 @@ from podium.live.exposition import CONTENT_TYPE
 from podium.live.resource_metrics import resource_pieces
 from podium.live.serving.exchange import (
     JSON,
-    Answer,
-    Request,
+    PageRequest,
+    PageResponse,
     as_json,
     plain_error,
     text,
@@ -28,14 +28,14 @@ from podium.live.serving.zpages import FlagPage, StatusPage
 VERBOSITY: Final = "/debug/flags/v"
 _DEBUG_FLAGS: Final = "/debug/flags"
 _NO_SNIFFING: Final = (("X-Content-Type-Options", "nosniff"),)
-_MOST_VERBOSE: Final = 2**31 - 1
+_MAX_VERBOSITY: Final = 2**31 - 1
 _FLAG_INDEX: Final = (
     "<html>\n<head>\n<title>/debug/flags/</title>\n</head>\n<body>\n/debug/flags/<br>\n<br>\n"
     "flags:<br>\n<table>\n<tr>v<br>\n</table>\n<br>\nfull flags configurable<br>\n"
     "</body>\n</html>\n"
 )
 
-Page = Callable[[Request], Answer]
+Page = Callable[[PageRequest], PageResponse]
 
 
 class Pages:
@@ -63,26 +63,26 @@ class Pages:
             status = StatusPage(surface.standing, listed, surface.wall, surface.randomness)
             self._pages["/statusz"] = status.answer
 
-    def answer(self, request: Request) -> Answer:
+    def answer(self, request: PageRequest) -> PageResponse:
         page = self._pages.get(request.path)
         if page is not None:
             return page(request)
         found = self._debug(request) or self._single_check(request.path)
         return found or plain_error(404, "404 page not found")
 
-    def _single_check(self, path: str) -> Answer | None:
+    def _single_check(self, path: str) -> PageResponse | None:
         for start, page in self._health.items():
             if path.startswith(f"{start}/"):
                 return page.single(path.removeprefix(f"{start}/"))
         return None
 
-    def _configuration(self, _: Request) -> Answer:
+    def _configuration(self, _: PageRequest) -> PageResponse:
         body = as_json({"componentconfig": self._surface.configuration()})
-        return Answer(200, body.rstrip(), JSON, _NO_SNIFFING)
+        return PageResponse(200, body.rstrip(), JSON, _NO_SNIFFING)
 
     # --- metrics ------------------------------------------------------------------------------
 
-    def _metrics(self, request: Request, shown: Shown) -> Answer:
+    def _metrics(self, request: PageRequest, shown: Shown) -> PageResponse:
         if request.method == "DELETE":
             shown.reset()
             return text("metrics reset\n")
@@ -91,30 +91,30 @@ class Pages:
         if "gzip" in request.header("accept-encoding"):
             body = gzip.compress(body, compresslevel=1)
             headers = (*headers, ("Content-Encoding", "gzip"))
-        return Answer(200, body, CONTENT_TYPE, headers)
+        return PageResponse(200, body, CONTENT_TYPE, headers)
 
-    def _resources(self, request: Request) -> Answer:
+    def _resources(self, request: PageRequest) -> PageResponse:
         if not self._surface.leading():
             return text("")
         if request.method == "DELETE":
             return text("metrics reset\n")
         pieces = resource_pieces(self._surface.pods())
-        return Answer(200, pieces, CONTENT_TYPE, self._start_header)
+        return PageResponse(200, pieces, CONTENT_TYPE, self._start_header)
 
     # --- debugging ----------------------------------------------------------------------------
 
-    def _debug(self, request: Request) -> Answer | None:
+    def _debug(self, request: PageRequest) -> PageResponse | None:
         setter = self._surface.set_verbosity
         if setter is None:
             return None
         if request.path == VERBOSITY:
             return _set_verbosity(request, setter)
         if request.path == _DEBUG_FLAGS or request.path.startswith(f"{_DEBUG_FLAGS}/"):
-            return Answer(200, _FLAG_INDEX.encode(), "text/html; charset=utf-8")
+            return PageResponse(200, _FLAG_INDEX.encode(), "text/html; charset=utf-8")
         return None
 
 
-def _set_verbosity(request: Request, setter: Callable[[int], None]) -> Answer:
+def _set_verbosity(request: PageRequest, setter: Callable[[int], None]) -> PageResponse:
     if request.method != "PUT":
         return _line(406, "unsupported http method")
     written = request.body.decode(errors="replace")
@@ -124,7 +124,7 @@ def _set_verbosity(request: Request, setter: Callable[[int], None]) -> Answer:
     except ValueError:
         problem = "invalid syntax"
     else:
-        if not -_MOST_VERBOSE <= level <= _MOST_VERBOSE:
+        if not -_MAX_VERBOSITY <= level <= _MAX_VERBOSITY:
             problem = "value out of range"
         elif written.strip() != written or "_" in written:
             problem = "invalid syntax"  # Python reads more than Go does
@@ -135,5 +135,5 @@ def _set_verbosity(request: Request, setter: Callable[[int], None]) -> Answer:
     return _line(200, f"successfully set klog.logging.verbosity to {written}")
 
 
-def _line(status: int, words: str) -> Answer:
-    return Answer(status, f"{words}\n".encode(), "text/plain", _NO_SNIFFING)
+def _line(status: int, words: str) -> PageResponse:
+    return PageResponse(status, f"{words}\n".encode(), "text/plain", _NO_SNIFFING)

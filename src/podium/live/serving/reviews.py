@@ -14,21 +14,21 @@ from typing import Final, Generic, TypeVar
 
 import msgspec
 
-from podium.client import KubeClient, Unreachable
-from podium.client.api_errors import ApiError
+from podium.api.errors import PodiumError
+from podium.client import KubeClient, RequestFailed
 
 TOKEN_REVIEWS: Final = "/apis/authentication.k8s.io/v1/tokenreviews"
 ACCESS_REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
-_MOST_REMEMBERED: Final = 4096
+_MAX_REMEMBERED: Final = 4096
 
 ValueT = TypeVar("ValueT")
 
 
-class ReviewFailed(Exception):
+class ReviewFailed(PodiumError):
     """The API server gave no answer; says why."""
 
 
-class User(msgspec.Struct, frozen=True):
+class UserInfo(msgspec.Struct, frozen=True):
     """Who sends a request."""
 
     name: str = msgspec.field(default="", name="username")
@@ -39,7 +39,7 @@ class User(msgspec.Struct, frozen=True):
 
 class _TokenStatus(msgspec.Struct):
     authenticated: bool = False
-    user: User = User()
+    user: UserInfo = UserInfo()
     error: str = ""
 
 
@@ -81,7 +81,7 @@ class Remembered(Generic[ValueT]):
             return
         self._held[key] = (self._clock() + good_for_s, value)
         self._held.move_to_end(key)
-        while len(self._held) > _MOST_REMEMBERED:
+        while len(self._held) > _MAX_REMEMBERED:
             self._held.popitem(last=False)
 
     def __len__(self) -> int:
@@ -94,7 +94,7 @@ class TokenReviews:
         self._good_for_s = good_for_s
         self._known: Remembered[_TokenStatus] = Remembered(clock)
 
-    async def user_of(self, token: str) -> User | None:
+    async def user_of(self, token: str) -> UserInfo | None:
         """Whose token it is; None if it is nobody's. Raises ReviewFailed."""
         key = hashlib.sha256(token.encode(errors="surrogateescape")).digest()
         status = self._known.get(key)
@@ -123,7 +123,7 @@ class AccessReviews:
         self._good_for_s = {True: allowed_for_s, False: denied_for_s}
         self._known: Remembered[AccessStatus] = Remembered(clock)
 
-    async def status_of(self, user: User, verb: str, path: str) -> AccessStatus:
+    async def status_of(self, user: UserInfo, verb: str, path: str) -> AccessStatus:
         """What a user may do with a path. Raises ReviewFailed."""
         spec: dict[str, object] = {
             "nonResourceAttributes": {"path": path, "verb": verb},
@@ -158,5 +158,5 @@ async def _reviewed(
     try:
         answer = await client.request("POST", path, body=msgspec.json.encode(asked))
         return msgspec.json.decode(answer, type=kind)
-    except (ApiError, Unreachable, msgspec.MsgspecError) as problem:
+    except (RequestFailed, msgspec.MsgspecError) as problem:
         raise ReviewFailed(str(problem)) from problem

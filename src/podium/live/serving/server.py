@@ -16,7 +16,7 @@ from typing import Final
 from podium.client import KubeClient
 from podium.config.flags.surroundings import StartRefused
 from podium.live.secure_socket import listen
-from podium.live.serving.application import Application
+from podium.live.serving.application import ManagementApplication
 from podium.live.serving.authentication import Authenticator
 from podium.live.serving.authorization import Authorizer
 from podium.live.serving.pages import Pages
@@ -55,7 +55,7 @@ class ManagementServer:
             raise
         authenticator = Authenticator(settings.authentication, self._trust, reviewers, clock)
         authorizer = Authorizer(settings.authorization, reviewers, clock)
-        self.application = Application(Pages(surface), authenticator, authorizer)
+        self.application = ManagementApplication(Pages(surface), authenticator, authorizer)
         self._limits = limits
         self._server: WebServer | None = None
         self._tasks: list[asyncio.Task[None]] = []

@@ -9,7 +9,7 @@ from podium.config.flags.options import Authentication, Authorization, Options, 
 
 @dataclass(frozen=True, slots=True)
 class ServingSettings:
-    """The flags that matter here; `options` has checked them at the door."""
+    """The flags that matter here; `options` has checked them."""
 
     serving: SecureServing
     authentication: Authentication

@@ -14,8 +14,7 @@ import msgspec
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature
 
-from podium.client import KubeClient, Unreachable
-from podium.client.api_errors import ApiError
+from podium.client import KubeClient, RequestFailed
 from podium.config.flags.options import Authentication
 from podium.live.serving.watched_files import WatchedFile
 
@@ -89,7 +88,7 @@ class Trust:
                 group_headers=_listed(data, "requestheader-group-headers"),
                 extra_prefixes=_listed(data, "requestheader-extra-headers-prefix"),
             )
-        except (ApiError, Unreachable, msgspec.MsgspecError) as problem:
+        except (RequestFailed, msgspec.MsgspecError) as problem:
             return str(problem)
         return ""
 

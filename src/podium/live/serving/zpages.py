@@ -18,8 +18,8 @@ from podium.api.timestamps import time_text
 from podium.config.feature_gates import FeatureGates
 from podium.config.flags.release_text import KUBERNETES_VERSION
 from podium.live.component_metrics import runtime
-from podium.live.serving.accepting import GROUP, SUPPORTED, Form, wanted_form
-from podium.live.serving.exchange import TEXT, Answer, Request, document, refusal
+from podium.live.serving.content_negotiation import GROUP, SUPPORTED, AcceptedForm, wanted_form
+from podium.live.serving.exchange import TEXT, PageRequest, PageResponse, document, refusal
 
 COMPONENT: Final = "kube-scheduler"
 _SEPARATORS: Final = (":", ": ", "=", " ")
@@ -50,7 +50,7 @@ class FlagPage:
         self._flags = dict(sorted(flags.items()))
         self._randomness = randomness
 
-    def answer(self, request: Request) -> Answer:
+    def answer(self, request: PageRequest) -> PageResponse:
         form = wanted_form(request.header("accept"), "Flagz")
         if form is None:
             return _not_acceptable(request)
@@ -74,7 +74,7 @@ class StatusPage:
         self._wall = wall
         self._randomness = randomness
 
-    def answer(self, request: Request) -> Answer:
+    def answer(self, request: PageRequest) -> PageResponse:
         form = wanted_form(request.header("accept"), "Statusz")
         if form is None:
             return _not_acceptable(request)
@@ -105,12 +105,14 @@ class StatusPage:
         )
 
 
-def _page(name: str, *lines: str) -> Answer:
+def _page(name: str, *lines: str) -> PageResponse:
     words = "\n".join(("", f"{COMPONENT} {name}", _WARNING, *lines, ""))
-    return Answer(200, words.encode(), TEXT)
+    return PageResponse(200, words.encode(), TEXT)
 
 
-def _structured(request: Request, form: Form, kind: str, fields: dict[str, Any]) -> Answer:
+def _structured(
+    request: PageRequest, form: AcceptedForm, kind: str, fields: dict[str, Any]
+) -> PageResponse:
     obj = {
         "kind": kind,
         "apiVersion": f"{GROUP}/{form.version}",
@@ -123,12 +125,12 @@ def _structured(request: Request, form: Form, kind: str, fields: dict[str, Any])
         headers = (("Warning", f'299 - "{old} Please use a newer version."'),)
     if form.media_type == "application/yaml":
         body = yaml.safe_dump(obj, allow_unicode=True).encode()
-        return Answer(200, body, form.media_type, headers)
+        return PageResponse(200, body, form.media_type, headers)
     written = document(request, obj)
-    return Answer(200, written.body, form.media_type, headers)
+    return PageResponse(200, written.body, form.media_type, headers)
 
 
-def _not_acceptable(request: Request) -> Answer:
+def _not_acceptable(request: PageRequest) -> PageResponse:
     accepted = ", ".join(SUPPORTED)
     message = f"only the following media types are accepted: {accepted}"
     return refusal(request, 406, "NotAcceptable", message)

@@ -6,8 +6,8 @@ each one. All connections of a server share what may wait unparsed.
 
 from dataclasses import dataclass
 
-from podium.serving.heads import Refusal
 from podium.serving.limits import Limits
+from podium.serving.request_head import Refusal
 
 
 @dataclass(slots=True)
@@ -23,7 +23,7 @@ class Unfinished:
         return self.held_bytes > self.max_bytes
 
 
-class GatheredHead:
+class HeadBuffer:
     def __init__(self, limits: Limits, unfinished: Unfinished) -> None:
         self._limits = limits
         self._unfinished = unfinished

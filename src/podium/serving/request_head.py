@@ -42,7 +42,7 @@ class Framed(NamedTuple):
     expects_continue: bool = False
 
 
-class Target(NamedTuple):
+class RequestTarget(NamedTuple):
     path: str
     raw_path: bytes
     query: bytes
@@ -87,7 +87,7 @@ def framed(
     return Framed(length, expects and length != 0)
 
 
-def split_target(url: bytes) -> Target | Refusal:
+def split_target(url: bytes) -> RequestTarget | Refusal:
     """upstream: `#` has no meaning in a request, so that nothing behind it is lost."""
     authority = b""
     if url[:1] != b"/" and url != b"*":
@@ -107,4 +107,4 @@ def split_target(url: bytes) -> Target | Refusal:
         if _BAD_ESCAPE.search(raw_path):
             return Refusal(400, "invalid URL escape")
         path_text = unquote(path_text)
-    return Target(path_text, raw_path, query, authority)
+    return RequestTarget(path_text, raw_path, query, authority)

@@ -41,7 +41,7 @@ class _Held(NamedTuple, Generic[T]):
     obj: T
 
 
-class Mirror(Generic[T]):
+class ObjectStore(Generic[T]):
     def __init__(self, what: str, decode: Decoder[T], handler: Handler[T]) -> None:
         self._what = what
         self._decode = decode

@@ -14,7 +14,7 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from prometheus_client.core import Metric
 
-from podium.live.metric_definitions import Definition, Kind
+from podium.live.metric_definitions import Definition, MetricKind
 
 _TOTAL: Final = "_total"
 _LONGEST_WHOLE: Final = 6
@@ -167,7 +167,7 @@ def shown_values(
 def metric_of(definition: Definition) -> Metric:
     """An empty metric for prometheus_client, which puts `_total` behind counters by itself."""
     name = definition.name
-    if definition.kind is Kind.COUNTER:
+    if definition.kind is MetricKind.COUNTER:
         name = name.removesuffix(_TOTAL)
     return Metric(name, definition.help, definition.kind)
 

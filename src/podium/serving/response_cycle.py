@@ -20,7 +20,7 @@ _LOG: Final = logging.getLogger("podium.serving")
 _SERVER_ERROR: Final = b"Internal Server Error"
 
 
-class AnswerTransport:
+class ResponseTransport:
     """What an answer needs of its connection; `close` is for after the answer."""
 
     def __init__(self, transport: asyncio.Transport, close: Callable[[], None]) -> None:
@@ -40,11 +40,11 @@ class ReadingFlow(FlowControl):
             super().resume_reading()
 
 
-class Answering(RequestResponseCycle):
+class ResponseCycle(RequestResponseCycle):
     def __init__(
         self,
         scope: Any,
-        transport: AnswerTransport,
+        transport: ResponseTransport,
         flow: ReadingFlow,
         default_headers: list[tuple[bytes, bytes]],
         *,

@@ -15,8 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from podium.api.timestamps import time_text
-from podium.client import KubeClient, PatchType, Unreachable
-from podium.client.api_errors import ApiError
+from podium.client import KubeClient, PatchType, RequestFailed
 from podium.client.resources import POD_GROUPS
 from podium.engine import Engine
 from podium.engine.binding_cycle import Binding
@@ -42,7 +41,7 @@ from podium.plugins.dynamic_resources.claim_writing import ClaimWrite
 _LOG: Final = logging.getLogger("podium.live")
 
 
-class Carrier:
+class ApiDispatcher:
     def __init__(
         self,
         engine: Engine,
@@ -66,11 +65,11 @@ class Carrier:
         """How many requests are under way."""
         return len(self._tasks)
 
-    def carry_out_all(self) -> None:
+    def dispatch_all(self) -> None:
         """Begin everything that the engine has asked for since the last call."""
         for request in self._engine.take_requests():
             if not isinstance(request, Event):  # observers have heard of those
-                self._begin(self._carry_out(request))
+                self._begin(self._dispatch(request))
 
     async def drained(self) -> None:
         """Wait until nothing is under way."""
@@ -95,7 +94,7 @@ class Carrier:
             _LOG.error("a request broke", exc_info=task.exception())
         self._stir()
 
-    async def _carry_out(self, request: Request) -> None:
+    async def _dispatch(self, request: Request) -> None:
         match request:
             case Bind():
                 await self._bind(request.binding)
@@ -162,7 +161,7 @@ class Carrier:
             return
         try:
             await self._api.claims.carry_out(write)
-        except (ApiError, Unreachable) as problem:
+        except RequestFailed as problem:
             key = request.pod.key
             _LOG.warning("a resource claim of pod %s could not be written: %s", key, problem)
 
@@ -183,5 +182,5 @@ class Carrier:
                 kind=PatchType.STRATEGIC,
                 subresource="status",
             )
-        except (ApiError, Unreachable) as problem:
+        except RequestFailed as problem:
             _LOG.warning("the status of pod group %s: %s", request.group.key, problem)

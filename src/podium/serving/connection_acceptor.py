@@ -26,7 +26,7 @@ Protocol = Callable[[Callable[[], None]], asyncio.Protocol]
 """Makes the protocol of a connection; it is told what to call when the connection is over."""
 
 
-class Acceptor:
+class ConnectionAcceptor:
     def __init__(self, protocol: Protocol, limits: Limits, context: Context | None) -> None:
         """`context` is asked for each connection anew; without it nobody speaks TLS."""
         self._protocol = protocol
@@ -68,7 +68,7 @@ class Acceptor:
             _LOG.warning("there are %s connections: others wait until one ends", most)
 
     async def _greet(self, accepted: socket.socket) -> None:
-        place = _Place(self._room)
+        place = _Slot(self._room)
         is_handed_over = False
         try:
             _keep_alive(accepted)
@@ -92,7 +92,7 @@ class Acceptor:
                 await _answer_plainly(accepted)
         return bool(first) and not first.isalpha()
 
-    async def _connect(self, accepted: socket.socket, place: "_Place") -> None:
+    async def _connect(self, accepted: socket.socket, place: "_Slot") -> None:
         loop = asyncio.get_running_loop()
         protocol = self._protocol(place.leave)
         if self._context is None:
@@ -107,7 +107,7 @@ class Acceptor:
         )
 
 
-class _Place:
+class _Slot:
     """One connection of those that there may be; left once, however often it is said."""
 
     def __init__(self, room: asyncio.Semaphore) -> None:

@@ -1,4 +1,4 @@
-"""What a mirror tells: always the difference between what was known and what is."""
+"""What a store tells: always the difference between what was known and what is."""
 
 import json
 from itertools import pairwise
@@ -8,7 +8,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.client.mirror import Mirror
+from podium.client.object_store import ObjectStore
 from podium.client.watching import Key, head_of
 
 
@@ -55,34 +55,34 @@ def test_whoever_is_told_every_change_has_the_same_collection(
     steps: list[tuple[str, Any]],
 ) -> None:
     copy = Copy()
-    mirror: Mirror[Any] = Mirror("things", msgspec.json.decode, copy)
+    store: ObjectStore[Any] = ObjectStore("things", msgspec.json.decode, copy)
     for version, (step, what) in enumerate(steps, 1):
         if step == "put":
-            mirror.put(head_of(_raw(what, version)), _raw(what, version))
+            store.put(head_of(_raw(what, version)), _raw(what, version))
         elif step == "remove":
-            mirror.remove(head_of(_raw(what, version)), _raw(what, version))
+            store.remove(head_of(_raw(what, version)), _raw(what, version))
         else:
             kept = {key: obj for key, obj in copy.objects.items() if key < "c"}
             items = [_raw(name, version) for name in sorted(what) if name not in kept]
             items += [msgspec.Raw(json.dumps(obj).encode()) for obj in kept.values()]
-            mirror.replace(items)
-        assert len(mirror) == len(copy.objects)
-        assert {obj["metadata"]["name"]: obj for obj in mirror} == copy.objects
+            store.replace(items)
+        assert len(store) == len(copy.objects)
+        assert {obj["metadata"]["name"]: obj for obj in store} == copy.objects
     for name, obj in copy.objects.items():
-        assert mirror.get(Key("", name)) == obj
+        assert store.get(Key("", name)) == obj
 
 
 def test_an_item_that_is_no_object_is_passed_over() -> None:
     copy = Copy()
-    mirror: Mirror[Any] = Mirror("things", msgspec.json.decode, copy)
-    mirror.replace([msgspec.Raw(b"[1]"), msgspec.Raw(b'{"metadata": 5}'), _raw("a", 1)])
+    store: ObjectStore[Any] = ObjectStore("things", msgspec.json.decode, copy)
+    store.replace([msgspec.Raw(b"[1]"), msgspec.Raw(b'{"metadata": 5}'), _raw("a", 1)])
     assert set(copy.objects) == {"a"}
-    assert mirror.undecodable == 2
+    assert store.undecodable == 2
 
 
 def test_a_long_list_is_taken_in_by_steps_so_that_others_have_a_turn() -> None:
     copy = Copy()
-    mirror: Mirror[Any] = Mirror("things", msgspec.json.decode, copy)
-    sizes = [len(mirror) for _ in mirror.replacing(_raw(f"n{n}", 1) for n in range(1000))]
-    assert len(mirror) == 1000
+    store: ObjectStore[Any] = ObjectStore("things", msgspec.json.decode, copy)
+    sizes = [len(store) for _ in store.replacing(_raw(f"n{n}", 1) for n in range(1000))]
+    assert len(store) == 1000
     assert max(later - earlier for earlier, later in pairwise(sizes)) <= 100

@@ -1,11 +1,11 @@
-"""Taking turns: writes about one object happen one after the other, in the order of asking."""
+"""A lock for each key: writes about one object happen one after the other, in order of asking."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 
-class Turns:
+class KeyedLock:
     """Locks by key that exist for as long as somebody holds or wants them."""
 
     def __init__(self) -> None:
@@ -15,7 +15,7 @@ class Turns:
         return len(self._locks)
 
     @asynccontextmanager
-    async def of(self, key: str) -> AsyncIterator[None]:
+    async def hold(self, key: str) -> AsyncIterator[None]:
         lock, users = self._locks.get(key) or (asyncio.Lock(), 0)
         self._locks[key] = (lock, users + 1)
         try:

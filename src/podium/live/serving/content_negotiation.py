@@ -14,7 +14,7 @@ _VERSIONS: Final = ("v1beta1", "v1alpha1")
 _OLD: Final = "v1alpha1"
 
 
-class Form(NamedTuple):
+class AcceptedForm(NamedTuple):
     """A media type, and the version for structured ones."""
 
     media_type: str
@@ -25,11 +25,11 @@ class Form(NamedTuple):
         return self.version == _OLD
 
 
-PLAIN: Final = Form("text/plain")
+PLAIN: Final = AcceptedForm("text/plain")
 SUPPORTED: Final = ("application/json", "application/yaml", "text/plain")
 
 
-def wanted_form(accept: str, kind: str) -> Form | None:
+def wanted_form(accept: str, kind: str) -> AcceptedForm | None:
     """The form that a client wants an object of a kind in; None if there is none it would take."""
     if not accept.strip():
         return PLAIN
@@ -59,7 +59,9 @@ def _clause(written: str) -> tuple[float, str, dict[str, str]]:
     return quality, media_type.lower(), parameters
 
 
-def _form(wanted: str, supported: str, parameters: dict[str, str], kind: str) -> Form | None:
+def _form(
+    wanted: str, supported: str, parameters: dict[str, str], kind: str
+) -> AcceptedForm | None:
     family = supported.partition("/")[0]
     if wanted not in (supported, f"{family}/*", "*/*", "*"):
         return None
@@ -70,4 +72,4 @@ def _form(wanted: str, supported: str, parameters: dict[str, str], kind: str) ->
     named = (parameters.get("as"), parameters.get("g"))
     if named != (kind, GROUP) or version not in _VERSIONS:
         return None
-    return Form(supported, version)
+    return AcceptedForm(supported, version)

@@ -21,7 +21,7 @@ from podium.api.timestamps import micro_time_text
 from podium.client import Clock
 from podium.client.api_errors import NotFound
 from podium.config.types import LeaderElectionConfiguration
-from podium.live.lease import Lease, Record
+from podium.live.lease import LeaderElectionRecord, Lease
 from podium.live.lease_lock import FAILURES, LeaseLock
 
 _SAFE_SHARE: Final = 0.95
@@ -36,7 +36,7 @@ class Log(Protocol):
     def error(self, message: str, **fields: Any) -> None: ...
 
 
-class Candidate:
+class LeaderCandidate:
     def __init__(
         self,
         lock: LeaseLock,
@@ -46,6 +46,7 @@ class Candidate:
         clock: Clock,
         wall: Callable[[], float],
         log: Log,
+        on_slow_renewal: Callable[[], None] = lambda: None,
     ) -> None:
         self.lease: Lease | None = None
         self.seen_at = 0.0
@@ -67,6 +68,7 @@ class Candidate:
         self._stamped_s = 0.0
         self._nudges = 0
         self._log = log
+        self._on_slow_renewal = on_slow_renewal
 
     @property
     def holder(self) -> str:
@@ -93,6 +95,7 @@ class Candidate:
         self._observe(found)
         if self.holder == self._identity:
             self.slow_renewals += 1
+            self._on_slow_renewal()
             record = self._renewed(found.record)
         elif self.holder and self._is_valid(now):
             self.trouble = ""
@@ -123,9 +126,9 @@ class Candidate:
         """Whether what was seen is to be respected; it is the record's own duration that counts."""
         return self.lease is not None and self.seen_at + self.lease.record.duration_s > now
 
-    def _acquired(self, transitions: int) -> Record:
+    def _acquired(self, transitions: int) -> LeaderElectionRecord:
         stamp = self._stamp()
-        return Record(
+        return LeaderElectionRecord(
             holder=self._identity,
             duration_s=self._lease_s,
             acquired=stamp,
@@ -133,7 +136,7 @@ class Candidate:
             transitions=transitions,
         )
 
-    def _renewed(self, held: Record) -> Record:
+    def _renewed(self, held: LeaderElectionRecord) -> LeaderElectionRecord:
         return msgspec.structs.replace(held, duration_s=self._lease_s, renewed=self._stamp())
 
     def _stamp(self) -> str:
