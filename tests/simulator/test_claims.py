@@ -75,7 +75,7 @@ def simulate(tmp_path: Path) -> Any:
     return run
 
 
-def test_the_memory_api_does_all_that_plugins_ask_for(simulate: Any) -> None:
+def test_the_simulated_api_does_all_that_plugins_ask_for(simulate: Any) -> None:
     _, simulation = simulate(node("n1"))
     api: ApiHandle = simulation._api
     assert isinstance(api, VolumeApi)

@@ -16,6 +16,7 @@ from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
 from podium.engine import Engine
 from podium.engine.binding_cycle import Binding
+from podium.engine.in_memory_api import LiveClusterNeeded, run_to_end
 from podium.engine.requests import (
     Bind,
     GroupPreemptor,
@@ -30,16 +31,16 @@ from podium.engine.scheduler import CRASHED
 from podium.engine.validation import InvariantBroken
 from podium.framework.faults import describe
 from podium.framework.status import Status, error
-from podium.simulator.memory_api import MemoryApi, OutsideWorldError, finish
 from podium.simulator.outcomes import Outcomes
 from podium.simulator.report import PodResult
+from podium.simulator.simulated_api import SimulatedApi
 
 
 class Carrier:
     def __init__(
         self,
         engine: Engine,
-        api: MemoryApi,
+        api: SimulatedApi,
         outcomes: Outcomes,
         failed: Callable[[PodInfo, PodResult], None],
     ) -> None:
@@ -86,8 +87,8 @@ class Carrier:
 
     def _run_binding(self, binding: Binding, result: PodResult) -> Status | None:
         try:
-            return finish(binding.run(self._api))
-        except OutsideWorldError as problem:
+            return run_to_end(binding.run(self._api))
+        except LiveClusterNeeded as problem:
             return error(str(problem))
         except InvariantBroken:
             raise

@@ -26,10 +26,10 @@ from podium.engine.validation import InvariantBroken
 from podium.framework.asking import Asker
 from podium.framework.registry import Registry
 from podium.simulator.carrying_out import Carrier
-from podium.simulator.memory_api import MemoryApi
 from podium.simulator.outcomes import Outcomes
 from podium.simulator.report import PodResult, Report
 from podium.simulator.scenario import Scenario
+from podium.simulator.simulated_api import SimulatedApi
 from podium.simulator.timeline import Timeline
 from podium.simulator.utilisation import Utilisation, load_of
 from podium.simulator.watching import WatchedPods
@@ -73,7 +73,7 @@ class Simulation:
         )
         self._watched = WatchedPods(self.engine, watch)
         self.engine.observers.add(self._watched)
-        self._api = MemoryApi(self.engine, self._spend, start)
+        self._api = SimulatedApi(self.engine, self._spend, start)
         self._outcomes = Outcomes(self.engine)
         self._carrier = Carrier(self.engine, self._api, self._outcomes, self._give_up_if_hopeless)
         self._notes = list(scenario.notes)

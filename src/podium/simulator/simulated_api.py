@@ -1,20 +1,19 @@
-"""The API server's side of binding, for a cluster that exists in memory only.
+"""The API server of a simulation, and the controllers behind it.
 
-Binding plugins write through an `ApiHandle` and are coroutines, because a real server takes its
-time. This one answers at once and tells the engine of every write, as a watch would, so a
-coroutine can be driven to its end without an event loop. Time passes when a plugin asks for it; by
-then the controllers that it waits for have done their work (`volumes`).
+Writes of the binding cycle are carried out at once (`podium.engine.in_memory_api`). Beyond that
+pods start, extenders are asked to bind, claims of pods that are gone are released, and time passes
+when a plugin asks for it; by then the controllers that it waits for have done their work
+(`volumes`).
 """
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
 from podium.api.devices import ResourceClaim
-from podium.api.pod import Pod, PodExtendedResourceClaimStatus
+from podium.api.pod import Pod
 from podium.api.storage import (
     SELECTED_NODE,
     CSINode,
@@ -25,6 +24,7 @@ from podium.api.storage import (
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
 from podium.engine import Engine
+from podium.engine.in_memory_api import InMemoryApi
 from podium.framework.asking import Asker, NobodyToAsk, WrongAnswers
 from podium.framework.extender_calls import BindAnswer, BindCall, CallFailed
 from podium.plugins.dynamic_resources.claim_writing import (
@@ -38,14 +38,8 @@ from podium.plugins.dynamic_resources.claim_writing import (
 from podium.simulator.admission import identified
 from podium.simulator.volumes import bound, provisioned
 
-T = TypeVar("T")
 
-
-class OutsideWorldError(RuntimeError):
-    """A plugin waits for something that only a live cluster has."""
-
-
-class MemoryApi:
+class SimulatedApi(InMemoryApi):
     """Carries out writes on the engine's own cluster.
 
     Pods start one virtual second after the other, all of them later than those that run already:
@@ -55,7 +49,7 @@ class MemoryApi:
     def __init__(self, engine: Engine, spend: Callable[[float], None], start: datetime) -> None:
         """`spend` lets time pass; `start` is when the first pod may start. Who can ask extenders
         is set as `ask`."""
-        self._engine = engine
+        super().__init__(engine)
         self._spend = spend
         self._last_start = start
         self.ask: Asker | None = None
@@ -84,9 +78,6 @@ class MemoryApi:
         spec = replace(pod.spec, node_name=node_name)
         self._engine.intake.pod_put(replace(pod, spec=spec, status=status))
 
-    async def tell(self, pod: PodInfo, reason: str, action: str, note: str) -> None:
-        """Events have no reader offline."""
-
     async def pause(self, seconds: float) -> None:
         self._spend(seconds)
         self._let_controllers_work()
@@ -94,14 +85,12 @@ class MemoryApi:
     # volumes
 
     async def update_volume(self, volume: PersistentVolume) -> PersistentVolume:
-        self._engine.intake.object_put(volume)
         self._volumes.append(volume)
-        return volume
+        return await super().update_volume(volume)
 
     async def update_claim(self, claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
-        self._engine.intake.object_put(claim)
         self._claims.append(claim)
-        return claim
+        return await super().update_claim(claim)
 
     def _let_controllers_work(self) -> None:
         catalog = self._engine.cluster.catalog
@@ -129,35 +118,12 @@ class MemoryApi:
 
     # devices
 
-    async def get_resource_claim(self, namespace: str, name: str) -> ResourceClaim:
-        found = self._engine.cluster.catalog.get(ResourceClaim, name, namespace)
-        if found is None:
-            raise LookupError(f'resourceclaims.resource.k8s.io "{name}" not found')
-        return found
-
     async def create_resource_claim(
         self, claim: ResourceClaim, *, generate_name: str
     ) -> ResourceClaim:
         suffix = sha256(f"{claim.metadata.uid}/{generate_name}".encode()).hexdigest()[:5]
         metadata = replace(claim.metadata, name=generate_name + suffix, uid="")
         return self._put_claim(identified(replace(claim, metadata=metadata)))
-
-    async def update_resource_claim(self, claim: ResourceClaim) -> ResourceClaim:
-        return self._put_claim(claim)
-
-    async def update_resource_claim_status(self, claim: ResourceClaim) -> ResourceClaim:
-        return self._put_claim(claim)
-
-    def _put_claim(self, claim: ResourceClaim) -> ResourceClaim:
-        self._engine.intake.object_put(claim)
-        return claim
-
-    async def patch_extended_resource_claim_status(
-        self, pod: PodInfo, status: PodExtendedResourceClaimStatus
-    ) -> None:
-        current = self._engine.state.pods.get(pod.key, pod.pod)
-        patched = replace(current.status, extended_resource_claim_status=status)
-        self._engine.intake.pod_put(replace(current, status=patched))
 
     def write(self, write: object) -> None:
         """Carry out what a plugin left to be written; a claim that has moved on is left alone."""
@@ -188,14 +154,3 @@ class MemoryApi:
                 allocation = claim.status.allocation if left else None
                 status = replace(claim.status, reserved_for=left or None, allocation=allocation)
                 self._engine.intake.object_put(replace(claim, status=status))
-
-
-def finish(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine that waits for nothing."""
-    try:
-        coroutine.send(None)
-    except StopIteration as done:
-        result: T = done.value
-        return result
-    coroutine.close()
-    raise OutsideWorldError("a plugin waits for something outside, which no simulation has")

@@ -1,7 +1,9 @@
 """An API server's answers to the binding cycle, given at once and from memory.
 
-Every write is told to the engine as a watch would tell it. Nothing here takes time of its own, so
-what is measured is the engine.
+Binding plugins write through an `ApiHandle` and are coroutines, because a real server takes its
+time. This one tells the engine of every write as a watch would, and nothing in it takes time, so a
+coroutine can be driven to its end without an event loop. Drivers that have no server share it: one
+that measures as it is, one that simulates with controllers on top.
 """
 
 from collections.abc import Coroutine
@@ -18,7 +20,11 @@ from podium.engine import Engine
 T = TypeVar("T")
 
 
-class MemoryApi:
+class LiveClusterNeeded(RuntimeError):
+    """A plugin waits for something that only a live cluster has."""
+
+
+class InMemoryApi:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
@@ -55,15 +61,17 @@ class MemoryApi:
         self, claim: ResourceClaim, *, generate_name: str
     ) -> ResourceClaim:
         name = generate_name + claim.metadata.uid
-        return self._put(replace(claim, metadata=replace(claim.metadata, name=name, uid=name)))
+        return self._put_claim(
+            replace(claim, metadata=replace(claim.metadata, name=name, uid=name))
+        )
 
     async def update_resource_claim(self, claim: ResourceClaim) -> ResourceClaim:
-        return self._put(claim)
+        return self._put_claim(claim)
 
     async def update_resource_claim_status(self, claim: ResourceClaim) -> ResourceClaim:
-        return self._put(claim)
+        return self._put_claim(claim)
 
-    def _put(self, claim: ResourceClaim) -> ResourceClaim:
+    def _put_claim(self, claim: ResourceClaim) -> ResourceClaim:
         self._engine.intake.object_put(claim)
         return claim
 
@@ -75,12 +83,12 @@ class MemoryApi:
         self._engine.intake.pod_put(replace(current, status=patched))
 
 
-def finish(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine that waits for nothing."""
+def run_to_end(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine that waits for nothing. Raises LiveClusterNeeded."""
     try:
         coroutine.send(None)
     except StopIteration as ended:
         result: T = ended.value
         return result
     coroutine.close()
-    raise RuntimeError("an in-memory binding must not wait")
+    raise LiveClusterNeeded("a plugin waits for something outside, which no simulation has")
