@@ -16,11 +16,7 @@ from typing import Final
 from podium.apiserver.access.tokens import Tokens
 from podium.apiserver.admission import AdmissionSettings
 from podium.apiserver.http.app import Application
-from podium.apiserver.http.service import Service
-from podium.apiserver.openapi import OpenApi
-from podium.apiserver.requests.registry import Registry
-from podium.apiserver.resources.table import ResourceTable
-from podium.apiserver.serving.bootstrap import bootstrap
+from podium.apiserver.serving.assembly import build_service
 from podium.apiserver.store.store import Store
 from podium.client import AsgiTransport, KubeClient
 from podium.simulated_cluster import ClusterClock, SimulatedCluster, SimulatedClusterOptions
@@ -70,9 +66,8 @@ def _application(
     wall: Callable[[], float], randomness: Random, settings: AdmissionSettings
 ) -> Application:
     """A server in memory that takes whoever calls it for its administrator."""
-    table = ResourceTable()
-    registry = Registry(Store(None), table, clock=wall, randomness=randomness, settings=settings)
-    bootstrap(registry)
-    openapi = OpenApi(table, registry.definitions.schema_of)
-    service = Service(registry, Tokens("", anonymous_is_admin=True), openapi)
+    tokens = Tokens("", anonymous_is_admin=True)
+    service = build_service(
+        Store(None), tokens, clock=wall, randomness=randomness, settings=settings
+    )
     return Application(service, randomness)

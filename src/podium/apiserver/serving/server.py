@@ -20,11 +20,7 @@ from podium.apiserver.admission import AdmissionSettings
 from podium.apiserver.http.app import Application
 from podium.apiserver.http.commits import Commits
 from podium.apiserver.http.plain_access import refuse_browsers
-from podium.apiserver.http.service import Service
-from podium.apiserver.openapi import OpenApi
-from podium.apiserver.requests.registry import Registry
-from podium.apiserver.resources.table import ResourceTable
-from podium.apiserver.serving.bootstrap import bootstrap
+from podium.apiserver.serving.assembly import build_service
 from podium.apiserver.serving.certificates import Certificates, ensure_certificates
 from podium.apiserver.store.journal import Journal
 from podium.apiserver.store.store import Store
@@ -88,17 +84,14 @@ class ApiServer:
         )
 
     def _build(self) -> None:
-        store = Store(self._journal.load() if self._journal else None)
-        table = ResourceTable()
-        randomness: Random = SystemRandom()
-        settings = AdmissionSettings(taint_new_nodes=self.options.taint_new_nodes)
-        self.registry = Registry(
-            store, table, clock=time.time, randomness=randomness, settings=settings
+        self._service = build_service(
+            Store(self._journal.load() if self._journal else None),
+            Tokens(self.token, anonymous_is_admin=self.options.plain),
+            clock=time.time,
+            randomness=SystemRandom(),
+            settings=AdmissionSettings(taint_new_nodes=self.options.taint_new_nodes),
         )
-        bootstrap(self.registry)
-        tokens = Tokens(self.token, anonymous_is_admin=self.options.plain)
-        openapi = OpenApi(table, self.registry.definitions.schema_of)
-        self._service = Service(self.registry, tokens, openapi)
+        self.registry = self._service.registry
 
     @property
     def url(self) -> str:
