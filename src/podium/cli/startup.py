@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from podium.api.errors import InputError
-from podium.cli.config_files import known_plugins
 from podium.cli.config_map_reading import config_map_reader
 from podium.cli.config_view import effective_yaml
 from podium.cli.kube_log import KubeLog
@@ -76,8 +75,9 @@ def prepare(options: Options, settled: SettledGates, log: KubeLog) -> Prepared:
     configuration, registry, notes = _equipped(configuration, options.plugin)
     for text in notes:
         log.note(text)
-    plugins = known_plugins(registry)
-    for lists in expand_profiles(configuration, plugins.implements, plugins.exists).values():
+    for lists in expand_profiles(
+        configuration, registry.implements, registry.__contains__
+    ).values():
         message = "the scheduler starts to work with those plugins"
         log.info(message, v=2, Plugins=_as_go(lists))
     return Prepared(configuration, registry, client, authentication, authorization)
