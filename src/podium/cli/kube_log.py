@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from podium.api.go_quoting import escape_unprintable, quoted
-from podium.cli.printing import escape_in_json
+from podium.api.printable_documents import escape_in_json
 from podium.config.flags.logging_checks import JSON
 from podium.config.flags.options import Logs
 

@@ -15,11 +15,11 @@ from typing import Any
 
 from podium.api.errors import InputError
 from podium.cli.config_map_reading import config_map_reader
-from podium.cli.config_view import effective_yaml
 from podium.cli.kube_log import KubeLog
 from podium.cli.machine import Machine, check_port
 from podium.cli.user_plugins import Equipped, equip
 from podium.config.effective import effective
+from podium.config.effective_yaml import effective_yaml
 from podium.config.errors import FieldProblem, joined
 from podium.config.expand import PointLists, expand_profiles
 from podium.config.flags.client_settings import ClientSettings, client_settings
