@@ -8,13 +8,13 @@ from scheduler_at_work import BEGIN_S, scheduling
 from simulated_clusters import Cluster
 from virtual_loop import run_virtually
 
-from podium.cli.embedded_cluster import embedded_cluster
 from podium.client import KubeClient
 from podium.client.resources import EVENTS, NODES, PODS
 from podium.config.types import Configuration
 from podium.engine import Engine
 from podium.engine.observer import Observer
 from podium.live.assembly import Assembly
+from podium.processes.embedded_cluster import embedded_cluster
 from podium.simulated_cluster import SimulatedClusterOptions
 from podium.simulated_cluster.controller_registry import ALL
 from podium.simulated_cluster.nodes.templates import default_template, nodes_from

@@ -11,8 +11,6 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from podium.api.errors import InputError
-from podium.cli.machine import Machine
-from podium.cli.user_plugins import equip
 from podium.config.buildable import certificates_problem
 from podium.config.errors import ConfigurationError, FieldProblem
 from podium.config.examine import Equipment, Examination, KnownPlugins, Mistake, examine
@@ -26,6 +24,8 @@ from podium.files.bounded_files import read_input
 from podium.framework.plugin_arguments import ArgumentsError, arguments_of
 from podium.framework.registry import Registry
 from podium.plugins import in_tree_registry
+from podium.processes.host_environment import Machine
+from podium.user_code.plugins import equip
 
 NamedFiles = Annotated[
     Literal["none", "certificates", "all"],

@@ -20,7 +20,7 @@ from podium.cli.options import (
     Validate,
     ValidationMode,
 )
-from podium.cli.preparation import only, prepare
+from podium.cli.preparation import only, prepare_simulation
 from podium.cli.simulate import exit_code
 from podium.cli.tables import Screen, print_document
 from podium.simulator import PodStory, Scenario, find_pods
@@ -79,7 +79,7 @@ def explain(
     **Exit code** 0 if the pod gets a node, 1 if not, 2 if the input is wrong, 70 if Podium has a
     bug.
     """
-    prepared = prepare(
+    prepared = prepare_simulation(
         [*(filename or ()), *paths],
         validation=validation,
         config=config,

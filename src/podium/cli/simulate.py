@@ -15,7 +15,7 @@ from podium.cli.options import (
     Validate,
     ValidationMode,
 )
-from podium.cli.preparation import prepare
+from podium.cli.preparation import prepare_simulation
 from podium.cli.printing import print_line, print_traceback
 from podium.cli.simulate_document import report_document
 from podium.cli.simulate_view import show_report
@@ -77,7 +77,7 @@ def simulate(
     **Exit code** 0 if all pods fit, 1 if some do not, 2 if the input is wrong, 70 if Podium has a
     bug. Pods with a scheduling gate or for another scheduler are reported and do not count.
     """
-    report = prepare(
+    report = prepare_simulation(
         [*(filename or ()), *paths],
         validation=validation,
         config=config,

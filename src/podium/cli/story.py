@@ -16,7 +16,7 @@ from podium.cli.options import (
     Validate,
     ValidationMode,
 )
-from podium.cli.preparation import prepare
+from podium.cli.preparation import prepare_simulation
 from podium.cli.simulate import exit_code
 from podium.cli.story_document import story_document
 from podium.cli.story_view import show_story
@@ -59,7 +59,7 @@ def story(
     **Exit code** 0 if the pod has a node in the end, 1 if not, 2 if the input is wrong, 70 if
     Podium has a bug.
     """
-    prepared = prepare(
+    prepared = prepare_simulation(
         [*(filename or ()), *paths],
         validation=validation,
         config=config,

@@ -5,7 +5,6 @@ speaks to the server through the same client as it would over HTTP; whoever runs
 gets a client for it as well.
 """
 
-import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Callable
@@ -19,6 +18,7 @@ from podium.apiserver.http.app import Application
 from podium.apiserver.serving.assembly import build_service
 from podium.apiserver.store.store import Store
 from podium.client import AsgiTransport, KubeClient
+from podium.processes.tasks import running_part, wait_while_running
 from podium.simulated_cluster import ClusterClock, SimulatedCluster, SimulatedClusterOptions
 
 _USER_AGENT: Final = {"User-Agent": "podium"}
@@ -47,18 +47,13 @@ async def embedded_cluster(
     client = KubeClient(AsgiTransport(application, _USER_AGENT))
     clock = ClusterClock(speed, wall)
     population = SimulatedCluster(client, options, clock=clock, randomness=randomness)
-    running = asyncio.ensure_future(population.run())
-    started = asyncio.ensure_future(population.started.wait())
     try:
-        await asyncio.wait((running, started), return_when=asyncio.FIRST_COMPLETED)
-        if running.done():
-            running.result()
-        yield EmbeddedCluster(application, client, population)
+        async with running_part(population.run()) as running:
+            await wait_while_running(population.started.wait(), running)
+            yield EmbeddedCluster(application, client, population)
+            if running.done():
+                running.result()
     finally:
-        started.cancel()
-        running.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await running
         application.stop()
 
 

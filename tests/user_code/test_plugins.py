@@ -6,11 +6,11 @@ import pytest
 from plugin_files import SAYS_NO, Source
 
 from podium.api.errors import InputError
-from podium.cli.user_plugins import equip, load_plugin
 from podium.config.load import load_configuration
 from podium.plugins import in_tree_registry
+from podium.user_code.plugins import equip, load_plugin
 
-pytestmark = pytest.mark.usefixtures("wide_output", "own_modules")
+pytestmark = pytest.mark.usefixtures("own_modules")
 
 
 def test_a_file_with_one_plugin_needs_no_class_name(source: Source) -> None:

@@ -7,35 +7,37 @@ which they need each other and stopped in the opposite one, each once the one be
 
 import asyncio
 import contextlib
-import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from random import SystemRandom
-from typing import Any, Final, TypeVar
+from typing import Final
 
 from podium.api.documents import Document
 from podium.api.errors import InputError
 from podium.api.node import Node
 from podium.apiserver.serving.server import ApiServer
-from podium.cli.applying import apply
-from podium.cli.steady_time import steady_wall
-from podium.cli.user_plugins import Equipped
 from podium.client import AsgiTransport, KubeClient, Unreachable
 from podium.client.api_errors import ApiError
 from podium.config.feature_gates import FeatureGates
 from podium.engine import Engine
 from podium.engine.observer import Observer
 from podium.live.assembly import Assembly, live_engine
+from podium.processes.applying import apply_documents
+from podium.processes.steady_time import steady_wall
+from podium.processes.tasks import (
+    Part,
+    run_until_stopped,
+    running_part,
+    stop_on_signal,
+    wait_while_running,
+)
 from podium.simulated_cluster import ClusterClock, SimulatedCluster, SimulatedClusterOptions
 from podium.simulated_cluster.controllers.node_lifecycle import NOT_READY
+from podium.user_code.plugins import Equipped
 
 _SCHEDULER: Final = "podium"
 _SETTLING_S: Final = 3.0
 _LOOK_S: Final = 0.05
-_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
-
-Part = asyncio.Future[Any]
-_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,23 +74,12 @@ async def run_cluster(
 ) -> None:
     """Until SIGTERM or SIGINT, however far it has come; `started` is called when all is up, before
     the first decision. Raises InputError."""
-    stopping = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in _SIGNALS:
-        loop.add_signal_handler(number, stopping.set)
-    stopped = asyncio.ensure_future(stopping.wait())
-    living = asyncio.ensure_future(_live(server, plan, started))
     try:
-        await asyncio.wait((stopped, living), return_when=asyncio.FIRST_COMPLETED)
-        living.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await living
+        await run_until_stopped(_live(server, plan, started), stop_on_signal())
     except ApiError as problem:
         raise InputError(f"the API server says no: {problem}") from None
     except Unreachable as problem:
         raise InputError(f"the API server does not answer: {problem}") from None
-    finally:
-        await _ended(stopped)
 
 
 async def _live(
@@ -97,9 +88,11 @@ async def _live(
     async with whole_cluster(server, plan) as cluster:
         started(cluster)
         if plan.documents:
-            await _while_running(_nodes_settled(cluster), *cluster.parts)
-            await _while_running(apply(cluster.client, plan.documents), *cluster.parts)
-        await _while_running(asyncio.Event().wait(), *cluster.parts)
+            await wait_while_running(_wait_for_ready_nodes(cluster), *cluster.parts)
+            await wait_while_running(
+                apply_documents(cluster.client, plan.documents), *cluster.parts
+            )
+        await wait_while_running(asyncio.Event().wait(), *cluster.parts)
 
 
 @contextlib.asynccontextmanager
@@ -108,12 +101,12 @@ async def whole_cluster(server: ApiServer, plan: ClusterPlan) -> AsyncIterator[R
     async with contextlib.AsyncExitStack() as stack:
         serving = asyncio.ensure_future(server.serve())
         stack.push_async_callback(_stop_serving, server, serving)
-        application = await _while_running(server.application(), serving)
+        application = await wait_while_running(server.application(), serving)
         headers = {"Authorization": f"Bearer {server.token}", "User-Agent": _SCHEDULER}
         client = KubeClient(AsgiTransport(application, headers), field_manager=_SCHEDULER)
         population = SimulatedCluster(client, plan.population, clock=ClusterClock(plan.speed))
-        living = await stack.enter_async_context(_until_left(population.run()))
-        await _while_running(population.started.wait(), serving, living)
+        living = await stack.enter_async_context(running_part(population.run()))
+        await wait_while_running(population.started.wait(), serving, living)
         randomness = SystemRandom()
         engine = live_engine(
             plan.scheduler.configuration,
@@ -131,12 +124,12 @@ async def whole_cluster(server: ApiServer, plan: ClusterPlan) -> AsyncIterator[R
             observers=plan.observers(engine),
         )
         scheduler = await stack.enter_async_context(assembly.following())
-        await _while_running(scheduler.ready(), serving, living)
-        work = await stack.enter_async_context(_until_left(scheduler.schedule()))
+        await wait_while_running(scheduler.ready(), serving, living)
+        work = await stack.enter_async_context(running_part(scheduler.schedule()))
         yield RunningCluster(client, assembly.engine, (serving, living, work))
 
 
-async def _nodes_settled(cluster: RunningCluster) -> None:
+async def _wait_for_ready_nodes(cluster: RunningCluster) -> None:
     """New nodes take no pods until they are seen to be ready; to begin sooner would only make
     pods wait that need not. Nodes that are never ready are not waited for."""
     with contextlib.suppress(TimeoutError):
@@ -147,37 +140,8 @@ async def _nodes_settled(cluster: RunningCluster) -> None:
                 await asyncio.sleep(_LOOK_S)
 
 
-@contextlib.asynccontextmanager
-async def _until_left(work: Coroutine[Any, Any, None]) -> AsyncIterator[Part]:
-    task = asyncio.ensure_future(work)
-    try:
-        yield task
-    finally:
-        await _ended(task)
-
-
-async def _ended(part: Part) -> None:
-    """Bring something to its end; what it ended with is for those who watched it."""
-    part.cancel()
-    await asyncio.gather(part, return_exceptions=True)
-
-
 async def _stop_serving(server: ApiServer, serving: Part) -> None:
     """Raises what goes wrong on the way out: a last write that does not reach the disk."""
     if not serving.done():
         server.stop()
         await serving
-
-
-async def _while_running(work: Awaitable[_Result], *parts: Part) -> _Result:
-    """What the work comes to. Raises what one of the parts ended with, if that is before it."""
-    task = asyncio.ensure_future(work)
-    try:
-        await asyncio.wait((task, *parts), return_when=asyncio.FIRST_COMPLETED)
-        for part in parts:
-            if part.done():
-                part.result()
-                raise RuntimeError("a part of the cluster has ended")
-        return await task
-    finally:
-        await _ended(task)

@@ -15,10 +15,10 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from podium.api.errors import InputError, closest, did_you_mean
-from podium.cli.user_code import broken, load_code
 from podium.config.types import Configuration, PluginRef, PluginSet, ProfileConfiguration
 from podium.framework.points import Plugin
 from podium.framework.registry import Registry, RegistryError
+from podium.user_code.modules import broken, load_code
 
 GROUP = "podium.plugins"
 FORMS = "a plugin is given as FILE.py, FILE.py:Class or package.module:Class"

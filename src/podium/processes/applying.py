@@ -22,7 +22,7 @@ _API_VERSION: Final = re.compile(r"([a-z0-9.-]+/)?[a-z0-9]+")
 _HOW: Final = (("fieldManager", "podium"), ("force", "true"), ("fieldValidation", "Strict"))
 
 
-async def apply(client: KubeClient, documents: Sequence[Document]) -> None:
+async def apply_documents(client: KubeClient, documents: Sequence[Document]) -> None:
     """Apply objects in their order. Raises InputError, ApiError and Unreachable."""
     kinds = _Kinds(client)
     for document in documents:

@@ -6,7 +6,7 @@ JSON is what `--logging-format=json` gives. Errors and warnings go to standard e
 everything else unless the streams are to be split.
 
 A record begins a line and further lines of it begin with a tab, whatever pods, servers and
-extenders are called or say (`podium.cli.printing`).
+extenders are called or say (`podium.api.go_quoting`).
 """
 
 import json

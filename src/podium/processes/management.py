@@ -29,7 +29,7 @@ from podium.live.serving import (
 
 
 @dataclass(frozen=True, slots=True)
-class Inside:
+class SchedulerParts:
     """What the pages show of a scheduler that runs."""
 
     engine: Engine
@@ -45,7 +45,7 @@ def management_server(
     flags: Mapping[str, str],
     configuration: Configuration,
     gates: FeatureGates,
-    inside: Inside,
+    inside: SchedulerParts,
     reviewers: Reviewers,
 ) -> ManagementServer | None:
     """None if nothing is to be served. Raises StartRefused."""

@@ -14,10 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from podium.api.errors import InputError
-from podium.cli.config_map_reading import config_map_reader
-from podium.cli.kube_log import KubeLog
-from podium.cli.machine import Machine, check_port
-from podium.cli.user_plugins import Equipped, equip
 from podium.config.effective import effective
 from podium.config.effective_yaml import effective_yaml
 from podium.config.errors import FieldProblem, joined
@@ -36,10 +32,14 @@ from podium.config.points import ExtensionPoint
 from podium.config.types import Configuration, Plugins
 from podium.framework.registry import Registry
 from podium.plugins import in_tree_registry
+from podium.processes.config_map_reading import config_map_reader
+from podium.processes.host_environment import Machine, check_port
+from podium.processes.kube_log import KubeLog
+from podium.user_code.plugins import Equipped, equip
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedScheduler:
     """Everything a scheduler is told, the API server it is for, and those that are asked about
     whoever reads its endpoints."""
 
@@ -50,7 +50,7 @@ class Prepared:
     authorization: ClientSettings | None = None
 
 
-def prepare(options: Options, settled: SettledGates, log: KubeLog) -> Prepared:
+def prepare_scheduler(options: Options, settled: SettledGates, log: KubeLog) -> PreparedScheduler:
     """Raises StartRefused or ConfigurationError."""
     machine = Machine()
     _check_options(options, settled, machine, log)
@@ -80,7 +80,7 @@ def prepare(options: Options, settled: SettledGates, log: KubeLog) -> Prepared:
     ).values():
         message = "the scheduler starts to work with those plugins"
         log.info(message, v=2, Plugins=_as_go(lists))
-    return Prepared(configuration, registry, client, authentication, authorization)
+    return PreparedScheduler(configuration, registry, client, authentication, authorization)
 
 
 def write_configuration(configuration: Configuration, path: str, log: KubeLog) -> None:

@@ -18,11 +18,6 @@ from uuid import uuid4
 
 from podium import __version__
 from podium.api.errors import InputError
-from podium.cli.kube_log import KubeLog
-from podium.cli.machine import Machine
-from podium.cli.management import Inside, management_server
-from podium.cli.startup import Prepared
-from podium.cli.steady_time import steady_wall
 from podium.client import KubeClient, LimitedTransport, LoopClock, TokenBucket, Transport
 from podium.client.connection import transport_for
 from podium.config.feature_gates import FeatureGates
@@ -36,17 +31,32 @@ from podium.live.leader_election import LeaderElection, LeadershipLost, new_iden
 from podium.live.metered_transport import MeteredTransport, RequestMetrics
 from podium.live.metrics import SchedulerMetrics
 from podium.live.serving import Reviewers
+from podium.processes.host_environment import Machine
+from podium.processes.kube_log import KubeLog
+from podium.processes.management import SchedulerParts, management_server
+from podium.processes.startup import PreparedScheduler
+from podium.processes.steady_time import steady_wall
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _LOGGERS: Final = ("podium.live", "podium.client", "podium.extenders")
 
 
-class Scheduler:
-    """One process of `podium run`; `flags` are all flags as they would be written."""
+async def run_scheduler(
+    prepared: PreparedScheduler,
+    options: Options,
+    gates: FeatureGates,
+    log: KubeLog,
+    flags: Mapping[str, str],
+) -> None:
+    """Until SIGTERM or SIGINT; `flags` are all flags as they would be written. Raises StartRefused
+    and LeadershipLost."""
+    await _RunningScheduler(prepared, options, gates, log, flags).run()
 
+
+class _RunningScheduler:
     def __init__(
         self,
-        prepared: Prepared,
+        prepared: PreparedScheduler,
         options: Options,
         gates: FeatureGates,
         log: KubeLog,
@@ -63,7 +73,6 @@ class Scheduler:
         self._stopping = asyncio.Event()
 
     async def run(self) -> None:
-        """Until a signal. Raises StartRefused and LeadershipLost."""
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:
             loop.add_signal_handler(number, self._stop)
@@ -101,7 +110,7 @@ class Scheduler:
         )
         await self._serve(
             stack,
-            Inside(
+            SchedulerParts(
                 engine,
                 metrics,
                 election,
@@ -122,7 +131,7 @@ class Scheduler:
 
         await self._until_stopped(schedule() if election is None else election.lead(schedule))
 
-    async def _serve(self, stack: AsyncExitStack, inside: Inside) -> None:
+    async def _serve(self, stack: AsyncExitStack, inside: SchedulerParts) -> None:
         prepared = self._prepared
         reviewers = Reviewers(
             *(
@@ -191,4 +200,4 @@ class Scheduler:
         )
 
 
-__all__ = ["LeadershipLost", "Scheduler"]
+__all__ = ["LeadershipLost", "run_scheduler"]

@@ -10,10 +10,10 @@ from virtual_loop import run_virtually
 
 from podium.api.documents import Document, expand_lists, read_documents
 from podium.api.errors import InputError
-from podium.cli.applying import apply
-from podium.cli.embedded_cluster import embedded_cluster
 from podium.client import ResourceType
 from podium.client.resources import DEPLOYMENTS, JOBS, NODES, PODS, STATEFUL_SETS
+from podium.processes.applying import apply_documents
+from podium.processes.embedded_cluster import embedded_cluster
 from podium.simulated_cluster import SimulatedClusterOptions
 
 CONFIG_MAPS = ResourceType("", "v1", "configmaps", "ConfigMap")
@@ -38,7 +38,7 @@ def refused(text: str) -> str:
 
     async def scenario(cluster: Cluster) -> None:
         with pytest.raises(InputError) as caught:
-            await apply(cluster.client, documents(text))
+            await apply_documents(cluster.client, documents(text))
         told.append(str(caught.value))
 
     in_server(scenario)
@@ -49,7 +49,7 @@ def test_the_first_steps_are_applied() -> None:
     text = (EXAMPLES / "first-steps.yaml").read_text()
 
     async def scenario(cluster: Cluster) -> None:
-        await apply(cluster.client, documents(text))
+        await apply_documents(cluster.client, documents(text))
         for resource, name in (
             (DEPLOYMENTS, "web"),
             (STATEFUL_SETS, "cache"),
@@ -65,7 +65,7 @@ def test_applying_again_changes_what_has_changed_and_nothing_else() -> None:
     async def scenario(cluster: Cluster) -> None:
         versions: list[str] = []
         for data in ("1", "1", "2"):
-            await apply(cluster.client, documents(f"{MAP}data: {{a: '{data}'}}\n"))
+            await apply_documents(cluster.client, documents(f"{MAP}data: {{a: '{data}'}}\n"))
             found = await cluster.get(CONFIG_MAPS, "settings")
             assert found["data"] == {"a": data}
             versions.append(found["metadata"]["resourceVersion"])
@@ -78,7 +78,7 @@ def test_fields_of_others_are_taken_over() -> None:
     async def scenario(cluster: Cluster) -> None:
         theirs = {"metadata": {"name": "settings"}, "data": {"a": "theirs", "b": "theirs"}}
         await cluster.create(CONFIG_MAPS, theirs)
-        await apply(cluster.client, documents(f"{MAP}data: {{a: mine}}\n"))
+        await apply_documents(cluster.client, documents(f"{MAP}data: {{a: mine}}\n"))
         assert (await cluster.get(CONFIG_MAPS, "settings"))["data"] == {"a": "mine", "b": "theirs"}
 
     in_server(scenario)
@@ -92,7 +92,7 @@ def test_objects_go_into_their_namespaces_or_none() -> None:
     )
 
     async def scenario(cluster: Cluster) -> None:
-        await apply(cluster.client, documents(text))
+        await apply_documents(cluster.client, documents(text))
         assert await cluster.exists(CONFIG_MAPS, "settings", "shop")
         assert await cluster.exists(NODES, "n1")
 
@@ -105,7 +105,7 @@ def test_lists_are_taken_apart() -> None:
 
     async def scenario(cluster: Cluster) -> None:
         text = f'{{"apiVersion": "v1", "kind": "ConfigMapList", "items": [{items}]}}'
-        await apply(cluster.client, documents(text))
+        await apply_documents(cluster.client, documents(text))
         assert await cluster.exists(CONFIG_MAPS, "a")
         assert await cluster.exists(CONFIG_MAPS, "b")
 
@@ -135,7 +135,7 @@ def test_a_kind_may_be_defined_in_the_same_file_in_several_versions(version: str
     toy = f"---\napiVersion: example.com/{version}\nkind: Toy\nmetadata: {{name: ball}}\n"
 
     async def scenario(cluster: Cluster) -> None:
-        await apply(cluster.client, documents(TOYS + toy))
+        await apply_documents(cluster.client, documents(TOYS + toy))
         assert await cluster.exists(ResourceType("example.com", version, "toys", "Toy"), "ball")
 
     in_server(scenario)
@@ -182,4 +182,4 @@ def test_nothing_to_apply_is_nothing_asked() -> None:
         def __getattr__(self, name: str) -> Any:
             raise AssertionError(name)
 
-    run_virtually(apply(Silent(), ()))  # type: ignore[arg-type]
+    run_virtually(apply_documents(Silent(), ()))  # type: ignore[arg-type]

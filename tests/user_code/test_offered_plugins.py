@@ -10,13 +10,13 @@ from command_line import Write, writer
 from plugin_files import SAYS_NO, Source
 
 from podium.api.errors import InputError
-from podium.cli import user_plugins
-from podium.cli.user_plugins import equip
 from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND
 from podium.plugins import in_tree_registry
+from podium.user_code import plugins as user_plugins
+from podium.user_code.plugins import equip
 
-pytestmark = pytest.mark.usefixtures("wide_output", "own_modules")
+pytestmark = pytest.mark.usefixtures("own_modules")
 
 
 @pytest.fixture
