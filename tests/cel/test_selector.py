@@ -165,3 +165,21 @@ def test_work_without_end_runs_into_the_cost_limit(expression: str) -> None:
     with pytest.raises(CelError) as found:
         compile_selector(expression).matches(DEVICE)
     assert str(found.value) == "operation cancelled: actual cost limit exceeded"
+
+
+@pytest.mark.parametrize(
+    ("expression", "cost"),
+    [
+        ('device.driver == ""', 2),
+        ('device.driver == "dra.example.com"', 4),
+        ('"dra.example.com" in device.attributes', 3),
+        ('device.attributes["dra.example.com"].name', 4),
+        ('device.attributes["dra.example.com"]["name"]', 4),
+        ('cel.bind(dra, device.attributes["dra.example.com"], dra.name)', 15),
+        ('device.attributes["dra.example.com"].name > 0', 5),
+        ('device.attributes["dra.example.com"].name == "fish"', 5),
+        ('device.attributes["no-such-domain"].noSuchAttr.isGreaterThan(quantity("0"))', 6),
+    ],
+)
+def test_the_cost_of_a_selector_is_estimated_as_upstream_does(expression: str, cost: int) -> None:
+    assert compile_selector(expression).max_cost == cost

@@ -18,6 +18,7 @@ from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster as SchedulerState
 from podium.engine.binding_cycle import Binding
 from podium.engine.requests import Event
+from podium.framework.queued import QueuedPod
 from podium.framework.status import error
 from podium.live.assembly import Assembly
 
@@ -49,6 +50,10 @@ def binding(about: PodInfo, node: str) -> Binding:
     return cast("Binding", SimpleNamespace(cycle=SimpleNamespace(pod=about), node_name=node))
 
 
+def ended(about: PodInfo, node: str) -> tuple[QueuedPod, Binding]:
+    return QueuedPod(about, 0.0), binding(about, node)
+
+
 def test_a_reason_is_told_when_it_changes_and_not_at_every_attempt() -> None:
     screen = Screen()
     for note in ("no room", "no room", "no nodes", "no room"):
@@ -70,14 +75,14 @@ def test_a_pod_that_comes_again_under_its_old_name_is_told_of_again() -> None:
 def test_after_a_binding_an_old_reason_is_news() -> None:
     screen = Screen()
     screen.observer.event_told(pending(info("a"), "no room"))
-    screen.observer.binding_ended(binding(info("a"), "n1"), None)
+    screen.observer.binding_ended(*ended(info("a"), "n1"), None)
     screen.observer.event_told(pending(info("a"), "no room"))
     assert screen.lines == ["… default/a no room", "→ default/a n1", "… default/a no room"]
 
 
 def test_a_binding_that_fails_says_why() -> None:
     screen = Screen()
-    screen.observer.binding_ended(binding(info("a"), "n1"), error("the server was away"))
+    screen.observer.binding_ended(*ended(info("a"), "n1"), error("the server was away"))
     assert screen.lines == ["! default/a not bound to n1: the server was away"]
 
 
@@ -107,7 +112,7 @@ def test_markup_in_a_reason_is_text() -> None:
 def test_an_output_without_unicode_gets_plain_characters(encoding: str) -> None:
     screen = Screen(encoding)
     screen.observer.event_told(pending(info("a"), "no rööm → wait"))
-    screen.observer.binding_ended(binding(info("a"), "n1"), None)
+    screen.observer.binding_ended(*ended(info("a"), "n1"), None)
     first, second = screen.lines
     assert first.startswith("... default/a no r")
     assert second == "-> default/a n1"
@@ -139,8 +144,8 @@ def test_names_and_reasons_are_shown_and_not_obeyed(text: str) -> None:
     for written in (text, escape_unprintable(text)):
         screen = Screen()
         screen.observer.event_told(pending(info(f"p-{written}"), f"because {written}"))
-        screen.observer.binding_ended(binding(info(f"q-{written}"), f"n-{written}"), None)
-        screen.observer.binding_ended(binding(info("a"), "b"), error(written))
+        screen.observer.binding_ended(*ended(info(f"q-{written}"), f"n-{written}"), None)
+        screen.observer.binding_ended(*ended(info("a"), "b"), error(written))
         shown.append(screen.lines)
     assert shown[0] == shown[1]
     assert len(shown[0]) == 3

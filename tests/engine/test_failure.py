@@ -264,9 +264,9 @@ def test_an_error_clears_the_nomination() -> None:
 
 def test_an_attempt_that_breaks_is_that_pods_failure_and_stops_nobody() -> None:
     driver = SmallDriver(make_node("n"), pending("p"), pending("q"), validate=False)
-    driver.engine._cycle.run, real = None, driver.engine._cycle.run  # type: ignore[assignment, method-assign]
+    driver.engine._cycle.find_node, real = None, driver.engine._cycle.find_node  # type: ignore[assignment, method-assign]
     attempt = driver.attempt()
-    driver.engine._cycle.run = real  # type: ignore[method-assign]
+    driver.engine._cycle.find_node = real  # type: ignore[method-assign]
     assert attempt is not None
     assert "TypeError" in attempt.crash
     assert driver.notes()[0].startswith("Podium failed while it looked for a node: ")
@@ -277,6 +277,6 @@ def test_an_attempt_that_breaks_is_that_pods_failure_and_stops_nobody() -> None:
 
 def test_while_validating_a_bug_is_not_swallowed() -> None:
     driver = SmallDriver(make_node("n"), pending("p"))
-    driver.engine._cycle.run = None  # type: ignore[assignment, method-assign]
+    driver.engine._cycle.find_node = None  # type: ignore[assignment, method-assign]
     with pytest.raises(TypeError):
         driver.attempt()

@@ -4,6 +4,7 @@ from builders import make_node
 from fake_plugins import permit
 from small_driver import SmallDriver, pending
 
+from podium.engine.binding_cycle import Binding
 from podium.engine.observer import Observer
 from podium.framework.events import ClusterEvent
 from podium.framework.points import PermitResult
@@ -24,8 +25,14 @@ class Scribe(Observer):
         kind = "rejected" if rejected else "broken"
         self.heard.append(f"{kind} after {queued.attempts}")
 
-    def pod_bound(self, queued: QueuedPod) -> None:
-        self.heard.append(f"bound after {queued.attempts}, popped at {queued.popped_at:g}")
+    def binding_ended(
+        self,
+        queued: QueuedPod,
+        binding: Binding,
+        problem: Status | None,
+    ) -> None:
+        if problem is None:
+            self.heard.append(f"bound after {queued.attempts}, popped at {queued.popped_at:g}")
 
     def wait_ended(self, code: Code, seconds: float) -> None:
         self.heard.append(f"waited {seconds:g} s: {code.label}")

@@ -44,10 +44,9 @@ class Duration(msgspec.Struct, frozen=True, order=True):
             return cls(0)
         if not unsigned:
             raise DurationError(f"time: invalid duration {_quoted(text)}")
-        total = 0
-        rest = unsigned
-        while rest:
-            part = _PART.match(rest)
+        total = at = 0
+        while at < len(unsigned):
+            part = _PART.match(unsigned, at)
             if part is None or not (part[1] or part[2]):
                 raise DurationError(f"time: invalid duration {_quoted(text)}")
             # Digits beyond these cannot matter: too large for Go, or below a nanosecond.
@@ -64,7 +63,7 @@ class Duration(msgspec.Struct, frozen=True, order=True):
             total += int(whole or "0") * scale
             if fraction:
                 total += int(fraction) * scale // 10 ** len(fraction)
-            rest = rest[part.end() :]
+            at = part.end()
         # Go's smallest duration has no positive counterpart.
         limit = _MAX_NANOSECONDS + (1 if text.startswith("-") else 0)
         if total > limit:

@@ -56,6 +56,7 @@ _LITERALS: dict[type, Type] = {
     bytes: BYTES,
     type(None): NULL,
 }
+_PLAIN = frozenset({"bool", "double", "int", "list", "map", "string"})
 TYPE_NAMES: dict[str, Type] = {
     "bool": type_of(BOOL),
     "bytes": type_of(BYTES),
@@ -98,6 +99,16 @@ class Checker:
     def type_of(self, node: Node) -> Type:
         """The type of a checked node."""
         return self._solution.resolved(self._types[id(node)], final=True)
+
+    def has_fields(self, found: Type) -> bool:
+        """Whether values of a type are objects with declared fields."""
+        return found in self._fields
+
+    def is_plain(self, found: Type) -> bool:
+        """Whether values of a type consist of nothing but scalars that JSON has."""
+        if found in self._fields:
+            return all(map(self.is_plain, self._fields[found].values()))
+        return found.kind in _PLAIN and all(map(self.is_plain, found.params))
 
     def check(self, node: Node) -> Type:
         found = self._check(node)

@@ -1,15 +1,19 @@
 """A checked tree → one closure.
 
 Literal arguments of pure functions are worked out once (`quantity("40Gi")` costs nothing at run
-time). Expressions that use only constant-time operations run unmetered; anything with a loop, or
-with a function whose work or result can grow, pays into a meter (spec 9.4).
+time). A metered program pays for its work in cel-go's units. What a stretch of code costs for
+certain is paid at its start, in one step; an operand that may be skipped, a branch and the body of
+a loop begin a stretch of their own, and calls whose work depends on their values pay for it after
+they have run.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from podium.cel import access, logic, loops
 from podium.cel.checker import TYPE_NAMES, Checker
-from podium.cel.errors import CelError, no_such_overload
+from podium.cel.costs.macros import FOLD_COSTS, LIST_BASE, MAP_BASE
+from podium.cel.errors import CelError, cost_exceeded, no_such_overload
 from podium.cel.evaluation import (
     FIRST_VARIABLE,
     METER,
@@ -21,8 +25,10 @@ from podium.cel.evaluation import (
     metered,
     variable,
 )
-from podium.cel.library import Overload
+from podium.cel.functions.charges import FAILED_PATTERN, compiling
+from podium.cel.library import ONE_UNIT, Overload
 from podium.cel.mismatches import mismatch
+from podium.cel.patterns import PatternError, TooLarge
 from podium.cel.syntax import (
     Bind,
     Call,
@@ -36,7 +42,7 @@ from podium.cel.syntax import (
     Select,
     dotted_name,
 )
-from podium.cel.types import is_wild
+from podium.cel.types import Type, is_wild
 from podium.cel.values import (
     NONE,
     Optional,
@@ -46,6 +52,8 @@ from podium.cel.values import (
     type_name,
 )
 
+_PATTERN_FUNCTIONS = frozenset({"find", "findAll", "matches"})
+_FIXED_SIZE = frozenset({"bool", "double", "duration", "int", "timestamp", "uint"})
 _FOLDED = frozenset({"quantity", "semver", "duration", "timestamp", "ip", "cidr", "url", "-_"})
 
 
@@ -55,12 +63,21 @@ class Compiler:
     def __init__(self, checker: Checker, variables: tuple[str, ...], *, meter: bool) -> None:
         self._checker = checker
         self._meter = meter
+        self._due = 0
         self._scopes: list[dict[str, Code]] = [
             {name: variable(FIRST_VARIABLE + index) for index, name in enumerate(variables)}
         ]
         self.frame_size = FIRST_VARIABLE + len(variables)
 
     def compile(self, node: Node) -> Code:
+        """The code of a node that pays for all it does."""
+        outer, self._due = self._due, 0
+        code = self._compile(node)
+        due, self._due = self._due, outer
+        return metered(code, due) if self._meter and due else code
+
+    def _compile(self, node: Node) -> Code:
+        """The code of a node whose certain cost is added to that of the stretch around it."""
         match node:
             case Literal():
                 return constant(node.value)
@@ -71,9 +88,10 @@ class Compiler:
             case Call():
                 return self._call(node)
             case ListLiteral():
-                return self._paid(self._list(node), 10)
+                is_constant = all(isinstance(item, Literal) for item in node.elements)
+                return self._paid(self._list(node), 0 if is_constant else LIST_BASE)
             case MapLiteral():
-                return self._paid(self._map(node), 30)
+                return self._paid(self._map(node), MAP_BASE)
             case Comprehension():
                 return self._comprehension(node)
             case Bind():
@@ -84,7 +102,8 @@ class Compiler:
                 raise AssertionError(f"unchecked node {node!r}")
 
     def _paid(self, code: Code, cost: int) -> Code:
-        return metered(code, cost) if self._meter else code
+        self._due += cost
+        return code
 
     def _ident(self, node: Ident) -> Code:
         if id(node) in self._checker.type_idents:
@@ -97,7 +116,7 @@ class Compiler:
     def _select(self, node: Select) -> Code:
         if id(node) in self._checker.type_idents:
             return constant(_type_value(dotted_name(node)))
-        operand = self.compile(node.operand)
+        operand = self._compile(node.operand)
         if node.test:
             return access.test_field(operand, node.field)
         if node.optional:
@@ -115,62 +134,93 @@ class Compiler:
         literals = [arg.value for arg in arguments if isinstance(arg, Literal)]
         if node.function in _FOLDED and len(literals) == len(arguments):
             return _folded(overloads, literals)
-        codes = [self.compile(arg) for arg in arguments]
+        codes = [self._compile(arg) for arg in arguments]
         certain = len(overloads) == 1 and not any(
             is_wild(self._checker.type_of(arg)) for arg in arguments
         )
-        if self._meter:
-            return _call_metered(overloads, codes)
+        if self._meter and any(overload.cost is not ONE_UNIT for overload in overloads):
+            if node.function in _PATTERN_FUNCTIONS and not isinstance(arguments[1], Literal):
+                codes[1] = _pattern_metered(codes[1])
+            return _call_metered(overloads, codes, certain=certain)
+        self._due += 1
         return _call_certain(overloads[0], codes) if certain else _call_open(overloads, codes)
 
     def _special(self, node: Call) -> Code | None:
         args = node.args
         match node.function:
             case "_&&_":
-                return logic.all_of([self.compile(arg) for arg in args])
+                return logic.all_of([self._compile(args[0]), *map(self.compile, args[1:])])
             case "_||_":
-                return logic.any_of([self.compile(arg) for arg in args])
+                return logic.any_of([self._compile(args[0]), *map(self.compile, args[1:])])
             case "_?_:_":
-                return logic.choice(*(self.compile(arg) for arg in args))
+                return logic.choice(self._compile(args[0]), *map(self.compile, args[1:]))
             case "_==_":
-                return self._paid(self._equals(args[0], args[1]), 1)
+                return self._equals(args[0], args[1])
             case "_!=_":
-                left, right = self.compile(args[0]), self.compile(args[1])
-                return self._paid(logic.differs(left, right), 1)
+                return self._differs(args[0], args[1])
             case "@in":
-                return self._paid(self._in(args[0], args[1]), 1)
+                return self._in(args[0], args[1])
             case "_[_]":
-                operand, key = self.compile(args[0]), args[1]
+                operand, key = self._compile(args[0]), args[1]
                 if isinstance(key, Literal) and isinstance(key.value, str):
                     return self._paid(access.index_constant_text(operand, key.value), 1)
-                return self._paid(access.index(operand, self.compile(key)), 1)
+                return self._paid(access.index(operand, self._compile(key)), 1)
             case "_[?_]":
-                operand = self.compile(args[0])
-                return self._paid(access.index_optional(operand, self.compile(args[1])), 1)
+                operand = self._compile(args[0])
+                return self._paid(access.index_optional(operand, self._compile(args[1])), 1)
             case "or" | "orValue" if node.target is not None:
+                self._due += 1
                 return _otherwise(
-                    self.compile(node.target), self.compile(args[0]), keep=node.function == "or"
+                    self._compile(node.target), self.compile(args[0]), keep=node.function == "or"
                 )
             case _:
                 return None
 
     def _equals(self, left: Node, right: Node) -> Code:
         if isinstance(right, Literal) and isinstance(right.value, str):
-            return logic.equals_text(self.compile(left), right.value)
-        return logic.equals(self.compile(left), self.compile(right))
+            self._due += 1 + len(right.value) // 10
+            return logic.equals_text(self._compile(left), right.value)
+        return self._compared(left, right, logic.equals, logic.equals_metered)
+
+    def _differs(self, left: Node, right: Node) -> Code:
+        return self._compared(left, right, logic.differs, logic.differs_metered)
+
+    def _compared(
+        self,
+        left: Node,
+        right: Node,
+        compare: Callable[[Code, Code], Code],
+        compare_metered: Callable[..., Code],
+    ) -> Code:
+        codes = self._compile(left), self._compile(right)
+        kinds = self._checker.type_of(left), self._checker.type_of(right)
+        if not self._meter or all(kind.kind in _FIXED_SIZE for kind in kinds):
+            self._due += 1
+            return compare(*codes)
+        return compare_metered(*codes, plain=self._are_plain(*kinds))
+
+    def _are_plain(self, left: Type, right: Type) -> bool:
+        """Whether Python compares values of these types as CEL does."""
+        return left == right and self._checker.is_plain(left)
 
     def _in(self, element: Node, container: Node) -> Code:
         if isinstance(container, ListLiteral) and not container.optional:
             values = [item.value for item in container.elements if isinstance(item, Literal)]
             texts = [value for value in values if isinstance(value, str)]
             if len(texts) == len(container.elements):
-                return logic.is_in_texts(self.compile(element), frozenset(texts))
-        return logic.is_in(self.compile(element), self.compile(container))
+                self._due += 1
+                return logic.is_in_texts(self._compile(element), frozenset(texts))
+        codes = self._compile(element), self._compile(container)
+        if not self._meter:
+            return logic.is_in(*codes)
+        held = self._checker.type_of(container).params
+        plain = bool(held) and self._are_plain(held[0], self._checker.type_of(element))
+        return logic.is_in_metered(*codes, plain=plain)
 
     # literals
 
     def _list(self, node: ListLiteral) -> Code:
-        codes = [self.compile(item) for item in node.elements]
+        codes = [self._compile(item) for item in node.elements]
         optional = frozenset(node.optional)
 
         def run(frame: Frame) -> list[Any]:
@@ -186,7 +236,7 @@ class Compiler:
         return run
 
     def _map(self, node: MapLiteral) -> Code:
-        codes = [(self.compile(key), self.compile(value)) for key, value in node.entries]
+        codes = [(self._compile(key), self._compile(value)) for key, value in node.entries]
         optional = frozenset(node.optional)
 
         def run(frame: Frame) -> dict[Any, Any]:
@@ -217,19 +267,24 @@ class Compiler:
 
     def _within(self, scope: dict[str, Code], node: Node) -> Code:
         self._scopes.append(scope)
-        code = self.compile(node)
+        code = self._compile(node)
         self._scopes.pop()
         return code
 
     def _bind(self, node: Bind) -> Code:
         value = self.compile(node.value)
+        self._due += LIST_BASE
         position = self._new_variable()
         return binding(position, self._within({node.name: bound(position, value)}, node.body))
 
     def _optional_map(self, node: OptionalMap) -> Code:
-        target = self.compile(node.target)
+        target = self._compile(node.target)
+        self._due += 1
         position = self._new_variable()
+        outer, self._due = self._due, LIST_BASE + 2
         body = self._within({node.name: variable(position)}, node.body)
+        chosen, self._due = self._due, outer
+        body = metered(body, chosen) if self._meter else body
         flat = node.flat
 
         def run(frame: Frame) -> Any:
@@ -245,31 +300,51 @@ class Compiler:
         return run
 
     def _comprehension(self, node: Comprehension) -> Code:
-        source = self.compile(node.range)
+        source = self._compile(node.range)
         positions = tuple(self._new_variable() for _ in node.names)
         scope = dict(zip(node.names, map(variable, positions), strict=True))
-        steps = loops.steps_over(source, positions)
-        condition = self._within(scope, node.condition) if node.condition is not None else None
-        body = self._within(scope, node.body) if node.body is not None else None
-        match node.kind, condition, body:
-            case "exists", found, None if found is not None:
-                return loops.quantifier(steps, found, decisive=True)
-            case "all", found, None if found is not None:
-                return loops.quantifier(steps, found, decisive=False)
-            case "exists_one", found, None if found is not None:
-                return loops.exists_one(steps, found)
-            case "filter", found, None if found is not None:
-                return loops.select_elements(steps, found)
-            case "map" | "transformList", found, value if value is not None:
-                return loops.make_list(steps, found, value)
-            case "transformMap", found, value if value is not None:
-                return loops.make_map(steps, found, value)
-            case "transformMapEntry", found, value if value is not None:
-                return loops.make_entries(steps, found, value)
-            case "sortBy", None, value if value is not None:
-                return loops.sort_by(steps, value)
-            case _:
-                raise AssertionError(f"unknown macro {node.kind}")
+        fold = FOLD_COSTS[node.kind]
+        self._due += fold.result
+        condition, turn = self._apart(scope, node.condition)
+        body, chosen = self._apart(scope, node.body)
+        chosen += fold.chosen
+        turn += fold.turn
+        if condition is None:
+            turn, chosen = turn + chosen, 0
+        steps = loops.steps_over(source, positions, turn)
+        if node.kind in ("all", "exists") and condition is not None:
+            return loops.quantifier(steps, condition, decisive=node.kind == "exists")
+        steps = loops.chosen_steps(steps, condition, chosen)
+        match node.kind:
+            case "exists_one":
+                return loops.exists_one(steps)
+            case "filter":
+                return loops.select_elements(steps)
+            case "sortBy" if body is not None:
+                self._due += LIST_BASE + 2
+                return loops.sort_by(steps, body)
+        if body is not None and node.kind in _MAKERS:
+            return _MAKERS[node.kind](steps, body)
+        raise AssertionError(f"unknown macro {node.kind}")
+
+    def _apart(self, scope: dict[str, Code], node: Node | None) -> tuple[Code | None, int]:
+        """The code of a part, and what it costs for certain, which the caller has to pay."""
+        if node is None:
+            return None, 0
+        self._scopes.append(scope)
+        outer, self._due = self._due, 0
+        code = self._compile(node)
+        due, self._due = self._due, outer
+        self._scopes.pop()
+        return code, due
+
+
+_MAKERS = {
+    "map": loops.make_list,
+    "transformList": loops.make_list,
+    "transformMap": loops.make_map,
+    "transformMapEntry": loops.make_entries,
+}
 
 
 def _optional(value: Any) -> Optional:
@@ -334,15 +409,40 @@ def _call_open(overloads: list[Overload], codes: list[Code]) -> Code:
     return call
 
 
-def _call_metered(overloads: list[Overload], codes: list[Code]) -> Code:
+def _call_metered(overloads: list[Overload], codes: list[Code], *, certain: bool) -> Code:
+    only = overloads[0]
+
     def call(frame: Frame) -> Any:
         values = [code(frame) for code in codes]
-        overload = _pick(overloads, values)
-        result = overload.run(*values)
+        overload = only if certain else _pick(overloads, values)
+        try:
+            result = overload.run(*values)
+        except CelError:
+            # An operator may absorb the error, but not the work that it took to find it.
+            frame[METER].charge(overload.cost(*values, ""))
+            raise
         frame[METER].charge(overload.cost(*values, result))
         return result
 
     return call
+
+
+def _pattern_metered(code: Code) -> Code:
+    """A pattern that is known at run time only has to be compiled then."""
+
+    def run(frame: Frame) -> Any:
+        pattern = code(frame)
+        if type(pattern) is str:
+            try:
+                frame[METER].charge_once(pattern, compiling)
+            except TooLarge:
+                raise cost_exceeded() from None
+            except PatternError as problem:
+                frame[METER].charge(FAILED_PATTERN + len(pattern))
+                raise CelError(str(problem)) from None
+        return pattern
+
+    return run
 
 
 def _type_value(name: str) -> TypeValue:

@@ -9,6 +9,8 @@ from typing import Any
 
 from podium.cel.checker import Checker
 from podium.cel.compiler import Compiler
+from podium.cel.costs.declarations import SizeOfPath
+from podium.cel.costs.estimator import estimate_cost
 from podium.cel.errors import (
     CancelledError,
     CelError,
@@ -20,7 +22,7 @@ from podium.cel.evaluation import Code, Meter
 from podium.cel.functions.addresses import ADDRESSES
 from podium.cel.functions.conversions import CONVERSIONS
 from podium.cel.functions.formats import FORMATS
-from podium.cel.functions.lists import LISTS
+from podium.cel.functions.lists import ATTRIBUTE_LISTS, LISTS
 from podium.cel.functions.moments import (
     MOMENTS,
     parse_duration,
@@ -34,11 +36,12 @@ from podium.cel.functions.urls import URLS
 from podium.cel.functions.versions import VERSIONS
 from podium.cel.library import Functions
 from podium.cel.parser import parse
-from podium.cel.re2 import PatternError, compile_pattern
+from podium.cel.patterns import PatternError, compile_pattern
 from podium.cel.syntax import (
     Bind,
     Call,
     Comprehension,
+    Ident,
     Literal,
     Node,
     OptionalMap,
@@ -46,7 +49,7 @@ from podium.cel.syntax import (
 )
 from podium.cel.types import Type
 
-ALL_FUNCTIONS = Functions(
+RULE_FUNCTIONS = Functions(
     OPERATORS,
     CONVERSIONS,
     TEXT,
@@ -59,6 +62,9 @@ ALL_FUNCTIONS = Functions(
     URLS,
     FORMATS,
 )
+"""What rules of custom resources may call."""
+ALL_FUNCTIONS = Functions(RULE_FUNCTIONS, ATTRIBUTE_LISTS)
+"""The same, and what only devices have."""
 
 _LITERAL_CHECKS: Mapping[str, Callable[[str], object]] = {
     "matches": compile_pattern,
@@ -88,22 +94,38 @@ _CONSTANT_TIME = frozenset({
 class Program:
     """A compiled expression, to be run with values for its variables."""
 
-    __slots__ = ("_code", "_frame_size", "_metered", "result")
+    __slots__ = ("_code", "_frame_size", "_metered", "max_cost", "names", "result")
 
-    def __init__(self, code: Code, frame_size: int, result: Type, *, metered: bool) -> None:
+    def __init__(
+        self,
+        code: Code,
+        frame_size: int,
+        result: Type,
+        *,
+        metered: bool,
+        max_cost: int = 0,
+        names: frozenset[str] = frozenset(),
+    ) -> None:
         self._code = code
         self._frame_size = frame_size
         self._metered = metered
         self.result = result
+        self.max_cost = max_cost
+        self.names = names
+        """The variables that the expression speaks of."""
 
     def run(self, *values: Any) -> Any:
         """The value of the expression; raises CelError."""
-        meter = Meter() if self._metered else None
+        try:
+            return self.run_metered(Meter() if self._metered else None, *values)
+        except CancelledError as stopped:
+            raise CelError(str(stopped)) from None
+
+    def run_metered(self, meter: Meter | None, *values: Any) -> Any:
+        """The value, paid for from a meter; raises CancelledError when that is empty."""
         frame = [meter, *values, *[None] * (self._frame_size - len(values) - 1)]
         try:
             return self._code(frame)
-        except CancelledError as stopped:
-            raise CelError(str(stopped)) from None
         except RecursionError:
             raise CelError("evaluation is nested too deeply") from None
 
@@ -114,10 +136,18 @@ class Environment:
         variables: Mapping[str, Type],
         fields: Mapping[Type, Mapping[str, Type]] | None = None,
         functions: Functions = ALL_FUNCTIONS,
+        *,
+        size_of_path: SizeOfPath | None = None,
+        is_metered: bool = False,
+        has_bindings: bool = True,
     ) -> None:
+        """`is_metered` programs always count what they spend, others only if it can grow."""
+        self._has_bindings = has_bindings
         self._variables = dict(variables)
         self._fields = fields or {}
         self._functions = functions
+        self._size_of_path = size_of_path
+        self._is_metered = is_metered
 
     def compile(self, source: str) -> Program:
         """Parse, check and compile; raises CompileError."""
@@ -132,15 +162,27 @@ class Environment:
 
     def _compile(self, source: str) -> Program:
         tree = parse(source)
+        if not self._has_bindings:
+            for node in walk(tree):
+                if isinstance(node, Bind):
+                    raise IssueError("undeclared reference to 'cel' (in container '')", node.offset)
         checker = Checker(self._variables, self._fields, self._functions)
         checker.check(tree)
         checker.issues.extend(_literal_issues(tree))
         if checker.issues:
             raise CompileError(describe_issues(source, checker.issues))
-        metered = len(source) > _SHORT_SOURCE or _can_grow(tree)
+        metered = self._is_metered or len(source) > _SHORT_SOURCE or _can_grow(tree)
         compiler = Compiler(checker, tuple(self._variables), meter=metered)
         code = compiler.compile(tree)
-        return Program(code, compiler.frame_size, checker.type_of(tree), metered=metered)
+        sizes = self._size_of_path
+        return Program(
+            code,
+            compiler.frame_size,
+            checker.type_of(tree),
+            metered=metered,
+            max_cost=estimate_cost(tree, checker, sizes) if sizes is not None else 0,
+            names=frozenset(node.name for node in walk(tree) if isinstance(node, Ident)),
+        )
 
 
 def _literal_issues(tree: Node) -> Iterator[IssueError]:

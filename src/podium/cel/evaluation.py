@@ -22,15 +22,22 @@ COST_LIMIT = 1_000_000
 class Meter:
     """What an evaluation may still spend (spec 9.4)."""
 
-    __slots__ = ("left",)
+    __slots__ = ("_seen", "left")
 
     def __init__(self, limit: int = COST_LIMIT) -> None:
         self.left = limit
+        self._seen: set[str] = set()
 
     def charge(self, cost: int) -> None:
         self.left -= cost
         if self.left < 0:
             raise cost_exceeded()
+
+    def charge_once(self, text: str, cost: Callable[[str], int]) -> None:
+        """Pay for preparing a text when it is first met."""
+        if text not in self._seen:
+            self.charge(cost(text))
+            self._seen.add(text)
 
 
 def metered(code: Code, cost: int) -> Code:

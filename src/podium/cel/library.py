@@ -24,7 +24,8 @@ Cost = Callable[..., int]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _one(*_: object) -> int:
+def ONE_UNIT(*_: object) -> int:  # noqa: N802
+    """The cost of a call whose work does not depend on its values."""
     return 1
 
 
@@ -63,7 +64,7 @@ class Functions:
     def named(self, function: str) -> list[Overload]:
         return self._overloads.get(function, [])
 
-    def define(self, *signatures: str, cost: Cost = _one) -> Callable[[F], F]:
+    def define(self, *signatures: str, cost: Cost = ONE_UNIT) -> Callable[[F], F]:
         """Decorate the code of one or more signatures."""
 
         def keep(run: F) -> F:

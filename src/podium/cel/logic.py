@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from podium.cel.errors import CelError, no_such_overload
-from podium.cel.evaluation import Code, Frame
-from podium.cel.values import contains, equal, not_equal, to_key
+from podium.cel.evaluation import METER, Code, Frame, Meter
+from podium.cel.values import contains, count_parts, equal, not_equal, size_of, to_key
 
 
 def all_of(operands: Sequence[Code]) -> Code:
@@ -62,6 +62,36 @@ def equals(left: Code, right: Code) -> Code:
     return run
 
 
+def equals_metered(left: Code, right: Code, *, plain: bool) -> Code:
+    """`==` of values of any size; `plain` ones are compared by Python, which is much faster."""
+
+    def run(frame: Frame) -> bool:
+        first, second = left(frame), right(frame)
+        return _equal_metered(first, second, frame[METER], plain)
+
+    return run
+
+
+def differs_metered(left: Code, right: Code, *, plain: bool) -> Code:
+    def run(frame: Frame) -> bool:
+        first, second = left(frame), right(frame)
+        try:
+            return not _equal_metered(first, second, frame[METER], plain)
+        except CelError:  # upstream: see `not_equal`
+            return True
+
+    return run
+
+
+def _equal_metered(first: Any, second: Any, meter: Meter, plain: bool) -> bool:
+    smaller = min(size_of(first), size_of(second))
+    meter.charge(-(-smaller // 10))
+    if plain:
+        return bool(first == second)
+    meter.charge(count_parts(first))
+    return equal(first, second)
+
+
 def equals_text(left: Code, text: str) -> Code:
     """Any value against a literal string: no other kind is ever equal to it."""
 
@@ -84,6 +114,23 @@ def is_in(element: Code, container: Code) -> Code:
         if type(found) is list:
             return contains(value, found)
         if isinstance(found, dict):
+            return _has_key(found, value)
+        raise no_such_overload()
+
+    return run
+
+
+def is_in_metered(element: Code, container: Code, *, plain: bool) -> Code:
+    def run(frame: Frame) -> bool:
+        value, found = element(frame), container(frame)
+        if type(found) is list:
+            frame[METER].charge(len(found))
+            if plain:
+                return value in found
+            frame[METER].charge(count_parts(found))
+            return contains(value, found)
+        if isinstance(found, dict):
+            frame[METER].charge(1)
             return _has_key(found, value)
         raise no_such_overload()
 

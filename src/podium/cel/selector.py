@@ -5,11 +5,13 @@ number of selectors. The outer maps give an empty map for a domain they do not h
 are ordinary, so a missing attribute is an error. Contract: spec 9.1 to 9.3.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from podium.api.devices import DeviceAttribute, DeviceCapacity
+from podium.cel.costs.declarations import VALUES, Declared, size_of_path
+from podium.cel.costs.sizes import Size
 from podium.cel.environment import Environment, Program
 from podium.cel.errors import CelError, CompileError
 from podium.cel.functions.quantities import quantity_of
@@ -25,16 +27,48 @@ from podium.cel.types import (
 from podium.cel.values import type_name
 
 _DEVICE = object_type("kubernetes.DRADevice")
+_MAX_ENTRIES = 32
+"""Attributes and capacities of a device."""
+_ATTRIBUTE = Declared(ANY, max_elements=64)
+
+
+def _declare_domains(value: Declared) -> Declared:
+    """Domain → name → value."""
+    key = Declared(STRING, max_elements=32)
+    inner = Declared(map_of(STRING, value.type), _MAX_ENTRIES, key=key, element=value)
+    domain = Declared(STRING, max_elements=63)
+    return Declared(map_of(STRING, inner.type), _MAX_ENTRIES, key=domain, element=inner)
+
+
+_DECLARED = Declared(
+    _DEVICE,
+    fields={
+        "driver": Declared(STRING, max_elements=63),
+        "allowMultipleAllocations": Declared(BOOL, max_elements=1),
+        "attributes": _declare_domains(_ATTRIBUTE),
+        "capacity": _declare_domains(Declared(QUANTITY)),
+    },
+)
+
+
+def _size_of_path(path: Sequence[str]) -> Size | None:
+    """Sizes below `device`; every attribute has the same, whatever its name is."""
+    if path[0] != "device":
+        return None
+    *above, last = path
+    known = _KNOWN_SIZES(path)
+    if known is None and above:
+        parent = _KNOWN_SIZES((*above, VALUES))
+        is_attribute = above[1:2] == ["attributes"] and len(above) == 3 and not last.startswith("@")
+        return parent if is_attribute else None
+    return known
+
+
+_KNOWN_SIZES = size_of_path(_DECLARED)
 _ENVIRONMENT = Environment(
     {"device": _DEVICE},
-    {
-        _DEVICE: {
-            "driver": STRING,
-            "allowMultipleAllocations": BOOL,
-            "attributes": map_of(STRING, map_of(STRING, ANY)),
-            "capacity": map_of(STRING, map_of(STRING, QUANTITY)),
-        }
-    },
+    {_DEVICE: {name: field.type for name, field in _DECLARED.fields.items()}},
+    size_of_path=_size_of_path,
 )
 _EMPTY: dict[str, Any] = {}
 
@@ -54,6 +88,11 @@ class Selector:
     def __init__(self, expression: str, program: Program) -> None:
         self.expression = expression
         self._program = program
+
+    @property
+    def max_cost(self) -> int:
+        """What testing one device may cost at worst."""
+        return self._program.max_cost
 
     def matches(self, device: Mapping[str, Any]) -> bool:
         """Whether a device view passes; raises CelError with the text users see."""

@@ -149,6 +149,24 @@ def equal(left: Any, right: Any) -> bool:
     return kind is other and kind in (TypeValue, Duration, Timestamp) and bool(left == right)
 
 
+def size_of(value: Any) -> int:
+    """What `size()` says, and one for what has no size."""
+    if isinstance(value, str | bytes | list | dict):
+        return len(value)
+    if type(value) is Optional and value.present:
+        return size_of(value.value)
+    return 1
+
+
+def count_parts(value: Any) -> int:
+    """How many lists, maps and things in them a comparison may have to look at."""
+    if type(value) is list:
+        return len(value) + sum(map(count_parts, value))
+    if isinstance(value, dict):
+        return len(value) + sum(map(count_parts, value.values()))
+    return 0
+
+
 def not_equal(left: Any, right: Any) -> bool:
     # upstream: `!=` is "not known to be equal", so an error of the comparison counts as different.
     try:

@@ -14,6 +14,7 @@ from podium.cli.console import Console, Text
 from podium.engine.binding_cycle import Binding
 from podium.engine.observer import Observer
 from podium.engine.requests import Event
+from podium.framework.queued import QueuedPod
 from podium.framework.status import Status
 
 _REMEMBERED: Final = 10_000
@@ -32,7 +33,12 @@ class DecisionLines(Observer):
         self._wall = wall
         self._reasons: OrderedDict[str, str] = OrderedDict()
 
-    def binding_ended(self, binding: Binding, problem: Status | None) -> None:
+    def binding_ended(
+        self,
+        queued: QueuedPod,  # noqa: ARG002
+        binding: Binding,
+        problem: Status | None,
+    ) -> None:
         pod = binding.cycle.pod
         if problem is not None:
             text = f"not bound to {binding.node_name}: {problem.message}"

@@ -87,14 +87,13 @@ class Bindings:
             self._fail(flight, problem)
         else:
             self._end(flight)
-        state.observers.binding_ended(binding, problem)
+        state.observers.binding_ended(flight.queued, binding, problem)
 
     def _end(self, flight: Flight) -> None:
         state = self._state
         binding = flight.binding
         info = binding.cycle.pod
         del state.flights[info.uid]
-        state.observers.pod_bound(flight.queued)
         note = f"Successfully assigned {info.key} to {binding.node_name}"
         state.tell(info, "Normal", "Scheduled", "Binding", note)
         state.note(info.key, "bound", about=binding.node_name)

@@ -4,7 +4,6 @@ Pods are routed by whether they are on a node and whether a profile of ours serv
 of cache change and wake-up is upstream's (engine spec section 13).
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from podium.api.devices import DeviceClass, ResourceClaim, ResourceSlice
@@ -69,17 +68,17 @@ class Intake:
         )
         cluster.put_node(node)
         if old is None:
-            self._wake(ClusterEvent(Resource.NODE, Action.ADD), None, node)
+            self._state.wake(ClusterEvent(Resource.NODE, Action.ADD), None, node)
         else:
             for event in node_changes(old, node):
-                self._wake(event, old, node)
+                self._state.wake(event, old, node)
 
     @transition
     def node_deleted(self, name: str) -> None:
         cluster = self._state.cluster
         if cluster.nodes.is_present(name):
             old = cluster.nodes.node(cluster.nodes.row(name))
-            self._wake(ClusterEvent(Resource.NODE, Action.DELETE), old, None)
+            self._state.wake(ClusterEvent(Resource.NODE, Action.DELETE), old, None)
             cluster.remove_node(name)
 
     # everything else
@@ -101,7 +100,7 @@ class Intake:
     def _object_event(self, action: Action, old: Any, new: Any) -> None:
         resource = self._resources.get(type(new if new is not None else old))
         if resource is not None:
-            self._wake(ClusterEvent(resource, action), old, new)
+            self._state.wake(ClusterEvent(resource, action), old, new)
 
     # pods
 
@@ -144,7 +143,7 @@ class Intake:
         state.note(key, "deleted")
         if pod.spec.node_name:
             state.cluster.remove_pod(info.uid)
-            self._wake(POD_DELETED, pod, None)
+            self._state.wake(POD_DELETED, pod, None)
         elif state.responsible(pod):
             self._pending_deleted(info)
 
@@ -153,7 +152,7 @@ class Intake:
             self._state.cluster.pod_groups.put(info)
             self._note_queued(self._state.queue.add(info))
             if self._gangs:
-                self._wake(PENDING_POD_ADDED, None, info.pod)
+                self._state.wake(PENDING_POD_ADDED, None, info.pod)
 
     def _note_queued(self, queued: QueuedPod) -> None:
         if queued.gating_plugin:
@@ -164,14 +163,14 @@ class Intake:
     def _became_assigned(self, info: PodInfo) -> None:
         state = self._state
         info = state.cluster.add(info)
-        self._wake(POD_ADDED, None, info.pod)
+        self._state.wake(POD_ADDED, None, info.pod)
         if state.responsible(info.pod):
             state.queue.delete(info)
 
     def _assigned_changed(self, old: Pod, info: PodInfo) -> None:
         self._state.cluster.update(info)
         for event in pod_changes(old, info.pod):
-            self._wake(event, old, info.pod)
+            self._state.wake(event, old, info.pod)
 
     def _pending_changed(self, old: Pod, info: PodInfo) -> None:
         state, pod = self._state, info.pod
@@ -186,7 +185,9 @@ class Intake:
             state.note_woken(state.queue.get(info.key), str(event), described(pod))
         nominated = old.status.nominated_node_name
         if nominated and nominated != pod.status.nominated_node_name:
-            self._wake(POD_DELETED, old, None, lambda other: other.priority <= before.priority)
+            self._state.wake(
+                POD_DELETED, old, None, lambda other: other.priority <= before.priority
+            )
 
     def _pending_deleted(self, info: PodInfo) -> None:
         state = self._state
@@ -195,7 +196,9 @@ class Intake:
         if state.cluster.is_assumed(info.uid):
             self._assumed_deleted(info)
         elif info.pod.status.nominated_node_name:
-            self._wake(POD_DELETED, info.pod, None, lambda other: other.priority <= info.priority)
+            self._state.wake(
+                POD_DELETED, info.pod, None, lambda other: other.priority <= info.priority
+            )
 
     def _assumed_deleted(self, info: PodInfo) -> None:
         """A pod that holds a node is going: end its wait, or forget it at once."""
@@ -205,16 +208,7 @@ class Intake:
         waiting = state.waiting.get(info.uid)
         if waiting is None or not waiting.reject("", "removed"):
             state.cluster.forget(info)
-        self._wake(POD_DELETED, assumed, None)
-
-    def _wake(
-        self,
-        event: ClusterEvent,
-        old: Any,
-        new: Any,
-        concerns: Callable[[PodInfo], bool] | None = None,
-    ) -> None:
-        self._state.wake(event, old, new, concerns)
+        self._state.wake(POD_DELETED, assumed, None)
 
 
 def _same_version(old: Pod, new: Pod) -> bool:

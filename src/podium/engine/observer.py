@@ -47,11 +47,10 @@ class Observer:
     def wait_ended(self, code: "Code", seconds: float) -> None:
         """A wait at Permit is over."""
 
-    def pod_bound(self, queued: "QueuedPod") -> None:
-        """A pod is bound."""
-
-    def binding_ended(self, binding: "Binding", problem: "Status | None") -> None:
-        """A binding cycle that the driver ran has ended; None: well."""
+    def binding_ended(
+        self, queued: "QueuedPod", binding: "Binding", problem: "Status | None"
+    ) -> None:
+        """A binding cycle that the driver ran has ended; None: the pod is bound."""
 
     def event_told(self, event: "Event") -> None:
         """There is an event that people are to read."""
@@ -122,17 +121,12 @@ class Observers(Observer):
             except Exception as problem:
                 self.on_error(each, problem)
 
-    def pod_bound(self, queued: "QueuedPod") -> None:
+    def binding_ended(
+        self, queued: "QueuedPod", binding: "Binding", problem: "Status | None"
+    ) -> None:
         for each in self._observers:
             try:
-                each.pod_bound(queued)
-            except Exception as problem:
-                self.on_error(each, problem)
-
-    def binding_ended(self, binding: "Binding", problem: "Status | None") -> None:
-        for each in self._observers:
-            try:
-                each.binding_ended(binding, problem)
+                each.binding_ended(queued, binding, problem)
             except Exception as broken:
                 self.on_error(each, broken)
 

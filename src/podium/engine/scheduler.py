@@ -177,23 +177,27 @@ class Engine:
         There is one cycle at a time. What the engine is told while it waits takes effect when it
         is over; a cycle that is closed before that puts its pod back into the queue.
         """
-        return self.transitions.enter_cycle(self._next())
+        cycle = self._next()
+        self.transitions.begin_cycle(cycle)
+        return cycle
 
     def _next(self) -> Asking[Attempt | None]:
-        self.bindings.look_at_waiting()
-        while (queued := self.queue.pop()) is not None:
-            info = queued.info
-            attempt: Attempt | None = None
-            if self._pod_groups is not None and info.pod.spec.scheduling_group is not None:
-                attempt = yield from self._try_group(self._pod_groups, queued)
-            elif self._skips(info):
-                self.queue.done(info.uid)
-            else:
-                attempt = yield from self._try(queued)
+        attempt: Attempt | None = None
+        try:
             self.bindings.look_at_waiting()
-            if attempt is not None:
-                return attempt
-        return None
+            while attempt is None and (queued := self.queue.pop()) is not None:
+                info = queued.info
+                if self._pod_groups is not None and info.pod.spec.scheduling_group is not None:
+                    attempt = yield from self._try_group(self._pod_groups, queued)
+                elif self._skips(info):
+                    self.queue.done(info.uid)
+                else:
+                    attempt = yield from self._try(queued)
+                self.bindings.look_at_waiting()
+        finally:
+            self.transitions.end_cycle()
+        self.transitions.check("Engine.schedule_next", attempt)
+        return attempt
 
     @transition
     def tick(self) -> None:
@@ -214,8 +218,8 @@ class Engine:
         info = queued.info
         try:
             profile = self.profile_of(info.pod)
-            decision, cycle = yield from self._cycle.run(info, profile)
-            attempt = self._attempt_of(profile, decision, cycle)
+            decision, cycle = yield from self._cycle.find_node(info, profile)
+            attempt = self._hold_node(profile, decision, cycle)
         except GeneratorExit:  # given up: the pod is retried without a word
             self.failures.handle(queued, rejected=False, message="", nominated_node=None)
             raise
@@ -334,10 +338,11 @@ class Engine:
     def schedule(self, info: PodInfo, ask: Asker | None = None) -> Attempt:
         """One attempt. On success the pod is assumed on its node until bound or undone."""
         profile = self.profile_of(info.pod)
-        decision, cycle = drive(self._cycle.run(info, profile), ask)
-        return self._attempt_of(profile, decision, cycle)
+        decision, cycle = drive(self._cycle.find_node(info, profile), ask)
+        return self._hold_node(profile, decision, cycle)
 
-    def _attempt_of(self, profile: Profile, decision: Decision, cycle: Cycle) -> Attempt:
+    def _hold_node(self, profile: Profile, decision: Decision, cycle: Cycle) -> Attempt:
+        self._cycle.hold_node(decision, cycle, profile)
         if decision.bound is None:
             return Attempt(decision, writes=cycle.writes)
         return Attempt(decision, self.state.binding(cycle, profile, decision.bound))

@@ -67,19 +67,11 @@ class SchedulingCycle:
         self._all_rows: npt.NDArray[np.intp] = np.zeros(0, dtype=np.intp)
         self._names_version = -1
 
-    def run(self, info: PodInfo, profile: Profile) -> Asking[tuple[Decision, Cycle]]:
-        """Find a node for a pod and assume it there; the decision tells how it went."""
-        started = self._clock()
-        decision, cycle = yield from self.find_node(info, profile)
-        if decision.chosen is not None:
-            self._reservations.assume_and_reserve(decision, cycle, profile, decision.chosen)
-        decision.durations_s["total"] = self._clock() - started
-        return decision, cycle
-
     def find_node(
         self, info: PodInfo, profile: Profile, group: PodGroupCycle | None = None
     ) -> Asking[tuple[Decision, Cycle]]:
         """Find a node for a pod, on its own or as a member of a group; nothing is held yet."""
+        started = self._clock()
         self._observer.search_started(info)
         decision = Decision(info, profile.name, self._node_names())
         cycle = Cycle(info, self._cluster)
@@ -90,8 +82,16 @@ class SchedulingCycle:
             decision.message = str(problem)
             decision.is_error = True
             decision.nominated_node = ""
+        decision.durations_s["total"] = self._clock() - started
         self._observer.search_ended(decision)
         return decision, cycle
+
+    def hold_node(self, decision: Decision, cycle: Cycle, profile: Profile) -> None:
+        """Assume the pod on the node that was found, if one was; the decision tells how it went."""
+        if decision.chosen is not None:
+            started = self._clock()
+            self._reservations.assume_and_reserve(decision, cycle, profile, decision.chosen)
+            decision.durations_s["total"] += self._clock() - started
 
     def _find_node(self, decision: Decision, cycle: Cycle, profile: Profile) -> Asking[None]:
         self._cluster.node_order()  # the snapshot: its order depends on when it is taken
@@ -107,46 +107,55 @@ class SchedulingCycle:
         outcome = decision.pre_filter = profile.run_pre_filters(cycle)
         filtering = self._clock()
         decision.durations_s["pre_filter"] = filtering - started
-        if outcome.status is None:
-            found = yield from self._filter(extenders, cycle, profile, outcome, diagnosis)
-        else:
+        found: Candidates | None = None
+        if outcome.status is not None:
             found = _NO_CANDIDATES
             _reject_by_pre_filter(diagnosis, outcome)
+        else:
+            diagnosis.rejectors |= outcome.narrowed_by
+            nominated = self._search.try_nominated(cycle, profile, diagnosis)
+            if nominated is not None:
+                found = Candidates(nominated)
+                if extenders is not None:
+                    found = yield from self._filter_nominated(extenders, found, diagnosis)
+        if found is None:
+            found = Candidates(self._search.find(cycle, profile, outcome, diagnosis))
+            if extenders is not None:
+                found = yield from self._filter_found(extenders, found, diagnosis)
         scoring = self._clock()
         decision.durations_s["filter"] = scoring - filtering
         if len(found) == 0:
             yield from self._post_filter(decision, cycle, profile, diagnosis)
             decision.durations_s["post_filter"] = self._clock() - scoring
             return
-        yield from self._choose(extenders, decision, cycle, profile, found)
+        totals = self._score(decision, cycle, profile, found)
+        if extenders is not None and totals is not None:
+            totals = yield from self._add_priorities(extenders, decision, found, totals)
+        self._choose(decision, totals)
         decision.durations_s["score"] = self._clock() - scoring
 
     def _consult(self, decision: Decision) -> Consultation | None:
         who = interested(self._extenders, decision.pod.pod)
         return Consultation(who, decision, self._cluster.nodes) if who else None
 
-    # filtering
+    # what extenders leave
 
-    def _filter(
-        self,
-        extenders: Consultation | None,
-        cycle: Cycle,
-        profile: Profile,
-        outcome: PreFilterOutcome,
-        diagnosis: Diagnosis,
+    def _filter_nominated(
+        self, extenders: Consultation, nominated: Candidates, diagnosis: Diagnosis
+    ) -> Asking[Candidates | None]:
+        """The nominated node if it is left. Otherwise, and after an error, all are looked at."""
+        try:
+            left = yield from extenders.filter(nominated, diagnosis)
+        except AttemptError:
+            left = _NO_CANDIDATES
+        if len(left):
+            return left
+        diagnosis.results.pop()  # plugins let it pass, and the search comes to it again
+        return None
+
+    def _filter_found(
+        self, extenders: Consultation, found: Candidates, diagnosis: Diagnosis
     ) -> Asking[Candidates]:
-        """Nodes that plugins and extenders accept; the nominated one alone if they accept that."""
-        diagnosis.rejectors |= outcome.narrowed_by
-        nominated = self._search.try_nominated(cycle, profile, diagnosis)
-        if nominated is not None:
-            if extenders is None:
-                return Candidates(nominated)
-            alone = yield from self._filter_nominated(extenders, nominated, diagnosis)
-            if len(alone):
-                return alone
-        found = Candidates(self._search.find(cycle, profile, outcome, diagnosis))
-        if extenders is None:
-            return found
         left = yield from extenders.filter(found, diagnosis)
         if len(left) != len(found):
             if not len(left):
@@ -154,17 +163,14 @@ class SchedulingCycle:
             diagnosis.rejectors.add(EXTENDER)
         return left
 
-    def _filter_nominated(
-        self, extenders: Consultation, row: Rows, diagnosis: Diagnosis
-    ) -> Asking[Candidates]:
-        """What is left of the nominated node. An error only means that all nodes are looked at."""
-        try:
-            left = yield from extenders.filter(Candidates(row), diagnosis)
-        except AttemptError:
-            left = _NO_CANDIDATES
-        if not len(left):
-            diagnosis.results.pop()  # plugins let it pass, and the search comes to it again
-        return left
+    def _add_priorities(
+        self, extenders: Consultation, decision: Decision, found: Candidates, totals: Totals
+    ) -> Asking[Totals]:
+        added, points = yield from extenders.prioritize(found)
+        if not added:
+            return totals
+        decision.scores = [*decision.scores, *added]
+        return Totals(totals.read() + points)
 
     # no node
 
@@ -187,34 +193,29 @@ class SchedulingCycle:
 
     # choosing
 
-    def _choose(
-        self,
-        extenders: Consultation | None,
-        decision: Decision,
-        cycle: Cycle,
-        profile: Profile,
-        found: Candidates,
-    ) -> Asking[None]:
+    def _score(
+        self, decision: Decision, cycle: Cycle, profile: Profile, found: Candidates
+    ) -> Totals | None:
+        """Weighted totals of the feasible nodes; None where there is nothing to compare."""
         named = found.names is not None
         feasible = self._rows_of(found, decision) if named else self._numbers(found.rows)
         decision.feasible = feasible
-        best: BestRows = feasible
-        if len(feasible) > 1 and (profile.score or self._extenders):
-            if found.returned is not None:
-                scored = score_returned_nodes(profile, cycle, found.returned)
-                decision.pre_score_skipped, decision.scores, total = scored
-                totals = Totals(total)
-            else:
-                rows = feasible if named else found.rows
-                decision.pre_score_skipped = profile.run_pre_scores(cycle, rows)
-                decision.scores, totals = profile.score_rows(cycle, rows)
-            if extenders is not None:
-                added, points = yield from extenders.prioritize(found)
-                if added:
-                    decision.scores = [*decision.scores, *added]
-                    totals = Totals(totals.read() + points)
+        if len(feasible) == 1 or not (profile.score or self._extenders):
+            return None
+        if found.returned is not None:
+            scored = score_returned_nodes(profile, cycle, found.returned)
+            decision.pre_score_skipped, decision.scores, total = scored
+            return Totals(total)
+        rows = feasible if named else found.rows
+        decision.pre_score_skipped = profile.run_pre_scores(cycle, rows)
+        decision.scores, totals = profile.score_rows(cycle, rows)
+        return totals
+
+    def _choose(self, decision: Decision, totals: Totals | None) -> None:
+        best: BestRows = decision.feasible
+        if totals is not None:
             decision.totals = totals.column
-            best = totals.best(feasible)
+            best = totals.best(decision.feasible)
         row = self._choice.pick(best, decision.node_names)
         decision.chosen = decision.node_names[row]
 

@@ -15,14 +15,10 @@ With `--validate`, the whole state is checked where a transition ends.
 
 from collections.abc import Callable, Generator
 from functools import partial, wraps
-from inspect import GEN_SUSPENDED, getgeneratorstate
+from inspect import GEN_CREATED, GEN_SUSPENDED, getgeneratorstate
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
-from podium.framework.asking import Asking
-
-T = TypeVar("T")
 P = ParamSpec("P")
-CYCLE = "Engine.schedule_next"
 
 
 class Validator(Protocol):
@@ -46,39 +42,42 @@ class Transitions:
         self._validator = validator
         self.free = False
 
-    def enter_cycle(self, cycle: Asking[T]) -> Asking[T]:
-        """A scheduling cycle as a transition; there is one at a time."""
-        if self._cycle is not None:
+    def begin_cycle(self, cycle: Generator[Any, Any, Any]) -> None:
+        """A scheduling cycle is a transition; there is one at a time."""
+        if self._cycle is not None and getgeneratorstate(self._cycle) != GEN_CREATED:
             raise RuntimeError("a scheduling cycle is under way; end or close it before the next")
         self._cycle = cycle
         self.free = False
-        self._depth += 1
+
+    def end_cycle(self) -> None:
+        """The cycle is over, or given up: what was deferred has its turn."""
         try:
-            result = yield from cycle
+            if self._deferred:
+                self.release()
         finally:
             self._cycle = None
             self.free = self._validator is None
-            try:
-                if self._deferred:
-                    self.release()
-            finally:
-                self._depth -= 1
+
+    def check(self, transition: str, *about: object) -> None:
+        """See whether the state can be, if somebody wants to know."""
         if self._validator is not None and self._depth == 0:
-            self._validator.check(CYCLE, result)
-        return result
+            self._validator.check(transition, *about)
 
     def enter(self, title: str, call: Callable[[], None], *about: object) -> None:
         """A call from outside that may not simply go through."""
-        if self._cycle is not None and getgeneratorstate(self._cycle) == GEN_SUSPENDED:
-            self.defer(partial(self.enter, title, call, *about))
+        cycle = GEN_CREATED if self._cycle is None else getgeneratorstate(self._cycle)
+        if cycle == GEN_SUSPENDED:
+            self.defer(call)
+            return
+        if cycle != GEN_CREATED:  # from within
+            call()
             return
         self._depth += 1
         try:
             call()
         finally:
             self._depth -= 1
-        if self._validator is not None and self._depth == 0:
-            self._validator.check(title, *about)
+        self.check(title, *about)
 
     def defer(self, call: Callable[[], None]) -> None:
         """Keep a call until the cycle is over."""

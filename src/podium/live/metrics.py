@@ -15,12 +15,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from podium.engine import Decision, Engine
+from podium.engine.binding_cycle import Binding
 from podium.engine.observer import Observer
 from podium.engine.post_filter import POST_FILTER_SKIPPED
 from podium.engine.preempting import PLUGIN as PREEMPTION
 from podium.framework.events import ClusterEvent
 from podium.framework.queued import QueuedPod
-from podium.framework.status import Code
+from podium.framework.status import Code, Status
 from podium.live import metric_definitions as known
 from podium.live.component_metrics import show_component
 from podium.live.engine_readings import show_engine
@@ -132,7 +133,14 @@ class SchedulerMetrics(Observer):
     def pod_failed(self, queued: QueuedPod, *, rejected: bool) -> None:
         self._ended(queued, "unschedulable" if rejected else "error")
 
-    def pod_bound(self, queued: QueuedPod) -> None:
+    def binding_ended(
+        self,
+        queued: QueuedPod,
+        binding: Binding,  # noqa: ARG002
+        problem: Status | None,
+    ) -> None:
+        if problem is not None:
+            return  # told as a failure
         self._ended(queued, "scheduled")
         count = queued.attempts
         self._pod_attempts.observe(count)

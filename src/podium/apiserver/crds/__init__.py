@@ -17,7 +17,7 @@
         .scale -> JsonObject | None                     paths of the scale subresource
 
 Contract: texts are upstream's (`apiextensions-apiserver`, `kube-openapi/pkg/validation`).
-Rules in CEL (`x-kubernetes-validations`) are evaluated, their cost is not estimated in advance;
+Rules in CEL (`x-kubernetes-validations`) are evaluated, and their cost is estimated in advance;
 conversion between versions is none (`strategy: None`): all versions show the same fields.
 """
 

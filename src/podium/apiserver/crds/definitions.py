@@ -6,8 +6,11 @@ from dataclasses import replace
 from typing import Final
 
 from podium.apiserver.crds.accepting import is_established
+from podium.apiserver.crds.allowances import TooManyChecks, bounded_checks
 from podium.apiserver.crds.defaults import fill_defaults
-from podium.apiserver.crds.expressions import compile_errors, has_rules
+from podium.apiserver.crds.patterns import MAX_INSTRUCTIONS, MAX_WORK, bounded_matching
+from podium.apiserver.crds.rule_costs import excess_of_rules, rule_cost_errors
+from podium.apiserver.crds.rule_tree import has_rules
 from podium.apiserver.crds.structural import Node, read_schema
 from podium.apiserver.crds.structural_rules import structural_errors, usage_errors
 from podium.apiserver.crds.values import problems
@@ -20,7 +23,7 @@ from podium.apiserver.field_errors import (
     required,
     too_many,
 )
-from podium.apiserver.json_values import JsonObject, copied
+from podium.apiserver.json_values import JsonObject, JsonValue, copied
 from podium.apiserver.validation.names import dns1035_problems, subdomain_problems
 from podium.apiserver.validation.object_meta import meta_errors, meta_of, meta_update_errors
 
@@ -67,7 +70,10 @@ def validate_definition(crd: JsonObject) -> list[FieldError]:
 
 
 def validate_definition_update(new: JsonObject, old: JsonObject) -> list[FieldError]:
-    errors = [*meta_update_errors(meta_of(new), meta_of(old)), *_spec_errors(new["spec"])]
+    errors = [
+        *meta_update_errors(meta_of(new), meta_of(old)),
+        *_spec_errors(new["spec"], old["spec"]),
+    ]
     spec, before = new["spec"], old["spec"]
     fixed = [("group",), ("names", "plural")]
     if is_established(old):
@@ -81,7 +87,17 @@ def validate_definition_update(new: JsonObject, old: JsonObject) -> list[FieldEr
     return errors
 
 
-def _spec_errors(spec: JsonObject) -> list[FieldError]:
+def _spec_errors(spec: JsonObject, before: JsonObject | None = None) -> list[FieldError]:
+    with bounded_matching(MAX_INSTRUCTIONS):
+        return _find_spec_errors(spec, _schemas(before or {}))
+
+
+def _schemas(spec: JsonObject) -> dict[str, JsonValue]:
+    """The schemas of a definition's versions by name."""
+    return {each.get("name") or "": each.get("schema") for each in spec.get("versions") or ()}
+
+
+def _find_spec_errors(spec: JsonObject, before: dict[str, JsonValue]) -> list[FieldError]:
     errors: list[FieldError] = []
     group = spec.get("group") or ""
     if not group:
@@ -99,13 +115,15 @@ def _spec_errors(spec: JsonObject) -> list[FieldError]:
     versions = spec.get("versions") or []
     if len(versions) > _MOST_VERSIONS:
         return [too_many("spec.versions", len(versions), _MOST_VERSIONS)]
+    if (excess := excess_of_rules(versions)) is not None:
+        return [excess]
     for index, version in enumerate(versions):
         if not (version.get("schema") or {}).get("openAPIV3Schema"):
             errors.append(required(f"spec.versions[{index}].schema.openAPIV3Schema"))
     shared = [part for part in _PARTS if len({repr(each.get(part)) for each in versions}) == 1]
     for index, version in enumerate(versions):
         errors += _version_errors(version, f"spec.versions[{index}]")
-        errors += _part_errors(version, _PARTS - set(shared), f"spec.versions[{index}]")
+        errors += _part_errors(version, _PARTS - set(shared), f"spec.versions[{index}]", before)
     names = [version.get("name") for version in versions]
     shown = [_shown(version, shared) for version in versions] if "versions" in spec else None
     if len(set(names)) != len(names):
@@ -118,7 +136,7 @@ def _spec_errors(spec: JsonObject) -> list[FieldError]:
         errors.append(invalid("spec.version", names[0] or "", ",".join(found)))
     errors += _names_errors(spec.get("names") or {})
     if versions:
-        errors += _part_errors(versions[0], set(shared), "spec")
+        errors += _part_errors(versions[0], set(shared), "spec", before)
     errors += _conversion_errors(spec.get("conversion") or {})
     if spec.get("preserveUnknownFields"):
         told = (
@@ -164,12 +182,16 @@ def _version_errors(version: JsonObject, path: str) -> Iterable[FieldError]:
         yield invalid(f"{path}.deprecationWarning", version["deprecationWarning"], told)
 
 
-def _part_errors(version: JsonObject, parts: AbstractSet[str], path: str) -> Iterable[FieldError]:
+def _part_errors(
+    version: JsonObject, parts: AbstractSet[str], path: str, before: dict[str, JsonValue]
+) -> Iterable[FieldError]:
     """Of some parts of a version; those that all versions have in common are told once."""
     schema = (version.get("schema") or {}).get("openAPIV3Schema")
     if schema and "schema" in parts:
         holder = "validation" if path == "spec" else "schema"  # upstream: its older name
-        yield from _schema_errors(schema, f"{path}.{holder}.openAPIV3Schema")
+        is_unchanged = before.get(version.get("name") or "") == version.get("schema")
+        place = f"{path}.{holder}.openAPIV3Schema"
+        yield from _schema_errors(schema, place, is_unchanged=is_unchanged)
     if "additionalPrinterColumns" in parts:
         for index, column in enumerate(version.get("additionalPrinterColumns") or ()):
             yield from _column_errors(column, f"{path}.additionalPrinterColumns[{index}]")
@@ -204,7 +226,7 @@ def _conversion_errors(conversion: JsonObject) -> Iterable[FieldError]:
             yield required("spec.conversion.conversionReviewVersions")
 
 
-def _schema_errors(schema: JsonObject, path: str) -> list[FieldError]:
+def _schema_errors(schema: JsonObject, path: str, *, is_unchanged: bool) -> list[FieldError]:
     errors: list[FieldError] = []
     if schema.get("nullable"):
         errors.append(forbidden(f"{path}.nullable", "nullable cannot be true at the root"))
@@ -212,9 +234,13 @@ def _schema_errors(schema: JsonObject, path: str) -> list[FieldError]:
     errors += structural
     used = usage_errors(schema, path)
     if not structural and not used:
-        errors += _default_errors(read_schema(schema), path)
+        try:
+            with bounded_matching(MAX_WORK), bounded_checks():
+                errors += _default_errors(read_schema(schema), path)
+        except TooManyChecks as problem:
+            return [*errors, forbidden(path, f"defaults: {problem}")]
         if has_rules(schema):
-            errors += compile_errors(schema, path)
+            errors += rule_cost_errors(schema, path, is_unchanged=is_unchanged)
     return errors + used
 
 

@@ -1,5 +1,7 @@
 """Lists that are sets or maps may not have the same item, or the same keys, twice."""
 
+from collections.abc import Hashable, Sequence
+
 from podium.apiserver.crds.structural import Node
 from podium.apiserver.field_errors import FieldError, duplicate, go_json, invalid
 from podium.apiserver.json_values import JsonValue
@@ -25,6 +27,16 @@ def repeated_items(value: JsonValue, node: Node | None, path: str = "") -> list[
         for index, item in enumerate(value):
             found += repeated_items(item, node.items, f"{path}[{index}]")
     return found
+
+
+def key_of_item(item: JsonValue, keys: Sequence[str]) -> Hashable:
+    """What tells an item of a list that is a map from all others."""
+    if not isinstance(item, dict):
+        return ""
+    values = [item.get(key) for key in keys]
+    if any(isinstance(value, (dict, list)) for value in values):
+        return go_json(values)
+    return tuple((value.__class__, value) for value in values)
 
 
 def _repeated_keys(value: list[JsonValue], node: Node, path: str) -> list[FieldError]:

@@ -1,47 +1,64 @@
-"""Regular expressions of schemas, which are written for Go and matched as Go matches them.
+"""Regular expressions of schemas, and how much matching one request may ask for.
 
-Whoever may create a definition chooses the expression, and whoever may create an object the text:
-with an expression that goes back and forth (`^(a+)+$`) a few letters would stop the server for
-good. RE2, the ancestor of Go's package, reads the same language and takes time in proportion to
-the text.
+Whoever may create a definition chooses the expressions, and whoever may create an object the
+texts. A character of text costs up to 20 nanoseconds for each instruction of an expression, so
+the instructions of a definition and the products of a validation are counted.
 """
 
-from functools import lru_cache
-from typing import Any, Final
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final
 
-import re2
+from podium.cel.patterns import PatternError, TooLarge, compile_pattern
 
-_OPTIONS: Final = re2.Options()
-_OPTIONS.log_errors = False
-_GO_WORDS: Final = {
-    "bad repetition operator": "invalid nested repetition operator",
-    "invalid perl operator": "invalid or unsupported Perl syntax",
-    "invalid repetition size": "invalid repeat count",
-    "missing )": "missing closing )",
-    "missing ]": "missing closing ]",
-    "no argument for repetition operator": "missing argument to repetition operator",
-}
+BadPattern = PatternError
+
+MAX_INSTRUCTIONS: Final = 200_000
+"""In the expressions of one definition."""
+MAX_WORK: Final = 20_000_000
+"""Characters times instructions in the validation of one object."""
+
+_REFUSED: Final = 20_000
+"""Instructions that compiling an expression takes until it is found to be too large."""
+
+_left: ContextVar[list[int] | None] = ContextVar("left", default=None)
 
 
-class BadPattern(ValueError):
-    """Not an expression; the text is Go's."""
+@contextmanager
+def bounded_matching(limit: int) -> Iterator[None]:
+    """Everything within shares an allowance: of work, or of instructions."""
+    token = _left.set([limit])
+    try:
+        yield
+    finally:
+        _left.reset(token)
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Whether the text has a part that the expression describes; raises BadPattern."""
-    return _compiled(pattern).search(text) is not None
+    """Whether the text has a part that the expression describes; raises BadPattern.
+
+    A text that is too long for what is left counts as one that does not match.
+    """
+    compiled = compile_pattern(pattern)
+    return _take(len(text) * compiled.instructions) and compiled.matches(text)
 
 
 def check_pattern(pattern: str) -> None:
-    """Raises BadPattern."""
-    _compiled(pattern)
-
-
-@lru_cache(maxsize=1024)
-def _compiled(pattern: str) -> Any:
+    """Raises BadPattern; once the allowance is used up, without compiling anything."""
     try:
-        return re2.compile(pattern, _OPTIONS)
-    except re2.error as problem:
-        what, _, where = problem.args[0].decode("utf-8", "replace").partition(": ")
-        told = _GO_WORDS.get(what, what)
-        raise BadPattern(f"error parsing regexp: {told}: `{where}`") from None
+        instructions = compile_pattern(pattern).instructions if _take(0) else 0
+    except TooLarge:
+        _take(_REFUSED)
+        raise
+    if not _take(instructions):
+        told = f"more than {MAX_INSTRUCTIONS} instructions in the expressions of a definition"
+        raise BadPattern(f"error parsing regexp: expression too large: {told}")
+
+
+def _take(amount: int) -> bool:
+    left = _left.get()
+    if left is None:
+        return amount <= MAX_WORK
+    left[0] -= amount
+    return left[0] >= 0

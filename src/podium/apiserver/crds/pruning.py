@@ -4,16 +4,23 @@ A null in a field that may not be null counts as absent; if the field has a defa
 until defaults are set. Metadata is no matter of the schema: it is read like that of every object.
 """
 
+from typing import Final
+
 from podium.api.go_quoting import quoted
 from podium.apiserver.crds.structural import EMBEDDED_FIELDS, Node
 from podium.apiserver.json_values import JsonObject, JsonValue, copied
 from podium.apiserver.schema.catalogue import notation
 from podium.apiserver.schema.decoding import reader_of
-from podium.apiserver.schema.problems import Decoded
+from podium.apiserver.schema.problems import Decoded, DecodeError
+
+MAX_VALUES: Final = 100_000
+"""Of one custom object: fields, entries and items."""
 
 
 def pruned(obj: JsonObject, root: Node) -> Decoded:
-    """A copy with known fields only; raises DecodeError for metadata that is none."""
+    """A copy with known fields only; raises DecodeError for metadata that is none, and for objects
+    of too many values: each is looked at several times."""
+    _check_count(obj)
     out: JsonObject = copied(obj)
     unknown: list[str] = []
     metadata = out.pop("metadata", None)
@@ -24,6 +31,19 @@ def pruned(obj: JsonObject, root: Node) -> Decoded:
         read = reader_of(notation().struct("meta", "ObjectMeta"))
         out["metadata"] = read(metadata, (None, "metadata", ""), problems)
     return Decoded(out, problems)
+
+
+def _check_count(obj: JsonObject) -> None:
+    pending: list[JsonValue] = [obj]
+    count = 0
+    while pending:
+        value = pending.pop()
+        count += len(value)
+        if count > MAX_VALUES:
+            told = f"exceeded max number of values ({MAX_VALUES})"
+            raise DecodeError(told, told)
+        inner = value.values() if isinstance(value, dict) else value
+        pending += (each for each in inner if isinstance(each, (dict, list)))
 
 
 def _prune(value: JsonValue, node: Node | None, path: str, unknown: list[str]) -> None:

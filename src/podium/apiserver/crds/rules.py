@@ -5,15 +5,19 @@ The same interface as that of the built-in kinds (`requests/rules.py`).
 
 from typing import Final
 
+from podium.apiserver import status_errors
+from podium.apiserver.crds.allowances import TooManyChecks, bounded_checks
 from podium.apiserver.crds.defaults import fill_defaults
-from podium.apiserver.crds.expressions import has_rules, rule_errors
+from podium.apiserver.crds.expressions import rule_errors
 from podium.apiserver.crds.list_items import repeated_items
+from podium.apiserver.crds.patterns import MAX_WORK, bounded_matching
 from podium.apiserver.crds.pruning import pruned
+from podium.apiserver.crds.rule_tree import build_rule_tree
 from podium.apiserver.crds.serving import schema_of_version, version_of
 from podium.apiserver.crds.shapes import custom_schema
-from podium.apiserver.crds.structural import read_schema
+from podium.apiserver.crds.structural import Node, read_schema
 from podium.apiserver.crds.values import problems
-from podium.apiserver.field_errors import FieldError, invalid
+from podium.apiserver.field_errors import FieldError, forbidden, invalid
 from podium.apiserver.json_values import JsonObject, JsonValue, copied
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.schema.problems import Decoded
@@ -30,7 +34,7 @@ class CustomRules:
         self._resource = resource
         written = schema_of_version(crd, resource.version)
         self._root = read_schema(written)
-        self._written = written if has_rules(written) else None
+        self._rules = build_rule_tree(written)
         subresources = version_of(crd, resource.version).get("subresources") or {}
         self._has_status = subresources.get("status") is not None
         self.scale: JsonObject | None = subresources.get("scale")
@@ -48,7 +52,11 @@ class CustomRules:
         return pruned(obj, self._root)
 
     def set_defaults(self, obj: JsonObject) -> None:
-        fill_defaults(obj, self._root)
+        try:
+            with bounded_checks():
+                fill_defaults(obj, self._root)
+        except TooManyChecks as problem:
+            raise status_errors.bad_request(str(problem)) from None
 
     def prepare_create(self, obj: JsonObject, now: str) -> None:
         del now
@@ -87,9 +95,10 @@ class CustomRules:
         errors = self._kind_errors(obj)
         if errors:
             return errors
+        found = _schema_problems(obj, self._root, "")
         errors = [
             *meta_errors(meta_of(obj), self._resource.namespaced, subdomain_problems),
-            *problems(obj, self._root, ""),
+            *found,
             *self._scale_errors(obj),
             *repeated_items(obj, self._root),
         ]
@@ -105,9 +114,9 @@ class CustomRules:
         if subresource == "status":
             status = self._root.properties.get("status")
             if status is not None and "status" in new:
-                errors += problems(new["status"], status, "status", old.get("status"))
+                errors += _schema_problems(new["status"], status, "status", old.get("status"))
         else:
-            errors += problems(new, self._root, "", old)
+            errors += _schema_problems(new, self._root, "", old)
         errors += self._scale_errors(new)
         if not repeated_items(old, self._root):
             errors += repeated_items(new, self._root)
@@ -116,9 +125,9 @@ class CustomRules:
     def _with_broken_rules(
         self, errors: list[FieldError], new: JsonObject, old: JsonObject | None
     ) -> list[FieldError]:
-        if self._written is None:
+        if self._rules is None:
             return errors
-        return errors + rule_errors(self._written, new, old, errors)
+        return errors + rule_errors(self._rules, new, old, errors)
 
     def _kind_errors(self, obj: JsonObject) -> list[FieldError]:
         errors = []
@@ -143,6 +152,14 @@ class CustomRules:
                 told = f"should be less than or equal to {_LARGEST_REPLICAS}"
                 errors.append(invalid(path, replicas, told))
         return errors
+
+
+def _schema_problems(value: JsonValue, node: Node, path: str, *old: JsonValue) -> list[FieldError]:
+    try:
+        with bounded_matching(MAX_WORK), bounded_checks():
+            return problems(value, node, path, *old)
+    except TooManyChecks as problem:
+        return [forbidden("<nil>", str(problem))]
 
 
 def _at(obj: JsonObject, path: str) -> JsonValue:

@@ -33,6 +33,8 @@ class Node:
     list_type: str = ""
     list_keys: tuple[str, ...] = ()
     map_type: str = ""
+    listed_texts: frozenset[str] = frozenset()
+    """The texts among the values that an `enum` allows."""
     conditions: JsonObject = field(default_factory=dict)
     """The schema as it was written."""
 
@@ -62,5 +64,6 @@ def read_schema(schema: JsonObject) -> Node:
         list_type=schema.get("x-kubernetes-list-type") or "",
         list_keys=tuple(schema.get("x-kubernetes-list-map-keys") or ()),
         map_type=schema.get("x-kubernetes-map-type") or "",
+        listed_texts=frozenset(each for each in schema.get("enum") or () if isinstance(each, str)),
         conditions=schema,
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from podium.apiserver.crds.patterns import BadPattern, check_pattern
+from podium.apiserver.crds.rule_costs import rule_form_errors
 from podium.apiserver.field_errors import FieldError, forbidden, invalid, not_supported, required
 from podium.apiserver.json_values import JsonObject, JsonValue
 
@@ -165,6 +166,7 @@ def usage_errors(schema: JsonValue, path: str) -> list[FieldError]:
         place = f"{path}.x-kubernetes-preserve-unknown-fields"
         errors.append(invalid(place, False, "must be true or undefined"))
     errors += _list_type_errors(schema, kind, path)
+    errors += rule_form_errors(schema, path)
     for place, inner in _inner_schemas(schema, path):
         errors += usage_errors(inner, place)
     return errors

@@ -6,10 +6,13 @@ checked again, so that a schema may become stricter than what is stored.
 """
 
 import math
+from collections.abc import Hashable
 from typing import Final
 
 from podium.api.go_quoting import quoted
+from podium.apiserver.crds.allowances import spend_checks
 from podium.apiserver.crds.formats import fits, is_known
+from podium.apiserver.crds.list_items import key_of_item
 from podium.apiserver.crds.patterns import matches
 from podium.apiserver.crds.structural import Node, read_schema
 from podium.apiserver.field_errors import (
@@ -36,10 +39,11 @@ def problems(value: JsonValue, node: Node, path: str, old: object = _MISSING) ->
     """Everything about a value that its schema does not allow."""
     if old is not _MISSING and old == value:
         return []
+    spend_checks(1)
     conditions = node.conditions
     found = _type_problems(value, node, path)
     if value is None:
-        return found + _listed_problems(value, conditions, path)
+        return found + _listed_problems(value, node, path)
     found += _combination_problems(value, conditions, path)
     if isinstance(value, str):
         found += _text_problems(value, conditions, path)
@@ -47,7 +51,7 @@ def problems(value: JsonValue, node: Node, path: str, old: object = _MISSING) ->
         found += _number_problems(value, node, path)
     elif isinstance(value, list):
         found += _list_problems(value, node, path, old)
-    found += _listed_problems(value, conditions, path)
+    found += _listed_problems(value, node, path)
     if isinstance(value, dict):
         found += _object_problems(value, node, path, old)
     return found
@@ -83,6 +87,7 @@ def _combination_problems(value: JsonValue, conditions: JsonObject, path: str) -
     found: list[FieldError] = []
     for name, least in (("anyOf", "at least one schema (anyOf)"), ("oneOf", "")):
         alternatives = conditions.get(name) or ()
+        spend_checks(3 * len(alternatives))
         results = [problems(value, read_schema(each), path) for each in alternatives]
         fitting = sum(1 for result in results if not result)
         if not results or fitting == 1 or (fitting and least):
@@ -91,6 +96,7 @@ def _combination_problems(value: JsonValue, conditions: JsonObject, path: str) -
         found.append(invalid(_NOWHERE, "", f"{quoted(path)} must validate {told}"))
         if not fitting:
             found += sorted(results, key=len)[0]
+    spend_checks(3 * len(conditions.get("allOf") or ()))
     everything = [
         problems(value, read_schema(each), path) for each in conditions.get("allOf") or ()
     ]
@@ -158,9 +164,12 @@ def _out_of_range(value: int | float, bound: int | float, words: str, path: str)
     return invalid(path, value, f"{path} in body should be {words} {go_value(shown)}")
 
 
-def _listed_problems(value: JsonValue, conditions: JsonObject, path: str) -> list[FieldError]:
-    allowed = conditions.get("enum")
-    if not allowed or any(each == value and _same_kind(each, value) for each in allowed):
+def _listed_problems(value: JsonValue, node: Node, path: str) -> list[FieldError]:
+    allowed = node.conditions.get("enum")
+    if not allowed or (isinstance(value, str) and value in node.listed_texts):
+        return []
+    spend_checks(len(allowed) // 5)
+    if any(each == value and _same_kind(each, value) for each in allowed):
         return []
     shown = [each if isinstance(each, str) else go_json(each) for each in allowed]
     return [not_supported(path, value, shown)]
@@ -175,7 +184,9 @@ def _list_problems(value: list[JsonValue], node: Node, path: str, old: object) -
     if node.items is not None:
         before = _by_keys(old, node)
         for index, item in enumerate(value):
-            earlier = before.get(_keys_of(item, node), _MISSING) if before else _MISSING
+            earlier: object = _MISSING
+            if before:
+                earlier = before.get(key_of_item(item, node.list_keys), _MISSING)
             found += problems(item, node.items, f"{path}[{index}]", earlier)
     least, most = node.conditions.get("minItems"), node.conditions.get("maxItems")
     if least is not None and len(value) < least:
@@ -186,17 +197,11 @@ def _list_problems(value: list[JsonValue], node: Node, path: str, old: object) -
     return found
 
 
-def _by_keys(old: object, node: Node) -> dict[str, JsonValue]:
+def _by_keys(old: object, node: Node) -> dict[Hashable, JsonValue]:
     """Items of the stored list by their keys; only lists that are maps have them."""
     if node.list_type != "map" or not isinstance(old, list):
         return {}
-    return {_keys_of(item, node): item for item in old}
-
-
-def _keys_of(item: JsonValue, node: Node) -> str:
-    if not isinstance(item, dict):
-        return ""
-    return go_json([item.get(key) for key in node.list_keys])
+    return {key_of_item(item, node.list_keys): item for item in old}
 
 
 def _object_problems(value: JsonObject, node: Node, path: str, old: object) -> list[FieldError]:
@@ -218,7 +223,9 @@ def _object_problems(value: JsonObject, node: Node, path: str, old: object) -> l
         if key in value:
             place = f"{path}.{key}" if path else key
             found += problems(value[key], below, place, before.get(key, _MISSING))
+    spend_checks((len(node.properties) + len(conditions.get("required") or ())) // 10)
     for key in conditions.get("required") or ():
         if key not in value:
+            spend_checks(1)
             found.append(required(f"{path}.{key}" if path else key))
     return found

@@ -169,13 +169,7 @@ class ResourceHandlers:
         if resource.kind == "Binding":
             return self._subresources.bind_by_body(request, target, call)
         call = call.with_options(query.write_options(request.parameters, "CreateOptions"))
-        read = taking.read_body(
-            resource.kind,
-            request.body,
-            object_type(request),
-            call,
-            needs_kind=resource.is_custom,
-        )
+        read = taking.read_body(resource, request.body, object_type(request), call)
         obj = taking.take(self._registry, resource, read, call)
         if self._reviews.answers(resource.kind):
             return json_response(self._reviews.answer(obj, call.user, call.now), 201)
@@ -185,13 +179,7 @@ class ResourceHandlers:
     def _update(self, request: Request, target: Target, resource: Resource, call: Call) -> Response:
         form = accepted(request.header(b"accept"))
         call = call.with_options(query.write_options(request.parameters, "UpdateOptions"))
-        read = taking.read_body(
-            resource.kind,
-            request.body,
-            object_type(request),
-            call,
-            needs_kind=resource.is_custom,
-        )
+        read = taking.read_body(resource, request.body, object_type(request), call)
         obj = taking.take(self._registry, resource, read, call)
         written = updating.update(
             self._registry,

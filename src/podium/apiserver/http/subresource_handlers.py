@@ -108,6 +108,6 @@ class SubresourceHandlers:
     ) -> tuple[JsonObject, Call]:
         """The object of a request of the schema's kind, and the call with its options."""
         call = call.with_options(query.write_options(request.parameters, kind))
-        read = taking.read_body(schema.kind, request.body, object_type(request), call)
+        read = taking.read_body(schema, request.body, object_type(request), call)
         taking.check_kind(self._registry, schema, read.value)
         return taking.take_as(schema, read, call), call

@@ -1,6 +1,6 @@
 """Protobuf as Kubernetes' Go clients speak it, read into JSON values and written from them.
 
-    decode(body) -> (kind, apiVersion, value)       raises WireError
+    decode(body) -> (kind, apiVersion, value)       raises WireError, UnknownKind
     encode(schema, value) -> bytes
     encode_list(schema, list) -> bytes
     encode_status(status) -> bytes
@@ -9,13 +9,21 @@ Since v1.32 kubectl's own creations and every typed Go client send their objects
 types come from the schemas; what only protobuf has, the number of each field, is in `numbers`.
 """
 
-from podium.apiserver.protobuf.envelope import MEDIA_TYPE, Enveloped, decode, encode, encode_list
+from podium.apiserver.protobuf.envelope import (
+    MEDIA_TYPE,
+    Enveloped,
+    UnknownKind,
+    decode,
+    encode,
+    encode_list,
+)
 from podium.apiserver.protobuf.statuses import encode_status
 from podium.apiserver.protobuf.wire import WireError
 
 __all__ = [
     "MEDIA_TYPE",
     "Enveloped",
+    "UnknownKind",
     "WireError",
     "decode",
     "encode",

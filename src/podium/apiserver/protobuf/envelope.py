@@ -3,8 +3,9 @@
 from typing import Final, NamedTuple
 
 from podium.apiserver.json_values import JsonObject
+from podium.apiserver.protobuf.message_numbers import fields_of_message
 from podium.apiserver.protobuf.reading import read_message
-from podium.apiserver.protobuf.wire import WireError, bytes_field, fields_of
+from podium.apiserver.protobuf.wire import FieldReader, WireError, bytes_field
 from podium.apiserver.protobuf.writing import write_message
 from podium.apiserver.schema import Schema, schema_of
 from podium.apiserver.schema.catalogue import notation
@@ -12,6 +13,8 @@ from podium.apiserver.schema.catalogue import notation
 MEDIA_TYPE: Final = "application/vnd.kubernetes.protobuf"
 _MAGIC: Final = b"k8s\x00"
 _OLDER: Final = {("policy", "v1beta1", "Eviction"): ("policy", "v1", "Eviction")}
+_OF_EVERY_GROUP: Final = frozenset({"DeleteOptions"})
+"""Kinds of `meta.k8s.io/v1` that Go's clients send under the version of what they act on."""
 
 
 class Enveloped(NamedTuple):
@@ -20,27 +23,52 @@ class Enveloped(NamedTuple):
     value: JsonObject
 
 
-def decode(body: bytes) -> Enveloped:
-    """The object in an envelope; one of an unknown kind has nothing but its kind."""
+class UnknownKind(Exception):
+    """There are no field numbers by which the message could be read."""
+
+    def __init__(self, kind: str, api_version: str) -> None:
+        super().__init__(kind, api_version)
+        self.kind = kind
+        self.api_version = api_version
+
+
+def decode(body: bytes, kind: str = "", api_version: str = "") -> Enveloped:
+    """The object in an envelope; `kind` and `api_version` hold where it does not say its own.
+
+    Raises WireError, or UnknownKind: a message that cannot be read never passes for an empty one.
+    """
     if not body.startswith(_MAGIC):
         raise WireError(
             "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"
         )
-    kind = api_version = ""
-    message = b""
-    for number, found in fields_of(body[len(_MAGIC) :]):
-        if number == 1 and isinstance(found, bytes):
-            names = {place: text for place, text in fields_of(found) if isinstance(text, bytes)}
-            api_version = names.get(1, b"").decode("utf-8", "replace")
-            kind = names.get(2, b"").decode("utf-8", "replace")
-        elif number == 2 and isinstance(found, bytes):
+    reader = FieldReader()
+    message = memoryview(b"")
+    for number, found in reader.fields_of(memoryview(body)[len(_MAGIC) :]):
+        if number == 1 and isinstance(found, memoryview):
+            names = {
+                place: str(text, "utf-8", "replace")
+                for place, text in reader.fields_of(found)
+                if isinstance(text, memoryview)
+            }
+            api_version = names.get(1) or api_version
+            kind = names.get(2) or kind
+        elif number == 2 and isinstance(found, memoryview):
             message = found
+    root = _schema(kind, api_version).root
+    return Enveloped(kind, api_version, read_message(root, message, reader))
+
+
+def _schema(kind: str, api_version: str) -> Schema:
     group, _, version = api_version.rpartition("/")
+    if kind in _OF_EVERY_GROUP:
+        group, version = "meta.k8s.io", "v1"
     try:
         schema = schema_of(*_OLDER.get((group, version, kind), (group, version, kind)))
     except KeyError:
-        return Enveloped(kind, api_version, {})
-    return Enveloped(kind, api_version, read_message(schema.root, message))
+        raise UnknownKind(kind, api_version) from None
+    if not fields_of_message(schema.root.group, schema.root.name):
+        raise UnknownKind(kind, api_version)
+    return schema
 
 
 def encode(schema: Schema, value: JsonObject) -> bytes:

@@ -15,34 +15,40 @@ import msgspec
 
 from podium.apiserver.json_values import JsonObject, JsonValue
 from podium.apiserver.protobuf.message_numbers import fields_of_message
-from podium.apiserver.protobuf.wire import WireError, fields_of, signed
+from podium.apiserver.protobuf.wire import MAX_MESSAGE_DEPTH, FieldReader, Found, WireError, signed
 from podium.apiserver.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 
-Read = Callable[[int | bytes], JsonValue]
+Read = Callable[[Found, FieldReader], JsonValue]
 
 
-def read_message(struct_: Struct, data: bytes) -> JsonObject:
+def read_message(struct_: Struct, data: memoryview, reader: FieldReader) -> JsonObject:
     value: JsonObject = {}
-    _read_into(value, struct_, struct_.name, data)
+    reader.depth += 1
+    if reader.depth > MAX_MESSAGE_DEPTH:
+        raise WireError("exceeded max depth")
+    _read_into(value, struct_, struct_.name, data, reader)
+    reader.depth -= 1
     return value
 
 
-def _read_into(value: JsonObject, struct_: Struct, message: str, data: bytes) -> None:
+def _read_into(
+    value: JsonObject, struct_: Struct, message: str, data: memoryview, reader: FieldReader
+) -> None:
     plans = _plans(struct_, message)
-    for number, found in fields_of(data):
+    for number, found in reader.fields_of(data):
         plan = plans.get(number)
         if plan is None:
             continue
         name, shape, inline = plan
         if inline:
-            _read_into(value, struct_, inline, _bytes(found))
+            _read_into(value, struct_, inline, _bytes(found), reader)
         elif isinstance(shape, ListOf):
-            value.setdefault(name, []).append(_read(shape.item, found))
+            value.setdefault(name, []).append(_read(shape.item, found, reader))
         elif isinstance(shape, MapOf):
-            key, item = _entry(shape, _bytes(found))
+            key, item = _entry(shape, _bytes(found), reader)
             value.setdefault(name, {})[key] = item
         else:
-            value[name] = _read(shape, found)
+            value[name] = _read(shape, found, reader)
 
 
 @cache
@@ -56,29 +62,29 @@ def _plans(struct_: Struct, message: str) -> dict[int, tuple[str, Shape | None, 
     return plans
 
 
-def _read(shape: Shape | None, found: int | bytes) -> JsonValue:
+def _read(shape: Shape | None, found: Found, reader: FieldReader) -> JsonValue:
     match shape:
         case Struct():
-            return read_message(shape, _bytes(found))
+            return read_message(shape, _bytes(found), reader)
         case Scalar():
-            return _SCALARS[shape.form](found)
+            return _SCALARS[shape.form](found, reader)
         case AnyValue():
-            return _any(found)
+            return _any(found, reader)
         case ListOf():  # a list inside a map is a message with items
-            return [_read(shape.item, item) for _, item in fields_of(_bytes(found))]
+            return [_read(shape.item, item, reader) for _, item in reader.fields_of(_bytes(found))]
         case _:
             raise WireError("unexpected shape")
 
 
-def _entry(shape: MapOf, data: bytes) -> tuple[str, JsonValue]:
+def _entry(shape: MapOf, data: memoryview, reader: FieldReader) -> tuple[str, JsonValue]:
     key: str = ""
-    item: int | bytes | None = None
-    for number, found in fields_of(data):
+    item: Found | None = None
+    for number, found in reader.fields_of(data):
         if number == 1:
-            key = _text(found)
+            key = _text(found, reader)
         elif number == 2:
             item = found
-    return key, _zero(shape.value) if item is None else _read(shape.value, item)
+    return key, _zero(shape.value) if item is None else _read(shape.value, item, reader)
 
 
 def _zero(shape: Shape) -> JsonValue:
@@ -87,26 +93,26 @@ def _zero(shape: Shape) -> JsonValue:
     return [] if isinstance(shape, ListOf) else {}
 
 
-def _bytes(found: int | bytes) -> bytes:
+def _bytes(found: Found) -> memoryview:
     if isinstance(found, int):
         raise WireError("wrong wireType")
     return found
 
 
-def _number(found: int | bytes) -> int:
-    if isinstance(found, bytes):
+def _number(found: Found, _: FieldReader) -> int:
+    if isinstance(found, memoryview):
         raise WireError("wrong wireType")
     return signed(found)
 
 
-def _text(found: int | bytes) -> str:
+def _text(found: Found, _: FieldReader) -> str:
     try:
-        return _bytes(found).decode()
+        return str(_bytes(found), "utf-8")
     except UnicodeDecodeError:
         raise WireError("string is not valid UTF-8") from None
 
 
-def _float(found: int | bytes) -> float:
+def _float(found: Found, _: FieldReader) -> float:
     data = _bytes(found)
     if len(data) != 8:
         raise WireError("wrong wireType")
@@ -114,34 +120,34 @@ def _float(found: int | bytes) -> float:
     return value
 
 
-def _base64(found: int | bytes) -> str:
+def _base64(found: Found, _: FieldReader) -> str:
     return base64.b64encode(_bytes(found)).decode()
 
 
-def _quantity(found: int | bytes) -> str:
-    for number, value in fields_of(_bytes(found)):
+def _quantity(found: Found, reader: FieldReader) -> str:
+    for number, value in reader.fields_of(_bytes(found)):
         if number == 1:
-            return _text(value) or "0"
+            return _text(value, reader) or "0"
     return "0"
 
 
-def _moment(found: int | bytes) -> tuple[int, int] | None:
+def _moment(found: Found, reader: FieldReader) -> tuple[int, int] | None:
     seconds = nanos = None
-    for number, value in fields_of(_bytes(found)):
+    for number, value in reader.fields_of(_bytes(found)):
         if number == 1:
-            seconds = _number(value)
+            seconds = _number(value, reader)
         elif number == 2:
-            nanos = _number(value)
+            nanos = _number(value, reader)
     return None if seconds is None and nanos is None else (seconds or 0, nanos or 0)
 
 
-def _time(found: int | bytes) -> str | None:
-    moment = _moment(found)
+def _time(found: Found, reader: FieldReader) -> str | None:
+    moment = _moment(found, reader)
     return None if moment is None else _datetime(moment[0]).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _micro_time(found: int | bytes) -> str | None:
-    moment = _moment(found)
+def _micro_time(found: Found, reader: FieldReader) -> str | None:
+    moment = _moment(found, reader)
     if moment is None:
         return None
     return f"{_datetime(moment[0]):%Y-%m-%dT%H:%M:%S}.{moment[1] // 1000:06d}Z"
@@ -154,13 +160,15 @@ def _datetime(seconds: int) -> datetime:
         raise WireError("time out of range") from None
 
 
-def _int_or_string(found: int | bytes) -> int | str:
-    parts = dict(fields_of(_bytes(found)))
-    return _text(parts.get(3, b"")) if parts.get(1, 0) == 1 else _number(parts.get(2, 0))
+def _int_or_string(found: Found, reader: FieldReader) -> int | str:
+    parts = dict(reader.fields_of(_bytes(found)))
+    if parts.get(1, 0) == 1:
+        return _text(parts.get(3, memoryview(b"")), reader)
+    return _number(parts.get(2, 0), reader)
 
 
-def _any(found: int | bytes) -> JsonValue:
-    for number, value in fields_of(_bytes(found)):
+def _any(found: Found, reader: FieldReader) -> JsonValue:
+    for number, value in reader.fields_of(_bytes(found)):
         if number == 1:
             try:
                 return msgspec.json.decode(_bytes(value))
@@ -171,7 +179,7 @@ def _any(found: int | bytes) -> JsonValue:
 
 _SCALARS: Final[dict[Form, Read]] = {
     Form.STRING: _text,
-    Form.BOOL: lambda found: _number(found) != 0,
+    Form.BOOL: lambda found, reader: _number(found, reader) != 0,
     Form.INT32: _number,
     Form.INT64: _number,
     Form.FLOAT: _float,

@@ -35,31 +35,39 @@ _META_SCHEME: Final = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/
 _NO_KIND: Final = "couldn't get version/kind; json parse error: "
 _FROM_YAML: Final = "error converting YAML to JSON: "
 _DELETE_OPTIONS: Final = "DeleteOptions"
+_NO_MESSAGE: Final = (
+    "object *unstructured.Unstructured does not implement the protobuf marshalling interface and"
+    " cannot be encoded to a protobuf message"
+)
+"""What upstream says of custom objects, for which there are no messages."""
 _INTERNAL_PACKAGES: Final = {"": "core", "events.k8s.io": "core"}
 _LIST: Final = "List"
 _OF_SEVERAL_VERSIONS: Final = ("CustomResourceDefinition", "Event")
 _OLDER: Final = {"Eviction": ("policy/v1beta1",)}
 
 
-def read_body(
-    kind: str, body: bytes, media_type: str, call: Call, *, needs_kind: bool = False
-) -> Read:
+def read_body(wanted: Resource | Schema, body: bytes, media_type: str, call: Call) -> Read:
     """The value of a body that should hold an object of a kind; custom ones have to say it."""
+    is_custom = isinstance(wanted, Resource) and wanted.is_custom
     try:
-        read = _read(body, media_type, call)
-        if needs_kind and not read.value.get("kind"):
+        read = _read(body, media_type, call, wanted.kind, wanted.api_version)
+        if is_custom and not read.value.get("kind"):
             raise Unreadable(f"Object 'Kind' is missing in '{body.decode('utf-8', 'replace')}'")
         return read
     except Unreadable as problem:
         raise status_errors.bad_request(
-            f"the object provided is unrecognized (must be of type {kind}): {problem}"
+            f"the object provided is unrecognized (must be of type {wanted.kind}): {problem}"
             f" ({_summary(body)})"
         ) from None
+    except protobuf.UnknownKind as unknown:
+        why = _NO_MESSAGE if is_custom else _not_registered(unknown.kind, unknown.api_version)
+        version = unknown.api_version.rpartition("/")[2]
+        raise not_handled(unknown.kind, version, wanted.kind, why) from None
 
 
-def _read(body: bytes, media_type: str, call: Call) -> Read:
+def _read(body: bytes, media_type: str, call: Call, kind: str, api_version: str) -> Read:
     if media_type == protobuf.MEDIA_TYPE:
-        return _read_protobuf(body)
+        return _read_protobuf(body, kind, api_version)
     try:
         if media_type == JSON:
             read = read_json(body, find_duplicates=call.options.field_validation != IGNORE)
@@ -81,9 +89,9 @@ def _read(body: bytes, media_type: str, call: Call) -> Read:
     return Read(value or {}, read.duplicates)
 
 
-def _read_protobuf(body: bytes) -> Read:
+def _read_protobuf(body: bytes, kind: str, api_version: str) -> Read:
     try:
-        kind, api_version, value = protobuf.decode(body)
+        kind, api_version, value = protobuf.decode(body, kind, api_version)
     except protobuf.WireError as problem:
         raise Unreadable(str(problem)) from None
     check_size(value)
@@ -94,13 +102,15 @@ def take_delete_options(body: bytes, media_type: str, call: Call) -> JsonObject:
     """The options in the body of a deletion; upstream tells their mistakes without a frame."""
     schema = schema_of("meta.k8s.io", "v1", _DELETE_OPTIONS)
     try:
-        value = _read(body, media_type, call).value
+        value = _read(body, media_type, call, schema.kind, schema.api_version).value
         kind = value.get("kind") or _DELETE_OPTIONS
         if kind != _DELETE_OPTIONS:
-            api_version = value.get("apiVersion") or "v1"
-            raise status_errors.bad_request(_not_registered(kind, api_version, _META_SCHEME))
+            raise protobuf.UnknownKind(kind, value.get("apiVersion") or "v1")
         named = {**value, "kind": schema.kind, "apiVersion": schema.api_version}
         return decode(named, schema).value
+    except protobuf.UnknownKind as unknown:
+        why = _not_registered(unknown.kind, unknown.api_version, _META_SCHEME)
+        raise status_errors.bad_request(why) from None
     except (Unreadable, DecodeError) as problem:
         why = problem.message if isinstance(problem, DecodeError) else str(problem)
         raise status_errors.bad_request(why) from None

@@ -276,6 +276,8 @@ def _check_selectors(errors: Errors, selectors: list[JsonObject], path: str) -> 
         problem = _expression_problem(expression)
         if problem:
             errors.append(invalid(f"{at}.expression", expression, problem))
+        elif _is_too_complex(expression):
+            errors.append(forbidden(f"{at}.expression", "too complex, exceeds cost limit"))
 
 
 @cache_short_texts(1024)
@@ -287,6 +289,14 @@ def _expression_problem(expression: str) -> str:
     except CompileError as error:
         return str(error).replace("expecting an expression", f"expecting {_STARTS_OF_EXPRESSIONS}")
     return ""
+
+
+def _is_too_complex(expression: str) -> bool:
+    """Whether testing one device may cost more than any evaluation is allowed to."""
+    from podium.cel import compile_selector
+    from podium.cel.evaluation import COST_LIMIT
+
+    return compile_selector(expression).max_cost > COST_LIMIT
 
 
 def _check_constraint(

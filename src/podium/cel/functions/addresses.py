@@ -3,7 +3,7 @@
 import ipaddress
 
 from podium.cel.errors import CelError
-from podium.cel.functions.operators import text_cost
+from podium.cel.functions.charges import parsing
 from podium.cel.library import Functions
 from podium.cel.values import Opaque
 
@@ -70,12 +70,12 @@ def _parse_cidr(text: str) -> Cidr:
     return Cidr(ip.address, int(length))
 
 
-@_define("ip(string) -> ip", cost=text_cost)
+@_define("ip(string) -> ip", cost=parsing)
 def _ip(text: str) -> Ip:
     return _parse_ip(text)
 
 
-@_define("isIP(string) -> bool", cost=text_cost)
+@_define("isIP(string) -> bool", cost=parsing)
 def _is_ip(text: str) -> bool:
     try:
         _parse_ip(text)
@@ -84,7 +84,7 @@ def _is_ip(text: str) -> bool:
     return True
 
 
-@_define("ip.isCanonical(string) -> bool", cost=text_cost)
+@_define("ip.isCanonical(string) -> bool", cost=parsing)
 def _is_canonical(text: str) -> bool:
     return str(_parse_ip(text).address) == text
 
@@ -135,12 +135,12 @@ def _is_global_unicast(ip: Ip) -> bool:
     )
 
 
-@_define("cidr(string) -> cidr", cost=text_cost)
+@_define("cidr(string) -> cidr", cost=parsing)
 def _cidr(text: str) -> Cidr:
     return _parse_cidr(text)
 
 
-@_define("isCIDR(string) -> bool", cost=text_cost)
+@_define("isCIDR(string) -> bool", cost=parsing)
 def _is_cidr(text: str) -> bool:
     try:
         _parse_cidr(text)
@@ -159,7 +159,7 @@ def _contains_ip(cidr: Cidr, ip: Ip) -> bool:
     return cidr.holds(ip.address)
 
 
-@_define("(cidr).containsIP(string) -> bool", cost=text_cost)
+@_define("(cidr).containsIP(string) -> bool", cost=parsing)
 def _contains_ip_text(cidr: Cidr, text: str) -> bool:
     return cidr.holds(_parse_ip(text).address)
 
@@ -169,7 +169,7 @@ def _contains_cidr(outer: Cidr, inner: Cidr) -> bool:
     return outer.prefix <= inner.prefix and outer.holds(inner.address)
 
 
-@_define("(cidr).containsCIDR(string) -> bool", cost=text_cost)
+@_define("(cidr).containsCIDR(string) -> bool", cost=parsing)
 def _contains_cidr_text(outer: Cidr, text: str) -> bool:
     return _contains_cidr(outer, _parse_cidr(text))
 

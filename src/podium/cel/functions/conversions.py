@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 from podium.cel.errors import CelError, unreadable
+from podium.cel.functions.charges import converting, parsing, reading
 from podium.cel.functions.moments import (
     duration_text,
     parse_duration,
@@ -12,7 +13,6 @@ from podium.cel.functions.moments import (
     timestamp_of_seconds,
     timestamp_text,
 )
-from podium.cel.functions.operators import text_cost
 from podium.cel.library import Functions
 from podium.cel.values import (
     INT64_MAX,
@@ -27,6 +27,7 @@ from podium.cel.values import (
 )
 
 CONVERSIONS = Functions()
+_MAX_DIGITS = 20
 _define = CONVERSIONS.define
 
 _INT = re.compile(r"[+-]?[0-9]+")
@@ -57,6 +58,15 @@ def _bool(value: Any) -> bool:
     raise unreadable("bool")
 
 
+def bounded_int(digits: str) -> int | None:
+    """The number that digits spell; None if it is far too large for 64 bits.
+
+    Python takes quadratic time for long ones, and refuses the longest with an error of its own.
+    """
+    significant = digits.lstrip("+-").lstrip("0")
+    return int(digits) if len(significant) <= _MAX_DIGITS and len(digits) <= 4_000 else None
+
+
 @_define(
     "int(int) -> int",
     "int(uint) -> int",
@@ -64,13 +74,14 @@ def _bool(value: Any) -> bool:
     "int(string) -> int",
     "int(timestamp) -> int",
     "int(duration) -> int",
+    cost=converting,
 )
 def _int(value: Any) -> int:
     match value:
         case str():
-            if _INT.fullmatch(value) is None or not INT64_MIN <= int(value) <= INT64_MAX:
+            number = bounded_int(value) if _INT.fullmatch(value) else None
+            if number is None or not INT64_MIN <= number <= INT64_MAX:
                 raise unreadable("int")
-            number = int(value)
         case Timestamp():
             return value.nanos // NANOS
         case Duration():
@@ -91,12 +102,14 @@ def _int(value: Any) -> int:
     "uint(int) -> uint",
     "uint(double) -> uint",
     "uint(string) -> uint",
+    cost=converting,
 )
 def _uint(value: Any) -> Uint:
     if isinstance(value, str):
-        if _UINT.fullmatch(value) is None or int(value) > UINT64_MAX:
+        number = bounded_int(value) if _UINT.fullmatch(value) else None
+        if number is None or number > UINT64_MAX:
             raise unreadable("uint")
-        value = int(value)
+        value = number
     elif isinstance(value, float):
         if math.isnan(value) or not 0.0 <= value < 2.0**64:
             raise CelError("unsigned integer overflow")
@@ -111,6 +124,7 @@ def _uint(value: Any) -> Uint:
     "double(int) -> double",
     "double(uint) -> double",
     "double(string) -> double",
+    cost=converting,
 )
 def _double(value: Any) -> float:
     if isinstance(value, str):
@@ -131,7 +145,7 @@ def _double(value: Any) -> float:
     "string(bytes) -> string",
     "string(timestamp) -> string",
     "string(duration) -> string",
-    cost=text_cost,
+    cost=parsing,
 )
 def _string(value: Any) -> str:
     match value:
@@ -154,12 +168,12 @@ def _string(value: Any) -> str:
             return str(int(value))
 
 
-@_define("bytes(bytes) -> bytes", "bytes(string) -> bytes", cost=text_cost)
+@_define("bytes(bytes) -> bytes", "bytes(string) -> bytes", cost=reading)
 def _bytes(value: Any) -> bytes:
     return value.encode() if isinstance(value, str) else bytes(value)
 
 
-@_define("timestamp(timestamp) -> timestamp", "timestamp(string) -> timestamp")
+@_define("timestamp(timestamp) -> timestamp", "timestamp(string) -> timestamp", cost=parsing)
 def _timestamp(value: Any) -> Timestamp:
     return value if isinstance(value, Timestamp) else parse_timestamp(value)
 
@@ -169,7 +183,7 @@ def _timestamp_of(seconds: int) -> Timestamp:
     return timestamp_of_seconds(seconds)
 
 
-@_define("duration(duration) -> duration", "duration(string) -> duration")
+@_define("duration(duration) -> duration", "duration(string) -> duration", cost=parsing)
 def _duration(value: Any) -> Duration:
     return value if isinstance(value, Duration) else parse_duration(value)
 

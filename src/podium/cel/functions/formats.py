@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable
 
 from podium.cel.errors import CelError
+from podium.cel.functions.charges import parsing
 from podium.cel.functions.moments import parse_timestamp
-from podium.cel.functions.operators import text_cost
 from podium.cel.functions.urls import is_url
 from podium.cel.library import Functions
 from podium.cel.values import NONE, Opaque, Optional, some
@@ -155,7 +155,7 @@ def _named(name: str) -> Optional:
     return NONE if problems is None else some(NamedFormat(name, problems))
 
 
-@FORMATS.define("(namedFormat).validate(string) -> optional<list<string>>", cost=text_cost)
+@FORMATS.define("(namedFormat).validate(string) -> optional<list<string>>", cost=parsing)
 def _validate(named: NamedFormat, value: str) -> Optional:
     problems = named.problems(value)
     return some(problems) if problems else NONE

@@ -5,6 +5,15 @@ from typing import Any
 
 from podium.cel.errors import CelError, cost_exceeded
 from podium.cel.evaluation import COST_LIMIT
+from podium.cel.functions.charges import (
+    comparing_all,
+    flattening,
+    making_list,
+    pairing,
+    pairing_twice,
+    sized,
+    traversing,
+)
 from podium.cel.functions.operators import (
     checked_duration,
     checked_int,
@@ -15,33 +24,22 @@ from podium.cel.ordering import less, sorted_by_keys
 from podium.cel.values import Duration, Uint, contains, equal, not_equal
 
 LISTS = Functions()
+ATTRIBUTE_LISTS = Functions()
 _define = LISTS.define
 
 _MOST_ATTRIBUTE_VALUES = 48
 _ORDERED = ("int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes")
 
 
-def _length(*values: Any) -> int:
-    return max(1, sum(len(v) for v in values if isinstance(v, list)))
-
-
-def _product_of_self(values: list[Any], *_: Any) -> int:
-    return max(1, len(values) ** 2)
-
-
-def _product(first: Any, second: Any, *_: Any) -> int:
-    return max(1, len(first) * len(second))
-
-
 # Kubernetes' lists
 
 
-@_define(*(f"(list<{kind}>).isSorted() -> bool" for kind in _ORDERED), cost=_length)
+@_define(*(f"(list<{kind}>).isSorted() -> bool" for kind in _ORDERED), cost=traversing)
 def _is_sorted(values: list[Any]) -> bool:
     return not any(less(b, a) for a, b in pairwise(values))
 
 
-@_define("(list<int>).sum() -> int", cost=_length)
+@_define("(list<int>).sum() -> int", cost=traversing)
 def _sum_int(values: list[int]) -> int:
     total = 0
     for value in values:
@@ -49,7 +47,7 @@ def _sum_int(values: list[int]) -> int:
     return total
 
 
-@_define("(list<uint>).sum() -> uint", cost=_length)
+@_define("(list<uint>).sum() -> uint", cost=traversing)
 def _sum_uint(values: list[Uint]) -> Uint:
     total = Uint(0)
     for value in values:
@@ -57,7 +55,7 @@ def _sum_uint(values: list[Uint]) -> Uint:
     return total
 
 
-@_define("(list<double>).sum() -> double", cost=_length)
+@_define("(list<double>).sum() -> double", cost=traversing)
 def _sum_double(values: list[float]) -> float:
     total = 0.0
     for value in values:
@@ -65,12 +63,12 @@ def _sum_double(values: list[float]) -> float:
     return total
 
 
-@_define("(list<duration>).sum() -> duration", cost=_length)
+@_define("(list<duration>).sum() -> duration", cost=traversing)
 def _sum_duration(values: list[Duration]) -> Duration:
     return checked_duration(sum(value.nanos for value in values))
 
 
-@_define(*(f"(list<{kind}>).min() -> {kind}" for kind in _ORDERED), cost=_length)
+@_define(*(f"(list<{kind}>).min() -> {kind}" for kind in _ORDERED), cost=traversing)
 def _min(values: list[Any]) -> Any:
     if not values:
         raise CelError("min called on empty list")
@@ -81,7 +79,7 @@ def _min(values: list[Any]) -> Any:
     return smallest
 
 
-@_define(*(f"(list<{kind}>).max() -> {kind}" for kind in _ORDERED), cost=_length)
+@_define(*(f"(list<{kind}>).max() -> {kind}" for kind in _ORDERED), cost=traversing)
 def _max(values: list[Any]) -> Any:
     if not values:
         raise CelError("max called on empty list")
@@ -92,12 +90,12 @@ def _max(values: list[Any]) -> Any:
     return largest
 
 
-@_define("(list<T>).indexOf(T) -> int", cost=_length)
+@_define("(list<T>).indexOf(T) -> int", cost=traversing)
 def _index_of(values: list[Any], wanted: Any) -> int:
     return next((i for i, value in enumerate(values) if equal(value, wanted)), -1)
 
 
-@_define("(list<T>).lastIndexOf(T) -> int", cost=_length)
+@_define("(list<T>).lastIndexOf(T) -> int", cost=traversing)
 def _last_index_of(values: list[Any], wanted: Any) -> int:
     last = (i for i in range(len(values) - 1, -1, -1) if equal(values[i], wanted))
     return next(last, -1)
@@ -106,7 +104,7 @@ def _last_index_of(values: list[Any], wanted: Any) -> int:
 # the lists extension
 
 
-@_define("(list<T>).slice(int, int) -> list<T>", cost=_length)
+@_define("(list<T>).slice(int, int) -> list<T>", cost=making_list)
 def _slice(values: list[Any], start: int, end: int) -> list[Any]:
     if start < 0 or end < 0:
         raise CelError(f"cannot slice({start}, {end}), negative indexes not supported")
@@ -119,12 +117,14 @@ def _slice(values: list[Any], start: int, end: int) -> list[Any]:
     return values[start:end]
 
 
-@_define("(list<list<T>>).flatten() -> list<T>", "(list<dyn>).flatten() -> list<dyn>", cost=_length)
+@_define(
+    "(list<list<T>>).flatten() -> list<T>", "(list<dyn>).flatten() -> list<dyn>", cost=flattening
+)
 def _flatten(values: list[Any]) -> list[Any]:
     return _flatten_to(values, 1)
 
 
-@_define("(list<dyn>).flatten(int) -> list<dyn>", cost=_length)
+@_define("(list<dyn>).flatten(int) -> list<dyn>", cost=flattening)
 def _flatten_to(values: list[Any], depth: int) -> list[Any]:
     if depth < 0:
         raise CelError("level must be non-negative")
@@ -137,12 +137,12 @@ def _flatten_to(values: list[Any], depth: int) -> list[Any]:
     return flat
 
 
-@_define(*(f"(list<{kind}>).sort() -> list<{kind}>" for kind in _ORDERED), cost=_product_of_self)
+@_define(*(f"(list<{kind}>).sort() -> list<{kind}>" for kind in _ORDERED), cost=comparing_all)
 def _sort(values: list[Any]) -> list[Any]:
     return sorted_by_keys(values, values)
 
 
-@_define("(list<T>).distinct() -> list<T>", cost=_product_of_self)
+@_define("(list<T>).distinct() -> list<T>", cost=comparing_all)
 def _distinct(values: list[Any]) -> list[Any]:
     kept: list[Any] = []
     for value in values:
@@ -151,12 +151,12 @@ def _distinct(values: list[Any]) -> list[Any]:
     return kept
 
 
-@_define("(list<T>).reverse() -> list<T>", cost=_length)
+@_define("(list<T>).reverse() -> list<T>", cost=making_list)
 def _reverse(values: list[Any]) -> list[Any]:
     return values[::-1]
 
 
-@_define("lists.range(int) -> list<int>", cost=_length)
+@_define("lists.range(int) -> list<int>", cost=making_list)
 def _range(count: int) -> list[int]:
     if count > COST_LIMIT:
         raise cost_exceeded()
@@ -166,7 +166,7 @@ def _range(count: int) -> list[int]:
 # device attributes that are lists
 
 
-@_define("(dyn).includes(dyn) -> bool", cost=_length)
+@ATTRIBUTE_LISTS.define("(dyn).includes(dyn) -> bool", cost=sized)
 def _includes(target: Any, wanted: Any) -> bool:
     values = target if isinstance(target, list) else [target]
     if len(values) > _MOST_ATTRIBUTE_VALUES:
@@ -180,16 +180,16 @@ def _includes(target: Any, wanted: Any) -> bool:
 # sets
 
 
-@_define("sets.contains(list<T>, list<T>) -> bool", cost=_product)
+@_define("sets.contains(list<T>, list<T>) -> bool", cost=pairing)
 def _set_contains(outer: list[Any], inner: list[Any]) -> bool:
     return all(contains(value, outer) for value in inner)
 
 
-@_define("sets.equivalent(list<T>, list<T>) -> bool", cost=_product)
+@_define("sets.equivalent(list<T>, list<T>) -> bool", cost=pairing_twice)
 def _set_equivalent(left: list[Any], right: list[Any]) -> bool:
     return _set_contains(left, right) and _set_contains(right, left)
 
 
-@_define("sets.intersects(list<T>, list<T>) -> bool", cost=_product)
+@_define("sets.intersects(list<T>, list<T>) -> bool", cost=pairing)
 def _set_intersects(left: list[Any], right: list[Any]) -> bool:
     return any(contains(value, right) for value in left)

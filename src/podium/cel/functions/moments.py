@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from podium.api import go_duration
 from podium.cel.errors import CelError, unreadable
+from podium.cel.functions.charges import looking_up
 from podium.cel.functions.operators import (
     checked_duration,
     checked_timestamp,
@@ -23,11 +24,14 @@ _TIMESTAMP = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:([Zz])|([+-])(\d\d):(\d\d))"
 )
 _OFFSET = re.compile(r"([+-]?)(\d\d):(\d\d)")
+_MAX_LENGTH = 1_000
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
 def parse_duration(text: str) -> Duration:
-    """Go's duration syntax: `1h30m`, `-1.5s`, `0`."""
+    """Go's duration syntax: `1h30m`, `-1.5s`, `0`; nothing longer than anybody would write."""
+    if len(text) > _MAX_LENGTH:
+        raise unreadable("google.protobuf.Duration")
     try:
         return checked_duration(go_duration.Duration.parse(text).nanoseconds)
     except go_duration.DurationError:
@@ -111,11 +115,11 @@ _PARTS: dict[str, Callable[[datetime.datetime], int]] = {
 
 
 def _declare_part(name: str, part: Callable[[datetime.datetime], int]) -> None:
-    @MOMENTS.define(f"(timestamp).{name}() -> int")
+    @MOMENTS.define(f"(timestamp).{name}() -> int", cost=looking_up)
     def _utc(moment: Timestamp) -> int:
         return part(_date(moment, "UTC"))
 
-    @MOMENTS.define(f"(timestamp).{name}(string) -> int")
+    @MOMENTS.define(f"(timestamp).{name}(string) -> int", cost=looking_up)
     def _zoned(moment: Timestamp, zone: str) -> int:
         return part(_date(moment, zone))
 

@@ -8,6 +8,7 @@ import math
 from typing import Any
 
 from podium.cel.errors import CelError
+from podium.cel.functions.charges import adding, adding_lists, comparing
 from podium.cel.library import Functions
 from podium.cel.ordering import less
 from podium.cel.values import (
@@ -50,11 +51,6 @@ def checked_timestamp(nanos: int) -> Timestamp:
     return Timestamp(nanos)
 
 
-def text_cost(*values: Any) -> int:
-    """A tenth of a unit for each character read or made, at least one."""
-    return max(1, sum(len(v) for v in values if isinstance(v, str | bytes)) // 10 + 1)
-
-
 # The compiler handles these itself; the checker needs their types.
 for _signature in (
     "_==_(T, T) -> bool",
@@ -91,7 +87,8 @@ def _negate_double(number: float) -> float:
 
 @_define("_+_(int, int) -> int")
 def _add_int(left: int, right: int) -> int:
-    return checked_int(left + right)
+    total = left + right
+    return total if INT64_MIN <= total <= INT64_MAX else checked_int(total)
 
 
 @_define("_+_(uint, uint) -> uint")
@@ -103,17 +100,13 @@ def _add_uint(left: int, right: int) -> Uint:
     "_+_(double, double) -> double",
     "_+_(string, string) -> string",
     "_+_(bytes, bytes) -> bytes",
-    cost=text_cost,
+    cost=adding,
 )
 def _add(left: Any, right: Any) -> Any:
     return left + right
 
 
-def _added_length(left: list[Any], right: list[Any], *_: Any) -> int:
-    return 1 + len(left) + len(right)
-
-
-@_define("_+_(list<T>, list<T>) -> list<T>", cost=_added_length)
+@_define("_+_(list<T>, list<T>) -> list<T>", cost=adding_lists)
 def _add_lists(left: list[Any], right: list[Any]) -> list[Any]:
     return left + right
 
@@ -241,22 +234,22 @@ _COMPARABLE = (
 )
 
 
-@_define(*(f"_<_({kinds}) -> bool" for kinds in _COMPARABLE), cost=text_cost)
+@_define(*(f"_<_({kinds}) -> bool" for kinds in _COMPARABLE), cost=comparing)
 def _less(left: Any, right: Any) -> bool:
     return less(left, right)
 
 
-@_define(*(f"_>_({kinds}) -> bool" for kinds in _COMPARABLE), cost=text_cost)
+@_define(*(f"_>_({kinds}) -> bool" for kinds in _COMPARABLE), cost=comparing)
 def _greater(left: Any, right: Any) -> bool:
     return less(right, left)
 
 
-@_define(*(f"_<=_({kinds}) -> bool" for kinds in _COMPARABLE), cost=text_cost)
+@_define(*(f"_<=_({kinds}) -> bool" for kinds in _COMPARABLE), cost=comparing)
 def _at_most(left: Any, right: Any) -> bool:
     return less(left, right) or _same(left, right)
 
 
-@_define(*(f"_>=_({kinds}) -> bool" for kinds in _COMPARABLE), cost=text_cost)
+@_define(*(f"_>=_({kinds}) -> bool" for kinds in _COMPARABLE), cost=comparing)
 def _at_least(left: Any, right: Any) -> bool:
     return less(right, left) or _same(left, right)
 

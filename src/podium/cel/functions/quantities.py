@@ -8,7 +8,7 @@ import re
 from podium.api.meta import Quantity as Written
 from podium.api.quantity import NANO_PER_UNIT, QuantityError, nano
 from podium.cel.errors import CelError, no_such_overload
-from podium.cel.functions.operators import text_cost
+from podium.cel.functions.charges import parsing
 from podium.cel.library import Functions
 from podium.cel.values import INT64_MAX, INT64_MIN, Opaque
 
@@ -66,7 +66,7 @@ def _is_whole(text: str) -> bool:
     return digits <= 18 and INT64_MIN <= nano(text) // NANO_PER_UNIT <= INT64_MAX
 
 
-@_define("quantity(string) -> quantity", cost=text_cost)
+@_define("quantity(string) -> quantity", cost=parsing)
 def _quantity(text: str) -> Quantity:
     match = _SHAPE.fullmatch(text)
     if match is None:
@@ -77,7 +77,7 @@ def _quantity(text: str) -> Quantity:
         raise CelError(_NOT_A_QUANTITY if match[1].count(".") > 1 else _BAD_SUFFIX) from None
 
 
-@_define("isQuantity(string) -> bool", cost=text_cost)
+@_define("isQuantity(string) -> bool", cost=parsing)
 def _is_quantity(text: str) -> bool:
     try:
         _quantity(text)

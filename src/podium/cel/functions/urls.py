@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from podium.cel.errors import CelError
-from podium.cel.functions.operators import text_cost
+from podium.cel.functions.charges import parsing
 from podium.cel.library import Functions
 from podium.cel.values import Opaque
 
@@ -65,12 +65,16 @@ def _unescaped(text: str) -> str:
     return raw.decode(errors="replace")
 
 
-@_define("url(string) -> url", cost=text_cost)
+def _url_cost(text: str, *_: object) -> int:
+    return parsing(text) + len(text) // 2
+
+
+@_define("url(string) -> url", cost=_url_cost)
 def _url(text: str) -> Url:
     return Url(_parse(text))
 
 
-@_define("isURL(string) -> bool", cost=text_cost)
+@_define("isURL(string) -> bool", cost=_url_cost)
 def is_url(text: str) -> bool:
     try:
         _parse(text)
@@ -103,7 +107,11 @@ def _port(url: Url) -> str:
     return host[host.rfind("]") + 1 :].partition(":")[2]
 
 
-@_define("(url).getEscapedPath() -> string")
+def _path_cost(url: Url, *_: object) -> int:
+    return 1 + len(url.parts.path)
+
+
+@_define("(url).getEscapedPath() -> string", cost=_path_cost)
 def _escaped_path(url: Url) -> str:
     path = url.parts.path
     if _ESCAPED.search(path) or all(byte in _PATH_SAFE for byte in path.encode()):
@@ -111,7 +119,12 @@ def _escaped_path(url: Url) -> str:
     return "".join(chr(b) if b in _PATH_SAFE else f"%{b:02X}" for b in path.encode())
 
 
-@_define("(url).getQuery() -> map<string, list<string>>")
+def _query_cost(url: Url, *_: object) -> int:
+    """upstream counts one unit, however long the query is."""
+    return parsing(url.parts.query) + 20 * url.parts.query.count("&")
+
+
+@_define("(url).getQuery() -> map<string, list<string>>", cost=_query_cost)
 def _query(url: Url) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for pair in url.parts.query.split("&"):

@@ -7,7 +7,7 @@ those of the Go library Kubernetes parses with.
 import re
 
 from podium.cel.errors import CelError
-from podium.cel.functions.operators import text_cost
+from podium.cel.functions.charges import parsing
 from podium.cel.library import Functions
 from podium.cel.values import UINT64_MAX, Opaque
 
@@ -20,6 +20,8 @@ _SHORT = re.compile(r"v?[0-9]+(?:\.[0-9]+){0,2}")
 
 Identifier = tuple[int, int, str]
 """A pre-release identifier that sorts as the specification wants: numbers first, by value."""
+
+_MAX_DIGITS = 20
 
 
 class VersionError(ValueError):
@@ -66,7 +68,7 @@ def _number(name: str, text: str) -> int:
         raise VersionError(f'Invalid character(s) found in {name} number "{text}"')
     if len(text) > 1 and text[0] == "0":
         raise VersionError(f'{name.capitalize()} number must not contain leading zeroes "{text}"')
-    number = int(text)
+    number = int(text) if len(text) <= _MAX_DIGITS else UINT64_MAX + 1
     if number > UINT64_MAX:
         raise VersionError(f'strconv.ParseUint: parsing "{text}": value out of range')
     return number
@@ -80,6 +82,8 @@ def _identifier(text: str) -> Identifier:
             raise VersionError(
                 f'Numeric PreRelease version must not contain leading zeroes "{text}"'
             )
+        if len(text) > _MAX_DIGITS or int(text) > UINT64_MAX:
+            raise VersionError(f'strconv.ParseUint: parsing "{text}": value out of range')
         return 0, int(text), ""
     if not _ALPHANUMERIC.issuperset(text):
         raise VersionError(f'Invalid character(s) found in prerelease "{text}"')
@@ -110,7 +114,7 @@ def normalized(text: str) -> str:
     return ".".join(parts) + tail
 
 
-@_define("semver(string) -> semver", cost=text_cost)
+@_define("semver(string) -> semver", cost=parsing)
 def _semver(text: str) -> Semver:
     try:
         return parse_version(text)
@@ -118,17 +122,17 @@ def _semver(text: str) -> Semver:
         raise CelError(str(problem)) from None
 
 
-@_define("semver(string, bool) -> semver", cost=text_cost)
+@_define("semver(string, bool) -> semver", cost=parsing)
 def _semver_normalized(text: str, normalize: bool) -> Semver:
     return _semver(normalized(text) if normalize else text)
 
 
-@_define("isSemver(string) -> bool", cost=text_cost)
+@_define("isSemver(string) -> bool", cost=parsing)
 def _is_semver(text: str) -> bool:
     return _is_semver_normalized(text, False)
 
 
-@_define("isSemver(string, bool) -> bool", cost=text_cost)
+@_define("isSemver(string, bool) -> bool", cost=parsing)
 def _is_semver_normalized(text: str, normalize: bool) -> bool:
     try:
         parse_version(normalized(text) if normalize else text)

@@ -139,10 +139,8 @@ class GroupAlgorithm:
     def _try_member(
         self, profile: Profile, group: PodGroupCycle, queued: QueuedPod
     ) -> Asking[MemberResult]:
-        started = self._state.clock()
         decision, cycle = yield from self._cycle.find_node(queued.info, profile, group)
         decision.attempt = queued.attempts
-        decision.durations_s["total"] = self._state.clock() - started
         member = MemberResult(queued, decision, cycle)
         self._state.ask_writes(queued.info, cycle.writes)
         outcome = decision.post_filter

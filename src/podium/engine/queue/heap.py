@@ -18,56 +18,57 @@ class KeyedHeap(Generic[T]):
     def __init__(self, order: Callable[[T], Any]) -> None:
         self._order = order
         self._heap: list[tuple[Any, int, str]] = []
-        self._members: dict[str, tuple[int, Any, T]] = {}
+        self.members: dict[str, tuple[int, Any, T]] = {}
+        """By key, with their order: for looking up, which every event does."""
         self._sequence = 0
 
     def push(self, key: str, member: T) -> None:
         """Add a member, or put it in its new place."""
         order = self._order(member)
-        held = self._members.get(key)
+        held = self.members.get(key)
         if held is not None and held[1] == order:
-            self._members[key] = (held[0], order, member)
+            self.members[key] = (held[0], order, member)
             return
         self._sequence += 1
-        self._members[key] = (self._sequence, order, member)
+        self.members[key] = (self._sequence, order, member)
         heapq.heappush(self._heap, (order, self._sequence, key))
-        if len(self._heap) > 2 * len(self._members) + _MOST_GONE:
+        if len(self._heap) > 2 * len(self.members) + _MOST_GONE:
             self._compact()
 
     def pop(self) -> T | None:
         member = self.peek()
         if member is not None:
             _, _, key = heapq.heappop(self._heap)
-            del self._members[key]
+            del self.members[key]
         return member
 
     def peek(self) -> T | None:
         while self._heap:
             _, sequence, key = self._heap[0]
-            held = self._members.get(key)
+            held = self.members.get(key)
             if held is not None and held[0] == sequence:
                 return held[2]
             heapq.heappop(self._heap)
         return None
 
     def remove(self, key: str) -> T | None:
-        held = self._members.pop(key, None)
+        held = self.members.pop(key, None)
         return held[2] if held is not None else None
 
     def get(self, key: str) -> T | None:
-        held = self._members.get(key)
+        held = self.members.get(key)
         return held[2] if held is not None else None
 
     def _compact(self) -> None:
-        alive = {sequence for sequence, _, _ in self._members.values()}
+        alive = {sequence for sequence, _, _ in self.members.values()}
         self._heap = [entry for entry in self._heap if entry[1] in alive]
         heapq.heapify(self._heap)
 
     def __contains__(self, key: str) -> bool:
-        return key in self._members
+        return key in self.members
 
     def __len__(self) -> int:
-        return len(self._members)
+        return len(self.members)
 
     def __iter__(self) -> Iterator[T]:
-        return (member for _, _, member in tuple(self._members.values()))
+        return (member for _, _, member in tuple(self.members.values()))

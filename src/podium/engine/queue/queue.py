@@ -358,7 +358,7 @@ class SchedulingQueue:
 
     def _heap_of(self, key: str) -> KeyedHeap[QueuedPod] | None:
         for heap in self._heaps:
-            if key in heap:
+            if key in heap.members:
                 return heap
         return None
 

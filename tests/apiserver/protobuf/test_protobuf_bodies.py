@@ -1,0 +1,165 @@
+"""Bodies in protobuf take effect as in JSON, or are refused; none passes for an empty object."""
+
+from typing import Any
+
+import pytest
+from api_calls import CONFIG_MAPS, PODS, Answer, Api, config_map
+
+from podium.apiserver import protobuf
+from podium.apiserver.protobuf.envelope import enveloped
+from podium.apiserver.protobuf.wire import bytes_field, number_field
+from podium.apiserver.protobuf.writing import write_message
+from podium.apiserver.schema import schema_of
+
+DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+DEFINITION: dict[str, Any] = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "gizmos.x.dev"},
+    "spec": {
+        "group": "x.dev",
+        "scope": "Namespaced",
+        "names": {"plural": "gizmos", "kind": "Gizmo"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {"openAPIV3Schema": {"type": "object"}},
+            }
+        ],
+    },
+}
+
+
+def options(api_version: str, **fields: Any) -> bytes:
+    """DeleteOptions as Go's typed clients send them: under the version of the resource."""
+    schema = schema_of("meta.k8s.io", "v1", "DeleteOptions")
+    return enveloped(api_version, "DeleteOptions", write_message(schema.root, fields))
+
+
+def send(api: Api, method: str, path: str, body: bytes) -> Answer:
+    return api.ask(method, path, body, content_type=protobuf.MEDIA_TYPE)
+
+
+def deployment(name: str) -> dict[str, Any]:
+    labels = {"app": name}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name},
+        "spec": {
+            "selector": {"matchLabels": labels},
+            "template": {
+                "metadata": {"labels": labels},
+                "spec": {"containers": [{"name": "c", "image": "i"}]},
+            },
+        },
+    }
+
+
+def test_a_grace_period_in_protobuf_takes_effect() -> None:
+    api = Api()
+    api.create_pod("a", nodeName="n")
+
+    answer = send(api, "DELETE", f"{PODS}/a", options("v1", gracePeriodSeconds=7))
+
+    assert answer.status == 200
+    assert api.get(f"{PODS}/a")["metadata"]["deletionGracePeriodSeconds"] == 7
+
+
+def test_a_precondition_in_protobuf_that_does_not_hold_refuses_the_deletion() -> None:
+    api = Api()
+    api.create(CONFIG_MAPS, config_map("a"))
+
+    answer = send(api, "DELETE", f"{CONFIG_MAPS}/a", options("v1", preconditions={"uid": "other"}))
+
+    assert answer.status == 409
+    assert api.ask("GET", f"{CONFIG_MAPS}/a").status == 200
+
+
+def test_a_propagation_policy_in_protobuf_of_another_group_takes_effect() -> None:
+    api = Api()
+    api.create(DEPLOYMENTS, deployment("a"))
+
+    answer = send(
+        api, "DELETE", f"{DEPLOYMENTS}/a", options("apps/v1", propagationPolicy="Foreground")
+    )
+
+    assert answer.status == 200
+    assert api.get(f"{DEPLOYMENTS}/a")["metadata"]["finalizers"] == ["foregroundDeletion"]
+
+
+def test_a_dry_run_in_protobuf_deletes_nothing() -> None:
+    api = Api()
+    api.create(CONFIG_MAPS, config_map("a"))
+
+    assert send(api, "DELETE", f"{CONFIG_MAPS}/a", options("v1", dryRun=["All"])).status == 200
+    assert api.ask("GET", f"{CONFIG_MAPS}/a").status == 200
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        b"\xff",
+        bytes_field(1, b"7"),  # the grace period is a number
+        number_field(2, 7),  # preconditions are a message
+        b"\x12\x7f",  # longer than the body
+        bytes_field(4, b"\xff\xfe"),
+    ],
+)
+def test_delete_options_that_cannot_be_read_are_refused(message: bytes) -> None:
+    api = Api()
+    api.create(CONFIG_MAPS, config_map("a"))
+
+    answer = send(api, "DELETE", f"{CONFIG_MAPS}/a", enveloped("v1", "DeleteOptions", message))
+
+    assert answer.status == 400
+    assert api.ask("GET", f"{CONFIG_MAPS}/a").status == 200
+
+
+def test_options_of_an_unknown_kind_are_refused() -> None:
+    api = Api()
+    api.create(CONFIG_MAPS, config_map("a"))
+
+    answer = send(api, "DELETE", f"{CONFIG_MAPS}/a", enveloped("x.dev/v1", "Nope", b""))
+
+    assert answer.status == 400
+    assert answer.message.startswith('no kind "Nope" is registered for version "x.dev/v1"')
+
+
+def test_custom_objects_have_no_messages() -> None:
+    api = Api()
+    api.create(DEFINITIONS, DEFINITION)
+    path = "/apis/x.dev/v1/namespaces/default/gizmos"
+
+    answer = send(api, "POST", path, enveloped("x.dev/v1", "Gizmo", b""))
+
+    assert answer.status == 400
+    assert "does not implement the protobuf marshalling interface" in answer.message
+    assert api.get(path)["items"] == []
+
+
+def test_an_envelope_without_a_kind_holds_what_the_path_says() -> None:
+    api = Api()
+    schema = schema_of("", "v1", "ConfigMap")
+    message = write_message(schema.root, config_map("a", key="value"))
+
+    assert send(api, "POST", CONFIG_MAPS, enveloped("", "", message)).status == 201
+    assert api.get(f"{CONFIG_MAPS}/a")["data"] == {"key": "value"}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        bytes_field(1, bytes_field(14, b"") * 400_000),  # finalizers
+        bytes_field(2, b"") * 400_000,  # entries of data
+        number_field(15, 1) * 400_000,  # fields that nobody knows
+    ],
+)
+def test_messages_of_too_many_fields_are_refused(message: bytes) -> None:
+    answer = send(Api(), "POST", CONFIG_MAPS, enveloped("v1", "ConfigMap", message))
+
+    assert answer.status == 400
+    assert "exceeded max number of fields (200000)" in answer.message
