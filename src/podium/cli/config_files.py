@@ -16,7 +16,7 @@ from podium.config.errors import ConfigurationError, FieldProblem
 from podium.config.examine import Equipment, Examination, KnownPlugins, Mistake, examine
 from podium.config.feature_gates import FeatureGates
 from podium.config.flags.client_settings import client_settings
-from podium.config.flags.surroundings import StartRefused
+from podium.config.flags.host_environment import StartRefused
 from podium.config.plugin_args import RawArgs
 from podium.config.types import API_VERSION, KIND, Configuration
 from podium.extenders.tls import tls_clients
@@ -24,7 +24,7 @@ from podium.files.bounded_files import read_input
 from podium.framework.plugin_arguments import ArgumentsError, arguments_of
 from podium.framework.registry import Registry
 from podium.plugins import in_tree_registry
-from podium.processes.host_environment import Machine
+from podium.processes.host_environment import LocalHost
 from podium.user_code.plugins import equip
 
 NamedFiles = Annotated[
@@ -99,7 +99,7 @@ class FileJudge:
         if self.files == "all":
             kubeconfig = configuration.client_connection.kubeconfig
             try:
-                client_settings(kubeconfig, "", Machine(), lambda _warning: None)
+                client_settings(kubeconfig, "", LocalHost(), lambda _warning: None)
             except StartRefused as problem:
                 at = FieldProblem("clientConnection.kubeconfig", str(problem))
                 raise ConfigurationError(str(problem), (at,)) from None

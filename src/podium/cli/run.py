@@ -20,12 +20,12 @@ from podium.config.errors import ConfigurationError, joined
 from podium.config.feature_gates import CURRENT_RELEASE, FeatureGateError
 from podium.config.flags.definitions import CURRENT
 from podium.config.flags.flag import by_name
+from podium.config.flags.host_environment import StartRefused
 from podium.config.flags.logging_checks import logging_problems
 from podium.config.flags.notices import idle_notes, legacy_warnings
 from podium.config.flags.options import Options, options_of
 from podium.config.flags.parser import ALL_FLAGS, FlagError, ParsedFlags, parse_flags
 from podium.config.flags.release_text import KUBERNETES_VERSION
-from podium.config.flags.surroundings import StartRefused
 from podium.config.flags.usage import help_text, usage_text
 from podium.config.flags.version_gates import SettledGates, settled_gates
 from podium.processes.kube_log import KubeLog

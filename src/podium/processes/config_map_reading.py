@@ -10,8 +10,8 @@ from podium.client import KubeClient, ResourceType, Unreachable
 from podium.client.api_errors import ApiError
 from podium.client.connection import transport_for
 from podium.config.flags.client_settings import ClientSettings
+from podium.config.flags.host_environment import StartRefused
 from podium.config.flags.precedence import ReadConfigMap
-from podium.config.flags.surroundings import StartRefused
 
 CONFIG_MAPS = ResourceType("", "v1", "configmaps", "ConfigMap")
 

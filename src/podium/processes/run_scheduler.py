@@ -22,8 +22,8 @@ from podium.client import KubeClient, LimitedTransport, LoopClock, TokenBucket, 
 from podium.client.connection import transport_for
 from podium.config.feature_gates import FeatureGates
 from podium.config.flags.client_settings import ClientSettings
+from podium.config.flags.host_environment import StartRefused
 from podium.config.flags.options import Options
-from podium.config.flags.surroundings import StartRefused
 from podium.engine.garbage import seldom_collected
 from podium.live.assembly import Assembly, live_engine
 from podium.live.exposition import rules_of
@@ -31,7 +31,7 @@ from podium.live.leader_election import LeaderElection, LeadershipLost, new_iden
 from podium.live.metered_transport import MeteredTransport, RequestMetrics
 from podium.live.metrics import SchedulerMetrics
 from podium.live.serving import Reviewers
-from podium.processes.host_environment import Machine
+from podium.processes.host_environment import LocalHost
 from podium.processes.kube_log import KubeLog
 from podium.processes.management import SchedulerParts, management_server
 from podium.processes.startup import PreparedScheduler
@@ -96,7 +96,7 @@ class _RunningScheduler:
             randomness=self._randomness,
             gates=self._gates,
         )
-        metrics = SchedulerMetrics(engine, rules_of(self._options.metrics, Machine()))
+        metrics = SchedulerMetrics(engine, rules_of(self._options.metrics, LocalHost()))
         self._requests = RequestMetrics(metrics.exposition)
         # A transport for each of them: neither the lease nor events wait behind bindings.
         election = self._election(self._transport(stack, prepared.client), metrics)

@@ -20,12 +20,12 @@ from podium.config.errors import FieldProblem, joined
 from podium.config.expand import PointLists, expand_profiles
 from podium.config.flags.client_settings import ClientSettings, client_settings
 from podium.config.flags.delegation_checks import check_authentication, check_authorization
+from podium.config.flags.host_environment import StartRefused
 from podium.config.flags.notices import configuration_notices
 from podium.config.flags.option_checks import header_warnings, option_problems
 from podium.config.flags.options import Options
 from podium.config.flags.precedence import completed, configured
 from podium.config.flags.start_checks import client_problem, elector_problem, lock_problem
-from podium.config.flags.surroundings import StartRefused
 from podium.config.flags.tls_checks import check_own_certificate, check_tls
 from podium.config.flags.version_gates import SettledGates, alpha_warning
 from podium.config.points import ExtensionPoint
@@ -33,7 +33,7 @@ from podium.config.types import Configuration, Plugins
 from podium.framework.registry import Registry
 from podium.plugins import in_tree_registry
 from podium.processes.config_map_reading import config_map_reader
-from podium.processes.host_environment import Machine, check_port
+from podium.processes.host_environment import LocalHost, check_port
 from podium.processes.kube_log import KubeLog
 from podium.user_code.plugins import Equipped, equip
 
@@ -52,26 +52,26 @@ class PreparedScheduler:
 
 def prepare_scheduler(options: Options, settled: SettledGates, log: KubeLog) -> PreparedScheduler:
     """Raises StartRefused or ConfigurationError."""
-    machine = Machine()
-    _check_options(options, settled, machine, log)
+    host = LocalHost()
+    _check_options(options, settled, host, log)
     serves = options.secure_serving.secure_port != 0
     if serves:
-        check_own_certificate(options.secure_serving, machine)
-    configuration = configured(options, settled.gates, machine)
+        check_own_certificate(options.secure_serving, host)
+    configuration = configured(options, settled.gates, host)
     for text in configuration_notices(configuration, options):
         log.warn(text)
     kubeconfig = configuration.client_connection.kubeconfig
-    client = client_settings(kubeconfig, options.master, machine, log.warn)
+    client = client_settings(kubeconfig, options.master, host, log.warn)
     authentication = authorization = None
     if serves:
         check_port(options.secure_serving)
-        check_tls(options.secure_serving, machine)
-        authentication = check_authentication(options.authentication, machine, log.warn)
-        authorization = check_authorization(options.authorization, machine, log.warn)
+        check_tls(options.secure_serving, host)
+        authentication = check_authentication(options.authentication, host, log.warn)
+        authorization = check_authorization(options.authorization, host, log.warn)
     _refuse_for(client_problem(configuration.client_connection, client))
     _refuse_for(lock_problem(configuration.leader_election))
     read_map = config_map_reader(client, kubeconfig)
-    configuration = completed(configuration, options, settled.gates, machine, read_map)
+    configuration = completed(configuration, options, settled.gates, host, read_map)
     configuration, registry, notes = _equipped(configuration, options.plugin)
     for text in notes:
         log.note(text)
@@ -94,7 +94,7 @@ def write_configuration(configuration: Configuration, path: str, log: KubeLog) -
     text = effective_yaml(_as_unicode(effective(configuration)))
     log.info("Using component config", v=2, config=text)
     if path:
-        Machine().write(path, text)
+        LocalHost().write(path, text)
         log.info("Wrote configuration", file=path)
 
 
@@ -103,12 +103,12 @@ def check_election(configuration: Configuration) -> None:
     _refuse_for(elector_problem(configuration.leader_election))
 
 
-def _check_options(options: Options, settled: SettledGates, machine: Machine, log: KubeLog) -> None:
+def _check_options(options: Options, settled: SettledGates, host: LocalHost, log: KubeLog) -> None:
     if settled.alpha:
         log.warn(alpha_warning(settled.alpha))
     for text in header_warnings(options.authentication):
         log.warn(text)
-    problems = [*settled.problems, *option_problems(options, settled.gates, machine)]
+    problems = [*settled.problems, *option_problems(options, settled.gates, host)]
     if problems:
         raise StartRefused(joined(FieldProblem("", text) for text in problems))
 

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from podium.api.errors import InputError
-from podium.config.flags.surroundings import StartRefused
+from podium.config.flags.host_environment import StartRefused
 from podium.config.flags.tls_checks import PAIR_NAME
 from podium.files.private_files import write_private_file
 

@@ -15,7 +15,7 @@ class FileProblem(StartRefused):
     """A file that cannot be had; the text is that of Go's `os` package."""
 
 
-class Surroundings(Protocol):
+class HostEnvironment(Protocol):
     def read(self, path: str) -> bytes:
         """A file's content. Raises FileProblem."""
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from podium.config.flags.surroundings import FileProblem
+from podium.config.flags.host_environment import FileProblem
 
 
-class FakeSurroundings:
+class FakeHostEnvironment:
     """Files by path; a path that ends in `/` is a directory."""
 
     def __init__(
