@@ -21,7 +21,7 @@ from podium.cli.simulate import exit_code
 from podium.cli.story_document import story_document
 from podium.cli.story_view import show_story
 from podium.cli.tables import Screen, print_document
-from podium.simulator.biography import Biography
+from podium.simulator.pod_history import PodHistory
 
 
 def story(
@@ -70,11 +70,11 @@ def story(
     )
     found = the_pod(prepared.scenario, pod)
     report = prepared.run(watch=[f"{found.metadata.namespace}/{found.metadata.name}"])
-    biography = Biography.of(report, found)
+    history = PodHistory.of(report, found)
     if output in ("json", "yaml"):
-        print_document(story_document(biography, report.notes), output)
+        print_document(story_document(history, report.notes), output)
     else:
         notes = prepared.equipped.notes
-        show_story(biography, Screen(), notes=notes, wide=output == "wide")
+        show_story(history, Screen(), notes=notes, wide=output == "wide")
     crashed = exit_code(report)
-    return crashed if crashed not in (OK, NO) else (OK if biography.node else NO)
+    return crashed if crashed not in (OK, NO) else (OK if history.node else NO)

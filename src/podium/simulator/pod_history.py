@@ -10,7 +10,7 @@ from podium.simulator.report import PodResult, Report
 
 
 @dataclass(frozen=True, slots=True)
-class Chapter:
+class HistoryEntry:
     """One thing that happened; an attempt has its decision."""
 
     line: Line
@@ -18,31 +18,31 @@ class Chapter:
 
 
 @dataclass(frozen=True, slots=True)
-class Biography:
+class PodHistory:
     """`result` is None for a pod that was running already when the run began."""
 
     pod: Pod
     key: str
     result: PodResult | None
-    chapters: tuple[Chapter, ...]
+    entries: tuple[HistoryEntry, ...]
 
     @classmethod
-    def of(cls, report: Report, pod: Pod) -> "Biography":
+    def of(cls, report: Report, pod: Pod) -> "PodHistory":
         """The pod must have been watched."""
         key = f"{pod.metadata.namespace}/{pod.metadata.name}"
         result = next((result for result in report.pods if result.key == key), None)
         decisions = [look.decision for look in report.watched[key]]
-        chapters: list[Chapter] = []
+        entries: list[HistoryEntry] = []
         # From the end: of a very long life the journal forgets early lines.
         for line in reversed(report.timeline.life(key)):
             tried = line.what == "tried" and bool(decisions)
-            chapters.append(Chapter(line, decisions.pop() if tried else None))
-        return cls(pod, key, result, tuple(reversed(chapters)))
+            entries.append(HistoryEntry(line, decisions.pop() if tried else None))
+        return cls(pod, key, result, tuple(reversed(entries)))
 
     @property
     def evicted_for(self) -> str:
         """Who took the pod's place, if somebody did."""
-        found = [c.line.about for c in self.chapters if c.line.what == "preempted"]
+        found = [each.line.about for each in self.entries if each.line.what == "preempted"]
         return found[-1] if found else ""
 
     @property

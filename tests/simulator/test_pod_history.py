@@ -9,30 +9,30 @@ from podium.api.pod import Pod
 from podium.config.load import load_configuration
 from podium.plugins import in_tree_registry
 from podium.simulator import Scenario, Simulation
-from podium.simulator.biography import Biography, rejections
+from podium.simulator.pod_history import PodHistory, rejections
 
 SMALL = {"cpu": "1", "memory": "1Gi", "pods": 10}
 
 
-def biography(
+def history(
     pod: Pod, *, nodes: Iterable[Node], running: Iterable[Pod] = (), pending: Iterable[Pod] = ()
-) -> Biography:
+) -> PodHistory:
     scenario = Scenario(tuple(nodes), tuple(running), tuple(pending) or (pod,))
     watch = [f"default/{pod.metadata.name}"]
     simulation = Simulation(scenario, load_configuration(None), in_tree_registry(), watch=watch)
-    return Biography.of(simulation.run(), pod)
+    return PodHistory.of(simulation.run(), pod)
 
 
 def test_each_attempt_has_its_decision() -> None:
-    found = biography(
+    found = history(
         make_pod("p", requests={"cpu": "1"}, priority=9),
         nodes=[make_node("n1", allocatable=SMALL)],
         running=[make_pod("weak", node="n1", requests={"cpu": "1"})],
     )
-    decisions = [chapter.decision for chapter in found.chapters if chapter.decision]
+    decisions = [entry.decision for entry in found.entries if entry.decision]
     assert [decision.attempt for decision in decisions] == [1, 2]
     assert [decision.bound for decision in decisions] == [None, "n1"]
-    assert all((c.decision is not None) == (c.line.what == "tried") for c in found.chapters)
+    assert all((c.decision is not None) == (c.line.what == "tried") for c in found.entries)
     assert (found.node, found.evicted_for) == ("n1", "")
 
 
@@ -45,19 +45,19 @@ def test_of_a_very_long_life_the_last_attempts_have_the_last_decisions() -> None
     report = simulation.run()
     look = report.watched["default/p"][0]
     report.watched["default/p"].insert(0, look)  # an attempt whose line was forgotten
-    found = Biography.of(report, pod)
-    assert [c.decision is look.decision for c in found.chapters] == [False, True, False]
+    found = PodHistory.of(report, pod)
+    assert [c.decision is look.decision for c in found.entries] == [False, True, False]
 
 
 def test_a_running_pod_that_nobody_minds_has_no_story() -> None:
     runs = make_pod("runs", node="n1")
-    found = biography(runs, nodes=[make_node("n1")], running=[runs], pending=[make_pod("p")])
-    assert (found.chapters, found.result, found.node) == ((), None, "n1")
+    found = history(runs, nodes=[make_node("n1")], running=[runs], pending=[make_pod("p")])
+    assert (found.entries, found.result, found.node) == ((), None, "n1")
 
 
 def test_a_victim_knows_who_took_its_place() -> None:
     weak = make_pod("weak", node="n1", requests={"cpu": "1"})
-    found = biography(
+    found = history(
         weak,
         nodes=[make_node("n1", allocatable=SMALL)],
         running=[weak],
@@ -70,7 +70,7 @@ def test_a_victim_knows_who_took_its_place() -> None:
 
 
 def ruled_out(pod: Pod, *nodes: Node) -> dict[str, int]:
-    decision = next(c.decision for c in biography(pod, nodes=nodes).chapters if c.decision)
+    decision = next(c.decision for c in history(pod, nodes=nodes).entries if c.decision)
     return rejections(decision)
 
 
