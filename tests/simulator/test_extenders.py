@@ -8,7 +8,7 @@ from scripted_extenders import Script, binding, fails, filtering, leaves, scores
 from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND
 from podium.plugins import in_tree_registry
-from podium.simulator import Outcome, PodStory, Report, Scenario, Simulation
+from podium.simulator import ExplainedPod, Outcome, Report, Scenario, Simulation
 from podium.simulator.explanation import Explanation
 
 KEY = "default/p"
@@ -32,7 +32,7 @@ def run(script: Script, *extenders: dict[str, Any], watch: bool = True) -> Repor
 
 
 def explained(report: Report) -> Explanation:
-    last = PodStory.of(report, KEY, runs_on="", alone=False).last
+    last = ExplainedPod.of(report, KEY, runs_on="", alone=False).last
     assert last is not None
     return last
 

@@ -13,7 +13,7 @@ from podium.api.pod_groups import PodGroup
 from podium.config.feature_gates import FeatureGates
 from podium.config.load import load_configuration
 from podium.plugins import in_tree_registry
-from podium.simulator import Outcome, PodStory, Report, Scenario, Simulation
+from podium.simulator import ExplainedPod, Outcome, Report, Scenario, Simulation
 
 
 def member(name: str, group: str = "g", **more: Any) -> Pod:
@@ -100,10 +100,10 @@ def test_a_member_can_be_explained() -> None:
         objects=[make_group(min_count=2)],
         watch=["default/b"],
     )
-    story = PodStory.of(made.run(), "default/b", runs_on="", alone=False)
-    assert [attempt.decision.bound for attempt in story.attempts] == ["n"]
-    assert story.last is not None
-    assert story.last.examination.nodes == ("n",)
+    explained = ExplainedPod.of(made.run(), "default/b", runs_on="", alone=False)
+    assert [attempt.decision.bound for attempt in explained.attempts] == ["n"]
+    assert explained.last is not None
+    assert explained.last.examination.nodes == ("n",)
 
 
 def test_a_member_that_was_never_looked_for_has_no_explanation() -> None:
@@ -113,5 +113,5 @@ def test_a_member_that_was_never_looked_for_has_no_explanation() -> None:
         objects=[make_group()],
         watch=["default/a"],
     )
-    story = PodStory.of(made.run(), "default/a", runs_on="", alone=False)
-    assert story.attempts == ()
+    explained = ExplainedPod.of(made.run(), "default/a", runs_on="", alone=False)
+    assert explained.attempts == ()

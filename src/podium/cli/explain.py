@@ -23,7 +23,7 @@ from podium.cli.options import (
 from podium.cli.preparation import only, prepare_simulation
 from podium.cli.simulate import exit_code
 from podium.cli.tables import Screen, print_document
-from podium.simulator import PodStory, Scenario, find_pods
+from podium.simulator import ExplainedPod, Scenario, find_pods
 
 
 def explain(
@@ -97,16 +97,16 @@ def explain(
     if runs_on or alone:
         scenario = only(scenario, found)
     report = prepared.run(watch=[key], until=key, scenario=scenario)
-    story = PodStory.of(report, key, runs_on=runs_on, alone=alone)
+    explained = ExplainedPod.of(report, key, runs_on=runs_on, alone=alone)
     if output in ("json", "yaml"):
-        document = explanation_document(story, only_node=node)
+        document = explanation_document(explained, only_node=node)
         print_document({**document, "notes": list(report.notes)}, output)
     else:
         screen = Screen()
-        show_explanation(story, screen, wide=output == "wide", top=max(top, 1), node=node)
+        show_explanation(explained, screen, wide=output == "wide", top=max(top, 1), node=node)
         screen.notes(prepared.equipped.notes)
     crashed = exit_code(report)
-    return crashed if crashed not in (OK, NO) else (OK if story.result.placed else NO)
+    return crashed if crashed not in (OK, NO) else (OK if explained.result.placed else NO)
 
 
 def the_pod(scenario: Scenario, name: str) -> Pod:

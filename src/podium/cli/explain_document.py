@@ -6,23 +6,23 @@ from podium.cli.extender_view import consulted_document
 from podium.cli.simulate_document import score_document
 from podium.engine.decision import Decision
 from podium.framework.status import Status
-from podium.simulator import PodStory
+from podium.simulator import ExplainedPod
 from podium.simulator.explanation import Explanation, Ranked
 
 
-def explanation_document(story: PodStory, *, only_node: str | None) -> dict[str, Any]:
-    result = story.result
+def explanation_document(explained: ExplainedPod, *, only_node: str | None) -> dict[str, Any]:
+    result = explained.result
     return {
         "namespace": result.pod.metadata.namespace,
         "name": result.pod.metadata.name,
         "outcome": result.outcome.value,
         "node": result.node or None,
         "message": result.message,
-        "premise": story.premise,
-        "runsOn": story.runs_on or None,
+        "premise": explained.premise,
+        "runsOn": explained.runs_on or None,
         "schedulerName": result.pod.spec.scheduler_name,
         "priority": result.pod.spec.priority or 0,
-        "attempts": [_attempt(explanation, only_node) for explanation in story.attempts],
+        "attempts": [_attempt(explanation, only_node) for explanation in explained.attempts],
     }
 
 

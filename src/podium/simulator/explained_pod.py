@@ -7,7 +7,7 @@ from podium.simulator.report import PodResult, Report
 
 
 @dataclass(frozen=True, slots=True)
-class PodStory:
+class ExplainedPod:
     """`premise` says under which assumption the pod was decided, `attempts` how it went.
 
     A pod that was never tried has no attempts.
@@ -19,7 +19,7 @@ class PodStory:
     runs_on: str = ""
 
     @classmethod
-    def of(cls, report: Report, key: str, *, runs_on: str, alone: bool) -> "PodStory":
+    def of(cls, report: Report, key: str, *, runs_on: str, alone: bool) -> "ExplainedPod":
         place = next(at for at, result in enumerate(report.pods) if result.key == key)
         attempts = tuple(
             Explanation(look.decision, look.examination)
