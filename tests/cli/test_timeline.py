@@ -6,10 +6,10 @@ import pytest
 import yaml
 from command_line import EXAMPLE, Write, node, pod, podium, writer
 
-from podium.cli.journal_words import told, told_of_many
+from podium.cli.pod_log_words import told, told_of_many
 from podium.cli.tables import Screen
 from podium.cli.timeline_view import show_timeline
-from podium.engine.journal import Journal, Line
+from podium.engine.pod_log import Line, PodLog
 from podium.simulator.timeline import Kind, Step, Timeline
 
 
@@ -104,11 +104,11 @@ def test_all_lists_each_of_many(capsys: pytest.CaptureFixture[str], write: Write
 def test_of_many_different_lives_the_most_frequent_are_shown(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    journal = Journal()
+    pod_log = PodLog()
     for number in range(40):
         for copy in range(2 if number == 30 else 1):
-            journal.note(f"ns/p{number}-{copy}", 1.0, "tried", "no", (f"Plugin{number}",))
-    show_timeline(Timeline(journal, 0.0), Screen(), show_all=False)
+            pod_log.note(f"ns/p{number}-{copy}", 1.0, "tried", "no", (f"Plugin{number}",))
+    show_timeline(Timeline(pod_log, 0.0), Screen(), show_all=False)
     out = capsys.readouterr().out
     assert out.splitlines()[4].split()[:2] == ["2", "ns/p30-0,"]
     assert out.splitlines()[-1] == "and 28 more lives of 28 pods"

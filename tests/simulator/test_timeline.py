@@ -10,7 +10,7 @@ from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND
-from podium.engine.journal import Journal, Line
+from podium.engine.pod_log import Line, PodLog
 from podium.framework.points import Plugin
 from podium.plugins import in_tree_registry
 from podium.simulator import Outcome, Report, Scenario, Simulation, run
@@ -87,11 +87,11 @@ def test_every_pod_of_a_large_run_is_remembered(monkeypatch: pytest.MonkeyPatch)
 
 
 def timeline_of(lives: dict[str, list[Line]], start: float = 0.0) -> Timeline:
-    journal = Journal()
+    pod_log = PodLog()
     for key, lines in lives.items():
         for line in lines:
-            journal.note(key, *line)
-    return Timeline(journal, start)
+            pod_log.note(key, *line)
+    return Timeline(pod_log, start)
 
 
 def test_pods_with_the_same_steps_are_one_group_and_times_become_ranges() -> None:

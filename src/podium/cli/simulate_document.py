@@ -8,7 +8,7 @@ from typing import Any
 
 from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 from podium.engine.decision import NodeScore
-from podium.engine.journal import Line
+from podium.engine.pod_log import Line
 from podium.simulator import Outcome, PodResult, Report
 
 _UNITS = {CPU: "milli", MEMORY: "bytes", EPHEMERAL_STORAGE: "bytes"}
@@ -47,7 +47,7 @@ def report_document(report: Report, *, timeline: bool = False) -> dict[str, Any]
 
 
 def line_document(line: Line) -> dict[str, Any]:
-    """A line of the journal; `about` and `detail` mean what `Line` says for its kind."""
+    """A line of the pod log; `about` and `detail` mean what `Line` says for its kind."""
     return {
         "atSeconds": line.at,
         "what": line.what,

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 from podium.cli.console import Text, stack_lines
-from podium.cli.journal_words import ACTIVATED, BACKOFF, TIMEOUT, seconds
+from podium.cli.pod_log_words import ACTIVATED, BACKOFF, TIMEOUT, seconds
 from podium.cli.simulate_view import lead
 from podium.cli.tables import Screen, count
 from podium.engine.decision import Decision
-from podium.engine.journal import Line
+from podium.engine.pod_log import Line
 from podium.simulator import Outcome
 from podium.simulator.pod_history import HistoryEntry, PodHistory, rejections
 from podium.simulator.report import digest_of

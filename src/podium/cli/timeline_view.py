@@ -5,9 +5,9 @@ A few pods are listed one by one with every step; thousands are grouped by what 
 """
 
 from podium.cli.console import RichText, Text
-from podium.cli.journal_words import seconds, told, told_of_many
+from podium.cli.pod_log_words import seconds, told, told_of_many
 from podium.cli.tables import Screen, count, some
-from podium.engine.journal import Line
+from podium.engine.pod_log import Line
 from podium.simulator.timeline import LifeGroup, Step, Timeline
 
 MOST_PODS = 25

@@ -1,11 +1,11 @@
-"""Everything that happened to one pod in a run: its lines in the journal with their decisions."""
+"""Everything that happened to one pod in a run: its lines in the pod log with their decisions."""
 
 from collections import Counter
 from dataclasses import dataclass
 
 from podium.api.pod import Pod
 from podium.engine.decision import Decision
-from podium.engine.journal import Line
+from podium.engine.pod_log import Line
 from podium.simulator.report import PodResult, Report
 
 
@@ -33,7 +33,7 @@ class PodHistory:
         result = next((result for result in report.pods if result.key == key), None)
         decisions = [look.decision for look in report.watched[key]]
         entries: list[HistoryEntry] = []
-        # From the end: of a very long life the journal forgets early lines.
+        # From the end: of a very long life the pod log forgets early lines.
         for line in reversed(report.timeline.life(key)):
             tried = line.what == "tried" and bool(decisions)
             entries.append(HistoryEntry(line, decisions.pop() if tried else None))

@@ -21,7 +21,7 @@ from podium.config.feature_gates import FeatureGates
 from podium.config.types import Configuration
 from podium.engine import Attempt, Engine
 from podium.engine.choice import Seeded
-from podium.engine.journal import MOST_PODS, Journal
+from podium.engine.pod_log import MOST_PODS, PodLog
 from podium.engine.validation import InvariantBroken
 from podium.framework.asking import Asker
 from podium.framework.registry import Registry
@@ -69,7 +69,7 @@ class Simulation:
             clock=lambda: self._now,
             gates=gates,
             validate=validate,
-            journal=Journal(most_pods),
+            pod_log=PodLog(most_pods),
         )
         self._watched = WatchedPods(self.engine, watch)
         self.engine.observers.add(self._watched)
@@ -118,7 +118,7 @@ class Simulation:
             Utilisation(before, load_of(self.engine.cluster)),
             len(self._scenario.running),
             tuple(self._notes),
-            Timeline(self.engine.state.journal, self._start),
+            Timeline(self.engine.state.pod_log, self._start),
             self._watched.looks,
         )
 

@@ -1,6 +1,6 @@
-"""What happened when, on the virtual clock: the engine's journal as the lives of pods.
+"""What happened when, on the virtual clock: the engine's pod log as the lives of pods.
 
-A life is a pod's lines in the journal, with times counted from the start of the run. Ten thousand
+A life is a pod's lines in the pod log, with times counted from the start of the run. Ten thousand
 lives are mostly the same few lives at different times; pods that went through the same steps are
 one group, and what differs (times, how often) becomes a range.
 """
@@ -8,24 +8,24 @@ one group, and what differs (times, how often) becomes a range.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from podium.engine.journal import Journal, Line
+from podium.engine.pod_log import Line, PodLog
 
 
 class Timeline:
     """Lives of pods by key, in the order in which they were first heard of."""
 
-    def __init__(self, journal: Journal, start: float) -> None:
+    def __init__(self, pod_log: PodLog, start: float) -> None:
         """`start` is the engine's clock when the run began."""
-        self._journal = journal
+        self._pod_log = pod_log
         self._start = start
 
     def pods(self) -> list[str]:
-        return self._journal.pods()
+        return self._pod_log.pods()
 
     def life(self, key: str) -> list[Line]:
         """A pod's lines; times are seconds since the start of the run, exact to a microsecond."""
         return [
-            line._replace(at=round(line.at - self._start, 6)) for line in self._journal.story(key)
+            line._replace(at=round(line.at - self._start, 6)) for line in self._pod_log.lines(key)
         ]
 
     def lives(self) -> Iterator[tuple[str, list[Line]]]:

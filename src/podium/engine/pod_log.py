@@ -1,7 +1,7 @@
 """What happened to each pod, in order, and the last decisions in full.
 
 Every transition leaves a line: queued, attempted, rejected by whom, woken by what, placed, bound.
-`story` gives a pod's lines back. Lines are small and bounded in number; decisions hold a column per
+`lines` gives a pod's lines back. Lines are small and bounded in number; decisions hold a column per
 plugin and are bounded in bytes. What is oldest is forgotten first.
 
 A line is written for every attempt, so it holds what is at hand (names, a message that exists
@@ -43,14 +43,14 @@ class Line(NamedTuple):
     about: str = ""
 
 
-class Journal:
+class PodLog:
     def __init__(
         self,
         most_pods: int = MOST_PODS,
         most_lines: int = MOST_LINES,
         most_bytes: int = MOST_DECISION_BYTES,
     ) -> None:
-        self._stories: OrderedDict[str, list[Line]] = OrderedDict()
+        self._lines_by_pod: OrderedDict[str, list[Line]] = OrderedDict()
         self._most_pods = most_pods
         self._most_lines = most_lines
         self._decisions: OrderedDict[str, tuple[Decision, int]] = OrderedDict()
@@ -85,18 +85,18 @@ class Journal:
         plugins: tuple[str, ...] = (),
         about: str = "",
     ) -> None:
-        lines = self._stories.get(key)
+        lines = self._lines_by_pod.get(key)
         if lines is None:
-            lines = self._stories[key] = []
-            if len(self._stories) > self._most_pods:
-                self._stories.popitem(last=False)
+            lines = self._lines_by_pod[key] = []
+            if len(self._lines_by_pod) > self._most_pods:
+                self._lines_by_pod.popitem(last=False)
         lines.append(Line(at, what, detail, plugins, about))
         if len(lines) > self._most_lines:
             del lines[1]
 
-    def story(self, key: str) -> list[Line]:
-        """A pod's life so far, oldest first."""
-        return list(self._stories.get(key, ()))
+    def lines(self, key: str) -> list[Line]:
+        """What happened to a pod so far, oldest first."""
+        return list(self._lines_by_pod.get(key, ()))
 
     def pods(self) -> list[str]:
-        return list(self._stories)
+        return list(self._lines_by_pod)

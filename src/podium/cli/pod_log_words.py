@@ -1,9 +1,9 @@
-"""Lines of the engine's journal in words, the same for timelines and stories.
+"""Lines of the engine's pod log in words, the same for timelines and stories.
 
 Events keep the names that kube-scheduler gives them, since logs and metrics have them too.
 """
 
-from podium.engine.journal import Line
+from podium.engine.pod_log import Line
 from podium.simulator.timeline import Kind, Step
 
 BACKOFF = "BackoffComplete"
