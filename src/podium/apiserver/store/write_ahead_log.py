@@ -40,8 +40,8 @@ CREATE TABLE IF NOT EXISTS counter (
 """
 
 
-class Journal:
-    """An open journal; used by one thread at a time."""
+class WriteAheadLog:
+    """An open write-ahead log; used by one thread at a time."""
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / FILE_NAME
