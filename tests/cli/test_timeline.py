@@ -6,11 +6,11 @@ import pytest
 import yaml
 from command_line import EXAMPLE, Write, node, pod, podium, writer
 
-from podium.cli.pod_log_words import told, told_of_many
+from podium.cli.pod_log_words import describe_line, describe_step
 from podium.cli.tables import Screen
 from podium.cli.timeline_view import show_timeline
 from podium.engine.pod_log import Line, PodLog
-from podium.simulator.timeline import Kind, Step, Timeline
+from podium.simulator.timeline import LifeStep, LineKind, Timeline
 
 
 @pytest.fixture(autouse=True)
@@ -151,28 +151,28 @@ def test_a_long_life_is_cut_in_the_middle(
     ],
 )
 def test_every_line_has_words(line: Line, words: str) -> None:
-    assert told(line) == words
+    assert describe_line(line) == words
 
 
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        (Kind("tried", found=True), "tried, fits"),
-        (Kind("tried"), "tried, failed"),
-        (Kind("tried", ("A", "B")), "tried, rejected by A, B"),
-        (Kind("woken", ("A",), event="NodeAdd"), "woken by NodeAdd"),
-        (Kind("waiting", ("A",)), "waits for A"),
-        (Kind("preempting"), "evicts others"),
-        (Kind("preempted"), "evicted for another pod"),
-        (Kind("bound"), "bound"),
-        (Kind("binding failed"), "binding failed"),
-        (Kind("held back", ("A",)), "held back by A"),
+        (LineKind("tried", found=True), "tried, fits"),
+        (LineKind("tried"), "tried, failed"),
+        (LineKind("tried", ("A", "B")), "tried, rejected by A, B"),
+        (LineKind("woken", ("A",), event="NodeAdd"), "woken by NodeAdd"),
+        (LineKind("waiting", ("A",)), "waits for A"),
+        (LineKind("preempting"), "evicts others"),
+        (LineKind("preempted"), "evicted for another pod"),
+        (LineKind("bound"), "bound"),
+        (LineKind("binding failed"), "binding failed"),
+        (LineKind("held back", ("A",)), "held back by A"),
     ],
 )
-def test_every_step_of_many_has_words(kind: Kind, words: str) -> None:
-    assert told_of_many(Step(kind, fewest=1, most=1)) == words
+def test_every_step_of_many_has_words(kind: LineKind, words: str) -> None:
+    assert describe_step(LifeStep(kind, fewest=1, most=1)) == words
 
 
 def test_steps_that_happened_more_than_once_say_how_often() -> None:
-    assert told_of_many(Step(Kind("bound"), fewest=2, most=2)) == "bound, 2 times"
-    assert told_of_many(Step(Kind("bound"), fewest=1, most=9)) == "bound, 1 to 9 times"
+    assert describe_step(LifeStep(LineKind("bound"), fewest=2, most=2)) == "bound, 2 times"
+    assert describe_step(LifeStep(LineKind("bound"), fewest=1, most=9)) == "bound, 1 to 9 times"

@@ -83,18 +83,18 @@ class FileJudge:
             data,
             _known(_in_tree_registry()),
             self.gates,
-            prepare=self._opened_files,
-            equip=self._equipped,
+            prepare=self._open_files,
+            equip=self._equip,
         )
 
-    def _equipped(self, configuration: Configuration) -> Equipment:
+    def _equip(self, configuration: Configuration) -> Equipment:
         equipped = equip(configuration, _in_tree_registry(), self.plugins)
         if equipped.registry is _in_tree_registry():
             return Equipment(configuration, _known(equipped.registry))
         _check_arguments(equipped.configuration, equipped.registry)
         return Equipment(equipped.configuration, _known(equipped.registry), equipped.notes)
 
-    def _opened_files(self, configuration: Configuration) -> None:
+    def _open_files(self, configuration: Configuration) -> None:
         """Raises ConfigurationError."""
         if self.files == "all":
             kubeconfig = configuration.client_connection.kubeconfig

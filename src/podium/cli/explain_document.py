@@ -56,7 +56,7 @@ def _nodes(explanation: Explanation) -> list[dict[str, Any]]:
     """Nodes that fit, best first, then the others by reason."""
     found = [_fitting(explanation, entry) for entry in explanation.ranked()]
     for group in explanation.rejections():
-        found.extend(_rejected(explanation, name, group.status) for name in group.nodes)
+        found.extend(_rejection_document(explanation, name, group.status) for name in group.nodes)
     return found
 
 
@@ -71,7 +71,7 @@ def _fitting(explanation: Explanation, entry: Ranked) -> dict[str, Any]:
     }
 
 
-def _rejected(explanation: Explanation, name: str, status: Status) -> dict[str, Any]:
+def _rejection_document(explanation: Explanation, name: str, status: Status) -> dict[str, Any]:
     objections = explanation.objections(name)
     return {
         "name": name,

@@ -9,11 +9,11 @@ import re
 
 from podium.cli.console import RichText, Text, stack_lines
 from podium.cli.extender_view import show_consulted
-from podium.cli.node_view import scored, show_node
+from podium.cli.node_view import format_score, show_node
 from podium.cli.tables import Heading, Screen, count, some
 from podium.engine.decision import Decision
 from podium.framework.status import Code
-from podium.simulator import ExplainedPod, Outcome
+from podium.simulator import ExplainedPod, PodOutcome
 from podium.simulator.explanation import Explanation, Ranked
 
 _WORD_BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -58,8 +58,8 @@ def _show_head(explained: ExplainedPod, screen: Screen) -> None:
 def _verdict(explained: ExplainedPod, screen: Screen) -> RichText:
     result, last = explained.result, explained.last
     if last is None or not result.placed:
-        bad = result.outcome in (Outcome.UNSCHEDULABLE, Outcome.ERROR)
-        words = "no node fits" if result.outcome is Outcome.UNSCHEDULABLE else result.message
+        bad = result.outcome in (PodOutcome.UNSCHEDULABLE, PodOutcome.ERROR)
+        words = "no node fits" if result.outcome is PodOutcome.UNSCHEDULABLE else result.message
         return Text.assemble((screen.signs.no, "bold red" if bad else "yellow"), f" {words}")
     fits, best = last.feasible_count, len(last.decision.best_rows)
     if last.on_nominated_node:
@@ -123,7 +123,9 @@ def _show_ranking(explanation: Explanation, screen: Screen, *, wide: bool, top: 
     for entry in ranked:
         chosen = entry.name == explanation.decision.chosen
         cells = [
-            scored(entry.scores[plugin], screen) if wide else str(entry.scores[plugin].weighted)
+            format_score(entry.scores[plugin], screen)
+            if wide
+            else str(entry.scores[plugin].weighted)
             for plugin in plugins
         ]
         style = "bold green" if chosen else None
@@ -170,8 +172,8 @@ def _show_lead(explanation: Explanation, screen: Screen) -> None:
             table.add_row(
                 plugin,
                 f"x{weight}",
-                scored(ours, screen),
-                scored(theirs, screen),
+                format_score(ours, screen),
+                format_score(theirs, screen),
                 f"{difference:+}",
             )
     table.add_section()

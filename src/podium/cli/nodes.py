@@ -17,9 +17,9 @@ from podium.cli.node_options import (
     Stages,
     Template,
     Zones,
-    checked_speed,
     read_nodes,
     read_stage_file,
+    require_usable_speed,
 )
 from podium.cli.options import progress_bar
 from podium.cli.printing import print_line
@@ -86,7 +86,7 @@ def nodes(
     wrong.
     """
     start_logging(logging.INFO if verbose else logging.WARNING)
-    checked_speed(speed)
+    require_usable_speed(speed)
     options = SimulatedClusterOptions(
         nodes=read_nodes(count, template, cpu, memory, pods, zones),
         stages=read_stage_file(stages),

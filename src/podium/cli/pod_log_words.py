@@ -4,7 +4,7 @@ Events keep the names that kube-scheduler gives them, since logs and metrics hav
 """
 
 from podium.engine.pod_log import Line
-from podium.simulator.timeline import Kind, Step
+from podium.simulator.timeline import LifeStep, LineKind
 
 BACKOFF = "BackoffComplete"
 TIMEOUT = "UnschedulableTimeout"
@@ -12,11 +12,11 @@ ACTIVATED = "ForceActivate"
 MOST_MESSAGE = 50
 
 
-def seconds(at_s: float) -> str:
+def format_seconds(at_s: float) -> str:
     return f"{at_s:.3f}"
 
 
-def told(line: Line) -> str:
+def describe_line(line: Line) -> str:
     """A line in a few words: `tried, rejected by NodeResourcesFit`."""
     by = ", ".join(line.plugins)
     match line.what:
@@ -47,17 +47,17 @@ def told(line: Line) -> str:
     return line.what
 
 
-def told_of_many(step: Step) -> str:
+def describe_step(step: LifeStep) -> str:
     """A step of several pods' lives: what it was for all of them."""
     kind = step.kind
-    words = _of_many(kind)
+    words = _describe_kind(kind)
     if step.most == 1:
         return words
     times = f"{step.most}" if step.fewest == step.most else f"{step.fewest} to {step.most}"
     return f"{words}, {times} times"
 
 
-def _of_many(kind: Kind) -> str:
+def _describe_kind(kind: LineKind) -> str:
     """The words for one line without what differs from pod to pod."""
     match kind.what:
         case "tried" if not kind.found and not kind.plugins:
@@ -73,7 +73,7 @@ def _of_many(kind: Kind) -> str:
         case "binding failed":
             return "binding failed"
     about = "found" if kind.what == "tried" and kind.found else ""
-    return told(Line(0.0, kind.what, kind.event, kind.plugins, about))
+    return describe_line(Line(0.0, kind.what, kind.event, kind.plugins, about))
 
 
 def _short(text: str) -> str:

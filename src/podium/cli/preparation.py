@@ -18,7 +18,7 @@ from podium.cli.options import progress_bar, read_configuration, read_scenario
 from podium.config.errors import ConfigurationError
 from podium.config.feature_gates import FeatureGates
 from podium.plugins import in_tree_registry
-from podium.simulator import Report, Scenario, Simulation
+from podium.simulator import Scenario, Simulation, SimulationReport
 from podium.user_code.plugins import GROUP, Equipped, equip
 
 
@@ -40,7 +40,7 @@ class PreparedSimulation:
         watch: Collection[str] = (),
         until: str = "",
         scenario: Scenario | None = None,
-    ) -> Report:
+    ) -> SimulationReport:
         """Simulate, with a bar on terminals; `scenario` stands in for the one of the files."""
         chosen = scenario or self.scenario
         simulation = self._simulation(chosen, watch)

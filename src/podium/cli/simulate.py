@@ -20,7 +20,7 @@ from podium.cli.printing import print_line, print_traceback
 from podium.cli.simulate_document import report_document
 from podium.cli.simulate_view import show_report
 from podium.cli.tables import Screen, print_document
-from podium.simulator import Report
+from podium.simulator import SimulationReport
 
 
 def simulate(
@@ -94,7 +94,7 @@ def simulate(
     return exit_code(report)
 
 
-def exit_code(report: Report) -> int:
+def exit_code(report: SimulationReport) -> int:
     """A crash is loud: it names the pod, shows where, and has an exit code of its own."""
     crashed = [result for result in report.pods if result.crash]
     for result in crashed:

@@ -5,7 +5,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from podium.cli.exit_codes import NO, OK
-from podium.cli.explain import the_pod
+from podium.cli.explain import require_pod
 from podium.cli.options import (
     Config,
     Filename,
@@ -68,7 +68,7 @@ def story(
         seed=seed,
         validate=validate,
     )
-    found = the_pod(prepared.scenario, pod)
+    found = require_pod(prepared.scenario, pod)
     report = prepared.run(watch=[f"{found.metadata.namespace}/{found.metadata.name}"])
     history = PodHistory.of(report, found)
     if output in ("json", "yaml"):

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 from podium.cli.console import Text, stack_lines
-from podium.cli.pod_log_words import ACTIVATED, BACKOFF, TIMEOUT, seconds
+from podium.cli.pod_log_words import ACTIVATED, BACKOFF, TIMEOUT, format_seconds
 from podium.cli.simulate_view import lead
 from podium.cli.tables import Screen, count
 from podium.engine.decision import Decision
 from podium.engine.pod_log import Line
-from podium.simulator import Outcome
+from podium.simulator import PodOutcome
 from podium.simulator.pod_history import HistoryEntry, PodHistory, rejections
 from podium.simulator.report import digest_of
 
@@ -29,7 +29,7 @@ def show_story(
         table = screen.table("TIME", "WHAT", "WHY", right=("TIME",), whole=("TIME", "WHAT"))
         for entry in history.entries:
             told = stack_lines(_why(history, entry, wide=wide))
-            table.add_row(seconds(entry.line.at), _what(entry), told)
+            table.add_row(format_seconds(entry.line.at), _what(entry), told)
         screen.print(table)
     screen.notes(notes)
 
@@ -57,12 +57,12 @@ def _ending(history: PodHistory) -> str:
         return f"runs on {where} from beginning to end; nothing happens to it"
     tries = count(result.attempts, "attempt")
     match result.outcome:
-        case Outcome.PLACED:
+        case PodOutcome.PLACED:
             took = history.entries[-1].line.at - history.entries[0].line.at
-            return f"bound to {result.node} after {tries} and {seconds(took)} s"
-        case Outcome.UNSCHEDULABLE:
+            return f"bound to {result.node} after {tries} and {format_seconds(took)} s"
+        case PodOutcome.UNSCHEDULABLE:
             return f"no node fits, after {tries}"
-        case Outcome.GATED:
+        case PodOutcome.GATED:
             return "held back, never tried"
     return result.message
 
@@ -85,7 +85,7 @@ def _why(history: PodHistory, entry: HistoryEntry, *, wide: bool) -> Iterator[st
         case "held back":
             yield f"by {by}"
             result = history.result
-            if result is not None and result.outcome is Outcome.GATED:
+            if result is not None and result.outcome is PodOutcome.GATED:
                 yield result.message
         case "woken":
             yield from _woken(line)

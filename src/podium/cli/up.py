@@ -21,9 +21,9 @@ from podium.cli.node_options import (
     Speed,
     Stages,
     Template,
-    checked_speed,
     read_nodes,
     read_stage_file,
+    require_usable_speed,
 )
 from podium.cli.options import Config, Gates, PluginFiles, read_configuration
 from podium.cli.printing import print_line, print_lines
@@ -136,7 +136,7 @@ def up(
         ),
         equip(read_configuration(config, gates), in_tree_registry(), plugin or ()),
         gates,
-        checked_speed(speed),
+        require_usable_speed(speed),
         documents_in(apply or ()),
         lambda _: () if quiet else (lines,),
     )
@@ -149,7 +149,7 @@ def up(
         server.close()
         raise
 
-    def started(cluster: RunningCluster) -> None:
+    def announce(cluster: RunningCluster) -> None:
         kept = f"objects in {data}" if data else "objects in memory"
         size = counted(len(cluster.nodes), "node")
         where = shlex.quote(str(target))
@@ -158,6 +158,6 @@ def up(
         print_line(f"podium: look at it with  KUBECONFIG={where} kubectl get pods -o wide")
         print_line("podium: Ctrl-C stops it")
 
-    run(run_cluster(server, plan, started))
+    run(run_cluster(server, plan, announce))
     print_line("podium: stopped", error=True)
     return OK

@@ -55,14 +55,14 @@ class _Kinds:
         api_version = _text(document, document.value, "apiVersion")
         kind = _text(document, document.value, "kind")
         if kind not in self._known.get(api_version, {}):
-            self._known[api_version] = await self._served(api_version)
+            self._known[api_version] = await self._ask_for_kinds(api_version)
         served = self._known[api_version]
         if kind not in served:
             remedy = did_you_mean(closest(kind, list(served)))
             raise document.error(f"the server does not serve {kind} ({api_version})", remedy=remedy)
         return served[kind]
 
-    async def _served(self, api_version: str) -> dict[str, ResourceType]:
+    async def _ask_for_kinds(self, api_version: str) -> dict[str, ResourceType]:
         if not _API_VERSION.fullmatch(api_version):
             return {}
         try:

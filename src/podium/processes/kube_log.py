@@ -107,7 +107,7 @@ class _TextLine(logging.Formatter):
         text = record.getMessage()
         if fields is None:
             told = self.formatException(record.exc_info).split("\n") if record.exc_info else ()
-            return "\n".join((header + escape_unprintable(text), *map(_continued, told)))
+            return "\n".join((header + escape_unprintable(text), *map(_indent_further_line, told)))
         pairs = (f" {key}={_value(value)}" for key, value in fields.items())
         return header + quoted(text) + "".join(pairs)
 
@@ -133,10 +133,10 @@ def _value(value: Any) -> str:
     if "\n" not in value:
         return quoted(value)
     lines = value.removesuffix("\n").split("\n")
-    return "\n".join(("<", *map(_continued, lines), " >"))
+    return "\n".join(("<", *map(_indent_further_line, lines), " >"))
 
 
-def _continued(line: str) -> str:
+def _indent_further_line(line: str) -> str:
     """A further line of a record, which cannot pass for one of its own."""
     return f"\t{escape_unprintable(line)}"
 

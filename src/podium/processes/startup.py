@@ -72,7 +72,7 @@ def prepare_scheduler(options: Options, settled: SettledGates, log: KubeLog) -> 
     _refuse_for(lock_problem(configuration.leader_election))
     read_map = config_map_reader(client, kubeconfig)
     configuration = completed(configuration, options, settled.gates, host, read_map)
-    configuration, registry, notes = _equipped(configuration, options.plugin)
+    configuration, registry, notes = _load_plugins(configuration, options.plugin)
     for text in notes:
         log.note(text)
     for lists in expand_profiles(
@@ -113,7 +113,7 @@ def _check_options(options: Options, settled: SettledGates, host: LocalHost, log
         raise StartRefused(joined(FieldProblem("", text) for text in problems))
 
 
-def _equipped(configuration: Configuration, plugins: Sequence[str]) -> Equipped:
+def _load_plugins(configuration: Configuration, plugins: Sequence[str]) -> Equipped:
     try:
         return equip(configuration, in_tree_registry(), plugins)
     except InputError as problem:

@@ -3,19 +3,19 @@
 from podium.simulator.explained_pod import ExplainedPod
 from podium.simulator.inputs import Validation
 from podium.simulator.problems import InputProblems
-from podium.simulator.report import Outcome, PodResult, Report
-from podium.simulator.run import Simulation, find_pods
+from podium.simulator.report import PodOutcome, PodResult, SimulationReport
+from podium.simulator.run import Simulation, find_pods_by_name
 from podium.simulator.scenario import Scenario, load_scenario
 
 __all__ = [
     "ExplainedPod",
     "InputProblems",
-    "Outcome",
+    "PodOutcome",
     "PodResult",
-    "Report",
     "Scenario",
     "Simulation",
+    "SimulationReport",
     "Validation",
-    "find_pods",
+    "find_pods_by_name",
     "load_scenario",
 ]

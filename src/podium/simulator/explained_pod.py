@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from podium.simulator.explanation import Explanation
-from podium.simulator.report import PodResult, Report
+from podium.simulator.report import PodResult, SimulationReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class ExplainedPod:
     runs_on: str = ""
 
     @classmethod
-    def of(cls, report: Report, key: str, *, runs_on: str, alone: bool) -> "ExplainedPod":
+    def of(cls, report: SimulationReport, key: str, *, runs_on: str, alone: bool) -> "ExplainedPod":
         place = next(at for at, result in enumerate(report.pods) if result.key == key)
         attempts = tuple(
             Explanation(look.decision, look.examination)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from podium.api.pod import Pod
 from podium.engine.decision import Decision
 from podium.engine.pod_log import Line
-from podium.simulator.report import PodResult, Report
+from podium.simulator.report import PodResult, SimulationReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class PodHistory:
     entries: tuple[HistoryEntry, ...]
 
     @classmethod
-    def of(cls, report: Report, pod: Pod) -> "PodHistory":
+    def of(cls, report: SimulationReport, pod: Pod) -> "PodHistory":
         """The pod must have been watched."""
         key = f"{pod.metadata.namespace}/{pod.metadata.name}"
         result = next((result for result in report.pods if result.key == key), None)

@@ -35,8 +35,8 @@ from podium.plugins.dynamic_resources.claim_writing import (
     deallocated,
     released,
 )
-from podium.simulator.admission import identified
-from podium.simulator.volumes import bound, provisioned
+from podium.simulator.admission import assign_uid
+from podium.simulator.volumes import bind_claim, provision_volume
 
 
 class SimulatedApi(InMemoryApi):
@@ -109,11 +109,11 @@ class SimulatedApi(InMemoryApi):
             nodes = self._engine.cluster.nodes
             node = nodes.node(nodes.row(node_name)) if nodes.is_present(node_name) else None
             csi_node = catalog.get(CSINode, node_name)
-            self._settle(claim, provisioned(claim, storage_class, node, csi_node))
+            self._settle(claim, provision_volume(claim, storage_class, node, csi_node))
 
     def _settle(self, claim: PersistentVolumeClaim | None, volume: PersistentVolume) -> None:
         if claim is not None:
-            for obj in reversed(bound(claim, volume)):
+            for obj in reversed(bind_claim(claim, volume)):
                 self._engine.intake.object_put(obj)
 
     # devices
@@ -123,7 +123,7 @@ class SimulatedApi(InMemoryApi):
     ) -> ResourceClaim:
         suffix = sha256(f"{claim.metadata.uid}/{generate_name}".encode()).hexdigest()[:5]
         metadata = replace(claim.metadata, name=generate_name + suffix, uid="")
-        return self._put_claim(identified(replace(claim, metadata=metadata)))
+        return self._put_claim(assign_uid(replace(claim, metadata=metadata)))
 
     def write(self, write: object) -> None:
         """Carry out what a plugin left to be written; a claim that has moved on is left alone."""

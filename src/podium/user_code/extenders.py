@@ -6,7 +6,7 @@ from types import ModuleType
 from podium.api.errors import InputError, closest, did_you_mean
 from podium.extenders import Extender
 from podium.extenders.extender import verbs_of
-from podium.user_code.modules import broken, load_code
+from podium.user_code.modules import load_code, load_error
 
 _FORMS = "an extender is given as FILE.py, FILE.py:Class or package.module:Class"
 
@@ -16,7 +16,7 @@ def load_extender(spec: str) -> type[Extender]:
     code = load_code(spec, "extender", _FORMS)
     own = _classes(code.module)
     if code.name is not None:
-        return _named(code.module, code.where, code.name, own)
+        return _find_named(code.module, code.where, code.name, own)
     if len(own) == 1:
         return own[0]
     if own:
@@ -35,7 +35,9 @@ def _classes(module: ModuleType) -> list[type[Extender]]:
     ]
 
 
-def _named(module: ModuleType, where: str, name: str, own: list[type[Extender]]) -> type[Extender]:
+def _find_named(
+    module: ModuleType, where: str, name: str, own: list[type[Extender]]
+) -> type[Extender]:
     found = getattr(module, name, None)
     if isinstance(found, type) and issubclass(found, Extender):
         return found
@@ -52,7 +54,7 @@ def build_extender(kind: type[Extender]) -> Extender:
     try:
         built = kind()
     except (Exception, SystemExit) as problem:
-        raise broken(
+        raise load_error(
             problem, kind.__name__, sys.modules[kind.__module__].__file__ or ""
         ) from problem
     if not verbs_of(built):

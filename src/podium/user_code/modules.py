@@ -40,7 +40,7 @@ def load_code(spec: str, option: str, forms: str) -> UserCode:
     raise InputError(f"{option} {spec}: neither a file nor a module", remedy=forms)
 
 
-def broken(problem: BaseException, shown: str, path: str = "") -> InputError:
+def load_error(problem: BaseException, shown: str, path: str = "") -> InputError:
     """Why code does not load, with the line of the file at `path` if it is in there."""
     if isinstance(problem, SyntaxError):
         ours = problem.filename in (path, None)
@@ -67,7 +67,7 @@ def _from_file(path: str) -> ModuleType:
         exec(compile(source, resolved, "exec"), module.__dict__)
     except (Exception, SystemExit) as problem:
         del sys.modules[name]
-        raise broken(problem, path, resolved) from problem
+        raise load_error(problem, path, resolved) from problem
     return module
 
 
@@ -80,6 +80,6 @@ def _from_module(name: str, option: str) -> ModuleType:
     except ModuleNotFoundError as problem:
         if problem.name is not None and (name + ".").startswith(problem.name + "."):
             raise InputError(f"{option} {name}: no module named {problem.name}") from None
-        raise broken(problem, name) from problem
+        raise load_error(problem, name) from problem
     except (Exception, SystemExit) as problem:
-        raise broken(problem, name) from problem
+        raise load_error(problem, name) from problem

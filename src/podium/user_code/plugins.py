@@ -18,7 +18,7 @@ from podium.api.errors import InputError, closest, did_you_mean
 from podium.config.types import Configuration, PluginRef, PluginSet, ProfileConfiguration
 from podium.framework.points import Plugin
 from podium.framework.registry import Registry, RegistryError
-from podium.user_code.modules import broken, load_code
+from podium.user_code.modules import load_code, load_error
 
 GROUP = "podium.plugins"
 FORMS = "a plugin is given as FILE.py, FILE.py:Class or package.module:Class"
@@ -37,18 +37,18 @@ def equip(configuration: Configuration, registry: Registry, given: Sequence[str]
     notes: list[str] = []
     for spec in dict.fromkeys(given):
         plugin = load_plugin(spec)
-        registry = _registered(registry, plugin, spec)
+        registry = _register(registry, plugin, spec)
         if not _is_named(configuration, plugin.name):
-            configuration = _enabled(configuration, plugin.name)
+            configuration = _enable_everywhere(configuration, plugin.name)
             notes.append(
                 f"plugin {plugin.name} ({spec}) is not in the configuration: enabled at multiPoint"
                 " in every profile, with weight 1"
             )
     wanted = {name for p in configuration.profiles for name in p.plugins.enabled_names()}
     for name in sorted(wanted):
-        offered = None if name in registry else _offered(name)
+        offered = None if name in registry else _find_offered(name)
         if offered is not None:
-            registry = _registered(registry, offered, f"entry point {name}")
+            registry = _register(registry, offered, f"entry point {name}")
     return Equipped(configuration, registry, tuple(notes))
 
 
@@ -70,7 +70,7 @@ def _choose(module: ModuleType, where: str, name: str | None) -> type[Plugin]:
         and thing.__module__ == module.__name__
     ]
     if name is not None:
-        return _checked(_named_class(module, where, name, own), where)
+        return _require_name(_named_class(module, where, name, own), where)
     named = [plugin for plugin in dict.fromkeys(own) if getattr(plugin, "name", "")]
     if len(named) == 1:
         return named[0]
@@ -79,7 +79,7 @@ def _choose(module: ModuleType, where: str, name: str | None) -> type[Plugin]:
         remedy = f"say which: {where}:{named[0].__name__}"
         raise InputError(f"holds {len(named)} plugins: {names}", source=where, remedy=remedy)
     if own:
-        return _checked(own[0], where)
+        return _require_name(own[0], where)
     remedy = "a plugin is a class that inherits NodeFilterPlugin, NodeScorePlugin or another point"
     raise InputError("holds no plugin", source=where, remedy=remedy)
 
@@ -98,7 +98,7 @@ def _named_class(
     raise InputError(problem, source=where, remedy=remedy)
 
 
-def _checked(plugin: type[Plugin], where: str) -> type[Plugin]:
+def _require_name(plugin: type[Plugin], where: str) -> type[Plugin]:
     name = getattr(plugin, "name", "")
     if not isinstance(name, str) or not name:
         remedy = f'write `name = "{plugin.__name__}"` in it'
@@ -106,7 +106,7 @@ def _checked(plugin: type[Plugin], where: str) -> type[Plugin]:
     return plugin
 
 
-def _registered(registry: Registry, plugin: type[Plugin], spec: str) -> Registry:
+def _register(registry: Registry, plugin: type[Plugin], spec: str) -> Registry:
     try:
         return registry.with_plugins(plugin)
     except RegistryError as problem:
@@ -125,17 +125,17 @@ def _is_named(configuration: Configuration, plugin: str) -> bool:
     )
 
 
-def _enabled(configuration: Configuration, plugin: str) -> Configuration:
-    def added(profile: ProfileConfiguration) -> ProfileConfiguration:
+def _enable_everywhere(configuration: Configuration, plugin: str) -> Configuration:
+    def add(profile: ProfileConfiguration) -> ProfileConfiguration:
         everywhere = profile.plugins.multi_point
         enabled = (*everywhere.enabled, PluginRef(plugin, 1))
         plugins = replace(profile.plugins, multi_point=PluginSet(enabled, everywhere.disabled))
         return replace(profile, plugins=plugins)
 
-    return replace(configuration, profiles=tuple(map(added, configuration.profiles)))
+    return replace(configuration, profiles=tuple(map(add, configuration.profiles)))
 
 
-def _offered(name: str) -> type[Plugin] | None:
+def _find_offered(name: str) -> type[Plugin] | None:
     """The plugin that an installed package offers under a name, if one does."""
     offers: dict[str, EntryPoint] = {e.value: e for e in entry_points(group=GROUP, name=name)}
     if not offers:
@@ -148,7 +148,7 @@ def _offered(name: str) -> type[Plugin] | None:
     try:
         found = offer.load()
     except (Exception, SystemExit) as problem:
-        raise broken(problem, shown) from problem
+        raise load_error(problem, shown) from problem
     if not (isinstance(found, type) and issubclass(found, Plugin)):
         raise InputError("is not a plugin class", source=shown)
     if getattr(found, "name", "") != name:

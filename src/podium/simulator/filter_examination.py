@@ -19,7 +19,7 @@ from podium.simulator.utilisation import Load, load_of
 
 
 @dataclass(slots=True)
-class Examination:
+class FilterExamination:
     """Verdicts by filter plugin over the rows of the table at that time, and the load then."""
 
     load: Load
@@ -46,7 +46,7 @@ class Examination:
         return {plugin: status for plugin, status in statuses.items() if status is not None}
 
 
-def examine(engine: Engine, info: PodInfo) -> Examination:
+def examine_filters(engine: Engine, info: PodInfo) -> FilterExamination:
     """Ask all filters of the pod's profile about all nodes, as things stand."""
     profile = engine.profile_of(info.pod)
     cycle = Cycle(info, engine.cluster)
@@ -54,7 +54,7 @@ def examine(engine: Engine, info: PodInfo) -> Examination:
     table = engine.cluster.nodes
     names = tuple(table.names[row] for row in rows)
     objects = {name: table.node(int(row)) for name, row in zip(names, rows, strict=True)}
-    found = Examination(load_of(engine.cluster), objects, names)
+    found = FilterExamination(load_of(engine.cluster), objects, names)
     outcome = profile.run_pre_filters(cycle)
     found.skipped = sorted(cycle.skip_filter)
     if outcome.status is not None:

@@ -36,7 +36,7 @@ from podium.simulator.report import PodResult
 from podium.simulator.simulated_api import SimulatedApi
 
 
-class Carrier:
+class RequestHandler:
     def __init__(
         self,
         engine: Engine,
@@ -50,13 +50,13 @@ class Carrier:
         self._outcomes = outcomes
         self._failed = failed
 
-    def carry_out_all(self) -> None:
+    def handle_all(self) -> None:
         """Do what is asked for until nothing is."""
         while requests := self._engine.take_requests():
             for request in requests:
-                self._carry_out(request)
+                self._handle(request)
 
-    def _carry_out(self, request: Request) -> None:
+    def _handle(self, request: Request) -> None:
         match request:
             case Bind():
                 self._bind(request.binding)
@@ -81,9 +81,9 @@ class Carrier:
             bound = True
         self._engine.bindings.finished(binding, None if bound else problem)
         if bound:
-            self._outcomes.bound(info.pod, binding.node_name)
+            self._outcomes.record_binding(info.pod, binding.node_name)
         elif problem is not None:
-            self._failed(info, self._outcomes.not_bound(info.pod, problem))
+            self._failed(info, self._outcomes.record_failed_binding(info.pod, problem))
 
     def _run_binding(self, binding: Binding, result: PodResult) -> Status | None:
         try:
@@ -109,7 +109,7 @@ class Carrier:
             engine.intake.pod_deleted(victim.pod)
             self._api.release_claims(victim.pod)
             engine.preemptions.evicted(preemptor, victim, request.node_name)
-            self._outcomes.evicted(victim.pod, node_name, preemptor.key)
+            self._outcomes.record_eviction(victim.pod, node_name, preemptor.key)
         victims = tuple(evict.victim.key for evict in request.evict)
         pods = preemptor.members if isinstance(preemptor, GroupPreemptor) else (preemptor,)
         for info in pods:
