@@ -16,12 +16,8 @@ from podium.apiserver.access.tokens import Tokens
 from podium.apiserver.http.messages import Request, Response, headers_of, parameters_of
 from podium.apiserver.http.refusals import refusal
 from podium.apiserver.http.resource_handlers import WatchAnswer
-from podium.apiserver.http.service import Service
-from podium.apiserver.openapi import OpenApi
-from podium.apiserver.requests.registry import Registry
 from podium.apiserver.requests.watching import Watch
-from podium.apiserver.resources.table import ResourceTable
-from podium.apiserver.serving.bootstrap import bootstrap
+from podium.apiserver.serving.assembly import build_service
 from podium.apiserver.status_errors import StatusError
 from podium.apiserver.store.store import Store
 
@@ -64,12 +60,10 @@ class Api:
     def __init__(self, store: Store | None = None) -> None:
         self.clock = VirtualClock(START)
         self.store = store or Store()
-        self.registry = Registry(
-            self.store, ResourceTable(), clock=self.clock, randomness=Random(7)
+        self.service = build_service(
+            self.store, Tokens(TOKEN), clock=self.clock, randomness=Random(7)
         )
-        bootstrap(self.registry)
-        openapi = OpenApi(self.registry.table, self.registry.definitions.schema_of)
-        self.service = Service(self.registry, Tokens(TOKEN), openapi)
+        self.registry = self.service.registry
 
     def ask(
         self,

@@ -3,8 +3,14 @@
 Those of `tests/bench` do not: where the time goes is what they look at.
 """
 
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import dedent
+
 import pytest
 from hypothesis import settings
+from plugin_files import Source
 
 from podium.engine import Engine
 
@@ -19,3 +25,25 @@ def engines_validate(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
         return
     defaults = {**(Engine.__init__.__kwdefaults__ or {}), "validate": True}
     monkeypatch.setattr(Engine.__init__, "__kwdefaults__", defaults)
+
+
+@pytest.fixture
+def own_modules(tmp_path: Path) -> Iterator[None]:
+    """What a test imports of its own files is gone after it."""
+    path = list(sys.path)
+    yield
+    for name, module in list(sys.modules.items()):
+        if (getattr(module, "__file__", None) or "").startswith(str(tmp_path)):
+            del sys.modules[name]
+    sys.path[:] = path
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Source:
+    def write(text: str, name: str = "rule.py") -> str:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(dedent(text))
+        return str(path)
+
+    return write

@@ -9,13 +9,13 @@ from simulated_clusters import Cluster
 from virtual_loop import run_virtually
 from watched_metrics import LiveMetrics
 
-from podium.cli.embedded_cluster import embedded_cluster
 from podium.client import KubeClient
 from podium.client.resources import EVENTS, NODES, PODS
 from podium.config.types import Configuration
 from podium.engine import Engine
 from podium.engine.observer import Observer
 from podium.live.assembly import Assembly
+from podium.processes.embedded_cluster import embedded_cluster
 from podium.simulated_cluster import SimulatedClusterOptions
 from podium.simulated_cluster.controller_registry import ALL
 from podium.simulated_cluster.nodes.templates import default_template, nodes_from

@@ -9,9 +9,9 @@ import msgspec
 from scheduler_at_work import BEGIN_S, scheduling
 from virtual_loop import run_virtually
 
-from podium.cli.embedded_cluster import embedded_cluster
 from podium.client import KubeClient, PatchType, ResourceType, Selection
 from podium.client.api_errors import NotFound
+from podium.processes.embedded_cluster import embedded_cluster
 from podium.simulated_cluster import SimulatedClusterOptions
 from podium.simulated_cluster.controller_registry import ALL
 from podium.simulated_cluster.nodes.templates import default_template, nodes_from

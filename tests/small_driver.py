@@ -213,4 +213,4 @@ class SmallDriver:
         return [event.note for event in self.events if event.reason == reason]
 
     def story(self, name: str) -> list[str]:
-        return [line.what for line in self.engine.state.journal.story(f"default/{name}")]
+        return [line.what for line in self.engine.state.pod_log.lines(f"default/{name}")]

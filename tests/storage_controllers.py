@@ -30,7 +30,7 @@ from podium.plugins.dynamic_resources.claim_writing import FINALIZER, deallocate
 from podium.plugins.volume_binding.pod_volumes import (
     is_fully_bound,
 )
-from podium.simulator.volumes import bound, provisioned
+from podium.simulator.volumes import bind_claim, provision_volume
 from podium.workloads.provisioning import NO_PROVISIONER
 
 Task = Callable[[], object]
@@ -81,7 +81,7 @@ class ControlledWorld(StorageWorld):
             self.store(replace(volume, status=replace(volume.status, phase="Released")))
 
     def _bind_volume(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> None:
-        claim, volume = bound(claim, volume)
+        claim, volume = bind_claim(claim, volume)
         meta = claim.metadata
         reference = ObjectReference(
             kind="PersistentVolumeClaim", name=meta.name, namespace=meta.namespace, uid=meta.uid
@@ -141,7 +141,7 @@ class ControlledWorld(StorageWorld):
 
     def _provision(self, claim: PersistentVolumeClaim, entry: StorageClass, node_name: str) -> None:
         csi_node = self.find(CSINode, node_name)
-        self.store(provisioned(claim, entry, self.nodes.get(node_name), csi_node))
+        self.store(provision_volume(claim, entry, self.nodes.get(node_name), csi_node))
 
     def _ephemeral_tasks(self) -> Iterator[Task]:
         """Claims for ephemeral volumes, made when a pod comes and removed when it goes."""

@@ -7,9 +7,9 @@ import pytest
 from command_line import EXAMPLES, podium
 
 from podium.api.errors import InputError
-from podium.cli.extender import load_extender
 from podium.extenders import Extender
 from podium.extenders.serving import Listening
+from podium.user_code.extenders import load_extender
 
 EXAMPLE = str(EXAMPLES / "extenders" / "rack_power.py")
 

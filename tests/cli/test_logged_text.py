@@ -8,10 +8,10 @@ import pytest
 from hostile_text import FORGED, HOSTILE
 
 from podium.api.go_quoting import escape_unprintable, quoted
-from podium.cli.kube_log import KubeLog
 from podium.cli.line_logging import LineFormatter, guard_last_resort
 from podium.config.flags.options import options_of
 from podium.config.flags.parser import parse_flags
+from podium.processes.kube_log import KubeLog
 
 _RECORD = "E1115 12:00:00.000000    1234 run.py:72] forged"
 TEXTS = {**HOSTILE, "record": f"x\n{_RECORD}"}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from podium.api.errors import InputError
-from podium.cli.node_options import checked_speed, read_nodes, read_stage_file
+from podium.cli.node_options import read_nodes, read_stage_file, require_usable_speed
 from podium.simulated_cluster.nodes.templates import ZONE
 from podium.simulated_cluster.pods.stage_files import default_stages
 
@@ -56,10 +56,10 @@ def test_stages_come_from_a_file_or_are_the_usual_ones() -> None:
 
 @pytest.mark.parametrize("speed", [0.01, 1.0, 1000.0])
 def test_a_speed_that_works_is_taken(speed: float) -> None:
-    assert checked_speed(speed) == speed
+    assert require_usable_speed(speed) == speed
 
 
 @pytest.mark.parametrize("speed", [0.0, -1.0, 1000.1, float("inf"), float("nan")])
 def test_a_speed_that_does_not_work_is_refused(speed: float) -> None:
     with pytest.raises(InputError, match="is too much or too little"):
-        checked_speed(speed)
+        require_usable_speed(speed)

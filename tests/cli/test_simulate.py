@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from podium.api.pod import Pod
 from podium.cli import main
 from podium.engine.scheduler import Engine
 
@@ -281,14 +282,14 @@ def test_a_wrong_configuration_is_told(
 def test_a_bug_is_loud_and_the_other_pods_are_placed(
     capsys: pytest.CaptureFixture[str], write: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    schedule = Engine.schedule
+    profile_of = Engine.profile_of
 
-    def crash(self: Engine, info: Any) -> Any:
-        if info.key == "default/bad":
+    def crash(self: Engine, tried: Pod) -> Any:
+        if tried.metadata.name == "bad":
             raise RuntimeError("oh no")
-        return schedule(self, info)
+        return profile_of(self, tried)
 
-    monkeypatch.setattr(Engine, "schedule", crash)
+    monkeypatch.setattr(Engine, "profile_of", crash)
     code, out, err = run(capsys, "-f", write(NODE, pod("bad"), pod("good")))
     assert code == 70
     assert "1 placed, 1 failed" in out

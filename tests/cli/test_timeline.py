@@ -6,11 +6,11 @@ import pytest
 import yaml
 from command_line import EXAMPLE, Write, node, pod, podium, writer
 
-from podium.cli.journal_words import told, told_of_many
+from podium.cli.pod_log_words import describe_line, describe_step
 from podium.cli.tables import Screen
 from podium.cli.timeline_view import show_timeline
-from podium.engine.journal import Journal, Line
-from podium.simulator.timeline import Kind, Step, Timeline
+from podium.engine.pod_log import Line, PodLog
+from podium.simulator.timeline import LifeStep, LineKind, Timeline
 
 
 @pytest.fixture(autouse=True)
@@ -104,11 +104,11 @@ def test_all_lists_each_of_many(capsys: pytest.CaptureFixture[str], write: Write
 def test_of_many_different_lives_the_most_frequent_are_shown(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    journal = Journal()
+    pod_log = PodLog()
     for number in range(40):
         for copy in range(2 if number == 30 else 1):
-            journal.note(f"ns/p{number}-{copy}", 1.0, "tried", "no", (f"Plugin{number}",))
-    show_timeline(Timeline(journal, 0.0), Screen(), show_all=False)
+            pod_log.note(f"ns/p{number}-{copy}", 1.0, "tried", "no", (f"Plugin{number}",))
+    show_timeline(Timeline(pod_log, 0.0), Screen(), show_all=False)
     out = capsys.readouterr().out
     assert out.splitlines()[4].split()[:2] == ["2", "ns/p30-0,"]
     assert out.splitlines()[-1] == "and 28 more lives of 28 pods"
@@ -151,28 +151,28 @@ def test_a_long_life_is_cut_in_the_middle(
     ],
 )
 def test_every_line_has_words(line: Line, words: str) -> None:
-    assert told(line) == words
+    assert describe_line(line) == words
 
 
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        (Kind("tried", found=True), "tried, fits"),
-        (Kind("tried"), "tried, failed"),
-        (Kind("tried", ("A", "B")), "tried, rejected by A, B"),
-        (Kind("woken", ("A",), event="NodeAdd"), "woken by NodeAdd"),
-        (Kind("waiting", ("A",)), "waits for A"),
-        (Kind("preempting"), "evicts others"),
-        (Kind("preempted"), "evicted for another pod"),
-        (Kind("bound"), "bound"),
-        (Kind("binding failed"), "binding failed"),
-        (Kind("held back", ("A",)), "held back by A"),
+        (LineKind("tried", found=True), "tried, fits"),
+        (LineKind("tried"), "tried, failed"),
+        (LineKind("tried", ("A", "B")), "tried, rejected by A, B"),
+        (LineKind("woken", ("A",), event="NodeAdd"), "woken by NodeAdd"),
+        (LineKind("waiting", ("A",)), "waits for A"),
+        (LineKind("preempting"), "evicts others"),
+        (LineKind("preempted"), "evicted for another pod"),
+        (LineKind("bound"), "bound"),
+        (LineKind("binding failed"), "binding failed"),
+        (LineKind("held back", ("A",)), "held back by A"),
     ],
 )
-def test_every_step_of_many_has_words(kind: Kind, words: str) -> None:
-    assert told_of_many(Step(kind, fewest=1, most=1)) == words
+def test_every_step_of_many_has_words(kind: LineKind, words: str) -> None:
+    assert describe_step(LifeStep(kind, fewest=1, most=1)) == words
 
 
 def test_steps_that_happened_more_than_once_say_how_often() -> None:
-    assert told_of_many(Step(Kind("bound"), fewest=2, most=2)) == "bound, 2 times"
-    assert told_of_many(Step(Kind("bound"), fewest=1, most=9)) == "bound, 1 to 9 times"
+    assert describe_step(LifeStep(LineKind("bound"), fewest=2, most=2)) == "bound, 2 times"
+    assert describe_step(LifeStep(LineKind("bound"), fewest=1, most=9)) == "bound, 1 to 9 times"

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from known_plugins import in_tree
 
-from podium.cli.config_view import effective_yaml
 from podium.config import ExtensionPoint
+from podium.config.effective_yaml import effective_yaml
 from podium.config.examine import Examination, examine
 from podium.config.legacy_args import LEGACY_ARGS_KINDS
 from podium.config.plugin_args import ARGS_KINDS

@@ -101,7 +101,7 @@ def test_an_error_that_may_be_ignored_leaves_it_to_the_plugins() -> None:
     driver.run()
     driver.bound("p")
     assert driver.written == [("p", "n")]
-    lines = driver.engine.state.journal.story("default/p")
+    lines = driver.engine.state.pod_log.lines("default/p")
     assert lines[-1].detail == "skipped extender http://a: boom"
 
 

@@ -342,7 +342,7 @@ def test_a_pod_that_an_extender_rejected_comes_back_after_any_event() -> None:
     assert driver.where() == {"p": "unschedulable"}
     driver.put(make_node("b", labels={"x": "y"}))
     assert driver.where() == {"p": "backoff"}
-    lines = driver.engine.state.journal.story("default/p")
+    lines = driver.engine.state.pod_log.lines("default/p")
     assert lines[-1].plugins == ("Extender",)
 
 

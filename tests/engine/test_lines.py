@@ -1,4 +1,4 @@
-"""What the journal says about each thing that happens to a pod, and which writes come with it."""
+"""What the pod log says about each thing that happens to a pod, and which writes come with it."""
 
 from builders import make_node
 from fake_plugins import filter_by, permit, post_filter, reserve
@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from small_driver import SmallDriver, pending
 
 from podium.api.pod import Toleration
-from podium.engine.journal import Line
+from podium.engine.pod_log import Line
 from podium.engine.requests import PluginWrite
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import Diagnosis
@@ -23,12 +23,12 @@ TAINT = [("k", "v", "NoSchedule")]
 
 
 def life(driver: SmallDriver, name: str = "p") -> list[tuple[str, str, tuple[str, ...], str]]:
-    lines = driver.engine.state.journal.story(f"default/{name}")
+    lines = driver.engine.state.pod_log.lines(f"default/{name}")
     return [line[1:] for line in lines]
 
 
 def last(driver: SmallDriver, what: str, name: str = "p") -> Line:
-    lines = driver.engine.state.journal.story(f"default/{name}")
+    lines = driver.engine.state.pod_log.lines(f"default/{name}")
     return next(line for line in reversed(lines) if line.what == what)
 
 

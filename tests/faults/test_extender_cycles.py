@@ -16,7 +16,7 @@ from podium.config.types import API_VERSION, KIND
 from podium.extenders.blocking import BlockingExtenderClient
 from podium.extenders.objects import TypedObjects
 from podium.plugins import in_tree_registry
-from podium.simulator import Outcome, Scenario, Simulation
+from podium.simulator import PodOutcome, Scenario, Simulation
 from podium.simulator.report import PodResult
 
 LICENCE = "example.com/licence"
@@ -86,10 +86,10 @@ def test_a_fault_fails_the_attempt_and_no_other_pod(
     answer: Answer, fields: dict[str, Any], said: str
 ) -> None:
     licensed, plain, url = decided(answer, **fields)
-    assert licensed.outcome is Outcome.ERROR
+    assert licensed.outcome is PodOutcome.ERROR
     assert said in licensed.message
     assert url in licensed.message
-    assert plain.outcome is Outcome.PLACED
+    assert plain.outcome is PodOutcome.PLACED
 
 
 @pytest.mark.parametrize(("answer", "fields", "said"), FAULTS.values(), ids=FAULTS.keys())
@@ -97,8 +97,8 @@ def test_a_fault_that_may_be_ignored_changes_nothing(
     answer: Answer, fields: dict[str, Any], said: str
 ) -> None:
     licensed, plain, _ = decided(answer, **fields, ignorable=True)
-    assert licensed.outcome is Outcome.PLACED
-    assert plain.outcome is Outcome.PLACED
+    assert licensed.outcome is PodOutcome.PLACED
+    assert plain.outcome is PodOutcome.PLACED
 
 
 @pytest.mark.parametrize(("answer", "fields", "said"), FAULTS.values(), ids=FAULTS.keys())
@@ -107,8 +107,8 @@ def test_scores_that_do_not_come_are_done_without(
 ) -> None:
     scoring = {"filterVerb": "", "prioritizeVerb": "prioritize", "weight": 1}
     licensed, plain, _ = decided(answer, **{**fields, **scoring})
-    assert licensed.outcome is Outcome.PLACED
-    assert plain.outcome is Outcome.PLACED
+    assert licensed.outcome is PodOutcome.PLACED
+    assert plain.outcome is PodOutcome.PLACED
 
 
 def test_an_error_of_the_extender_is_the_pods_message_word_by_word() -> None:
@@ -119,7 +119,7 @@ def test_an_error_of_the_extender_is_the_pods_message_word_by_word() -> None:
 def test_a_node_that_was_never_sent_is_taken_if_it_comes_in_full() -> None:
     invented = b'{"Nodes": {"items": [{"metadata": {"name": "n9"}}]}}'
     licensed, plain, _ = decided(answering(invented), nodeCacheCapable=False)
-    assert (licensed.node, plain.outcome) == ("n9", Outcome.PLACED)
+    assert (licensed.node, plain.outcome) == ("n9", PodOutcome.PLACED)
 
 
 def test_an_extender_is_sent_the_nodes_that_passed() -> None:

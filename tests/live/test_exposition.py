@@ -2,7 +2,7 @@
 
 import pytest
 from builders import make_node
-from fake_surroundings import FakeSurroundings
+from fake_host_environment import FakeHostEnvironment
 from small_driver import OURS, pending
 from watched_metrics import Watched
 
@@ -54,7 +54,7 @@ def test_label_values_can_be_limited() -> None:
     flag = "--allow-metric-labels=scheduler_pending_pods,queue=active,backoff"
     options = options_of(parse_flags([flag])).metrics
     assert options.allow_metric_labels == {"scheduler_pending_pods,queue": "active,backoff"}
-    driver = Watched(pending("p"), rules=rules_of(options, FakeSurroundings()))
+    driver = Watched(pending("p"), rules=rules_of(options, FakeHostEnvironment()))
     assert driver.samples("scheduler_pending_pods") == {
         ("active",): 1,
         ("backoff",): 0,
@@ -65,8 +65,8 @@ def test_label_values_can_be_limited() -> None:
 def test_a_manifest_limits_labels_too() -> None:
     options = options_of(parse_flags(["--allow-metric-labels-manifest=labels.yaml"])).metrics
     written = "leader_election_master_status,name: ours"
-    surroundings = FakeSurroundings(files={"labels.yaml": written})
-    shown = Exposition(rules_of(options, surroundings), process=False)
+    host = FakeHostEnvironment(files={"labels.yaml": written})
+    shown = Exposition(rules_of(options, host), process=False)
     gauge = shown.gauge(known.LEADER)
     gauge.of("ours").set(1)
     gauge.of("theirs").set(1)

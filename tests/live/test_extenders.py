@@ -9,10 +9,10 @@ from live_clusters import is_bound, pod
 from scheduler_at_work import scheduling
 from simulated_clusters import Cluster
 
-from podium.cli.embedded_cluster import embedded_cluster
 from podium.client.resources import PODS
 from podium.config.load import load_configuration
 from podium.config.types import Configuration
+from podium.processes.embedded_cluster import embedded_cluster
 from podium.simulated_cluster import SimulatedClusterOptions
 from podium.simulated_cluster.nodes.templates import default_template, nodes_from
 

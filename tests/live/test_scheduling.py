@@ -197,7 +197,7 @@ def test_a_pod_that_no_event_helps_is_tried_again_after_minutes() -> None:
         await cluster.create(PODS, pod("large", "64"))
 
         async def attempts() -> int:
-            story = assembly.engine.state.journal.story("default/large")
+            story = assembly.engine.state.pod_log.lines("default/large")
             return sum(line.what == "tried" for line in story)
 
         async def tried_again() -> bool:

@@ -35,7 +35,7 @@ def test_a_binding_that_the_server_refuses_is_tried_again_later() -> None:
         took_s = await cluster.until(lambda: is_bound(cluster, "a"))
         assert took_s >= 1
         await cluster.until(lambda: is_running(cluster, "a"))
-        story = [line.what for line in assembly.engine.state.journal.story("default/a")]
+        story = [line.what for line in assembly.engine.state.pod_log.lines("default/a")]
         assert story.count("binding failed") == 2
         assert story.count("bound") == 1
 

@@ -13,7 +13,7 @@ from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from podium.api.workloads import Namespace, PriorityClass
-from podium.simulator.admission import Admission, identified, uid_for
+from podium.simulator.admission import Admission, assign_uid, uid_for
 
 
 def priority_class(name: str, value: int, **more: Any) -> PriorityClass:
@@ -39,13 +39,13 @@ def requests_of(pod: Pod) -> object:
 
 
 def test_a_namespaced_object_without_a_namespace_is_in_default() -> None:
-    pod = identified(Pod(metadata=ObjectMeta(name="a")))
+    pod = assign_uid(Pod(metadata=ObjectMeta(name="a")))
     assert pod.metadata.namespace == "default"
     assert pod.metadata.uid == uid_for("Pod", "default", "a")
 
 
 def test_a_cluster_wide_object_has_no_namespace() -> None:
-    node = identified(Node(metadata=ObjectMeta(name="n", namespace="stray")))
+    node = assign_uid(Node(metadata=ObjectMeta(name="n", namespace="stray")))
     assert node.metadata.namespace == ""
 
 

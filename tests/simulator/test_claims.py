@@ -13,7 +13,7 @@ from podium.framework.points import ApiHandle
 from podium.plugins import in_tree_registry
 from podium.plugins.dynamic_resources.claim_writing import ClaimApi
 from podium.plugins.volume_binding.volume_writing import VolumeApi
-from podium.simulator import Outcome, Report, Simulation, load_scenario
+from podium.simulator import PodOutcome, Simulation, SimulationReport, load_scenario
 
 Raw = dict[str, Any]
 
@@ -65,7 +65,7 @@ def claim(name: str, of: str) -> Raw:
 
 @pytest.fixture
 def simulate(tmp_path: Path) -> Any:
-    def run(*objects: Raw) -> tuple[Report, Simulation]:
+    def run(*objects: Raw) -> tuple[SimulationReport, Simulation]:
         path = tmp_path / "input.yaml"
         path.write_text(yaml.safe_dump_all(objects))
         scenario = load_scenario([str(path)])
@@ -75,7 +75,7 @@ def simulate(tmp_path: Path) -> Any:
     return run
 
 
-def test_the_memory_api_does_all_that_plugins_ask_for(simulate: Any) -> None:
+def test_the_simulated_api_does_all_that_plugins_ask_for(simulate: Any) -> None:
     _, simulation = simulate(node("n1"))
     api: ApiHandle = simulation._api
     assert isinstance(api, VolumeApi)
@@ -98,7 +98,7 @@ def test_a_volume_is_made_where_its_first_consumer_goes(simulate: Any) -> None:
         claim("data", "late"),
         pod("a", volumes=using("data")),
     )
-    assert [r.outcome for r in report.pods] == [Outcome.PLACED], report.pods[0].message
+    assert [r.outcome for r in report.pods] == [PodOutcome.PLACED], report.pods[0].message
     catalog = simulation.engine.cluster.catalog
     stored = catalog.get(PersistentVolumeClaim, "data", "default")
     assert stored.status.phase == "Bound"

@@ -9,25 +9,25 @@ from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.config.load import load_configuration
 from podium.plugins import in_tree_registry
-from podium.simulator import PodStory, Scenario, Simulation
+from podium.simulator import ExplainedPod, Scenario, Simulation
 from podium.simulator.explanation import NOMINATED_ELSEWHERE, Explanation
 from podium.simulator.shortcomings import room_for, unmet_selectors, untolerated_taints
 
 
-def story_of(
+def explained_pod(
     key: str,
     *,
     nodes: Iterable[Node],
     pending: Iterable[Pod],
     running: Iterable[Pod] = (),
-) -> PodStory:
+) -> ExplainedPod:
     scenario = Scenario(tuple(nodes), tuple(running), tuple(pending))
     simulation = Simulation(scenario, load_configuration(None), in_tree_registry(), watch=[key])
-    return PodStory.of(simulation.run(until=key), key, runs_on="", alone=False)
+    return ExplainedPod.of(simulation.run(until=key), key, runs_on="", alone=False)
 
 
 def explained(**cluster: Any) -> Explanation:
-    explanation = story_of("default/a", **cluster).last
+    explanation = explained_pod("default/a", **cluster).last
     assert explanation is not None
     return explanation
 
@@ -109,7 +109,7 @@ def test_a_rejection_before_filtering_speaks_for_all_nodes() -> None:
 
 
 def test_a_preemptor_is_explained_before_and_after_its_victims_left() -> None:
-    story = story_of(
+    explained = explained_pod(
         "default/a",
         nodes=[
             make_node("n1", allocatable={"cpu": "1", "pods": 9}),
@@ -118,25 +118,27 @@ def test_a_preemptor_is_explained_before_and_after_its_victims_left() -> None:
         running=[make_pod("weak", node="n1", requests={"cpu": "1"})],
         pending=[make_pod("a", requests={"cpu": "1"}, priority=10)],
     )
-    first, second = story.attempts
+    first, second = explained.attempts
     assert [group.nodes for group in first.rejections()] == [("n1",), ("n2",)]
     assert second.on_nominated_node
     assert second.rejections()[0].status.message == NOMINATED_ELSEWHERE
-    assert story.widest is first
-    assert story.last is second
+    assert explained.widest is first
+    assert explained.last is second
 
 
 def test_the_premise_says_how_many_pods_came_first() -> None:
-    story = story_of("default/a", nodes=[make_node("n1")], pending=[make_pod("b"), make_pod("a")])
-    assert story.premise == "decided after 1 pending pod ahead of it in the queue"
+    explained = explained_pod(
+        "default/a", nodes=[make_node("n1")], pending=[make_pod("b"), make_pod("a")]
+    )
+    assert explained.premise == "decided after 1 pending pod ahead of it in the queue"
 
 
 def test_a_pod_that_is_never_tried_has_no_attempts() -> None:
     gated = make_pod("a", schedulingGates=[{"name": "wait"}])
-    story = story_of("default/a", nodes=[make_node("n1")], pending=[gated])
-    assert story.attempts == ()
-    assert story.last is None
-    assert story.widest is None
+    explained = explained_pod("default/a", nodes=[make_node("n1")], pending=[gated])
+    assert explained.attempts == ()
+    assert explained.last is None
+    assert explained.widest is None
 
 
 # --- what exactly is missing ------------------------------------------------------------------

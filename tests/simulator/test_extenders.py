@@ -8,13 +8,13 @@ from scripted_extenders import Script, binding, fails, filtering, leaves, scores
 from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND
 from podium.plugins import in_tree_registry
-from podium.simulator import Outcome, PodStory, Report, Scenario, Simulation
+from podium.simulator import ExplainedPod, PodOutcome, Scenario, Simulation, SimulationReport
 from podium.simulator.explanation import Explanation
 
 KEY = "default/p"
 
 
-def run(script: Script, *extenders: dict[str, Any], watch: bool = True) -> Report:
+def run(script: Script, *extenders: dict[str, Any], watch: bool = True) -> SimulationReport:
     scenario = Scenario(
         tuple(make_node(name) for name in "abc"),
         (),
@@ -31,8 +31,8 @@ def run(script: Script, *extenders: dict[str, Any], watch: bool = True) -> Repor
     return simulation.run(ask=script)
 
 
-def explained(report: Report) -> Explanation:
-    last = PodStory.of(report, KEY, runs_on="", alone=False).last
+def explained(report: SimulationReport) -> Explanation:
+    last = ExplainedPod.of(report, KEY, runs_on="", alone=False).last
     assert last is not None
     return last
 
@@ -41,7 +41,7 @@ def test_extenders_decide_where_a_pod_goes() -> None:
     for watch in (True, False):
         script = Script(filter=leaves("a", "b"), prioritize=scores(b=1))
         report = run(script, filtering("http://f"), scoring("http://s"), watch=watch)
-        assert [(pod.outcome, pod.node) for pod in report.pods] == [(Outcome.PLACED, "b")]
+        assert [(pod.outcome, pod.node) for pod in report.pods] == [(PodOutcome.PLACED, "b")]
         assert script.asked == ["http://f filter", "http://s prioritize"]
 
 
@@ -67,11 +67,11 @@ def test_an_extender_may_bind() -> None:
     script = Script()
     report = run(script, binding())
     assert script.asked == ["http://a bind"]
-    assert report.pods[0].outcome is Outcome.PLACED
+    assert report.pods[0].outcome is PodOutcome.PLACED
 
 
 def test_a_binding_that_an_extender_refuses_is_told_and_tried_again() -> None:
     script = Script(bind=fails("no binding today"))
     (result,) = run(script, binding()).pods
-    assert (result.outcome, result.message) == (Outcome.ERROR, "no binding today")
+    assert (result.outcome, result.message) == (PodOutcome.ERROR, "no binding today")
     assert len(script.calls) == 16

@@ -13,7 +13,7 @@ from podium.plugins.dynamic_resources.claim_writing import (
     DeleteClaim,
     ReleaseReservation,
 )
-from podium.simulator import Outcome, Scenario, Simulation
+from podium.simulator import PodOutcome, Scenario, Simulation
 
 SLICE = make_slice("p", ["d"], node="n1")
 
@@ -33,7 +33,7 @@ def test_an_idle_claim_that_is_allocated_elsewhere_is_given_back_and_the_pod_pla
     made = simulation(claiming_pod("pod", "c"), objects=(stuck,))
     report = made.run()
     (result,) = report.pods
-    assert (result.outcome, result.node, result.attempts) == (Outcome.PLACED, "n1", 2)
+    assert (result.outcome, result.node, result.attempts) == (PodOutcome.PLACED, "n1", 2)
     woken = [line for line in report.timeline.life("default/pod") if line.what == "woken"]
     assert woken[0].about == "ResourceClaim default/c"
     assert woken[0].plugins == ("DynamicResources",)

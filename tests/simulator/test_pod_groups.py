@@ -13,7 +13,7 @@ from podium.api.pod_groups import PodGroup
 from podium.config.feature_gates import FeatureGates
 from podium.config.load import load_configuration
 from podium.plugins import in_tree_registry
-from podium.simulator import Outcome, PodStory, Report, Scenario, Simulation
+from podium.simulator import ExplainedPod, PodOutcome, Scenario, Simulation, SimulationReport
 
 
 def member(name: str, group: str = "g", **more: Any) -> Pod:
@@ -43,7 +43,7 @@ def simulation(
     )
 
 
-def outcomes(report: Report) -> dict[str, Outcome]:
+def outcomes(report: SimulationReport) -> dict[str, PodOutcome]:
     return {result.pod.metadata.name: result.outcome for result in report.pods}
 
 
@@ -52,7 +52,7 @@ def test_a_gang_that_fits_is_placed_and_its_group_is_told() -> None:
         member("a"), member("b"), nodes=[node("n", 2)], objects=[make_group(min_count=2)]
     )
     report = made.run()
-    assert outcomes(report) == {"a": Outcome.PLACED, "b": Outcome.PLACED}
+    assert outcomes(report) == {"a": PodOutcome.PLACED, "b": PodOutcome.PLACED}
     group = made.engine.cluster.catalog.get(PodGroup, "g", "default")
     assert group is not None
     (condition,) = group.status.conditions or ()
@@ -64,14 +64,14 @@ def test_a_gang_that_does_not_fit_is_retried_and_given_up_together() -> None:
         member("a"), member("b"), nodes=[node("n", 1)], objects=[make_group(min_count=2)]
     )
     report = made.run()
-    assert outcomes(report) == {"a": Outcome.UNSCHEDULABLE, "b": Outcome.UNSCHEDULABLE}
+    assert outcomes(report) == {"a": PodOutcome.UNSCHEDULABLE, "b": PodOutcome.UNSCHEDULABLE}
     assert [result.attempts for result in report.pods] == [16, 16]
     assert [life[-1].what for _, life in report.timeline.lives()] == ["given up"] * 2
 
 
 def test_a_gang_that_is_not_complete_is_held_back() -> None:
     made = simulation(member("a"), nodes=[node("n", 2)], objects=[make_group(min_count=2)])
-    assert outcomes(made.run()) == {"a": Outcome.GATED}
+    assert outcomes(made.run()) == {"a": PodOutcome.GATED}
 
 
 def test_a_group_may_push_others_aside_on_any_node() -> None:
@@ -85,7 +85,7 @@ def test_a_group_may_push_others_aside_on_any_node() -> None:
         gates=PREEMPTING,
     )
     report = made.run()
-    assert outcomes(report) == {"a": Outcome.PLACED, "b": Outcome.PLACED}
+    assert outcomes(report) == {"a": PodOutcome.PLACED, "b": PodOutcome.PLACED}
     assert sorted((e.key, e.node) for e in report.evictions) == [
         ("default/weak-0", "n0"),
         ("default/weak-1", "n1"),
@@ -100,10 +100,10 @@ def test_a_member_can_be_explained() -> None:
         objects=[make_group(min_count=2)],
         watch=["default/b"],
     )
-    story = PodStory.of(made.run(), "default/b", runs_on="", alone=False)
-    assert [attempt.decision.bound for attempt in story.attempts] == ["n"]
-    assert story.last is not None
-    assert story.last.examination.nodes == ("n",)
+    explained = ExplainedPod.of(made.run(), "default/b", runs_on="", alone=False)
+    assert [attempt.decision.bound for attempt in explained.attempts] == ["n"]
+    assert explained.last is not None
+    assert explained.last.examination.nodes == ("n",)
 
 
 def test_a_member_that_was_never_looked_for_has_no_explanation() -> None:
@@ -113,5 +113,5 @@ def test_a_member_that_was_never_looked_for_has_no_explanation() -> None:
         objects=[make_group()],
         watch=["default/a"],
     )
-    story = PodStory.of(made.run(), "default/a", runs_on="", alone=False)
-    assert story.attempts == ()
+    explained = ExplainedPod.of(made.run(), "default/a", runs_on="", alone=False)
+    assert explained.attempts == ()

@@ -25,7 +25,7 @@ from podium.framework.points import (
 from podium.framework.status import Status
 from podium.framework.verdict import Verdict
 from podium.plugins import in_tree_registry
-from podium.simulator import Outcome, Report, Scenario, Simulation, find_pods
+from podium.simulator import PodOutcome, Scenario, Simulation, SimulationReport, find_pods_by_name
 
 ONE_CPU = {"cpu": "1", "memory": "1Gi", "pods": 10}
 
@@ -39,7 +39,7 @@ def run(
     seed: int = 0,
     plugins: Iterable[type[Plugin]] = (),
     profile: dict[str, Any] | None = None,
-) -> Report:
+) -> SimulationReport:
     raw: dict[str, Any] = {
         "apiVersion": "kubescheduler.config.k8s.io/v1",
         "kind": "KubeSchedulerConfiguration",
@@ -50,11 +50,11 @@ def run(
     return Simulation(scenario, load_configuration(raw), registry, seed=seed).run()
 
 
-def places(report: Report) -> dict[str, str]:
+def places(report: SimulationReport) -> dict[str, str]:
     return {result.pod.metadata.name: result.node for result in report.pods}
 
 
-def outcomes(report: Report) -> dict[str, Outcome]:
+def outcomes(report: SimulationReport) -> dict[str, PodOutcome]:
     return {result.pod.metadata.name: result.outcome for result in report.pods}
 
 
@@ -76,7 +76,7 @@ def test_pods_are_tried_in_order_of_priority_then_arrival() -> None:
 
 def test_a_pod_that_is_placed_takes_room_from_the_next() -> None:
     report = run(nodes=[small_node()], pending=[pod("a"), pod("b")])
-    assert outcomes(report) == {"a": Outcome.PLACED, "b": Outcome.UNSCHEDULABLE}
+    assert outcomes(report) == {"a": PodOutcome.PLACED, "b": PodOutcome.UNSCHEDULABLE}
     assert not report.all_fit
     message = next(r.message for r in report.pods if not r.placed)
     assert message.startswith("0/1 nodes are available: 1 Insufficient cpu.")
@@ -84,7 +84,7 @@ def test_a_pod_that_is_placed_takes_room_from_the_next() -> None:
 
 def test_running_pods_stay_and_take_room() -> None:
     report = run(nodes=[small_node()], running=[pod("runs", node="n1")], pending=[pod("a")])
-    assert outcomes(report) == {"a": Outcome.UNSCHEDULABLE}
+    assert outcomes(report) == {"a": PodOutcome.UNSCHEDULABLE}
     assert report.running_pods == 1
 
 
@@ -126,7 +126,7 @@ def test_a_pod_that_may_not_preempt_stays_pending() -> None:
         running=[pod("weak", node="n1")],
         pending=[pod("polite", priority=10, preemptionPolicy="Never")],
     )
-    assert outcomes(report) == {"polite": Outcome.UNSCHEDULABLE}
+    assert outcomes(report) == {"polite": PodOutcome.UNSCHEDULABLE}
     assert report.evictions == []
 
 
@@ -158,7 +158,7 @@ def test_a_gated_pod_is_reported_and_does_not_count_as_unfit() -> None:
     report = run(nodes=[make_node("n1")], pending=[pod("a", schedulingGates=[{"name": "wait"}])])
     (result,) = report.pods
     assert (result.outcome, result.message) == (
-        Outcome.GATED,
+        PodOutcome.GATED,
         "waiting for scheduling gates: [wait]",
     )
     assert report.all_fit
@@ -167,13 +167,15 @@ def test_a_gated_pod_is_reported_and_does_not_count_as_unfit() -> None:
 def test_a_pod_for_another_scheduler_is_not_ours() -> None:
     report = run(nodes=[make_node("n1")], pending=[pod("a", schedulerName="other")])
     (result,) = report.pods
-    assert result.outcome is Outcome.NOT_OURS
+    assert result.outcome is PodOutcome.NOT_OURS
     assert "asks for scheduler other; profiles here: default-scheduler" in result.message
 
 
 def test_a_pod_on_its_way_out_is_not_placed() -> None:
     leaving = pod("a", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
-    assert outcomes(run(nodes=[make_node("n1")], pending=[leaving])) == {"a": Outcome.TERMINATING}
+    assert outcomes(run(nodes=[make_node("n1")], pending=[leaving])) == {
+        "a": PodOutcome.TERMINATING
+    }
 
 
 def test_room_of_terminating_pods_is_free_in_the_end() -> None:
@@ -267,7 +269,7 @@ def test_a_plugin_that_raises_fails_its_pod_only() -> None:
         plugins=[Explodes],
         profile=with_plugin("Explodes", "filter"),
     )
-    assert outcomes(report) == {"bad": Outcome.ERROR, "good": Outcome.PLACED}
+    assert outcomes(report) == {"bad": PodOutcome.ERROR, "good": PodOutcome.PLACED}
     (bad,) = [r for r in report.pods if not r.placed]
     assert 'running "Explodes" filter plugin: boom' in bad.message
     assert bad.crash == ""
@@ -283,7 +285,7 @@ def test_a_crash_of_the_engine_fails_its_pod_only(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(SchedulingCycle, "find_node", crash)
     report = run(nodes=[make_node("n1")], pending=[pod("bad"), pod("good")])
-    assert outcomes(report) == {"bad": Outcome.ERROR, "good": Outcome.PLACED}
+    assert outcomes(report) == {"bad": PodOutcome.ERROR, "good": PodOutcome.PLACED}
     (bad,) = [r for r in report.pods if not r.placed]
     assert bad.message.endswith("a bug")
     assert "RuntimeError: a bug" in bad.crash
@@ -305,7 +307,7 @@ def test_a_gate_that_raises_fails_its_pod_only() -> None:
         plugins=[GateExplodes],
         profile=with_plugin("GateExplodes", "preEnqueue"),
     )
-    assert outcomes(report) == {"bad": Outcome.ERROR, "good": Outcome.PLACED}
+    assert outcomes(report) == {"bad": PodOutcome.ERROR, "good": PodOutcome.PLACED}
 
 
 class RefusesToBind(BindPlugin):
@@ -323,7 +325,7 @@ def test_a_binding_that_fails_gives_the_room_back() -> None:
         profile=with_plugin("RefusesToBind", "bind", instead_of="DefaultBinder"),
     )
     (result,) = report.pods
-    assert result.outcome is Outcome.ERROR
+    assert result.outcome is PodOutcome.ERROR
     assert result.message == 'running Bind plugin "RefusesToBind": nobody home'
     assert report.utilisation.of("n1", "pods").after == 0
 
@@ -365,7 +367,7 @@ def test_a_binder_that_does_not_use_the_api_handle_binds_all_the_same() -> None:
         plugins=[BindsElsewhere],
         profile=with_plugin("BindsElsewhere", "bind", instead_of="DefaultBinder"),
     )
-    assert outcomes(report) == {"a": Outcome.PLACED, "b": Outcome.UNSCHEDULABLE}
+    assert outcomes(report) == {"a": PodOutcome.PLACED, "b": PodOutcome.UNSCHEDULABLE}
 
 
 class Likes(ScorePlugin):
@@ -395,6 +397,6 @@ def test_pods_are_found_by_name_with_or_without_namespace() -> None:
     scenario = Scenario(
         (), (make_pod("web", namespace="b"),), (make_pod("web", namespace="a"), make_pod("db"))
     )
-    assert len(find_pods(scenario, "web")) == 2
-    assert [p.metadata.namespace for p in find_pods(scenario, "b/web")] == ["b"]
-    assert find_pods(scenario, "c/web") == []
+    assert len(find_pods_by_name(scenario, "web")) == 2
+    assert [p.metadata.namespace for p in find_pods_by_name(scenario, "b/web")] == ["b"]
+    assert find_pods_by_name(scenario, "c/web") == []

@@ -10,11 +10,11 @@ from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND
-from podium.engine.journal import Journal, Line
+from podium.engine.pod_log import Line, PodLog
 from podium.framework.points import Plugin
 from podium.plugins import in_tree_registry
-from podium.simulator import Outcome, Report, Scenario, Simulation, run
-from podium.simulator.timeline import Kind, Timeline
+from podium.simulator import PodOutcome, Scenario, Simulation, SimulationReport, run
+from podium.simulator.timeline import LineKind, Timeline
 
 
 def simulate(
@@ -23,7 +23,7 @@ def simulate(
     nodes: Iterable[Node] = (),
     running: Iterable[Pod] = (),
     plugins: Iterable[type[Plugin]] = (),
-) -> Report:
+) -> SimulationReport:
     added = list(plugins)
     enabled = {"multiPoint": {"enabled": [{"name": plugin.name} for plugin in added]}}
     raw = {"apiVersion": API_VERSION, "kind": KIND, "profiles": [{"plugins": enabled}]}
@@ -32,7 +32,7 @@ def simulate(
     return Simulation(scenario, load_configuration(raw), registry, validate=True).run()
 
 
-def whats(report: Report, key: str) -> list[str]:
+def whats(report: SimulationReport, key: str) -> list[str]:
     return [line.what for line in report.timeline.life(key)]
 
 
@@ -65,7 +65,7 @@ def test_a_pod_that_nothing_helps_is_given_up_in_the_end() -> None:
         [make_pod("a"), make_pod("b")], plugins=[filter_by("Broken", ValueError("boom"))]
     )
     assert [result.attempts for result in report.pods] == [16, 16]
-    assert report.count(Outcome.ERROR) == 2
+    assert report.count(PodOutcome.ERROR) == 2
     life = report.timeline.life("default/a")
     assert life[-1].what == "given up"
     assert sum(line.what == "tried" for line in life) == 16
@@ -87,11 +87,11 @@ def test_every_pod_of_a_large_run_is_remembered(monkeypatch: pytest.MonkeyPatch)
 
 
 def timeline_of(lives: dict[str, list[Line]], start: float = 0.0) -> Timeline:
-    journal = Journal()
+    pod_log = PodLog()
     for key, lines in lives.items():
         for line in lines:
-            journal.note(key, *line)
-    return Timeline(journal, start)
+            pod_log.note(key, *line)
+    return Timeline(pod_log, start)
 
 
 def test_pods_with_the_same_steps_are_one_group_and_times_become_ranges() -> None:
@@ -107,8 +107,12 @@ def test_pods_with_the_same_steps_are_one_group_and_times_become_ranges() -> Non
     assert (pair.pods, single.pods) == (["ns/a", "ns/b"], ["ns/c"])
     queued, tried = pair.steps
     assert (queued.earliest_s, queued.latest_s) == (0.0, 0.5)
-    assert (tried.kind, tried.earliest_s, tried.latest_s) == (Kind("tried", found=True), 1.0, 3.0)
-    assert single.steps[1].kind == Kind("tried", ("NodePorts",))
+    assert (tried.kind, tried.earliest_s, tried.latest_s) == (
+        LineKind("tried", found=True),
+        1.0,
+        3.0,
+    )
+    assert single.steps[1].kind == LineKind("tried", ("NodePorts",))
 
 
 def test_steps_that_repeat_are_counted() -> None:

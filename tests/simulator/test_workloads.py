@@ -11,7 +11,7 @@ from podium.api import workloads as read_by_engine
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.api.storage import PersistentVolumeClaim
-from podium.simulator.admission import identified
+from podium.simulator.admission import assign_uid
 from podium.simulator.workloads import Controllers, Made
 from podium.workloads.kinds import WORKLOAD_KINDS, Workload
 
@@ -28,7 +28,7 @@ def workload(kind: str, name: str, *, metadata: dict[str, Any] | None = None, **
     raw = {"metadata": {"name": name, **(metadata or {})}, "spec": spec, "status": status}
     if "status" in struct.UNREAD:
         del raw["status"]
-    return identified(msgspec.convert(raw, struct))
+    return assign_uid(msgspec.convert(raw, struct))
 
 
 def make(

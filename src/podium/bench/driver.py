@@ -15,12 +15,12 @@ from msgspec.structs import replace
 from podium.api.meta import KubeStruct
 from podium.api.node import Node
 from podium.api.pod import Pod, PodCondition
-from podium.bench.memory_api import MemoryApi, finish
 from podium.bench.scene import Arrival, Churn, Scene, Turn
 from podium.config.load import load_configuration
 from podium.engine import Engine
 from podium.engine.binding_cycle import Binding
 from podium.engine.choice import Seeded
+from podium.engine.in_memory_api import InMemoryApi, run_to_end
 from podium.engine.requests import Bind, Nominate, PatchStatus, Preempt
 from podium.plugins import in_tree_registry
 
@@ -41,7 +41,7 @@ class Driver:
             clock=lambda: self._now,
             percentage=percentage,
         )
-        self._api = MemoryApi(self.engine)
+        self._api = InMemoryApi(self.engine)
         self._churn: list[_Churning] = []
         self._wanted: set[str] = set()
         self.bound = 0
@@ -149,7 +149,7 @@ class Driver:
                         self._nominate(request.pod.key, request.node_name)
 
     def _bind(self, binding: Binding) -> None:
-        problem = finish(binding.run(self._api))
+        problem = run_to_end(binding.run(self._api))
         uid = binding.cycle.pod.uid
         self.engine.bindings.finished(binding, problem)
         if problem is None and uid in self._wanted:

@@ -21,7 +21,7 @@ from podium.bench.results import Recorded, by_name, read_results, recorded, to_d
 from podium.cli.bench_apiserver import apiserver
 from podium.cli.bench_extender import extender
 from podium.cli.bench_live import live
-from podium.cli.bench_progress import Progress, file_progress, runs_progress
+from podium.cli.bench_progress import RunsProgress, file_progress, runs_progress
 from podium.cli.bench_scaling import scaling
 from podium.cli.bench_view import BenchView
 from podium.cli.exit_codes import OK
@@ -187,13 +187,13 @@ def _write(path: Path, text: str) -> None:
 # measuring
 
 
-def _run(name: str, order: Order, repeat: int, progress: Progress) -> Result:
+def _run(name: str, order: Order, repeat: int, progress: RunsProgress) -> Result:
     runs: list[Figures] = []
     for number in range(repeat):
         report = measure_apart(order, lambda done: progress.at(order.plan.pods, done))
         if report.figures is not None:
             runs.append(report.figures)
-        progress.ended(f"{name}, run {number + 1}", runs[-1])
+        progress.end_run(f"{name}, run {number + 1}", runs[-1])
     return Result(workload=name, case=order.case, runs=tuple(runs))
 
 
@@ -212,17 +212,17 @@ def _run_file(file: Path, percentage: int, repeat: int) -> Result:
 
 
 def _functions(order: Order) -> tuple[FunctionTime, ...]:
-    return measure_apart(_watched(order, "functions")).functions
+    return measure_apart(_add_profiler(order, "functions")).functions
 
 
 def _draw_flames(orders: dict[str, Order], target: Path) -> None:
     for name, order in orders.items():
-        stacks = measure_apart(_watched(order, "stacks")).stacks
+        stacks = measure_apart(_add_profiler(order, "stacks")).stacks
         path = target if len(orders) == 1 else target.with_stem(f"{target.stem}-{name}")
         _write(path, draw_flame_graph(stacks, f"{order.case}, {order.plan.nodes:,} nodes"))
 
 
-def _watched(order: Order, look: Literal["functions", "stacks"]) -> Order:
+def _add_profiler(order: Order, look: Literal["functions", "stacks"]) -> Order:
     return Order(case=order.case, plan=order.plan, percentage=order.percentage, look=look)
 
 

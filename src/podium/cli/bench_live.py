@@ -23,7 +23,7 @@ from podium.bench.live_results import (
 )
 from podium.bench.live_run import LiveOrder, live_plan, measure_live
 from podium.bench.scheduler_process import OWN_COMMAND, command_of
-from podium.cli.bench_progress import Progress, runs_progress
+from podium.cli.bench_progress import RunsProgress, runs_progress
 from podium.cli.bench_view import short
 from podium.cli.exit_codes import NO, OK
 from podium.cli.tables import Screen, print_document
@@ -91,8 +91,8 @@ def live(
         for command in commands.values()
     ]
     with _ended_politely(), runs_progress(len(orders) * runs) as progress:
-        results = _measured(orders, list(commands), runs, progress)
-    comparisons = _compared(results)
+        results = _measure_runs(orders, list(commands), runs, progress)
+    comparisons = _compare_schedulers(results)
     if output == "json":
         print_document(live_document(results, comparisons), "json")
     else:
@@ -112,8 +112,8 @@ def _commands(written: tuple[str, ...] | list[str]) -> dict[str, tuple[str, ...]
     return commands
 
 
-def _measured(
-    orders: list[LiveOrder], names: list[str], runs: int, progress: Progress
+def _measure_runs(
+    orders: list[LiveOrder], names: list[str], runs: int, progress: RunsProgress
 ) -> list[LiveResult]:
     """One run after the other: every scheduler of a workload, then the next round."""
     figures: dict[int, list[Figures]] = {place: [] for place in range(len(orders))}
@@ -124,7 +124,7 @@ def _measured(
                 order = orders[place]
                 run = measure_live(order, partial(progress.at, order.plan.pods))
                 figures[place].append(run)
-                progress.ended(f"{order.workload}, {schedulers[place]}, run {number + 1}", run)
+                progress.end_run(f"{order.workload}, {schedulers[place]}, run {number + 1}", run)
     return [
         LiveResult(
             workload=order.workload,
@@ -136,7 +136,7 @@ def _measured(
     ]
 
 
-def _compared(results: list[LiveResult]) -> list[LiveComparison]:
+def _compare_schedulers(results: list[LiveResult]) -> list[LiveComparison]:
     ours = {result.workload: result for result in results if result.scheduler == OURS}
     return [
         compare_live(ours[result.workload], result)
@@ -197,8 +197,9 @@ def _show(results: list[LiveResult], comparisons: list[LiveComparison], *, tls: 
     )
     for each in comparisons:
         screen.print(
-            f"{each.workload}: {each.scheduler} binds {_told(each.pods_per_s)} times as many pods a"
-            f" second as {each.to}, with {_told(each.cpu)} of its processor time per pod"
+            f"{each.workload}: {each.scheduler} binds {_format_ratio(each.pods_per_s)} times as"
+            f" many pods a second as {each.to}, with {_format_ratio(each.cpu)} of its processor"
+            " time per pod"
         )
     for result in results:
         lost = sum(run.failed for run in result.runs)
@@ -207,7 +208,7 @@ def _show(results: list[LiveResult], comparisons: list[LiveComparison], *, tls: 
             screen.print(text, style="yellow")
 
 
-def _told(ratio: Ratio) -> str:
+def _format_ratio(ratio: Ratio) -> str:
     if ratio.lowest == ratio.highest:
         return f"{ratio.best:.2f}"
     return f"{ratio.best:.2f} ({ratio.lowest:.2f} to {ratio.highest:.2f})"

@@ -14,7 +14,7 @@ from podium.bench.figures import Figures
 from podium.cli.console import Console, DescriptionColumn
 
 
-class Progress:
+class RunsProgress:
     """Runs of several workloads, one after the other."""
 
     def __init__(self, console: Console, bars: Bars, task: TaskID) -> None:
@@ -27,8 +27,8 @@ class Progress:
         """So many pods of the run at hand are done."""
         self._bars.update(self._task, completed=self._ended + done / max(1, pods))
 
-    def ended(self, what: str, figures: Figures) -> None:
-        """A run has ended."""
+    def end_run(self, what: str, figures: Figures) -> None:
+        """Count a run, with a line about it in a log."""
         self._ended += 1
         text = f"{what}: {figures.pods_per_s:,.0f} pods/s"
         self._bars.update(self._task, completed=self._ended, description=text)
@@ -37,11 +37,11 @@ class Progress:
 
 
 @contextmanager
-def runs_progress(runs: int) -> Iterator[Progress]:
+def runs_progress(runs: int) -> Iterator[RunsProgress]:
     console = Console(stderr=True)
     with _bars(console) as bars:
         task = bars.add_task("measuring", total=runs)
-        yield Progress(console, bars, task)
+        yield RunsProgress(console, bars, task)
 
 
 @contextmanager

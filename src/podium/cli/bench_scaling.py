@@ -52,7 +52,7 @@ def scaling(
             report = measure_apart(order, lambda done: progress.at(order.plan.pods, done))
             if report.figures is None:
                 raise MeasuringError(f"{order.case} has no figures")
-            progress.ended(_described(order), report.figures)
+            progress.end_run(_describe_order(order), report.figures)
             return report.figures
 
         found = [(entry, measure_axis(entry, measure, repeat)) for entry in chosen]
@@ -64,7 +64,7 @@ def scaling(
     return OK
 
 
-def _described(order: Order) -> str:
+def _describe_order(order: Order) -> str:
     plan = order.plan
     return (
         f"{order.case}, {plan.nodes:,} nodes, {plan.init:,} pods on them, {plan.signatures:,}"

@@ -9,7 +9,6 @@ from podium.cli.config_diff import effective_diff
 from podium.cli.config_files import FileJudge, NamedFiles
 from podium.cli.config_view import (
     checked_document,
-    effective_yaml,
     show_checked,
     show_points,
 )
@@ -20,6 +19,7 @@ from podium.cli.printing import print_lines
 from podium.cli.tables import Screen, print_document
 from podium.config.convert import to_v1
 from podium.config.effective import effective
+from podium.config.effective_yaml import effective_yaml
 
 config = App(name="config", help="Check, show and convert scheduler configurations.")
 

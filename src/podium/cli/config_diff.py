@@ -40,9 +40,9 @@ def _lines(path: str, default: Any, value: Any) -> Iterator[str]:
             yield from _lines(f"{path}[{index}]", before, after)
     else:
         if default is not _ABSENT:
-            yield f"-{path}: {_shown(default)}"
+            yield f"-{path}: {_format_value(default)}"
         if value is not _ABSENT:
-            yield f"+{path}: {_shown(value)}"
+            yield f"+{path}: {_format_value(value)}"
 
 
 def _named_lines(path: str, default: Any, value: Any) -> Iterator[str]:
@@ -78,5 +78,5 @@ def _rest(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {key: inner for key, inner in entry.items() if key != "name"}
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)

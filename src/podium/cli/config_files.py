@@ -4,7 +4,6 @@ A file is judged as it would be by a scheduler that starts here: with these feat
 plugins that the user brings along, and, if asked for, with the files that it names.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Literal
@@ -12,23 +11,21 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from podium.api.errors import InputError
-from podium.cli.machine import Machine
-from podium.cli.user_plugins import equip
 from podium.config.buildable import certificates_problem
 from podium.config.errors import ConfigurationError, FieldProblem
 from podium.config.examine import Equipment, Examination, KnownPlugins, Mistake, examine
 from podium.config.feature_gates import FeatureGates
 from podium.config.flags.client_settings import client_settings
-from podium.config.flags.surroundings import StartRefused
+from podium.config.flags.host_environment import StartRefused
 from podium.config.plugin_args import RawArgs
-from podium.config.points import ExtensionPoint
 from podium.config.types import API_VERSION, KIND, Configuration
 from podium.extenders.tls import tls_clients
 from podium.files.bounded_files import read_input
 from podium.framework.plugin_arguments import ArgumentsError, arguments_of
-from podium.framework.points import serves
 from podium.framework.registry import Registry
 from podium.plugins import in_tree_registry
+from podium.processes.host_environment import LocalHost
+from podium.user_code.plugins import equip
 
 NamedFiles = Annotated[
     Literal["none", "certificates", "all"],
@@ -83,23 +80,26 @@ class FileJudge:
 
     def examine(self, data: bytes) -> Examination:
         return examine(
-            data, known_plugins(), self.gates, prepare=self._opened_files, equip=self._equipped
+            data,
+            _known(_in_tree_registry()),
+            self.gates,
+            prepare=self._open_files,
+            equip=self._equip,
         )
 
-    def _equipped(self, configuration: Configuration) -> Equipment:
+    def _equip(self, configuration: Configuration) -> Equipment:
         equipped = equip(configuration, _in_tree_registry(), self.plugins)
         if equipped.registry is _in_tree_registry():
-            return Equipment(configuration, known_plugins())
+            return Equipment(configuration, _known(equipped.registry))
         _check_arguments(equipped.configuration, equipped.registry)
-        known = KnownPlugins(tuple(equipped.registry), _implements(equipped.registry))
-        return Equipment(equipped.configuration, known, equipped.notes)
+        return Equipment(equipped.configuration, _known(equipped.registry), equipped.notes)
 
-    def _opened_files(self, configuration: Configuration) -> None:
+    def _open_files(self, configuration: Configuration) -> None:
         """Raises ConfigurationError."""
         if self.files == "all":
             kubeconfig = configuration.client_connection.kubeconfig
             try:
-                client_settings(kubeconfig, "", Machine(), lambda _warning: None)
+                client_settings(kubeconfig, "", LocalHost(), lambda _warning: None)
             except StartRefused as problem:
                 at = FieldProblem("clientConnection.kubeconfig", str(problem))
                 raise ConfigurationError(str(problem), (at,)) from None
@@ -110,22 +110,14 @@ class FileJudge:
             tls_clients(configuration.extenders)
 
 
-def known_plugins(registry: Registry | None = None) -> KnownPlugins:
-    """What a registry can tell, without one that of the in-tree plugins."""
-    registry = registry or _in_tree_registry()
-    return KnownPlugins(tuple(registry), _implements(registry))
+def _known(registry: Registry) -> KnownPlugins:
+    """What a registry can tell."""
+    return KnownPlugins(tuple(registry), registry.implements)
 
 
 @cache
 def _in_tree_registry() -> Registry:
     return in_tree_registry()
-
-
-def _implements(registry: Registry) -> Callable[[str, ExtensionPoint], bool]:
-    def implements(name: str, point: ExtensionPoint) -> bool:
-        return name in registry and serves(registry.get(name), point.value)
-
-    return implements
 
 
 def _check_arguments(configuration: Configuration, registry: Registry) -> None:

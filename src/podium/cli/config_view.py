@@ -3,11 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import yaml
-
-from podium.api.yaml_scalars import ScalarError, plain
 from podium.cli.console import RichText, Text
-from podium.cli.tables import Screen, count, dump_yaml
+from podium.cli.tables import Screen, count
 from podium.config.examine import Examination
 from podium.config.expand import PointLists
 from podium.config.points import ExtensionPoint
@@ -90,10 +87,6 @@ def _notes(found: Examination) -> list[str]:
     return notes
 
 
-def effective_yaml(document: Mapping[str, Any]) -> str:
-    return dump_yaml(document, _Dumper, sort_keys=True)
-
-
 def show_points(screen: Screen, lists: Mapping[str, PointLists]) -> None:
     for index, (scheduler_name, points) in enumerate(lists.items()):
         if index:
@@ -110,22 +103,3 @@ def show_points(screen: Screen, lists: Mapping[str, PointLists]) -> None:
 
 def _verdict(sign: str, style: str, file: str, text: str) -> RichText:
     return Text.assemble((sign, style), f" {file}  ", (text, style))
-
-
-class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
-    """Writes text in quotes wherever a reader of Kubernetes' YAML would take it for more."""
-
-    def ignore_aliases(self, _data: Any) -> bool:
-        return True
-
-
-def _represent_text(dumper: Any, text: str) -> Any:
-    try:
-        is_text = plain(text) == text and isinstance(plain(text), str)
-    except ScalarError:
-        is_text = False
-    style = None if is_text and text != "<<" and text.isprintable() else '"'
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-_Dumper.add_representer(str, _represent_text)

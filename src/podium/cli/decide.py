@@ -5,9 +5,9 @@ from typing import BinaryIO
 
 import msgspec
 
+from podium.api.printable_documents import escape_in_json
 from podium.cli.asking_extenders import asker_of
 from podium.cli.exit_codes import OK
-from podium.cli.printing import escape_in_json
 from podium.parity.cases import Case, Step, read_cases
 from podium.parity.replay import decide as decide_case
 

@@ -20,10 +20,10 @@ from podium.cli.options import (
     Validate,
     ValidationMode,
 )
-from podium.cli.preparation import only, prepare
+from podium.cli.preparation import only, prepare_simulation
 from podium.cli.simulate import exit_code
 from podium.cli.tables import Screen, print_document
-from podium.simulator import PodStory, Scenario, find_pods
+from podium.simulator import ExplainedPod, Scenario, find_pods_by_name
 
 
 def explain(
@@ -79,7 +79,7 @@ def explain(
     **Exit code** 0 if the pod gets a node, 1 if not, 2 if the input is wrong, 70 if Podium has a
     bug.
     """
-    prepared = prepare(
+    prepared = prepare_simulation(
         [*(filename or ()), *paths],
         validation=validation,
         config=config,
@@ -89,7 +89,7 @@ def explain(
         validate=validate,
     )
     scenario = prepared.scenario
-    found = the_pod(scenario, pod)
+    found = require_pod(scenario, pod)
     if node is not None:
         _require_node(scenario, node)
     key = f"{found.metadata.namespace}/{found.metadata.name}"
@@ -97,21 +97,21 @@ def explain(
     if runs_on or alone:
         scenario = only(scenario, found)
     report = prepared.run(watch=[key], until=key, scenario=scenario)
-    story = PodStory.of(report, key, runs_on=runs_on, alone=alone)
+    explained = ExplainedPod.of(report, key, runs_on=runs_on, alone=alone)
     if output in ("json", "yaml"):
-        document = explanation_document(story, only_node=node)
+        document = explanation_document(explained, only_node=node)
         print_document({**document, "notes": list(report.notes)}, output)
     else:
         screen = Screen()
-        show_explanation(story, screen, wide=output == "wide", top=max(top, 1), node=node)
+        show_explanation(explained, screen, wide=output == "wide", top=max(top, 1), node=node)
         screen.notes(prepared.equipped.notes)
     crashed = exit_code(report)
-    return crashed if crashed not in (OK, NO) else (OK if story.result.placed else NO)
+    return crashed if crashed not in (OK, NO) else (OK if explained.result.placed else NO)
 
 
-def the_pod(scenario: Scenario, name: str) -> Pod:
+def require_pod(scenario: Scenario, name: str) -> Pod:
     """The one pod that a user means by `name` or `namespace/name`."""
-    found = find_pods(scenario, name)
+    found = find_pods_by_name(scenario, name)
     if len(found) == 1:
         return found[0]
     if found:
@@ -119,11 +119,11 @@ def the_pod(scenario: Scenario, name: str) -> Pod:
         raise InputError(f"{len(found)} pods are named {name}", remedy=f"say which: {keys}")
     pods = (*scenario.pending, *scenario.running)
     known = [_key(pod) for pod in pods] if "/" in name else [pod.metadata.name for pod in pods]
-    remedy = did_you_mean(closest(name, known)) or _listed(known)
+    remedy = did_you_mean(closest(name, known)) or _list_names(known)
     raise InputError(f"no pod named {name} in the input", remedy=remedy)
 
 
-def _listed(known: Sequence[str], most: int = 5) -> str:
+def _list_names(known: Sequence[str], most: int = 5) -> str:
     listed = ", ".join(sorted(known)[:most]) + (", ..." if len(known) > most else "")
     return f"there are {listed}" if known else "there are no pods at all"
 
@@ -131,7 +131,7 @@ def _listed(known: Sequence[str], most: int = 5) -> str:
 def _require_node(scenario: Scenario, name: str) -> None:
     known = [node.metadata.name for node in scenario.nodes]
     if name not in known:
-        remedy = did_you_mean(closest(name, known)) or _listed(known)
+        remedy = did_you_mean(closest(name, known)) or _list_names(known)
         raise InputError(f"no node named {name} in the input", remedy=remedy)
 
 

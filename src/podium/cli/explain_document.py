@@ -6,23 +6,23 @@ from podium.cli.extender_view import consulted_document
 from podium.cli.simulate_document import score_document
 from podium.engine.decision import Decision
 from podium.framework.status import Status
-from podium.simulator import PodStory
+from podium.simulator import ExplainedPod
 from podium.simulator.explanation import Explanation, Ranked
 
 
-def explanation_document(story: PodStory, *, only_node: str | None) -> dict[str, Any]:
-    result = story.result
+def explanation_document(explained: ExplainedPod, *, only_node: str | None) -> dict[str, Any]:
+    result = explained.result
     return {
         "namespace": result.pod.metadata.namespace,
         "name": result.pod.metadata.name,
         "outcome": result.outcome.value,
         "node": result.node or None,
         "message": result.message,
-        "premise": story.premise,
-        "runsOn": story.runs_on or None,
+        "premise": explained.premise,
+        "runsOn": explained.runs_on or None,
         "schedulerName": result.pod.spec.scheduler_name,
         "priority": result.pod.spec.priority or 0,
-        "attempts": [_attempt(explanation, only_node) for explanation in story.attempts],
+        "attempts": [_attempt(explanation, only_node) for explanation in explained.attempts],
     }
 
 
@@ -56,7 +56,7 @@ def _nodes(explanation: Explanation) -> list[dict[str, Any]]:
     """Nodes that fit, best first, then the others by reason."""
     found = [_fitting(explanation, entry) for entry in explanation.ranked()]
     for group in explanation.rejections():
-        found.extend(_rejected(explanation, name, group.status) for name in group.nodes)
+        found.extend(_rejection_document(explanation, name, group.status) for name in group.nodes)
     return found
 
 
@@ -71,7 +71,7 @@ def _fitting(explanation: Explanation, entry: Ranked) -> dict[str, Any]:
     }
 
 
-def _rejected(explanation: Explanation, name: str, status: Status) -> dict[str, Any]:
+def _rejection_document(explanation: Explanation, name: str, status: Status) -> dict[str, Any]:
     objections = explanation.objections(name)
     return {
         "name": name,

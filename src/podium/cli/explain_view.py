@@ -9,27 +9,27 @@ import re
 
 from podium.cli.console import RichText, Text, stack_lines
 from podium.cli.extender_view import show_consulted
-from podium.cli.node_view import scored, show_node
+from podium.cli.node_view import format_score, show_node
 from podium.cli.tables import Heading, Screen, count, some
 from podium.engine.decision import Decision
 from podium.framework.status import Code
-from podium.simulator import Outcome, PodStory
+from podium.simulator import ExplainedPod, PodOutcome
 from podium.simulator.explanation import Explanation, Ranked
 
 _WORD_BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def show_explanation(
-    story: PodStory, screen: Screen, *, wide: bool, top: int, node: str | None
+    explained: ExplainedPod, screen: Screen, *, wide: bool, top: int, node: str | None
 ) -> None:
-    _show_head(story, screen)
-    last, widest = story.last, story.widest
+    _show_head(explained, screen)
+    last, widest = explained.last, explained.widest
     if last is None or widest is None:
         return
     if node is not None:
-        show_node(widest, story.result.pod, node, screen)
+        show_node(widest, explained.result.pod, node, screen)
         return
-    _show_attempts(story, screen)
+    _show_attempts(explained, screen)
     if last.feasible_count:
         _show_ranking(last, screen, wide=wide, top=top)
         _show_lead(last, screen)
@@ -40,12 +40,12 @@ def show_explanation(
     _show_message(widest.decision, screen)
 
 
-def _show_head(story: PodStory, screen: Screen) -> None:
-    result = story.result
+def _show_head(explained: ExplainedPod, screen: Screen) -> None:
+    result = explained.result
     lines = [
         ("Pod", Text(result.key, style="bold")),
-        ("Decision", _verdict(story, screen)),
-        ("Premise", Text(story.premise)),
+        ("Decision", _verdict(explained, screen)),
+        ("Premise", Text(explained.premise)),
         (
             "Profile",
             Text(f"{result.pod.spec.scheduler_name}, priority {result.pod.spec.priority or 0}"),
@@ -55,11 +55,11 @@ def _show_head(story: PodStory, screen: Screen) -> None:
         screen.print(Text.assemble((f"{title:<10}", "dim"), text))
 
 
-def _verdict(story: PodStory, screen: Screen) -> RichText:
-    result, last = story.result, story.last
+def _verdict(explained: ExplainedPod, screen: Screen) -> RichText:
+    result, last = explained.result, explained.last
     if last is None or not result.placed:
-        bad = result.outcome in (Outcome.UNSCHEDULABLE, Outcome.ERROR)
-        words = "no node fits" if result.outcome is Outcome.UNSCHEDULABLE else result.message
+        bad = result.outcome in (PodOutcome.UNSCHEDULABLE, PodOutcome.ERROR)
+        words = "no node fits" if result.outcome is PodOutcome.UNSCHEDULABLE else result.message
         return Text.assemble((screen.signs.no, "bold red" if bad else "yellow"), f" {words}")
     fits, best = last.feasible_count, len(last.decision.best_rows)
     if last.on_nominated_node:
@@ -76,11 +76,11 @@ def _verdict(story: PodStory, screen: Screen) -> RichText:
     return Text.assemble((screen.signs.yes, "bold green"), " ", where, f", {words}")
 
 
-def _show_attempts(story: PodStory, screen: Screen) -> None:
-    if len(story.attempts) < 2:
+def _show_attempts(explained: ExplainedPod, screen: Screen) -> None:
+    if len(explained.attempts) < 2:
         return
     screen.heading("Attempts")
-    for explanation in story.attempts:
+    for explanation in explained.attempts:
         decision = explanation.decision
         screen.print(f"{decision.attempt}  {_attempt(decision)}")
 
@@ -123,7 +123,9 @@ def _show_ranking(explanation: Explanation, screen: Screen, *, wide: bool, top: 
     for entry in ranked:
         chosen = entry.name == explanation.decision.chosen
         cells = [
-            scored(entry.scores[plugin], screen) if wide else str(entry.scores[plugin].weighted)
+            format_score(entry.scores[plugin], screen)
+            if wide
+            else str(entry.scores[plugin].weighted)
             for plugin in plugins
         ]
         style = "bold green" if chosen else None
@@ -170,8 +172,8 @@ def _show_lead(explanation: Explanation, screen: Screen) -> None:
             table.add_row(
                 plugin,
                 f"x{weight}",
-                scored(ours, screen),
-                scored(theirs, screen),
+                format_score(ours, screen),
+                format_score(theirs, screen),
                 f"{difference:+}",
             )
     table.add_section()

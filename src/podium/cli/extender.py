@@ -1,25 +1,21 @@
 """`podium extender`: serve a scheduler extender that is written in Python."""
 
 import logging
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from podium.api.errors import InputError, closest, did_you_mean
+from podium.api.errors import InputError
 from podium.cli.exit_codes import OK
 from podium.cli.line_logging import start_logging
 from podium.cli.printing import print_line
-from podium.cli.user_code import broken, load_code
-from podium.extenders import Extender
 from podium.extenders.extender import verbs_of
 from podium.extenders.serving import Listening, serve
+from podium.user_code.extenders import build_extender, load_extender
 
 extender = App(name="extender")
 
-_FORMS = "an extender is given as FILE.py, FILE.py:Class or package.module:Class"
 _OPEN_TO_ALL = (
     "podium: {name} answers whoever reaches {host}, in plain text: --tls-cert and --tls-key"
     " encrypt, --client-ca says who may ask"
@@ -60,7 +56,7 @@ def serve_command(
     logging.getLogger("uvicorn").setLevel(logging.INFO if verbose else logging.WARNING)
     if max_request_mib < 1:
         raise InputError("--max-request-mib must be at least 1")
-    served = _built(load_extender(code))
+    served = build_extender(load_extender(code))
     name, verbs = type(served).__name__, ", ".join(verbs_of(served))
     listening = Listening(
         host=host,
@@ -78,53 +74,3 @@ def serve_command(
 
     serve(served, listening, announce)
     return OK
-
-
-def load_extender(spec: str) -> type[Extender]:
-    """The class that the command line names; if it names none, the only one there is."""
-    code = load_code(spec, "extender", _FORMS)
-    own = _classes(code.module)
-    if code.name is not None:
-        return _named(code.module, code.where, code.name, own)
-    if len(own) == 1:
-        return own[0]
-    if own:
-        names = ", ".join(kind.__name__ for kind in own)
-        remedy = f"say which: {code.where}:{own[0].__name__}"
-        raise InputError(f"holds {len(own)} extenders: {names}", source=code.where, remedy=remedy)
-    remedy = "an extender is a class that inherits podium.extenders.Extender"
-    raise InputError("holds no extender", source=code.where, remedy=remedy)
-
-
-def _classes(module: ModuleType) -> list[type[Extender]]:
-    return [
-        thing
-        for thing in dict.fromkeys(t for t in vars(module).values() if isinstance(t, type))
-        if issubclass(thing, Extender) and thing.__module__ == module.__name__
-    ]
-
-
-def _named(module: ModuleType, where: str, name: str, own: list[type[Extender]]) -> type[Extender]:
-    found = getattr(module, name, None)
-    if isinstance(found, type) and issubclass(found, Extender):
-        return found
-    names = [kind.__name__ for kind in own]
-    remedy = did_you_mean(closest(name, names)) or (names and f"there is {', '.join(names)}") or ""
-    if found is None:
-        raise InputError(f"has no class {name}", source=where, remedy=remedy)
-    problem = f"{name} is not an extender: it does not inherit podium.extenders.Extender"
-    raise InputError(problem, source=where, remedy=remedy)
-
-
-def _built(kind: type[Extender]) -> Extender:
-    try:
-        built = kind()
-    except (Exception, SystemExit) as problem:
-        raise broken(
-            problem, kind.__name__, sys.modules[kind.__module__].__file__ or ""
-        ) from problem
-    if not verbs_of(built):
-        raise InputError(
-            f"{kind.__name__} serves nothing", remedy="write filter, prioritize, preempt or bind"
-        )
-    return built

@@ -68,7 +68,7 @@ def read_stage_file(path: Path | None) -> tuple[Stage, ...]:
     return read_stages(read_input(str(path)), str(path))
 
 
-def checked_speed(speed: float) -> float:
+def require_usable_speed(speed: float) -> float:
     if not 0.01 <= speed <= 1000:
         raise InputError(f"--speed {speed:g} is too much or too little", remedy="0.01 to 1000 work")
     return speed

@@ -8,7 +8,7 @@ from podium.simulator.explanation import Explanation
 from podium.simulator.shortcomings import room_for, unmet_selectors, untolerated_taints
 
 
-def scored(score: NodeScore, screen: Screen) -> str:
+def format_score(score: NodeScore, screen: Screen) -> str:
     """`raw → normalised → weighted`"""
     arrow = screen.signs.arrow
     return f"{score.raw} {arrow} {score.normalized} {arrow} {score.weighted}"

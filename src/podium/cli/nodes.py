@@ -1,13 +1,12 @@
 """`podium nodes`: simulated nodes and controllers for an API server that has none."""
 
 import logging
+from contextlib import ExitStack
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from podium.cli.event_loop import run
 from podium.cli.exit_codes import OK
-from podium.cli.inhabiting import inhabit
 from podium.cli.line_logging import start_logging
 from podium.cli.node_options import (
     Count,
@@ -18,12 +17,16 @@ from podium.cli.node_options import (
     Stages,
     Template,
     Zones,
-    checked_speed,
     read_nodes,
     read_stage_file,
+    require_usable_speed,
 )
+from podium.cli.options import progress_bar
+from podium.cli.printing import print_line
 from podium.client.connection import find_settings
-from podium.simulated_cluster import SimulatedClusterOptions
+from podium.processes.event_loop import run
+from podium.processes.run_simulated_nodes import run_simulated_nodes
+from podium.simulated_cluster import Progress, SimulatedClusterOptions
 from podium.simulated_cluster.controller_registry import ALL, chosen
 
 
@@ -83,12 +86,41 @@ def nodes(
     wrong.
     """
     start_logging(logging.INFO if verbose else logging.WARNING)
-    checked_speed(speed)
+    require_usable_speed(speed)
     options = SimulatedClusterOptions(
         nodes=read_nodes(count, template, cpu, memory, pods, zones),
         stages=read_stage_file(stages),
         controllers=chosen(part.strip() for part in controllers.split(",")),
     )
     settings = find_settings(kubeconfig, context)
-    run(inhabit(settings, options, speed=speed, cleanup=cleanup))
+    with ExitStack() as bar_shown:
+        bar = bar_shown.enter_context(progress_bar("starting", max(1, len(options.nodes))))
+
+        def show_progress(step: Progress) -> None:
+            (task,) = bar.task_ids
+            bar.update(task, description=step.what, completed=step.done, total=step.total)
+
+        def announce() -> None:
+            bar_shown.close()
+            print_line(f"podium: {_summary(options, speed)} at {settings.cluster.server}")
+
+        run(
+            run_simulated_nodes(
+                settings,
+                options,
+                speed=speed,
+                cleanup=cleanup,
+                on_progress=show_progress,
+                on_started=announce,
+            )
+        )
+    print_line("podium: stopped", error=True)
     return OK
+
+
+def _summary(options: SimulatedClusterOptions, speed: float) -> str:
+    parts = [f"{len(options.nodes)} nodes"]
+    if options.controllers:
+        parts.append(f"{len(options.controllers)} controllers")
+    how = f", {speed:g} times as fast" if speed != 1 else ""
+    return " and ".join(parts) + how

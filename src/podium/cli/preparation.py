@@ -15,15 +15,15 @@ from podium.api.pod import Pod
 from podium.cli.asking_extenders import asker_of
 from podium.cli.feature_gate_flags import read_gates
 from podium.cli.options import progress_bar, read_configuration, read_scenario
-from podium.cli.user_plugins import GROUP, Equipped, equip
 from podium.config.errors import ConfigurationError
 from podium.config.feature_gates import FeatureGates
 from podium.plugins import in_tree_registry
-from podium.simulator import Report, Scenario, Simulation
+from podium.simulator import Scenario, Simulation, SimulationReport
+from podium.user_code.plugins import GROUP, Equipped, equip
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedSimulation:
     """Everything that a simulation is made of; `config` is the name of the file, if there is
     one."""
 
@@ -40,7 +40,7 @@ class Prepared:
         watch: Collection[str] = (),
         until: str = "",
         scenario: Scenario | None = None,
-    ) -> Report:
+    ) -> SimulationReport:
         """Simulate, with a bar on terminals; `scenario` stands in for the one of the files."""
         chosen = scenario or self.scenario
         simulation = self._simulation(chosen, watch)
@@ -87,7 +87,7 @@ class Prepared:
         return ""
 
 
-def prepare(
+def prepare_simulation(
     paths: Sequence[str],
     *,
     validation: str,
@@ -96,13 +96,13 @@ def prepare(
     plugin: Sequence[str] | None,
     seed: int,
     validate: bool,
-) -> Prepared:
+) -> PreparedSimulation:
     """Read everything; raises InputError."""
     gates = read_gates(feature_gates)
     configuration = read_configuration(config, gates)
     equipped = equip(configuration, in_tree_registry(), plugin or ())
     scenario = read_scenario(paths, validation)
-    return Prepared(scenario, equipped, gates, config or "", seed, validate)
+    return PreparedSimulation(scenario, equipped, gates, config or "", seed, validate)
 
 
 def only(scenario: Scenario, pod: Pod) -> Scenario:

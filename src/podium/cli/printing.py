@@ -12,9 +12,8 @@ through here, through `podium.cli.console` (rich) or logs through `podium.cli.li
 linter refuses `print`, rich's `Console` and rich's `Text` elsewhere.
 """
 
-import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from podium.api.go_quoting import escape_unprintable
 
@@ -37,19 +36,3 @@ def print_traceback(text: str) -> None:
 
 def indent_lines(text: str) -> list[str]:
     return [f"  {line}" for line in text.rstrip("\n").split("\n")]
-
-
-def escape_in_json(text: str) -> str:
-    """A JSON document that means the same, with `\\u` for what a terminal would obey."""
-    return _escape_each(text, lambda character: json.dumps(character)[1:-1])
-
-
-def escape_in_yaml(text: str) -> str:
-    """The same for YAML whose unprintable scalars stand in double quotation marks."""
-    return _escape_each(text, escape_unprintable)
-
-
-def _escape_each(text: str, escape: Callable[[str], str]) -> str:
-    if text.replace("\n", "").isprintable():
-        return text
-    return "".join(c if c == "\n" or c.isprintable() else escape(c) for c in text)

@@ -15,23 +15,23 @@ from cyclopts import Parameter
 
 from podium.api.go_quoting import quoted, quoted_list
 from podium.cli.exit_codes import NO, OK
-from podium.cli.kube_log import KubeLog
 from podium.cli.printing import print_line, print_lines
 from podium.config.errors import ConfigurationError, joined
 from podium.config.feature_gates import CURRENT_RELEASE, FeatureGateError
 from podium.config.flags.definitions import CURRENT
 from podium.config.flags.flag import by_name
+from podium.config.flags.host_environment import StartRefused
 from podium.config.flags.logging_checks import logging_problems
 from podium.config.flags.notices import idle_notes, legacy_warnings
 from podium.config.flags.options import Options, options_of
 from podium.config.flags.parser import ALL_FLAGS, FlagError, ParsedFlags, parse_flags
 from podium.config.flags.release_text import KUBERNETES_VERSION
-from podium.config.flags.surroundings import StartRefused
 from podium.config.flags.usage import help_text, usage_text
 from podium.config.flags.version_gates import SettledGates, settled_gates
+from podium.processes.kube_log import KubeLog
 
 if TYPE_CHECKING:
-    from podium.cli.startup import Prepared
+    from podium.processes.startup import PreparedScheduler
 
 
 def run(*arguments: Annotated[str, Parameter(allow_leading_hyphen=True)]) -> int:
@@ -90,7 +90,7 @@ def run(*arguments: Annotated[str, Parameter(allow_leading_hyphen=True)]) -> int
 def _start(parsed: ParsedFlags, options: Options, settled: SettledGates, log: KubeLog) -> int:
     """Raises StartRefused or ConfigurationError."""
     # Here and not above, because it brings all plugins with it: help and usage are quick.
-    from podium.cli.startup import check_election, prepare, write_configuration
+    from podium.processes.startup import check_election, prepare_scheduler, write_configuration
 
     flags = {
         name: ALL_FLAGS[name].kind.shown(parsed.values[name]) for name in sorted(by_name(CURRENT))
@@ -103,7 +103,7 @@ def _start(parsed: ParsedFlags, options: Options, settled: SettledGates, log: Ku
         log.note(text)
     for text, gate, value in settled.notes:
         log.info(text, featureGate=gate, value=value)
-    prepared = prepare(options, settled, log)
+    prepared = prepare_scheduler(options, settled, log)
     write_configuration(prepared.configuration, options.write_config_to, log)
     if options.write_config_to:
         return OK
@@ -112,20 +112,17 @@ def _start(parsed: ParsedFlags, options: Options, settled: SettledGates, log: Ku
 
 
 def _schedule(
-    prepared: "Prepared",
+    prepared: "PreparedScheduler",
     options: Options,
     settled: SettledGates,
     log: KubeLog,
     flags: Mapping[str, str],
 ) -> int:
-    from podium.cli import event_loop
-    from podium.cli.running import LeadershipLost, Scheduler
-
-    async def scheduling() -> None:
-        await Scheduler(prepared, options, settled.gates, log, flags).run()
+    from podium.processes import event_loop
+    from podium.processes.run_scheduler import LeadershipLost, run_scheduler
 
     try:
-        event_loop.run(scheduling())
+        event_loop.run(run_scheduler(prepared, options, settled.gates, log, flags))
     except LeadershipLost as problem:
         log.error("Leaderelection lost", err=str(problem))
         return NO

@@ -15,12 +15,12 @@ from podium.cli.options import (
     Validate,
     ValidationMode,
 )
-from podium.cli.preparation import prepare
+from podium.cli.preparation import prepare_simulation
 from podium.cli.printing import print_line, print_traceback
 from podium.cli.simulate_document import report_document
 from podium.cli.simulate_view import show_report
 from podium.cli.tables import Screen, print_document
-from podium.simulator import Report
+from podium.simulator import SimulationReport
 
 
 def simulate(
@@ -77,7 +77,7 @@ def simulate(
     **Exit code** 0 if all pods fit, 1 if some do not, 2 if the input is wrong, 70 if Podium has a
     bug. Pods with a scheduling gate or for another scheduler are reported and do not count.
     """
-    report = prepare(
+    report = prepare_simulation(
         [*(filename or ()), *paths],
         validation=validation,
         config=config,
@@ -94,7 +94,7 @@ def simulate(
     return exit_code(report)
 
 
-def exit_code(report: Report) -> int:
+def exit_code(report: SimulationReport) -> int:
     """A crash is loud: it names the pod, shows where, and has an exit code of its own."""
     crashed = [result for result in report.pods if result.crash]
     for result in crashed:

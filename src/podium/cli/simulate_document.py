@@ -8,19 +8,19 @@ from typing import Any
 
 from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 from podium.engine.decision import NodeScore
-from podium.engine.journal import Line
-from podium.simulator import Outcome, PodResult, Report
+from podium.engine.pod_log import Line
+from podium.simulator import PodOutcome, PodResult, SimulationReport
 
 _UNITS = {CPU: "milli", MEMORY: "bytes", EPHEMERAL_STORAGE: "bytes"}
 
 
-def report_document(report: Report, *, timeline: bool = False) -> dict[str, Any]:
+def report_document(report: SimulationReport, *, timeline: bool = False) -> dict[str, Any]:
     document = {
         "summary": {
             "nodes": len(report.utilisation.nodes),
             "runningPods": report.running_pods,
             "pendingPods": len(report.pods),
-            **{_camel(outcome): report.count(outcome) for outcome in Outcome},
+            **{_camel(outcome): report.count(outcome) for outcome in PodOutcome},
             "evictions": len(report.evictions),
             "allFit": report.all_fit,
             "seed": report.seed,
@@ -47,7 +47,7 @@ def report_document(report: Report, *, timeline: bool = False) -> dict[str, Any]
 
 
 def line_document(line: Line) -> dict[str, Any]:
-    """A line of the journal; `about` and `detail` mean what `Line` says for its kind."""
+    """A line of the pod log; `about` and `detail` mean what `Line` says for its kind."""
     return {
         "atSeconds": line.at,
         "what": line.what,
@@ -88,7 +88,7 @@ def score_document(score: NodeScore) -> dict[str, int]:
     return {"raw": score.raw, "normalized": score.normalized, "weighted": score.weighted}
 
 
-def _node(report: Report, name: str) -> dict[str, Any]:
+def _node(report: SimulationReport, name: str) -> dict[str, Any]:
     resources = {}
     for resource in report.utilisation.resources:
         use = report.utilisation.of(name, resource)
@@ -101,6 +101,6 @@ def _node(report: Report, name: str) -> dict[str, Any]:
     return {"name": name, "requested": resources}
 
 
-def _camel(outcome: Outcome) -> str:
+def _camel(outcome: PodOutcome) -> str:
     first, *rest = outcome.value.split("-")
     return first + "".join(word.capitalize() for word in rest)

@@ -15,7 +15,7 @@ from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from podium.cli.console import RichText, Text, stack_lines
 from podium.cli.tables import Screen, count, percent, some
 from podium.cli.timeline_view import show_timeline
-from podium.simulator import Outcome, PodResult, Report
+from podium.simulator import PodOutcome, PodResult, SimulationReport
 from podium.simulator.report import Digest
 from podium.simulator.utilisation import Use
 
@@ -36,7 +36,7 @@ _NUMBER_SUFFIX = re.compile(r"-?\d+$")
 
 
 def show_report(
-    report: Report, screen: Screen, *, wide: bool, show_all: bool, timeline: bool = False
+    report: SimulationReport, screen: Screen, *, wide: bool, show_all: bool, timeline: bool = False
 ) -> None:
     placed = [result for result in report.pods if result.placed]
     if placed:
@@ -163,14 +163,14 @@ def workload_of(pod: Pod) -> str:
 # --- pods without a place ---------------------------------------------------------------------
 
 _TITLES = {
-    Outcome.UNSCHEDULABLE: "No node fits",
-    Outcome.PREEMPTED: "Placed, then preempted",
-    Outcome.ERROR: "Failed",
-    Outcome.GATED: "Held back by a gate",
-    Outcome.NOT_OURS: "For another scheduler",
-    Outcome.TERMINATING: "On their way out",
+    PodOutcome.UNSCHEDULABLE: "No node fits",
+    PodOutcome.PREEMPTED: "Placed, then preempted",
+    PodOutcome.ERROR: "Failed",
+    PodOutcome.GATED: "Held back by a gate",
+    PodOutcome.NOT_OURS: "For another scheduler",
+    PodOutcome.TERMINATING: "On their way out",
 }
-_BAD = (Outcome.UNSCHEDULABLE, Outcome.PREEMPTED, Outcome.ERROR)
+_BAD = (PodOutcome.UNSCHEDULABLE, PodOutcome.PREEMPTED, PodOutcome.ERROR)
 
 
 def _show_failures(results: list[PodResult], screen: Screen, *, show_all: bool) -> None:
@@ -199,7 +199,7 @@ def _show_failures(results: list[PodResult], screen: Screen, *, show_all: bool) 
             screen.print(f"  and {count(pods, 'more pod')} for {count(len(left), 'other reason')}")
 
 
-def _show_evictions(report: Report, screen: Screen, *, show_all: bool) -> None:
+def _show_evictions(report: SimulationReport, screen: Screen, *, show_all: bool) -> None:
     if not report.evictions:
         return
     screen.heading("Evicted", f"{count(len(report.evictions), 'pod')}, to make room")
@@ -217,7 +217,7 @@ def _show_evictions(report: Report, screen: Screen, *, show_all: bool) -> None:
 # --- nodes ------------------------------------------------------------------------------------
 
 
-def _show_nodes(report: Report, screen: Screen, *, show_all: bool) -> None:
+def _show_nodes(report: SimulationReport, screen: Screen, *, show_all: bool) -> None:
     use = report.utilisation
     names = list(use.nodes)
     remark = "requested of allocatable, before " + screen.signs.arrow + " after"
@@ -274,17 +274,17 @@ def _cell(use: Use, text: str, screen: Screen, width: int) -> RichText:
 # --- the end ----------------------------------------------------------------------------------
 
 _WORDS = {
-    Outcome.PLACED: "placed",
-    Outcome.UNSCHEDULABLE: "without a node",
-    Outcome.PREEMPTED: "preempted again",
-    Outcome.ERROR: "failed",
-    Outcome.GATED: "gated",
-    Outcome.NOT_OURS: "for another scheduler",
-    Outcome.TERMINATING: "terminating",
+    PodOutcome.PLACED: "placed",
+    PodOutcome.UNSCHEDULABLE: "without a node",
+    PodOutcome.PREEMPTED: "preempted again",
+    PodOutcome.ERROR: "failed",
+    PodOutcome.GATED: "gated",
+    PodOutcome.NOT_OURS: "for another scheduler",
+    PodOutcome.TERMINATING: "terminating",
 }
 
 
-def _show_summary(report: Report, screen: Screen) -> None:
+def _show_summary(report: SimulationReport, screen: Screen) -> None:
     screen.notes(report.notes)
     pods, nodes = (
         count(len(report.pods), "pending pod"),

@@ -5,7 +5,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from podium.cli.exit_codes import NO, OK
-from podium.cli.explain import the_pod
+from podium.cli.explain import require_pod
 from podium.cli.options import (
     Config,
     Filename,
@@ -16,12 +16,12 @@ from podium.cli.options import (
     Validate,
     ValidationMode,
 )
-from podium.cli.preparation import prepare
+from podium.cli.preparation import prepare_simulation
 from podium.cli.simulate import exit_code
 from podium.cli.story_document import story_document
 from podium.cli.story_view import show_story
 from podium.cli.tables import Screen, print_document
-from podium.simulator.biography import Biography
+from podium.simulator.pod_history import PodHistory
 
 
 def story(
@@ -59,7 +59,7 @@ def story(
     **Exit code** 0 if the pod has a node in the end, 1 if not, 2 if the input is wrong, 70 if
     Podium has a bug.
     """
-    prepared = prepare(
+    prepared = prepare_simulation(
         [*(filename or ()), *paths],
         validation=validation,
         config=config,
@@ -68,13 +68,13 @@ def story(
         seed=seed,
         validate=validate,
     )
-    found = the_pod(prepared.scenario, pod)
+    found = require_pod(prepared.scenario, pod)
     report = prepared.run(watch=[f"{found.metadata.namespace}/{found.metadata.name}"])
-    biography = Biography.of(report, found)
+    history = PodHistory.of(report, found)
     if output in ("json", "yaml"):
-        print_document(story_document(biography, report.notes), output)
+        print_document(story_document(history, report.notes), output)
     else:
         notes = prepared.equipped.notes
-        show_story(biography, Screen(), notes=notes, wide=output == "wide")
+        show_story(history, Screen(), notes=notes, wide=output == "wide")
     crashed = exit_code(report)
-    return crashed if crashed not in (OK, NO) else (OK if biography.node else NO)
+    return crashed if crashed not in (OK, NO) else (OK if history.node else NO)

@@ -5,31 +5,31 @@ from typing import Any
 
 from podium.cli.simulate_document import line_document, score_document
 from podium.engine.decision import Decision
-from podium.simulator.biography import Biography, Chapter, rejections
+from podium.simulator.pod_history import HistoryEntry, PodHistory, rejections
 from podium.simulator.report import digest_of
 
 
-def story_document(biography: Biography, notes: Iterable[str]) -> dict[str, Any]:
-    result, pod = biography.result, biography.pod
+def story_document(history: PodHistory, notes: Iterable[str]) -> dict[str, Any]:
+    result, pod = history.result, history.pod
     return {
         "namespace": pod.metadata.namespace,
         "name": pod.metadata.name,
-        "outcome": result.outcome.value if result else "running" if biography.node else "evicted",
-        "node": biography.node or None,
+        "outcome": result.outcome.value if result else "running" if history.node else "evicted",
+        "node": history.node or None,
         "message": result.message if result else "",
         "schedulerName": pod.spec.scheduler_name,
         "priority": pod.spec.priority or 0,
         "attempts": result.attempts if result else 0,
-        "evictedFor": biography.evicted_for or None,
-        "story": [_chapter(chapter) for chapter in biography.chapters],
+        "evictedFor": history.evicted_for or None,
+        "story": [_entry_document(entry) for entry in history.entries],
         "notes": list(notes),
     }
 
 
-def _chapter(chapter: Chapter) -> dict[str, Any]:
-    decision = chapter.decision
+def _entry_document(entry: HistoryEntry) -> dict[str, Any]:
+    decision = entry.decision
     attempt = None if decision is None else _attempt(decision)
-    return {**line_document(chapter.line), "attempt": attempt}
+    return {**line_document(entry.line), "attempt": attempt}
 
 
 def _attempt(decision: Decision) -> dict[str, Any]:

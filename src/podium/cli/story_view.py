@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 
 from podium.cli.console import Text, stack_lines
-from podium.cli.journal_words import ACTIVATED, BACKOFF, TIMEOUT, seconds
+from podium.cli.pod_log_words import ACTIVATED, BACKOFF, TIMEOUT, format_seconds
 from podium.cli.simulate_view import lead
 from podium.cli.tables import Screen, count
 from podium.engine.decision import Decision
-from podium.engine.journal import Line
-from podium.simulator import Outcome
-from podium.simulator.biography import Biography, Chapter, rejections
+from podium.engine.pod_log import Line
+from podium.simulator import PodOutcome
+from podium.simulator.pod_history import HistoryEntry, PodHistory, rejections
 from podium.simulator.report import digest_of
 
 _WOKEN = {
@@ -20,61 +20,61 @@ _WOKEN = {
 
 
 def show_story(
-    biography: Biography, screen: Screen, *, notes: Sequence[str] = (), wide: bool = False
+    history: PodHistory, screen: Screen, *, notes: Sequence[str] = (), wide: bool = False
 ) -> None:
     """`-o wide` adds the score of every plugin."""
-    _show_head(biography, screen)
-    if biography.chapters:
+    _show_head(history, screen)
+    if history.entries:
         screen.heading("Story", "seconds of virtual time")
         table = screen.table("TIME", "WHAT", "WHY", right=("TIME",), whole=("TIME", "WHAT"))
-        for chapter in biography.chapters:
-            told = stack_lines(_why(biography, chapter, wide=wide))
-            table.add_row(seconds(chapter.line.at), _what(chapter), told)
+        for entry in history.entries:
+            told = stack_lines(_why(history, entry, wide=wide))
+            table.add_row(format_seconds(entry.line.at), _what(entry), told)
         screen.print(table)
     screen.notes(notes)
 
 
-def _show_head(biography: Biography, screen: Screen) -> None:
-    spec = biography.pod.spec
+def _show_head(history: PodHistory, screen: Screen) -> None:
+    spec = history.pod.spec
     sign, style = (
-        (screen.signs.yes, "bold green") if biography.node else (screen.signs.no, "bold red")
+        (screen.signs.yes, "bold green") if history.node else (screen.signs.no, "bold red")
     )
     lines = (
-        ("Pod", Text(biography.key, style="bold")),
-        ("Ending", Text.assemble((sign, style), f" {_ending(biography)}")),
+        ("Pod", Text(history.key, style="bold")),
+        ("Ending", Text.assemble((sign, style), f" {_ending(history)}")),
         ("Profile", Text(f"{spec.scheduler_name}, priority {spec.priority or 0}")),
     )
     for title, text in lines:
         screen.print(Text.assemble((f"{title:<10}", "dim"), text))
 
 
-def _ending(biography: Biography) -> str:
-    result = biography.result
+def _ending(history: PodHistory) -> str:
+    result = history.result
     if result is None:
-        where = biography.pod.spec.node_name
-        if biography.evicted_for:
-            return f"ran on {where}, evicted for {biography.evicted_for}"
+        where = history.pod.spec.node_name
+        if history.evicted_for:
+            return f"ran on {where}, evicted for {history.evicted_for}"
         return f"runs on {where} from beginning to end; nothing happens to it"
     tries = count(result.attempts, "attempt")
     match result.outcome:
-        case Outcome.PLACED:
-            took = biography.chapters[-1].line.at - biography.chapters[0].line.at
-            return f"bound to {result.node} after {tries} and {seconds(took)} s"
-        case Outcome.UNSCHEDULABLE:
+        case PodOutcome.PLACED:
+            took = history.entries[-1].line.at - history.entries[0].line.at
+            return f"bound to {result.node} after {tries} and {format_seconds(took)} s"
+        case PodOutcome.UNSCHEDULABLE:
             return f"no node fits, after {tries}"
-        case Outcome.GATED:
+        case PodOutcome.GATED:
             return "held back, never tried"
     return result.message
 
 
-def _what(chapter: Chapter) -> str:
-    if chapter.decision is not None:
-        return f"attempt {chapter.decision.attempt}"
-    return chapter.line.what
+def _what(entry: HistoryEntry) -> str:
+    if entry.decision is not None:
+        return f"attempt {entry.decision.attempt}"
+    return entry.line.what
 
 
-def _why(biography: Biography, chapter: Chapter, *, wide: bool) -> Iterator[str]:
-    line, decision = chapter.line, chapter.decision
+def _why(history: PodHistory, entry: HistoryEntry, *, wide: bool) -> Iterator[str]:
+    line, decision = entry.line, entry.decision
     by = ", ".join(line.plugins)
     if decision is not None:
         yield from _attempt(decision, line, wide=wide)
@@ -84,8 +84,8 @@ def _why(biography: Biography, chapter: Chapter, *, wide: bool) -> Iterator[str]
             yield line.detail or f"goes to {line.about}"
         case "held back":
             yield f"by {by}"
-            result = biography.result
-            if result is not None and result.outcome is Outcome.GATED:
+            result = history.result
+            if result is not None and result.outcome is PodOutcome.GATED:
                 yield result.message
         case "woken":
             yield from _woken(line)

@@ -16,9 +16,9 @@ import yaml
 from rich import box
 from rich.table import Table
 
+from podium.api.printable_documents import dump_yaml, escape_in_json
 from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 from podium.cli.console import Console, RichText, Text
-from podium.cli.printing import escape_in_json, escape_in_yaml
 
 WIDTH_IN_PIPES = 140
 MOST_NAMES = 3
@@ -161,17 +161,10 @@ def print_document(document: Any, form: str) -> None:
         text = msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
         sys.stdout.write(escape_in_json(text))
     else:
-        sys.stdout.write(dump_yaml(document, DocumentDumper, sort_keys=False))
+        sys.stdout.write(dump_yaml(document, _DocumentDumper, sort_keys=False))
 
 
-def dump_yaml(document: Any, dumper: Any, *, sort_keys: bool) -> str:
-    text = yaml.dump(
-        document, Dumper=dumper, sort_keys=sort_keys, allow_unicode=True, width=1000, indent=2
-    )
-    return escape_in_yaml(text)
-
-
-class DocumentDumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+class _DocumentDumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
     """Writes what is not one printable line in double quotation marks, with escapes."""
 
 
@@ -180,4 +173,4 @@ def _represent_text(dumper: Any, text: str) -> Any:
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
-DocumentDumper.add_representer(str, _represent_text)
+_DocumentDumper.add_representer(str, _represent_text)

@@ -5,10 +5,10 @@ A few pods are listed one by one with every step; thousands are grouped by what 
 """
 
 from podium.cli.console import RichText, Text
-from podium.cli.journal_words import seconds, told, told_of_many
+from podium.cli.pod_log_words import describe_line, describe_step, format_seconds
 from podium.cli.tables import Screen, count, some
-from podium.engine.journal import Line
-from podium.simulator.timeline import LifeGroup, Step, Timeline
+from podium.engine.pod_log import Line
+from podium.simulator.timeline import LifeGroup, LifeStep, Timeline
 
 MOST_PODS = 25
 MOST_GROUPS = 12
@@ -44,7 +44,7 @@ def _life(life: list[Line], screen: Screen, *, show_all: bool) -> RichText:
 
 
 def _moment(line: Line) -> RichText:
-    return Text.assemble((seconds(line.at), "dim"), " ", told(line))
+    return Text.assemble((format_seconds(line.at), "dim"), " ", describe_line(line))
 
 
 def _show_groups(groups: list[LifeGroup], screen: Screen) -> None:
@@ -60,7 +60,7 @@ def _show_groups(groups: list[LifeGroup], screen: Screen) -> None:
         screen.print(f"and {lives} of {count(pods, 'pod')}")
 
 
-def _step(step: Step) -> RichText:
-    first, last = seconds(step.earliest_s), seconds(step.latest_s)
+def _step(step: LifeStep) -> RichText:
+    first, last = format_seconds(step.earliest_s), format_seconds(step.latest_s)
     when = first if first == last else f"{first} to {last}"
-    return Text.assemble((when, "dim"), " ", told_of_many(step))
+    return Text.assemble((when, "dim"), " ", describe_step(step))

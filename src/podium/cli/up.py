@@ -10,7 +10,6 @@ from cyclopts import Parameter
 from podium.api.errors import InputError
 from podium.cli.console import Console
 from podium.cli.decision_lines import DecisionLines
-from podium.cli.event_loop import run
 from podium.cli.exit_codes import OK
 from podium.cli.feature_gate_flags import read_gates
 from podium.cli.line_logging import start_logging
@@ -22,19 +21,20 @@ from podium.cli.node_options import (
     Speed,
     Stages,
     Template,
-    checked_speed,
     read_nodes,
     read_stage_file,
+    require_usable_speed,
 )
 from podium.cli.options import Config, Gates, PluginFiles, read_configuration
 from podium.cli.printing import print_line, print_lines
-from podium.cli.steady_time import steady_wall
 from podium.cli.tables import count as counted
-from podium.cli.user_plugins import equip
 from podium.plugins import in_tree_registry
+from podium.processes.event_loop import run
+from podium.processes.steady_time import steady_wall
 from podium.simulated_cluster import SimulatedClusterOptions
 from podium.simulated_cluster.controller_registry import ALL
 from podium.simulator.inputs import documents_in
+from podium.user_code.plugins import equip
 
 _KUBECONFIG: Final = "podium.kubeconfig"
 _ZONES: Final = "a,b,c"
@@ -120,7 +120,7 @@ def up(
     """
     from podium.apiserver.serving.kubeconfig import write_kubeconfig
     from podium.apiserver.serving.server import ApiServer, ServerOptions
-    from podium.cli.whole_cluster import ClusterPlan, RunningCluster, run_cluster
+    from podium.processes.whole_cluster import ClusterPlan, RunningCluster, run_cluster
 
     start_logging(logging.WARNING)
     gates = read_gates(feature_gates)
@@ -136,7 +136,7 @@ def up(
         ),
         equip(read_configuration(config, gates), in_tree_registry(), plugin or ()),
         gates,
-        checked_speed(speed),
+        require_usable_speed(speed),
         documents_in(apply or ()),
         lambda _: () if quiet else (lines,),
     )
@@ -149,7 +149,7 @@ def up(
         server.close()
         raise
 
-    def started(cluster: RunningCluster) -> None:
+    def announce(cluster: RunningCluster) -> None:
         kept = f"objects in {data}" if data else "objects in memory"
         size = counted(len(cluster.nodes), "node")
         where = shlex.quote(str(target))
@@ -158,6 +158,6 @@ def up(
         print_line(f"podium: look at it with  KUBECONFIG={where} kubectl get pods -o wide")
         print_line("podium: Ctrl-C stops it")
 
-    run(run_cluster(server, plan, started))
+    run(run_cluster(server, plan, announce))
     print_line("podium: stopped", error=True)
     return OK

@@ -24,9 +24,9 @@ from podium.engine.decision import Decision
 from podium.engine.failure import Failures
 from podium.engine.intake import Intake
 from podium.engine.interests import interests_of
-from podium.engine.journal import Journal
 from podium.engine.observer import Observers
 from podium.engine.pod_groups import PodGroups
+from podium.engine.pod_log import PodLog
 from podium.engine.preempting import Preemptions
 from podium.engine.queue import SchedulingQueue
 from podium.engine.queue.backoff import Backoff
@@ -77,11 +77,11 @@ class Engine:
         clock: Callable[[], float] = lambda: 0.0,
         percentage: int | None = None,
         validate: bool = False,
-        journal: Journal | None = None,
+        pod_log: PodLog | None = None,
     ) -> None:
         """`percentage` overrides the configured percentageOfNodesToScore; `validate` re-checks
         every invariant after every transition, which is slow and meant for tests and for doubt;
-        `journal` is one of other size than usual."""
+        `pod_log` is one of other size than usual."""
         self.configuration = configuration
         self.gates = gates or FeatureGates()
         self.cluster = Cluster()
@@ -102,7 +102,7 @@ class Engine:
             preempting,
             self.gates,
             clock,
-            journal or Journal(),
+            pod_log or PodLog(),
             in_calling_order(configuration.extenders),
             self.observers,
         )

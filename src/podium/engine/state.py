@@ -19,8 +19,8 @@ from podium.cluster.state import Cluster
 from podium.config.feature_gates import FeatureGates
 from podium.engine.binding_cycle import Binding
 from podium.engine.decision import Decision
-from podium.engine.journal import Journal
 from podium.engine.observer import Observers
+from podium.engine.pod_log import PodLog
 from podium.engine.queue import SchedulingQueue
 from podium.engine.queue.queueing_hints import FORCE_ACTIVATE
 from podium.engine.requests import Event, PluginWrite, Request
@@ -56,7 +56,7 @@ class EngineState:
     preempting: Preempting
     gates: FeatureGates
     clock: Callable[[], float]
-    journal: Journal
+    pod_log: PodLog
     extenders: Extenders = ()
     observers: Observers = field(default_factory=Observers)
     transitions: Transitions = field(default_factory=Transitions)
@@ -105,8 +105,8 @@ class EngineState:
         plugins: tuple[str, ...] = (),
         about: str = "",
     ) -> None:
-        """Leave a line in the journal; `Line` says what belongs where."""
-        self.journal.note(key, self.clock(), what, detail, plugins, about)
+        """Leave a line in the pod log; `Line` says what belongs where."""
+        self.pod_log.note(key, self.clock(), what, detail, plugins, about)
 
     def note_attempt(self, decision: Decision) -> None:
         """Remember an attempt: who rejected the pod and why, or where it goes."""
@@ -115,7 +115,7 @@ class EngineState:
         else:
             rejectors = tuple(sorted(decision.rejectors))
             self.note(decision.pod.key, "tried", decision.message or "", plugins=rejectors)
-        self.journal.keep(decision)
+        self.pod_log.keep(decision)
         self.observers.pod_decided(decision)
 
     def wake(
@@ -151,5 +151,5 @@ class EngineState:
 
 
 def described(obj: Any) -> str:
-    """An object in a line of the journal: `Pod default/web-0`, `Node n1`."""
+    """An object in a line of the pod log: `Pod default/web-0`, `Node n1`."""
     return f"{obj.kind} {object_key(obj.metadata)}" if obj is not None else ""

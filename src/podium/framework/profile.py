@@ -45,7 +45,6 @@ from podium.framework.points import (
     QueueSortPlugin,
     ReservePlugin,
     ScorePlugin,
-    serves,
 )
 from podium.framework.registry import Registry
 from podium.framework.scoring import PluginScores, run_pre_scores, run_scores
@@ -158,11 +157,7 @@ def build_profiles(
     clock: Callable[[], float] = lambda: 0.0,
 ) -> dict[str, Profile]:
     """Every profile of a configuration, by scheduler name; raises ConfigurationError."""
-
-    def implements(name: str, point: ExtensionPoint) -> bool:
-        return name in registry and serves(registry.get(name), point.value)
-
-    lists = expand_profiles(configuration, implements, registry.__contains__)
+    lists = expand_profiles(configuration, registry.implements, registry.__contains__)
     extenders = in_calling_order(configuration.extenders)
     return {
         profile.scheduler_name: _build_profile(

@@ -7,6 +7,7 @@ belongs to one class: a second claim is an error that names both.
 from collections.abc import Iterable, Iterator
 
 from podium.api.errors import closest, did_you_mean
+from podium.config.points import ExtensionPoint
 from podium.framework.points import POINTS, Plugin, serves
 
 
@@ -41,6 +42,10 @@ class Registry:
         if found is None:
             raise RegistryError(f'plugin "{name}" does not exist; known: {", ".join(self)}')
         return found
+
+    def implements(self, name: str, point: ExtensionPoint) -> bool:
+        """Whether there is a plugin of that name and it serves the point."""
+        return name in self and serves(self.get(name), point.value)
 
     def __contains__(self, name: str) -> bool:
         return name in self._plugins

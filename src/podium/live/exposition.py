@@ -14,9 +14,9 @@ from prometheus_client.core import Metric
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 from prometheus_client.registry import Collector
 
+from podium.config.flags.host_environment import HostEnvironment
 from podium.config.flags.option_checks import label_manifest
 from podium.config.flags.options import Metrics as MetricOptions
-from podium.config.flags.surroundings import Surroundings
 from podium.live.metric_definitions import Definition
 from podium.live.metric_series import (
     AllowedValues,
@@ -44,14 +44,14 @@ class MetricRules:
 EVERYTHING: Final = MetricRules()
 
 
-def rules_of(options: MetricOptions, surroundings: Surroundings) -> MetricRules:
+def rules_of(options: MetricOptions, host: HostEnvironment) -> MetricRules:
     """The rules of the command line; a manifest that it names is read, and wins.
 
     Raises FileProblem or ConfigurationError, unless the options have been checked before.
     """
     lists = dict(options.allow_metric_labels or {})
     if options.allow_metric_labels_manifest:
-        lists.update(label_manifest(surroundings.read(options.allow_metric_labels_manifest)))
+        lists.update(label_manifest(host.read(options.allow_metric_labels_manifest)))
     allowed: dict[str, dict[str, frozenset[str]]] = {}
     for where, values in lists.items():
         metric, _, label = where.partition(",")

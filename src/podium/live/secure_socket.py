@@ -4,8 +4,8 @@ import errno
 import os
 import socket
 
+from podium.config.flags.host_environment import StartRefused
 from podium.config.flags.options import SecureServing
-from podium.config.flags.surroundings import StartRefused
 from podium.serving import bind_listener
 
 

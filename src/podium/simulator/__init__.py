@@ -1,21 +1,21 @@
 """The offline driver: a cluster from files, the engine on it, and what came of it."""
 
+from podium.simulator.explained_pod import ExplainedPod
 from podium.simulator.inputs import Validation
 from podium.simulator.problems import InputProblems
-from podium.simulator.report import Outcome, PodResult, Report
-from podium.simulator.run import Simulation, find_pods
+from podium.simulator.report import PodOutcome, PodResult, SimulationReport
+from podium.simulator.run import Simulation, find_pods_by_name
 from podium.simulator.scenario import Scenario, load_scenario
-from podium.simulator.story import PodStory
 
 __all__ = [
+    "ExplainedPod",
     "InputProblems",
-    "Outcome",
+    "PodOutcome",
     "PodResult",
-    "PodStory",
-    "Report",
     "Scenario",
     "Simulation",
+    "SimulationReport",
     "Validation",
-    "find_pods",
+    "find_pods_by_name",
     "load_scenario",
 ]

@@ -38,7 +38,7 @@ DEFAULT_NAMESPACE = "default"
 NAMESPACE_LABEL = "kubernetes.io/metadata.name"
 
 
-def stored(obj: KubeObject) -> bool:
+def is_stored(obj: KubeObject) -> bool:
     """Whether an API server has accepted the object already."""
     return bool(obj.metadata.resource_version)
 
@@ -48,7 +48,7 @@ def uid_for(kind: str, namespace: str, name: str) -> str:
     return str(uuid5(NAMESPACE_OID, f"{kind}/{namespace}/{name}"))
 
 
-def identified(obj: K) -> K:
+def assign_uid(obj: K) -> K:
     """The object with a namespace (if its kind has them) and a UID."""
     metadata = obj.metadata
     namespace = metadata.namespace
@@ -92,22 +92,22 @@ class Admission:
             case PersistentVolume() if not obj.status.phase:
                 phase = "Bound" if obj.spec.claim_ref else "Available"
                 return _with(obj, status=replace(obj.status, phase=phase))
-            case PersistentVolumeClaim() if not stored(obj):
+            case PersistentVolumeClaim() if not is_stored(obj):
                 return _same(obj, self._claim(obj))
-            case ResourceClaim() if not stored(obj):
+            case ResourceClaim() if not is_stored(obj):
                 return _with(obj, spec=default_requests(obj.spec))
         return obj
 
     def _pod(self, pod: Pod) -> Pod:
-        settled = stored(pod) and pod.spec.priority is not None
-        spec = pod.spec if settled else self._prioritised(pod.spec)
+        settled = is_stored(pod) and pod.spec.priority is not None
+        spec = pod.spec if settled else self._set_priority(pod.spec)
         if not spec.scheduler_name:
             spec = replace(spec, scheduler_name=PodSpec().scheduler_name)
-        if not stored(pod):
+        if not is_stored(pod):
             spec = default_spec(_default_resources(spec), pod.metadata.labels or {})
         return pod if spec is pod.spec else replace(pod, spec=spec)
 
-    def _prioritised(self, spec: PodSpec) -> PodSpec:
+    def _set_priority(self, spec: PodSpec) -> PodSpec:
         """Priority and preemption policy as the class says; a written number stays."""
         found = self._default_priority
         if spec.priority_class_name:
@@ -153,8 +153,8 @@ def default_requests(spec: ResourceClaimSpec) -> ResourceClaimSpec:
     filled = tuple(
         replace(
             request,
-            exactly=_counted(request.exactly) if request.exactly else None,
-            first_available=tuple(map(_counted, request.first_available))
+            exactly=_fill_in_count(request.exactly) if request.exactly else None,
+            first_available=tuple(map(_fill_in_count, request.first_available))
             if request.first_available
             else request.first_available,
         )
@@ -163,20 +163,22 @@ def default_requests(spec: ResourceClaimSpec) -> ResourceClaimSpec:
     return replace(spec, devices=replace(spec.devices, requests=filled))
 
 
-def _counted(request: Any) -> Any:
+def _fill_in_count(request: Any) -> Any:
     mode = request.allocation_mode or "ExactCount"
     count = request.count or (1 if mode == "ExactCount" else 0)
     return replace(request, allocation_mode=mode, count=count)
 
 
 def _default_resources(spec: PodSpec) -> PodSpec:
-    def filled(containers: tuple[Container, ...] | None) -> tuple[Container, ...] | None:
+    def fill_in_requests(containers: tuple[Container, ...] | None) -> tuple[Container, ...] | None:
         if not containers:
             return containers
         return tuple(default_container(c, host_network=spec.host_network) for c in containers)
 
     return replace(
-        spec, containers=filled(spec.containers), init_containers=filled(spec.init_containers)
+        spec,
+        containers=fill_in_requests(spec.containers),
+        init_containers=fill_in_requests(spec.init_containers),
     )
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from podium.api.meta import KubeObject, OwnerReference
 from podium.api.pod import Pod
 from podium.api.workloads import PodDisruptionBudget
-from podium.simulator.admission import stored
+from podium.simulator.admission import is_stored
 from podium.workloads.disruptions import Scale, count_disruptions
 from podium.workloads.kinds import Deployment, ReplicaSet, ReplicationController, StatefulSet
 from podium.workloads.objects import selector_or_nothing
@@ -24,7 +24,7 @@ def count_budget(
     budget: PodDisruptionBudget, pods: Iterable[Pod], scale: Scale
 ) -> PodDisruptionBudget:
     """The budget with its status filled in, unless a cluster has done that already."""
-    if stored(budget) or budget.status.expected_pods or budget.status.disruptions_allowed:
+    if is_stored(budget) or budget.status.expected_pods or budget.status.disruptions_allowed:
         return budget
     selector = selector_or_nothing(budget.spec.selector)
     selected = [

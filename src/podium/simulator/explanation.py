@@ -14,7 +14,7 @@ import numpy as np
 from podium.cluster.growth import Ints, indices
 from podium.engine.decision import Decision, NodeScore
 from podium.framework.status import Status, unresolvable
-from podium.simulator.examination import Examination
+from podium.simulator.filter_examination import FilterExamination
 
 NOT_LOOKED_AT = "not looked at: enough nodes were found before"
 NO_REASON = "dropped by an extender without a reason"
@@ -40,7 +40,7 @@ class Rejected:
 
 
 class Explanation:
-    def __init__(self, decision: Decision, examination: Examination) -> None:
+    def __init__(self, decision: Decision, examination: FilterExamination) -> None:
         self.decision = decision
         self.examination = examination
         self._position = {decision.node_names[row]: at for at, row in enumerate(decision.feasible)}

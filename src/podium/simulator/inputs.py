@@ -66,9 +66,9 @@ def read_inputs(
     """All objects of all files; what is wrong goes to `problems`."""
     inputs = Inputs()
     for path in _files(paths, problems):
-        on_file(_shown(path))
+        on_file(_display_path(path))
         try:
-            documents = list(expand_lists(read_documents(_read(path), _shown(path))))
+            documents = list(expand_lists(read_documents(_read(path), _display_path(path))))
         except InputError as problem:
             problems.add(problem)
             continue
@@ -87,7 +87,7 @@ def documents_in(paths: Iterable[str]) -> list[Document]:
     found: list[Document] = []
     for path in _files(paths, problems):
         try:
-            found.extend(expand_lists(read_documents(_read(path), _shown(path))))
+            found.extend(expand_lists(read_documents(_read(path), _display_path(path))))
         except InputError as problem:
             problems.add(problem)
     problems.raise_if_any()
@@ -104,7 +104,7 @@ def _take(document: Document, inputs: Inputs, validation: Validation) -> None:
         refuse_mistake(api_version, kind, _READ)
         inputs.passed_over[kind] += 1
         return
-    raw = _named(raw)
+    raw = _fill_in_name(raw)
     value = convert_object(raw, struct, strict=False)
     if isinstance(value, Workload):
         check_templates(raw)
@@ -130,7 +130,7 @@ def _text(raw: dict[str, Any], name: str) -> str:
     raise ObjectError(name, "is missing", "every Kubernetes object names its apiVersion and kind")
 
 
-def _named(raw: dict[str, Any]) -> dict[str, Any]:
+def _fill_in_name(raw: dict[str, Any]) -> dict[str, Any]:
     """`generateName` turned into a name, the same one every time."""
     metadata = raw.get("metadata")
     if not isinstance(metadata, dict) or metadata.get("name"):
@@ -171,13 +171,13 @@ def _below(path: str) -> list[str]:
 
 
 def _read(path: str) -> bytes:
-    return read_input(path, MAX_CLUSTER_BYTES, source=_shown(path))
+    return read_input(path, MAX_CLUSTER_BYTES, source=_display_path(path))
 
 
 def _unreadable(path: str, problem: OSError) -> InputError:
     text = (problem.strerror or str(problem)).lower()
-    return InputError(f"cannot be read: {text}", source=_shown(path))
+    return InputError(f"cannot be read: {text}", source=_display_path(path))
 
 
-def _shown(path: str) -> str:
+def _display_path(path: str) -> str:
     return "standard input" if path == STDIN else path

@@ -12,7 +12,7 @@ from podium.api.devices import ResourceClaim, ResourceClaimTemplate
 from podium.api.meta import KubeObject
 from podium.api.pod import Pod, PodResourceClaimStatus
 from podium.api.storage import PersistentVolumeClaim
-from podium.simulator.admission import identified
+from podium.simulator.admission import assign_uid
 from podium.workloads.claims import device_claim, volume_claim
 
 Key = tuple[type, str, str]
@@ -37,7 +37,7 @@ class ClaimMaker:
             # Named without the random part, so that two runs can be compared.
             body["metadata"]["name"] = name = f"{pod.name}-{entry.name}"
             body["metadata"]["namespace"] = pod.namespace
-            made.append(identified(msgspec.convert(body, ResourceClaim)))
+            made.append(assign_uid(msgspec.convert(body, ResourceClaim)))
             statuses.append(PodResourceClaimStatus(name=entry.name, resource_claim_name=name))
         if len(statuses) > len(told):
             status = replace(pod.status, resource_claim_statuses=tuple(statuses))
@@ -51,7 +51,7 @@ class ClaimMaker:
                 continue
             body = volume_claim(pod.metadata, volume.name, msgspec.to_builtins(template))
             body["metadata"]["namespace"] = pod.namespace
-            claim = identified(msgspec.convert(body, PersistentVolumeClaim))
+            claim = assign_uid(msgspec.convert(body, PersistentVolumeClaim))
             if (PersistentVolumeClaim, *claim.metadata.key) not in self._there:
                 yield claim
 

@@ -17,7 +17,7 @@ from podium.simulator.utilisation import Utilisation
 from podium.simulator.watching import Look
 
 
-class Outcome(StrEnum):
+class PodOutcome(StrEnum):
     PLACED = "placed"
     UNSCHEDULABLE = "unschedulable"
     GATED = "gated"
@@ -54,7 +54,7 @@ class Digest:
 class PodResult:
     pod: Pod
     key: str
-    outcome: Outcome
+    outcome: PodOutcome
     node: str = ""
     message: str = ""
     attempts: int = 0
@@ -66,7 +66,7 @@ class PodResult:
 
     @property
     def placed(self) -> bool:
-        return self.outcome is Outcome.PLACED
+        return self.outcome is PodOutcome.PLACED
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Eviction:
 
 
 @dataclass(slots=True)
-class Report:
+class SimulationReport:
     """`pods` are in the order in which they were first attempted, then those never tried."""
 
     seed: int
@@ -100,10 +100,10 @@ class Report:
         Pods that ask for another scheduler, are on their way out or are held back by a gate were
         not to be placed.
         """
-        waived = (Outcome.PLACED, Outcome.GATED, Outcome.NOT_OURS, Outcome.TERMINATING)
+        waived = (PodOutcome.PLACED, PodOutcome.GATED, PodOutcome.NOT_OURS, PodOutcome.TERMINATING)
         return all(result.outcome in waived for result in self.pods)
 
-    def count(self, outcome: Outcome) -> int:
+    def count(self, outcome: PodOutcome) -> int:
         return sum(result.outcome is outcome for result in self.pods)
 
 

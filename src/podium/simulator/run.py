@@ -21,15 +21,15 @@ from podium.config.feature_gates import FeatureGates
 from podium.config.types import Configuration
 from podium.engine import Attempt, Engine
 from podium.engine.choice import Seeded
-from podium.engine.journal import MOST_PODS, Journal
+from podium.engine.pod_log import MOST_PODS, PodLog
 from podium.engine.validation import InvariantBroken
 from podium.framework.asking import Asker
 from podium.framework.registry import Registry
-from podium.simulator.carrying_out import Carrier
-from podium.simulator.memory_api import MemoryApi
 from podium.simulator.outcomes import Outcomes
-from podium.simulator.report import PodResult, Report
+from podium.simulator.report import PodResult, SimulationReport
+from podium.simulator.request_handling import RequestHandler
 from podium.simulator.scenario import Scenario
+from podium.simulator.simulated_api import SimulatedApi
 from podium.simulator.timeline import Timeline
 from podium.simulator.utilisation import Utilisation, load_of
 from podium.simulator.watching import WatchedPods
@@ -69,13 +69,15 @@ class Simulation:
             clock=lambda: self._now,
             gates=gates,
             validate=validate,
-            journal=Journal(most_pods),
+            pod_log=PodLog(most_pods),
         )
         self._watched = WatchedPods(self.engine, watch)
         self.engine.observers.add(self._watched)
-        self._api = MemoryApi(self.engine, self._spend, start)
+        self._api = SimulatedApi(self.engine, self._spend, start)
         self._outcomes = Outcomes(self.engine)
-        self._carrier = Carrier(self.engine, self._api, self._outcomes, self._give_up_if_hopeless)
+        self._requests = RequestHandler(
+            self.engine, self._api, self._outcomes, self._give_up_if_hopeless
+        )
         self._notes = list(scenario.notes)
         self._leaving = tuple(
             pod for pod in scenario.running if pod.metadata.deletion_timestamp is not None
@@ -93,7 +95,7 @@ class Simulation:
         until: str = "",
         on_attempt: Callable[[], None] = lambda: None,
         ask: Asker | None = None,
-    ) -> Report:
+    ) -> SimulationReport:
         """Attempt all pending pods; `until` names a pod whose placement ends the run early, `ask`
         speaks with extenders, if the configuration has any."""
         self._api.ask = ask
@@ -105,26 +107,26 @@ class Simulation:
                 self._record(attempt)
                 self._spend(ATTEMPT_S)
                 on_attempt()
-            self._carrier.carry_out_all()
+            self._requests.handle_all()
             if attempt is None and not self._jump_ahead() and not self._see_off():
                 break
         for pod in self._scenario.pending:
             if object_key(pod.metadata) not in self._outcomes.results:
-                self._outcomes.never_tried(pod)
-        return Report(
+                self._outcomes.record_untried(pod)
+        return SimulationReport(
             self._seed,
             list(self._outcomes.results.values()),
             self._outcomes.evictions,
             Utilisation(before, load_of(self.engine.cluster)),
             len(self._scenario.running),
             tuple(self._notes),
-            Timeline(self.engine.state.journal, self._start),
+            Timeline(self.engine.state.pod_log, self._start),
             self._watched.looks,
         )
 
     def _record(self, attempt: Attempt) -> None:
         for one in (attempt, *attempt.others):
-            result = self._outcomes.tried(one)
+            result = self._outcomes.record_attempt(one)
             if one.binding is None:
                 self._give_up_if_hopeless(one.decision.pod, result)
 
@@ -145,7 +147,7 @@ class Simulation:
             except InvariantBroken:
                 raise
             except Exception as problem:
-                self._outcomes.crashed(pod, problem)
+                self._outcomes.record_crash(pod, problem)
 
     def _spend(self, seconds: float) -> None:
         self._now += seconds
@@ -187,7 +189,7 @@ def _latest_start(pods: Iterable[Pod]) -> datetime:
     return max(starts)
 
 
-def find_pods(scenario: Scenario, name: str) -> list[Pod]:
+def find_pods_by_name(scenario: Scenario, name: str) -> list[Pod]:
     """Pods that a user may mean by `name` or `namespace/name`."""
     namespace, slash, bare = name.rpartition("/")
     return [

@@ -16,7 +16,7 @@ from podium.api.meta import KubeObject, KubeStruct, ObjectMeta
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.api.workloads import Namespace, PodDisruptionBudget
-from podium.simulator.admission import Admission, identified, stored
+from podium.simulator.admission import Admission, assign_uid, is_stored
 from podium.simulator.disruptions import count_budget, scales_of
 from podium.simulator.inputs import Inputs, Item, Validation, read_inputs
 from podium.simulator.pod_claims import ClaimMaker
@@ -67,9 +67,9 @@ def _identify(items: Iterable[Item]) -> list[Item]:
     found: list[Item] = []
     uids: set[str] = set()
     for item in items:
-        value = identified(item.value)
+        value = assign_uid(item.value)
         if value.metadata.uid in uids:
-            value = identified(replace(value, metadata=replace(value.metadata, uid="")))
+            value = assign_uid(replace(value, metadata=replace(value.metadata, uid="")))
         uids.add(value.metadata.uid)
         found.append(Item(item.document, value))
     return found
@@ -89,7 +89,7 @@ def _unique(items: list[Item], problems: Problems) -> list[Item]:
 
 def _refuse_invalid(items: list[Item], problems: Problems) -> None:
     for item in items:
-        if stored(item.value):
+        if is_stored(item.value):
             continue
         for problem in problems_of(item.value):
             with problems.of(item.document):
@@ -111,7 +111,7 @@ def _populate(items: list[Item], problems: Problems) -> tuple[list[KubeObject], 
     def add(obj: KubeObject) -> None:
         if isinstance(obj, Pod) and obj.status.phase not in _FINISHED:
             obj, made = claims.make(obj)
-            objects.extend(admission.admit(identified(claim)) for claim in made)
+            objects.extend(admission.admit(assign_uid(claim)) for claim in made)
         objects.append(admission.admit(obj))
 
     for item in items:
@@ -179,7 +179,7 @@ def _implied_namespaces(objects: list[KubeObject], pods: Iterable[Pod]) -> list[
     known = {obj.metadata.name for obj in objects if isinstance(obj, Namespace)}
     admission = Admission(())
     return [
-        admission.admit(identified(Namespace(metadata=ObjectMeta(name=name))))
+        admission.admit(assign_uid(Namespace(metadata=ObjectMeta(name=name))))
         for name in sorted({pod.metadata.namespace for pod in pods} - known)
     ]
 

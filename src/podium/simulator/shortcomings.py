@@ -59,7 +59,7 @@ def unmet_selectors(pod: Pod, node: Node) -> list[str]:
     labels, name = node.metadata.labels or {}, node.metadata.name
     required = required_of(pod)
     unmet = [
-        f"nodeSelector {requirement} ({_found(requirement.key, labels)})"
+        f"nodeSelector {requirement} ({_describe_label(requirement.key, labels)})"
         for requirement in required.selector.requirements
         if not requirement.matches(labels)
     ]
@@ -72,7 +72,7 @@ def unmet_selectors(pod: Pod, node: Node) -> list[str]:
 
 def _unmet_part(term: NodeTerm, labels: dict[str, str], name: str) -> str:
     parts = [
-        f"{expression} ({_found(expression.key, labels)})"
+        f"{expression} ({_describe_label(expression.key, labels)})"
         for expression in term.expressions
         if not expression.matches(labels)
     ]
@@ -84,5 +84,5 @@ def _unmet_part(term: NodeTerm, labels: dict[str, str], name: str) -> str:
     return term.error or " and ".join(parts)
 
 
-def _found(key: str, labels: dict[str, str]) -> str:
+def _describe_label(key: str, labels: dict[str, str]) -> str:
     return f"the node has {labels[key]}" if key in labels else "the node has no such label"

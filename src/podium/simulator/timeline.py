@@ -1,6 +1,6 @@
-"""What happened when, on the virtual clock: the engine's journal as the lives of pods.
+"""What happened when, on the virtual clock: the engine's pod log as the lives of pods.
 
-A life is a pod's lines in the journal, with times counted from the start of the run. Ten thousand
+A life is a pod's lines in the pod log, with times counted from the start of the run. Ten thousand
 lives are mostly the same few lives at different times; pods that went through the same steps are
 one group, and what differs (times, how often) becomes a range.
 """
@@ -8,24 +8,24 @@ one group, and what differs (times, how often) becomes a range.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from podium.engine.journal import Journal, Line
+from podium.engine.pod_log import Line, PodLog
 
 
 class Timeline:
     """Lives of pods by key, in the order in which they were first heard of."""
 
-    def __init__(self, journal: Journal, start: float) -> None:
+    def __init__(self, pod_log: PodLog, start: float) -> None:
         """`start` is the engine's clock when the run began."""
-        self._journal = journal
+        self._pod_log = pod_log
         self._start = start
 
     def pods(self) -> list[str]:
-        return self._journal.pods()
+        return self._pod_log.pods()
 
     def life(self, key: str) -> list[Line]:
         """A pod's lines; times are seconds since the start of the run, exact to a microsecond."""
         return [
-            line._replace(at=round(line.at - self._start, 6)) for line in self._journal.story(key)
+            line._replace(at=round(line.at - self._start, 6)) for line in self._pod_log.lines(key)
         ]
 
     def lives(self) -> Iterator[tuple[str, list[Line]]]:
@@ -38,18 +38,18 @@ class Timeline:
 
     def groups(self) -> list["LifeGroup"]:
         """Pods by what happened to them, the most frequent life first."""
-        found: dict[tuple[Kind, ...], LifeGroup] = {}
+        found: dict[tuple[LineKind, ...], LifeGroup] = {}
         for key, life in self.lives():
             kinds = tuple(dict.fromkeys(kind_of(line) for line in life))
             group = found.get(kinds)
             if group is None:
-                group = found[kinds] = LifeGroup([Step(kind) for kind in kinds])
+                group = found[kinds] = LifeGroup([LifeStep(kind) for kind in kinds])
             group.add(key, life)
         return sorted(found.values(), key=lambda group: -len(group.pods))
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class LineKind:
     """What two lines of different pods have in common; `found` says that an attempt found a
     node, `event` is what a pod was woken by."""
 
@@ -59,20 +59,20 @@ class Kind:
     event: str = ""
 
 
-def kind_of(line: Line) -> Kind:
+def kind_of(line: Line) -> LineKind:
     match line.what:
         case "tried":
-            return Kind(line.what, line.plugins, found=bool(line.about))
+            return LineKind(line.what, line.plugins, found=bool(line.about))
         case "woken":
-            return Kind(line.what, line.plugins, event=line.detail)
-    return Kind(line.what, line.plugins)
+            return LineKind(line.what, line.plugins, event=line.detail)
+    return LineKind(line.what, line.plugins)
 
 
 @dataclass(slots=True)
-class Step:
+class LifeStep:
     """A kind of line in the lives of some pods: when it first happened, how often, to whom."""
 
-    kind: Kind
+    kind: LineKind
     earliest_s: float = float("inf")
     latest_s: float = float("-inf")
     fewest: int = 0
@@ -92,12 +92,12 @@ class Step:
 class LifeGroup:
     """Pods that went through the same steps, in order of their first occurrence."""
 
-    steps: list[Step]
+    steps: list[LifeStep]
     pods: list[str] = field(default_factory=list)
 
     def add(self, key: str, life: Sequence[Line]) -> None:
         self.pods.append(key)
-        by_kind: dict[Kind, list[Line]] = {}
+        by_kind: dict[LineKind, list[Line]] = {}
         for line in life:
             by_kind.setdefault(kind_of(line), []).append(line)
         for step in self.steps:

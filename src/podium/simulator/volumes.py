@@ -20,11 +20,11 @@ from podium.api.storage import (
     PersistentVolumeClaim,
     StorageClass,
 )
-from podium.simulator.admission import identified, stored
+from podium.simulator.admission import assign_uid, is_stored
 from podium.workloads.provisioning import can_provision, provisioned_volume
 
 
-def bound(
+def bind_claim(
     claim: PersistentVolumeClaim, volume: PersistentVolume
 ) -> tuple[PersistentVolumeClaim, PersistentVolume]:
     """Claim and volume as they look once they belong to each other."""
@@ -40,7 +40,7 @@ def bound(
     return claim, replace(volume, status=replace(volume.status, phase="Bound"))
 
 
-def provisioned(
+def provision_volume(
     claim: PersistentVolumeClaim,
     storage_class: StorageClass,
     node: Node | None = None,
@@ -49,7 +49,7 @@ def provisioned(
     """A volume made for a claim, on a node if one was chosen."""
     labels = node.metadata.labels if node is not None else None
     body = provisioned_volume(claim, storage_class, labels, csi_node)
-    return identified(convert_object(body, PersistentVolume, strict=False))
+    return assign_uid(convert_object(body, PersistentVolume, strict=False))
 
 
 def provision_at_once(objects: Iterable[KubeObject]) -> list[KubeObject]:
@@ -61,11 +61,15 @@ def provision_at_once(objects: Iterable[KubeObject]) -> list[KubeObject]:
     classes = {obj.name: obj for obj in found if isinstance(obj, StorageClass)}
     settled: list[KubeObject] = []
     for obj in found:
-        if isinstance(obj, PersistentVolumeClaim) and not obj.spec.volume_name and not stored(obj):
+        if (
+            isinstance(obj, PersistentVolumeClaim)
+            and not obj.spec.volume_name
+            and not is_stored(obj)
+        ):
             entry = classes.get(obj.spec.storage_class_name or "")
             is_immediate = entry is not None and entry.volume_binding_mode == "Immediate"
             if entry is not None and is_immediate and can_provision(entry):
-                settled.extend(bound(obj, provisioned(obj, entry)))
+                settled.extend(bind_claim(obj, provision_volume(obj, entry)))
                 continue
         settled.append(obj)
     return settled

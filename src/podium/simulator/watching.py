@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from podium.cluster.pod_info import PodInfo
 from podium.engine import Decision, Engine
 from podium.engine.observer import Observer
-from podium.simulator.examination import Examination, examine
+from podium.simulator.filter_examination import FilterExamination, examine_filters
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Look:
     """
 
     decision: Decision
-    examination: Examination | None
+    examination: FilterExamination | None
 
 
 class WatchedPods(Observer):
@@ -33,13 +33,13 @@ class WatchedPods(Observer):
     def __init__(self, engine: Engine, watch: Collection[str]) -> None:
         self.looks: dict[str, list[Look]] = {key: [] for key in watch}
         self._engine = engine
-        self._examination: Examination | None = None
-        self._examined: dict[str, list[tuple[Decision, Examination | None]]] = {}
+        self._examination: FilterExamination | None = None
+        self._examined: dict[str, list[tuple[Decision, FilterExamination | None]]] = {}
 
     def search_started(self, pod: PodInfo) -> None:
         if pod.key in self.looks:
             self._examination = None
-            self._examination = examine(self._engine, pod)
+            self._examination = examine_filters(self._engine, pod)
 
     def search_ended(self, decision: Decision) -> None:
         key = decision.pod.key

@@ -20,7 +20,7 @@ from podium.api.meta import KubeObject, ObjectMeta
 from podium.api.node import Node
 from podium.api.pod import Pod, PodSpec
 from podium.api.storage import PersistentVolumeClaim
-from podium.simulator.admission import identified
+from podium.simulator.admission import assign_uid
 from podium.workloads import job_indexes
 from podium.workloads.daemons import DaemonTemplate
 from podium.workloads.jobs import job_labels, job_pod, wanted_pods
@@ -75,7 +75,7 @@ class Controllers:
             if _key(workload) in self._at_work | self._replicated:
                 return Made()
             body = replica_set_of(workload, workload.wanted)
-            replicas = _converted(body, ReplicaSet, workload.namespace)
+            replicas = _convert_body(body, ReplicaSet, workload.namespace)
             return Made(list(self._replicas(replicas, workload.name)), [_as_engine_reads(replicas)])
         made = Made()
         if isinstance(workload, ReplicaSet | ReplicationController | StatefulSet):
@@ -146,23 +146,23 @@ class Controllers:
         if body["spec"] is written:
             metadata = msgspec.convert(body["metadata"], ObjectMeta)
             metadata = msgspec.structs.replace(metadata, namespace=owner.namespace)
-            pod = identified(Pod(metadata=metadata, spec=spec))
+            pod = assign_uid(Pod(metadata=metadata, spec=spec))
         else:
-            pod = _converted(body, Pod, owner.namespace)
+            pod = _convert_body(body, Pod, owner.namespace)
             self._last_spec = body["spec"], pod.spec
         self._taken.add(pod.metadata.key)
         return pod
 
 
-def _converted(body: JsonObject, struct: type[K], namespace: str) -> K:
+def _convert_body(body: JsonObject, struct: type[K], namespace: str) -> K:
     metadata = {**body["metadata"], "namespace": namespace}
-    return identified(convert_object({**body, "metadata": metadata}, struct, strict=False))
+    return assign_uid(convert_object({**body, "metadata": metadata}, struct, strict=False))
 
 
 def _claims_of(stateful: StatefulSet) -> Iterator[PersistentVolumeClaim]:
     for ordinal in stateful.ordinals:
         for claim in claims_of_ordinal(stateful, ordinal):
-            yield _converted(claim, PersistentVolumeClaim, stateful.namespace)
+            yield _convert_body(claim, PersistentVolumeClaim, stateful.namespace)
 
 
 def _as_engine_reads(workload: ReplicaSet | ReplicationController | StatefulSet) -> KubeObject:

@@ -11,12 +11,12 @@ from asgi_client import Exchange, exchange
 from podium.apiserver.http.app import Application
 from podium.apiserver.http.commits import Commits
 from podium.apiserver.json_values import encode
-from podium.apiserver.store.journal import Journal
 from podium.apiserver.store.records import Record
 from podium.apiserver.store.store import Store
+from podium.apiserver.store.write_ahead_log import WriteAheadLog
 
 
-class SlowJournal(Journal):
+class SlowLog(WriteAheadLog):
     """Commits when the test lets it."""
 
     def __init__(self, directory: Path) -> None:
@@ -30,29 +30,29 @@ class SlowJournal(Journal):
         super().commit(records)
 
 
-class BrokenJournal(Journal):
+class BrokenLog(WriteAheadLog):
     def commit(self, records: Sequence[Record]) -> None:
         raise OSError("disk full")
 
 
 def _unexpected(problem: Exception) -> None:
-    raise AssertionError("the journal failed") from problem
+    raise AssertionError("the write-ahead log failed") from problem
 
 
-def durable(journal: Journal) -> Api:
-    api = Api(Store(journal.load()))
+def durable(log: WriteAheadLog) -> Api:
+    api = Api(Store(log.load()))
     records = api.store.take_records()
-    Journal.commit(journal, records)
+    WriteAheadLog.commit(log, records)
     api.store.publish(records[-1].revision)
     return api
 
 
 def test_answers_and_watchers_wait_for_the_disk(tmp_path: Path) -> None:
-    journal = SlowJournal(tmp_path)
-    api = durable(journal)
+    log = SlowLog(tmp_path)
+    api = durable(log)
 
     async def run() -> None:
-        commits = Commits(api.store, journal, _unexpected)
+        commits = Commits(api.store, log, _unexpected)
         commits.start()
         app = Application(api.service, api.registry.randomness, commits)
         stream = Exchange(app, "GET", f"{PODS}?watch=true")
@@ -68,7 +68,7 @@ def test_answers_and_watchers_wait_for_the_disk(tmp_path: Path) -> None:
         assert not any(write.done() for write in writes)
         assert not reading.done()
         assert stream.body == b""
-        journal.may_go.set()
+        log.may_go.set()
         done = await asyncio.gather(*writes)
         assert [each.status for each in done] == [201] * 10
         assert len(await stream.until_lines(10)) == 10
@@ -78,16 +78,16 @@ def test_answers_and_watchers_wait_for_the_disk(tmp_path: Path) -> None:
         await commits.stop()
 
     asyncio.run(run())
-    assert sum(journal.batches) == 10
-    assert len(journal.batches) < 5, "writes that wait go together"
+    assert sum(log.batches) == 10
+    assert len(log.batches) < 5, "writes that wait go together"
 
 
 def test_what_was_acknowledged_is_there_after_a_restart(tmp_path: Path) -> None:
-    journal = Journal(tmp_path)
-    api = durable(journal)
+    log = WriteAheadLog(tmp_path)
+    api = durable(log)
 
     async def run() -> None:
-        commits = Commits(api.store, journal, _unexpected)
+        commits = Commits(api.store, log, _unexpected)
         commits.start()
         app = Application(api.service, api.registry.randomness, commits)
         for number in range(5):
@@ -96,20 +96,20 @@ def test_what_was_acknowledged_is_there_after_a_restart(tmp_path: Path) -> None:
         await commits.stop()
 
     asyncio.run(run())
-    again = Api(Store(Journal(tmp_path).load()))
+    again = Api(Store(WriteAheadLog(tmp_path).load()))
 
     names = [each["metadata"]["name"] for each in again.get(PODS)["items"]]
     assert names == ["p0", "p1", "p2", "p4"]
     assert again.store.revision >= api.store.revision
 
 
-def test_a_journal_that_fails_fails_the_requests_and_is_reported(tmp_path: Path) -> None:
-    journal = BrokenJournal(tmp_path)
-    api = durable(journal)
+def test_a_log_that_fails_fails_the_requests_and_is_reported(tmp_path: Path) -> None:
+    log = BrokenLog(tmp_path)
+    api = durable(log)
     failures: list[Exception] = []
 
     async def run() -> None:
-        commits = Commits(api.store, journal, failures.append)
+        commits = Commits(api.store, log, failures.append)
         commits.start()
         app = Application(api.service, api.registry.randomness, commits)
         first = await exchange(app, "POST", PODS, [encode(pod("p"))])

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from fake_surroundings import FakeSurroundings
+from fake_host_environment import FakeHostEnvironment
 
 from podium.api.go_duration import Duration
 from podium.config.flags.client_settings import (
@@ -13,8 +13,8 @@ from podium.config.flags.client_settings import (
     client_settings,
     kubeconfig_settings,
 )
+from podium.config.flags.host_environment import StartRefused
 from podium.config.flags.start_checks import client_problem, elector_problem, lock_problem
-from podium.config.flags.surroundings import StartRefused
 from podium.config.kubeconfig import ClusterEntry, UserEntry
 from podium.config.types import ClientConnectionConfiguration, LeaderElectionConfiguration
 
@@ -37,8 +37,8 @@ def kubeconfig(cluster: Any = None, user: Any = None, **changes: Any) -> str:
 
 
 def settings(text: str, master: str = "", **files: str) -> ClientSettings:
-    surroundings = FakeSurroundings({"K": text, **{f"/home/{n}": t for n, t in files.items()}})
-    return kubeconfig_settings("K", master, surroundings)
+    host = FakeHostEnvironment({"K": text, **{f"/home/{n}": t for n, t in files.items()}})
+    return kubeconfig_settings("K", master, host)
 
 
 def refusal(text: str, master: str = "", **files: str) -> str:
@@ -140,24 +140,24 @@ def test_early_exec_plugins_need_not_say_whether_they_ask() -> None:
 def test_an_explicit_kubeconfig_must_be_there() -> None:
     warnings: list[str] = []
     with pytest.raises(StartRefused, match=r"^stat missing: no such file or directory$"):
-        client_settings("missing", "", FakeSurroundings(), warnings.append)
+        client_settings("missing", "", FakeHostEnvironment(), warnings.append)
     with pytest.raises(StartRefused) as caught:
-        client_settings("dir", "", FakeSurroundings({"dir/": ""}), warnings.append)
+        client_settings("dir", "", FakeHostEnvironment({"dir/": ""}), warnings.append)
     assert str(caught.value) == 'error loading config file "dir": read dir: is a directory'
     assert warnings == []
 
 
 def test_a_master_alone_is_enough() -> None:
     warnings: list[str] = []
-    found = client_settings("", "http://m", FakeSurroundings(), warnings.append)
+    found = client_settings("", "http://m", FakeHostEnvironment(), warnings.append)
     assert found.cluster.server == "http://m"
     assert warnings == []
 
 
 def test_with_neither_the_pods_service_account_is_tried() -> None:
     warnings: list[str] = []
-    surroundings = FakeSurroundings({TOKEN_FILE: "t"}, IN_POD)
-    found = client_settings("", "", surroundings, warnings.append)
+    host = FakeHostEnvironment({TOKEN_FILE: "t"}, IN_POD)
+    found = client_settings("", "", host, warnings.append)
     assert found.cluster.server == "https://10.0.0.1:443"
     assert found.user.token_file == TOKEN_FILE
     assert len(warnings) == 1
@@ -177,7 +177,7 @@ def test_with_neither_the_pods_service_account_is_tried() -> None:
 def test_outside_a_cluster_there_is_nothing_left(variables: dict[str, str], reason: str) -> None:
     warnings: list[str] = []
     with pytest.raises(StartRefused) as caught:
-        client_settings("", "", FakeSurroundings({}, variables), warnings.append)
+        client_settings("", "", FakeHostEnvironment({}, variables), warnings.append)
     assert str(caught.value) == NOTHING
     assert warnings == [
         "Neither --kubeconfig nor --master was specified.  Using the inClusterConfig.  "

@@ -1,7 +1,7 @@
 """Mistakes that options have by themselves."""
 
 import pytest
-from fake_surroundings import FakeSurroundings
+from fake_host_environment import FakeHostEnvironment
 
 from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.config.flags.logging_checks import logging_problems
@@ -28,7 +28,7 @@ def options(*arguments: str) -> Options:
 
 
 def problems(*arguments: str, gates: FeatureGates = DEFAULT_GATES) -> list[str]:
-    return option_problems(options(*arguments), gates, FakeSurroundings(FILES))
+    return option_problems(options(*arguments), gates, FakeHostEnvironment(FILES))
 
 
 def test_the_defaults_are_right() -> None:

@@ -3,15 +3,15 @@
 import json
 
 import pytest
-from fake_surroundings import FakeSurroundings
+from fake_host_environment import FakeHostEnvironment
 
 from podium.config.errors import ConfigurationError
 from podium.config.feature_gates import DEFAULT_GATES
+from podium.config.flags.host_environment import StartRefused
 from podium.config.flags.notices import configuration_notices, idle_notes, legacy_warnings
 from podium.config.flags.options import Options, options_of
 from podium.config.flags.parser import parse_flags
 from podium.config.flags.precedence import completed, configured
-from podium.config.flags.surroundings import StartRefused
 from podium.config.plugin_args import InterPodAffinityArgs
 from podium.config.types import Configuration
 
@@ -35,7 +35,7 @@ FILES = {
     "list.json": "[]",
     "dir/": "",
 }
-FAKE = FakeSurroundings(FILES)
+FAKE = FakeHostEnvironment(FILES)
 MAPS = {
     ("kube-system", "affine"): {"policy.cfg": FILES["affine.json"]},
     ("mine", "strict"): {"policy.cfg": FILES["strict.json"]},

@@ -1,13 +1,13 @@
 """Certificates, ciphers, and whom the endpoints ask."""
 
 import pytest
-from fake_surroundings import FakeSurroundings
+from fake_host_environment import FakeHostEnvironment
 
 from podium.config.flags.client_settings import TOKEN_FILE
 from podium.config.flags.delegation_checks import check_authentication, check_authorization
+from podium.config.flags.host_environment import StartRefused
 from podium.config.flags.options import Options, options_of
 from podium.config.flags.parser import parse_flags
-from podium.config.flags.surroundings import StartRefused
 from podium.config.flags.tls_checks import check_own_certificate, check_tls
 
 
@@ -29,7 +29,7 @@ FILES = {
     "K": "clusters: [{name: c, cluster: {server: 'http://s'}}]\n"
     "contexts: [{name: x, context: {cluster: c}}]\ncurrent-context: x\n",
 }
-FAKE = FakeSurroundings(FILES)
+FAKE = FakeHostEnvironment(FILES)
 
 
 def options(*arguments: str) -> Options:
@@ -125,13 +125,13 @@ def test_what_cannot_be_served_is_refused(arguments: list[str], problem: str) ->
     assert serving_refusal(*arguments) == problem
 
 
-def asked(surroundings: FakeSurroundings, *arguments: str) -> tuple[str, list[str]]:
+def asked(host: FakeHostEnvironment, *arguments: str) -> tuple[str, list[str]]:
     """(refusal, warnings)"""
     warnings: list[str] = []
     given = options(*arguments)
     try:
-        check_authentication(given.authentication, surroundings, warnings.append)
-        check_authorization(given.authorization, surroundings, warnings.append)
+        check_authentication(given.authentication, host, warnings.append)
+        check_authorization(given.authorization, host, warnings.append)
     except StartRefused as problem:
         return str(problem), warnings
     return "", warnings
@@ -156,8 +156,8 @@ def test_nothing_is_missing_with_a_kubeconfig_for_each() -> None:
 
 def test_a_pod_asks_its_own_cluster() -> None:
     variables = {"KUBERNETES_SERVICE_HOST": "h", "KUBERNETES_SERVICE_PORT": "1"}
-    assert asked(FakeSurroundings({TOKEN_FILE: "t"}, variables)) == ("", [])
-    _, warnings = asked(FakeSurroundings({}, variables))
+    assert asked(FakeHostEnvironment({TOKEN_FILE: "t"}, variables)) == ("", [])
+    _, warnings = asked(FakeHostEnvironment({}, variables))
     assert warnings[0] == (
         "failed to read in-cluster kubeconfig for delegated authentication: "
         f"open {TOKEN_FILE}: no such file or directory"

@@ -36,7 +36,7 @@ def test_new_members_wake_others_only_where_there_are_gangs() -> None:
     driver.put(member("p"), pending("gated", schedulingGates=[{"name": "x"}]))
     driver.put(member("q"))
     assert driver.where() == {"p": "active", "q": "active", "gated": "gated"}
-    assert driver.engine.state.journal.story("default/p")[-1].detail == "UnschedulablePodAdd"
+    assert driver.engine.state.pod_log.lines("default/p")[-1].detail == "UnschedulablePodAdd"
 
 
 def test_a_member_that_goes_makes_the_gang_incomplete_for_newcomers() -> None:

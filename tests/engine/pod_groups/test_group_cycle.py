@@ -15,7 +15,7 @@ from podium.framework.status import unschedulable
 def order_of(driver: GroupDriver) -> list[str]:
     """Members in the order they were tried."""
     lines = {
-        name: driver.engine.state.journal.decision(f"default/{name}") for name in driver.where()
+        name: driver.engine.state.pod_log.decision(f"default/{name}") for name in driver.where()
     }
     assert all(lines.values())
     return [
@@ -203,8 +203,8 @@ def test_a_decision_is_kept_for_every_member() -> None:
     driver = GroupDriver(node("a", 1), make_group(), gates=GENERIC)
     driver.put(member("p"), member("q"))
     driver.run()
-    journal = driver.engine.state.journal
-    fits, fails = journal.decision("default/p"), journal.decision("default/q")
+    pod_log = driver.engine.state.pod_log
+    fits, fails = pod_log.decision("default/p"), pod_log.decision("default/q")
     assert fits is not None
     assert fails is not None
     assert (fits.bound, fits.attempt, fits.message) == ("a", 1, None)

@@ -24,7 +24,7 @@ from management_pages import (
     surface,
 )
 
-from podium.config.flags.surroundings import StartRefused
+from podium.config.flags.host_environment import StartRefused
 from podium.live.serving import ManagementServer
 from podium.live.serving.reviews import ACCESS_REVIEWS
 from podium.live.serving.trust import PUBLISHED

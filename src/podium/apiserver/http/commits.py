@@ -1,8 +1,8 @@
 """Group commit: writes that happen while the disk is busy go to it together.
 
-The journal works in a thread of its own; the event loop goes on serving. Answers wait until what
+The write-ahead log has a thread of its own; the event loop goes on serving. Answers wait until what
 they tell of is on disk (`settled`), reads as well as writes, so that nobody is told of something
-that a crash could undo. If the journal fails, nothing can be promised any more: all waiting
+that a crash could undo. If the log fails, nothing can be promised any more: all waiting
 requests fail, and the server is asked to stop.
 """
 
@@ -11,20 +11,20 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from podium.apiserver import status_errors
-from podium.apiserver.store.journal import Journal
 from podium.apiserver.store.store import Store
+from podium.apiserver.store.write_ahead_log import WriteAheadLog
 
 
 class Commits:
-    """Carries the store's writes to the journal."""
+    """Carries the store's writes to the write-ahead log."""
 
     def __init__(
-        self, store: Store, journal: Journal, on_failure: Callable[[Exception], None]
+        self, store: Store, log: WriteAheadLog, on_failure: Callable[[Exception], None]
     ) -> None:
         self._store = store
-        self._journal = journal
+        self._write_ahead_log = log
         self._on_failure = on_failure
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="write-ahead-log")
         self._written = asyncio.Event()
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
         self._failure: Exception | None = None
@@ -48,7 +48,7 @@ class Commits:
         await done
 
     async def stop(self) -> None:
-        """Commit what is left and close the journal."""
+        """Commit what is left and close the write-ahead log."""
         if self._task is not None:
             if self._failure is None:
                 await self._commit()
@@ -56,7 +56,7 @@ class Commits:
             await asyncio.gather(self._task, return_exceptions=True)
         self._store.on_write = None
         self._thread.shutdown()
-        self._journal.close()
+        self._write_ahead_log.close()
 
     async def _run(self) -> None:
         while self._failure is None:
@@ -70,7 +70,7 @@ class Commits:
             return
         loop = asyncio.get_running_loop()
         try:
-            await loop.run_in_executor(self._thread, self._journal.commit, records)
+            await loop.run_in_executor(self._thread, self._write_ahead_log.commit, records)
         except Exception as problem:
             self._fail(problem)
             return

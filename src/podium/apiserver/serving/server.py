@@ -1,7 +1,7 @@
-"""A running server: a socket, uvicorn on it, and the store's journal if there is one.
+"""A running server: a socket, uvicorn on it, and the store's write-ahead log if there is one.
 
-`ApiServer` owns everything from the listening socket to the journal. It listens from the moment it
-is made, so that the port is known before anything is served; `serve` runs until it is told to stop.
+`ApiServer` owns everything from the listening socket to that log. It listens from the moment it is
+made, so that the port is known before anything is served; `serve` runs until it is told to stop.
 """
 
 import asyncio
@@ -20,14 +20,10 @@ from podium.apiserver.admission import AdmissionSettings
 from podium.apiserver.http.app import Application
 from podium.apiserver.http.commits import Commits
 from podium.apiserver.http.plain_access import refuse_browsers
-from podium.apiserver.http.service import Service
-from podium.apiserver.openapi import OpenApi
-from podium.apiserver.requests.registry import Registry
-from podium.apiserver.resources.table import ResourceTable
-from podium.apiserver.serving.bootstrap import bootstrap
+from podium.apiserver.serving.assembly import build_service
 from podium.apiserver.serving.certificates import Certificates, ensure_certificates
-from podium.apiserver.store.journal import Journal
 from podium.apiserver.store.store import Store
+from podium.apiserver.store.write_ahead_log import WriteAheadLog
 from podium.files.private_files import read_private_file, write_private_file
 from podium.serving import Limits, WebServer, listen, run_until_signal, server_context
 
@@ -71,7 +67,7 @@ class ApiServer:
         try:
             self._socket = listen(options.host, options.port)
             self._closing.callback(self._socket.close)
-            self._journal = Journal(options.data) if options.data else None
+            self._write_ahead_log = WriteAheadLog(options.data) if options.data else None
             self.token = options.token or _kept_token(options.data)
             if not options.plain:
                 self.certificates = ensure_certificates(self._certificate_directory(), options.host)
@@ -88,17 +84,14 @@ class ApiServer:
         )
 
     def _build(self) -> None:
-        store = Store(self._journal.load() if self._journal else None)
-        table = ResourceTable()
-        randomness: Random = SystemRandom()
-        settings = AdmissionSettings(taint_new_nodes=self.options.taint_new_nodes)
-        self.registry = Registry(
-            store, table, clock=time.time, randomness=randomness, settings=settings
+        self._service = build_service(
+            Store(self._write_ahead_log.load() if self._write_ahead_log else None),
+            Tokens(self.token, anonymous_is_admin=self.options.plain),
+            clock=time.time,
+            randomness=SystemRandom(),
+            settings=AdmissionSettings(taint_new_nodes=self.options.taint_new_nodes),
         )
-        bootstrap(self.registry)
-        tokens = Tokens(self.token, anonymous_is_admin=self.options.plain)
-        openapi = OpenApi(table, self.registry.definitions.schema_of)
-        self._service = Service(self.registry, tokens, openapi)
+        self.registry = self._service.registry
 
     @property
     def url(self) -> str:
@@ -110,8 +103,8 @@ class ApiServer:
         """Serve until `stop` or a signal; then end watches, finish requests, close the store."""
         self._failure: Exception | None = None
         commits = None
-        if self._journal is not None:
-            commits = Commits(self.registry.store, self._journal, self._journal_failed)
+        if self._write_ahead_log is not None:
+            commits = Commits(self.registry.store, self._write_ahead_log, self._log_failed)
             commits.start()
         if self.options.plain:
             application = Application(self._service, Random(), commits, refuse_browsers)
@@ -124,7 +117,7 @@ class ApiServer:
         finally:
             if commits is not None:
                 await commits.stop()
-                self._journal = None
+                self._write_ahead_log = None
             self.close()
         if self._failure is not None:
             raise InputError(f"cannot be written: {self._failure}", source=str(self.options.data))
@@ -144,12 +137,12 @@ class ApiServer:
 
     def close(self) -> None:
         """Release what was opened; needed only if `serve` never ran."""
-        journal = getattr(self, "_journal", None)
-        if journal is not None:
-            journal.close()
+        log = getattr(self, "_write_ahead_log", None)
+        if log is not None:
+            log.close()
         self._closing.close()
 
-    def _journal_failed(self, problem: Exception) -> None:
+    def _log_failed(self, problem: Exception) -> None:
         self._failure = problem
         self.stop()
 

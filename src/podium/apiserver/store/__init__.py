@@ -1,1 +1,1 @@
-"""Where objects live: collections with revisions, a bounded history, and a journal on disk."""
+"""Where objects live: collections, revisions, a bounded history, and a write-ahead log on disk."""

@@ -65,7 +65,7 @@ class Collection:
         return change
 
     def load(self, version: Stored) -> None:
-        """Take in an object from the journal: it is no change."""
+        """Take in an object from the write-ahead log: it is no change."""
         self.items[version.key] = version
         self._unordered.append(version.key)
 

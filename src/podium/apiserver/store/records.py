@@ -1,4 +1,4 @@
-"""What a journal takes and gives back, as values."""
+"""What a write-ahead log takes and gives back, as values."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ class Record(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """What a journal held when it was opened."""
+    """What a write-ahead log held when it was opened."""
 
     revision: int
     objects: dict[str, list[Record]]

@@ -1,8 +1,8 @@
 """All collections under one revision counter, and the order in which writes become visible.
 
 Every write gets the next revision, whatever it writes, as in etcd. In memory a write is visible at
-once. With a journal it is applied at once, so that the next request builds on it, but counts as
-`published` only when the journal has it on disk: until then watchers are not told, and whoever
+once. With a write-ahead log it is applied at once, so that the next request builds on it, but
+counts as `published` only when the log has it on disk: until then watchers are not told and whoever
 answers clients waits (`published_revision`). So nobody ever saw what a crash could take back.
 
 The store is synchronous and belongs to one thread. Reading, deciding and writing without giving way
@@ -31,10 +31,10 @@ class Store:
         self._unpublished: list[tuple[int, Collection]] = []
         self._records: list[Record] = []
         self.on_write: Callable[[], None] | None = None
-        """Called after a write that waits for the journal."""
+        """Called after a write that waits for the write-ahead log."""
 
     def collection(self, name: str, read_fields: FieldReader = no_fields) -> Collection:
-        """The collection of a resource; made, or brought up from the journal, when first asked."""
+        """The collection of a resource; made, or brought up from the log, when first asked."""
         found = self._collections.get(name)
         if found is None:
             found = Collection(name, read_fields, self.revision)
@@ -85,10 +85,10 @@ class Store:
         if self.on_write is not None:
             self.on_write()
 
-    # --- for whoever runs the journal ---------------------------------------------------------
+    # --- for whoever runs the log -------------------------------------------------------------
 
     def take_records(self) -> list[Record]:
-        """The writes that the journal does not have yet; they are the caller's from now on."""
+        """The writes that the log does not have yet; they are the caller's from now on."""
         records, self._records = self._records, []
         return records
 
@@ -109,7 +109,7 @@ class Store:
 
 
 def _version_from(row: Record, read_fields: FieldReader) -> Stored:
-    assert row.body is not None, "the journal keeps no deleted objects"
+    assert row.body is not None, "the write-ahead log keeps no deleted objects"
     namespace, _, name = row.key.rpartition("/")
     value = plain(row.body)
     labels = value["metadata"].get("labels") or NO_LABELS

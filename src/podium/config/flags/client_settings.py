@@ -15,7 +15,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from podium.config.errors import ConfigurationError, FieldProblem, joined
-from podium.config.flags.surroundings import FileProblem, StartRefused, Surroundings
+from podium.config.flags.host_environment import FileProblem, HostEnvironment, StartRefused
 from podium.config.kubeconfig import ClusterEntry, Kubeconfig, UserEntry, load_kubeconfig
 
 TOKEN_FILE: Final = "/var/run/secrets/kubernetes.io/serviceaccount/token"
@@ -43,7 +43,7 @@ class ClientSettings:
 
 
 def client_settings(
-    kubeconfig: str, master: str, surroundings: Surroundings, warn: Warn
+    kubeconfig: str, master: str, host: HostEnvironment, warn: Warn
 ) -> ClientSettings:
     """Raises StartRefused."""
     if not kubeconfig and not master:
@@ -52,15 +52,15 @@ def client_settings(
             "This might not work."
         )
         try:
-            return in_cluster(surroundings)
+            return in_cluster(host)
         except StartRefused as problem:
             warn(f"error creating inClusterConfig, falling back to default config: {problem}")
-    return kubeconfig_settings(kubeconfig, master, surroundings)
+    return kubeconfig_settings(kubeconfig, master, host)
 
 
-def kubeconfig_settings(path: str, master: str, surroundings: Surroundings) -> ClientSettings:
+def kubeconfig_settings(path: str, master: str, host: HostEnvironment) -> ClientSettings:
     """The current context of a kubeconfig. Raises StartRefused."""
-    loaded = _loaded(path, surroundings) if path else Kubeconfig()
+    loaded = _loaded(path, host) if path else Kubeconfig()
     context = loaded.contexts.get(loaded.current_context)
     cluster_name = context.cluster if context else ""
     user_name = context.user if context else ""
@@ -73,44 +73,44 @@ def kubeconfig_settings(path: str, master: str, surroundings: Surroundings) -> C
     if loaded.current_context and context is None:
         name = loaded.current_context
         problems.append(f"context was not found for specified context: {name}")
-    problems.extend(_user_problems(user_name, user, path, surroundings))
+    problems.extend(_user_problems(user_name, user, path, host))
     if cluster is None:
         problems.append(_NO_SERVER)
     else:
-        problems.extend(_cluster_problems(cluster_name, cluster, path, surroundings))
+        problems.extend(_cluster_problems(cluster_name, cluster, path, host))
     if problems == [_NO_SERVER]:
-        if _may_be_in_cluster(surroundings):
-            return in_cluster(surroundings)
+        if _may_be_in_cluster(host):
+            return in_cluster(host)
         raise StartRefused(_INVALID + _NOTHING)
     if problems or cluster is None:
         raise StartRefused(_INVALID + joined(FieldProblem("", text) for text in problems))
     return ClientSettings(cluster, user)
 
 
-def in_cluster(surroundings: Surroundings) -> ClientSettings:
+def in_cluster(host: HostEnvironment) -> ClientSettings:
     """The service account that a pod is given. Raises StartRefused."""
-    host = surroundings.variable("KUBERNETES_SERVICE_HOST")
-    port = surroundings.variable("KUBERNETES_SERVICE_PORT")
-    if not host or not port:
+    address = host.variable("KUBERNETES_SERVICE_HOST")
+    port = host.variable("KUBERNETES_SERVICE_PORT")
+    if not address or not port:
         raise StartRefused(NOT_IN_CLUSTER)
-    surroundings.read(TOKEN_FILE)
-    bracketed = f"[{host}]" if ":" in host else host
+    host.read(TOKEN_FILE)
+    bracketed = f"[{address}]" if ":" in address else address
     cluster = ClusterEntry(server=f"https://{bracketed}:{port}", certificate_authority=ROOT_CA_FILE)
     return ClientSettings(cluster, UserEntry(token_file=TOKEN_FILE))
 
 
-def _may_be_in_cluster(surroundings: Surroundings) -> bool:
+def _may_be_in_cluster(host: HostEnvironment) -> bool:
     try:
-        in_cluster(surroundings)
+        in_cluster(host)
     except StartRefused:
         return False
     return True
 
 
-def _loaded(path: str, surroundings: Surroundings) -> Kubeconfig:
-    surroundings.find(path)
+def _loaded(path: str, host: HostEnvironment) -> Kubeconfig:
+    host.find(path)
     try:
-        return load_kubeconfig(surroundings.read(path))
+        return load_kubeconfig(host.read(path))
     except ConfigurationError as problem:
         raise StartRefused(f'error loading config file "{path}": {problem.message}') from None
     except FileProblem as problem:
@@ -118,7 +118,7 @@ def _loaded(path: str, surroundings: Surroundings) -> Kubeconfig:
 
 
 def _cluster_problems(
-    name: str, cluster: ClusterEntry, path: str, surroundings: Surroundings
+    name: str, cluster: ClusterEntry, path: str, host: HostEnvironment
 ) -> Iterator[str]:
     if not cluster.server:
         yield (
@@ -131,19 +131,15 @@ def _cluster_problems(
             f"certificate-authority-data and certificate-authority are both specified for {name}. "
             "certificate-authority-data will override."
         )
-    yield from _unreadable(
-        "certificate-authority", cluster.certificate_authority, name, path, surroundings
-    )
+    yield from _unreadable("certificate-authority", cluster.certificate_authority, name, path, host)
 
 
-def _user_problems(
-    name: str, user: UserEntry, path: str, surroundings: Surroundings
-) -> Iterator[str]:
+def _user_problems(name: str, user: UserEntry, path: str, host: HostEnvironment) -> Iterator[str]:
     methods = ["token"] if user.token else []
     if user.username or user.password:
         methods.append("basicAuth")
     if user.client_certificate or user.client_certificate_data:
-        yield from _certificate_problems(name, user, path, surroundings)
+        yield from _certificate_problems(name, user, path, host)
     if user.exec is not None:
         yield from _exec_problems(name, user)
     if len(methods) > 1:
@@ -157,7 +153,7 @@ def _user_problems(
 
 
 def _certificate_problems(
-    name: str, user: UserEntry, path: str, surroundings: Surroundings
+    name: str, user: UserEntry, path: str, host: HostEnvironment
 ) -> Iterator[str]:
     if user.client_certificate and user.client_certificate_data:
         yield (
@@ -174,8 +170,8 @@ def _certificate_problems(
             f"client-key-data or client-key must be specified for {name} to use the clientCert "
             "authentication method."
         )
-    yield from _unreadable("client-cert", user.client_certificate, name, path, surroundings)
-    yield from _unreadable("client-key", user.client_key, name, path, surroundings)
+    yield from _unreadable("client-cert", user.client_certificate, name, path, host)
+    yield from _unreadable("client-key", user.client_key, name, path, host)
 
 
 def _exec_problems(name: str, user: UserEntry) -> Iterator[str]:
@@ -196,13 +192,11 @@ def _exec_problems(name: str, user: UserEntry) -> Iterator[str]:
         yield f'invalid interactiveMode for {name}: "{mode}"'
 
 
-def _unreadable(
-    what: str, file: str, name: str, path: str, surroundings: Surroundings
-) -> Iterator[str]:
+def _unreadable(what: str, file: str, name: str, path: str, host: HostEnvironment) -> Iterator[str]:
     if not file:
         return
-    file = surroundings.absolute(file, path)
+    file = host.absolute(file, path)
     try:
-        surroundings.open(file)
+        host.open(file)
     except FileProblem as problem:
         yield f"unable to read {what} {file} for {name} due to {problem}"

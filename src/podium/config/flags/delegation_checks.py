@@ -17,19 +17,17 @@ from podium.config.flags.client_settings import (
     in_cluster,
     kubeconfig_settings,
 )
+from podium.config.flags.host_environment import FileProblem, HostEnvironment, StartRefused
 from podium.config.flags.options import Authentication, Authorization
 from podium.config.flags.pem_text import CERTIFICATE, block_types
-from podium.config.flags.surroundings import FileProblem, StartRefused, Surroundings
 
 
 def check_authentication(
-    authentication: Authentication, surroundings: Surroundings, warn: Warn
+    authentication: Authentication, host: HostEnvironment, warn: Warn
 ) -> ClientSettings | None:
     """The API server that knows who asks, if there is one. Raises StartRefused."""
     try:
-        client = _delegate(
-            "authentication", authentication.authentication_kubeconfig, surroundings, warn
-        )
+        client = _delegate("authentication", authentication.authentication_kubeconfig, host, warn)
     except StartRefused as problem:
         # upstream: says so twice.
         raise StartRefused(
@@ -41,7 +39,7 @@ def check_authentication(
         _check_bundle(
             "client-ca-bundle",
             authentication.client_ca_file,
-            surroundings,
+            host,
             lambda problem: f"unable to load client CA provider: {problem}",
         )
     elif looks_up:
@@ -53,7 +51,7 @@ def check_authentication(
         _check_bundle(
             "request-header",
             authentication.requestheader_client_ca_file,
-            surroundings,
+            host,
             lambda problem: f"unable to create request header authentication config: {problem}",
         )
     elif looks_up:
@@ -66,10 +64,10 @@ def check_authentication(
 
 
 def check_authorization(
-    authorization: Authorization, surroundings: Surroundings, warn: Warn
+    authorization: Authorization, host: HostEnvironment, warn: Warn
 ) -> ClientSettings | None:
     """The API server that knows who may do what, if there is one. Raises StartRefused."""
-    client = _delegate("authorization", authorization.authorization_kubeconfig, surroundings, warn)
+    client = _delegate("authorization", authorization.authorization_kubeconfig, host, warn)
     for path in authorization.authorization_always_allow_paths:
         bare = path.removeprefix("/")
         if "*" in bare[:-1]:
@@ -83,16 +81,16 @@ def check_authorization(
 
 
 def _delegate(
-    what: str, kubeconfig: str, surroundings: Surroundings, warn: Warn
+    what: str, kubeconfig: str, host: HostEnvironment, warn: Warn
 ) -> ClientSettings | None:
     """The API server that is asked about others' requests, if there is one."""
     if kubeconfig:
         try:
-            return kubeconfig_settings(kubeconfig, "", surroundings)
+            return kubeconfig_settings(kubeconfig, "", host)
         except StartRefused as problem:
             raise StartRefused(f"failed to get delegated {what} kubeconfig: {problem}") from None
     try:
-        return in_cluster(surroundings)
+        return in_cluster(host)
     except StartRefused as problem:
         if str(problem) != NOT_IN_CLUSTER:
             warn(f"failed to read in-cluster kubeconfig for delegated {what}: {problem}")
@@ -100,11 +98,11 @@ def _delegate(
 
 
 def _check_bundle(
-    purpose: str, file: str, surroundings: Surroundings, worded: Callable[[str], str]
+    purpose: str, file: str, host: HostEnvironment, worded: Callable[[str], str]
 ) -> None:
     name = quoted(f"{purpose}::{file}")
     try:
-        data = surroundings.read(file)
+        data = host.read(file)
     except FileProblem as problem:
         raise StartRefused(worded(str(problem))) from None
     if not data:

@@ -16,8 +16,8 @@ from typing import Any, Final
 from podium.api.go_quoting import quoted
 from podium.config.errors import ConfigurationError, FieldProblem, invalid, required
 from podium.config.feature_gates import CURRENT_RELEASE
+from podium.config.flags.host_environment import FileProblem, HostEnvironment
 from podium.config.flags.options import Authentication, Legacy, Metrics, Options
-from podium.config.flags.surroundings import FileProblem, Surroundings
 from podium.config.yaml_text import read_yaml_text
 
 _LABEL: Final = "[a-zA-Z_][a-zA-Z0-9_]*"
@@ -26,14 +26,14 @@ _LARGEST_PORT: Final = 65535
 
 
 def option_problems(
-    options: Options, gates: Mapping[str, bool], surroundings: Surroundings
+    options: Options, gates: Mapping[str, bool], host: HostEnvironment
 ) -> list[str]:
     return [
         *_port_problems(options.secure_serving.secure_port),
         *_plain_http_problems(options.legacy),
         *_header_problems(options.authentication, gates),
         *map(str, _legacy_problems(options.legacy)),
-        *map(str, _metrics_problems(options.metrics, surroundings)),
+        *map(str, _metrics_problems(options.metrics, host)),
     ]
 
 
@@ -119,7 +119,7 @@ def _legacy_problems(legacy: Legacy) -> Iterator[FieldProblem]:
         yield invalid("hardPodAffinitySymmetricWeight", weight, "not in valid range [0, 100]")
 
 
-def _metrics_problems(metrics: Metrics, surroundings: Surroundings) -> Iterator[FieldProblem]:
+def _metrics_problems(metrics: Metrics, host: HostEnvironment) -> Iterator[FieldProblem]:
     allowed = f"{CURRENT_RELEASE.before}"
     if metrics.show_hidden_metrics_for_version not in ("", allowed):
         yield invalid(
@@ -139,7 +139,7 @@ def _metrics_problems(metrics: Metrics, surroundings: Surroundings) -> Iterator[
     yield from _mapping_problems(metrics.allow_metric_labels, "metrics.allowListMapping")
     if not metrics.allow_metric_labels_manifest:
         return
-    yield from _manifest_problems(metrics.allow_metric_labels_manifest, surroundings)
+    yield from _manifest_problems(metrics.allow_metric_labels_manifest, host)
     if metrics.allow_metric_labels is not None:
         yield _invalid_value(
             "metrics",
@@ -158,10 +158,10 @@ def _mapping_problems(mapping: Mapping[str, str] | None, at: str) -> Iterator[Fi
         )
 
 
-def _manifest_problems(path: str, surroundings: Surroundings) -> Iterator[FieldProblem]:
+def _manifest_problems(path: str, host: HostEnvironment) -> Iterator[FieldProblem]:
     at = "metrics.allowListMappingManifest"
     try:
-        mapping = label_manifest(surroundings.read(path))
+        mapping = label_manifest(host.read(path))
     except FileProblem as problem:
         yield invalid(at, path, f"failed to read allow list manifest: {problem}")
         return

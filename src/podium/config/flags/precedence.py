@@ -22,9 +22,9 @@ from msgspec.structs import replace
 from podium.config.config_map import KEY as POLICY_KEY
 from podium.config.errors import ConfigurationError
 from podium.config.feature_gates import FeatureGates
+from podium.config.flags.host_environment import FileProblem, HostEnvironment, StartRefused
 from podium.config.flags.options import Options
 from podium.config.flags.providers import is_provider, readers_with
-from podium.config.flags.surroundings import FileProblem, StartRefused, Surroundings
 from podium.config.header import SCHEME, header_of
 from podium.config.load import built, decode_written
 from podium.config.plugin_args import InterPodAffinityArgs
@@ -71,7 +71,7 @@ ReadConfigMap = Callable[[str, str], Mapping[str, str]]
 """The data of the ConfigMap of a namespace and name; raises StartRefused."""
 
 
-def configured(options: Options, gates: FeatureGates, surroundings: Surroundings) -> Configuration:
+def configured(options: Options, gates: FeatureGates, host: HostEnvironment) -> Configuration:
     """The configuration before anything is built. Raises StartRefused or ConfigurationError."""
     readers = readers_with(options.legacy.algorithm_provider)
 
@@ -82,7 +82,7 @@ def configured(options: Options, gates: FeatureGates, surroundings: Surroundings
         )
 
     if options.config:
-        written = read_written(surroundings.read(options.config))
+        written = read_written(host.read(options.config))
         return decode_written(written, gates, readers=readers, overlay=with_election_flags)
     version = V1BETA1.api_version if options.legacy.algorithm_provider else API_VERSION
     silent = WrittenFile({"apiVersion": version, "kind": KIND})
@@ -94,7 +94,7 @@ def completed(
     configuration: Configuration,
     options: Options,
     gates: FeatureGates,
-    surroundings: Surroundings,
+    host: HostEnvironment,
     config_map: ReadConfigMap,
 ) -> Configuration:
     """The configuration with everything built. Raises StartRefused or ConfigurationError."""
@@ -102,7 +102,7 @@ def completed(
     if legacy.use_legacy_policy_config or (
         legacy.policy_config_file and not legacy.policy_configmap
     ):
-        written = _policy_in_file(legacy.policy_config_file, surroundings)
+        written = _policy_in_file(legacy.policy_config_file, host)
         configuration = _with_policy(configuration, options, gates, written)
     elif legacy.policy_configmap:
         namespace = legacy.policy_configmap_namespace or _SYSTEM
@@ -183,13 +183,13 @@ def _policy_in_config_map(namespace: str, name: str, read: ReadConfigMap) -> Wri
     return _policy(data[POLICY_KEY].encode())
 
 
-def _policy_in_file(path: str, surroundings: Surroundings) -> WrittenFile:
+def _policy_in_file(path: str, host: HostEnvironment) -> WrittenFile:
     try:
-        surroundings.find(path)
+        host.find(path)
     except FileProblem:
         raise StartRefused(f"missing policy config file {path}") from None
     try:
-        return _policy(surroundings.read(path))
+        return _policy(host.read(path))
     except FileProblem as problem:
         raise StartRefused(f"couldn't read policy config: {problem}") from None
 

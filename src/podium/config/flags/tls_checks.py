@@ -10,9 +10,9 @@ Sources: `staging/src/k8s.io/apiserver/pkg/server/options/serving.go` (`ApplyTo`
 from typing import Final
 
 from podium.api.go_quoting import quoted
+from podium.config.flags.host_environment import FileProblem, HostEnvironment, StartRefused
 from podium.config.flags.options import SecureServing
 from podium.config.flags.pem_text import CERTIFICATE, block_types
-from podium.config.flags.surroundings import FileProblem, StartRefused, Surroundings
 
 PAIR_NAME: Final = "kube-scheduler"
 _TLS_VERSIONS: Final = ("", "VersionTLS10", "VersionTLS11", "VersionTLS12", "VersionTLS13")
@@ -52,12 +52,12 @@ _CIPHER_SUITES: Final = frozenset(
 )
 
 
-def check_own_certificate(serving: SecureServing, surroundings: Surroundings) -> None:
+def check_own_certificate(serving: SecureServing, host: HostEnvironment) -> None:
     """Whether a certificate can be had from `--cert-dir`. Raises StartRefused."""
     if not serving.cert_dir or serving.tls_cert_file or serving.tls_private_key_file:
         return
     pair = _pair_in(serving.cert_dir)
-    missing = [file for file in pair if not _opens(file, surroundings)]
+    missing = [file for file in pair if not _opens(file, host)]
     if len(missing) == 1:
         raise StartRefused(
             f"error creating self-signed certificates: error reading {missing[0]}, certificate "
@@ -65,15 +65,15 @@ def check_own_certificate(serving: SecureServing, surroundings: Surroundings) ->
         )
 
 
-def check_tls(serving: SecureServing, surroundings: Surroundings) -> None:
+def check_tls(serving: SecureServing, host: HostEnvironment) -> None:
     """Raises StartRefused."""
     certificate, key = serving.tls_cert_file, serving.tls_private_key_file
     if serving.cert_dir and not certificate and not key:
         certificate, key = _pair_in(serving.cert_dir)
-        if not _opens(certificate, surroundings):
+        if not _opens(certificate, host):
             certificate, key = "", ""
     if certificate or key:
-        _check_pair("serving-cert", certificate, key, surroundings)
+        _check_pair("serving-cert", certificate, key, host)
     for name in serving.tls_cipher_suites:
         if name not in _CIPHER_SUITES:
             raise StartRefused(f"Cipher suite {name} not supported or doesn't exist")
@@ -82,15 +82,15 @@ def check_tls(serving: SecureServing, surroundings: Surroundings) -> None:
         raise StartRefused(f"unknown tls version {quoted(serving.tls_min_version)}")
     for pair in serving.tls_sni_cert_key:
         try:
-            _check_pair("sni-serving-cert", pair.certificate_file, pair.key_file, surroundings)
+            _check_pair("sni-serving-cert", pair.certificate_file, pair.key_file, host)
         except StartRefused as problem:
             raise StartRefused(f"failed to load SNI cert and key: {problem}") from None
 
 
-def _check_pair(purpose: str, certificate: str, key: str, surroundings: Surroundings) -> None:
+def _check_pair(purpose: str, certificate: str, key: str, host: HostEnvironment) -> None:
     if not certificate or not key:
         raise StartRefused("missing filename for serving cert")
-    certificate_data, key_data = surroundings.read(certificate), surroundings.read(key)
+    certificate_data, key_data = host.read(certificate), host.read(key)
     if not certificate_data or not key_data:
         name = quoted(f"{purpose}::{certificate}::{key}")
         raise StartRefused(f"missing content for serving cert {name}")
@@ -149,9 +149,9 @@ def _pair_in(directory: str) -> tuple[str, str]:
     return f"{prefix}{PAIR_NAME}.crt", f"{prefix}{PAIR_NAME}.key"
 
 
-def _opens(file: str, surroundings: Surroundings) -> bool:
+def _opens(file: str, host: HostEnvironment) -> bool:
     try:
-        surroundings.open(file)
+        host.open(file)
     except FileProblem:
         return False
     return True

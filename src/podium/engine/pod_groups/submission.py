@@ -96,7 +96,7 @@ class Submission:
         decision.is_error = is_error(status)
         decision.nominated_node = nominated_node
         self._state.note(decision.pod.key, "tried", status.message)
-        self._state.journal.keep(decision)
+        self._state.pod_log.keep(decision)
         self._state.observers.pod_decided(decision)
         self._failures.handle(
             queued,

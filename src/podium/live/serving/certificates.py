@@ -16,7 +16,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from podium.api.errors import InputError
-from podium.config.flags.surroundings import StartRefused
+from podium.config.flags.host_environment import StartRefused
 from podium.config.flags.tls_checks import PAIR_NAME
 from podium.files.private_files import write_private_file
 from podium.serving.self_signed import (

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Final
 
 from podium.client import KubeClient
-from podium.config.flags.surroundings import StartRefused
+from podium.config.flags.host_environment import StartRefused
 from podium.live.secure_socket import listen
 from podium.live.serving.application import ManagementApplication
 from podium.live.serving.authentication import Authenticator

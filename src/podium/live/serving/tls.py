@@ -17,9 +17,9 @@ from typing import Final
 from cryptography import x509
 
 from podium.client.client_certificates import present
+from podium.config.flags.host_environment import StartRefused
 from podium.config.flags.kinds import CertificatePair
 from podium.config.flags.options import SecureServing
-from podium.config.flags.surroundings import StartRefused
 from podium.live.serving.certificates import Pair, kept_pair, self_signed
 from podium.live.serving.tls_names import cipher_names, curve_name
 from podium.live.serving.trust import Trust

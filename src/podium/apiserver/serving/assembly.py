@@ -1,0 +1,33 @@
+"""A server put together: objects, resources, access and documents, ready to be asked.
+
+The one place where the parts meet, whoever reaches them: a socket, a client in the same process,
+or a test that calls the service. Who wants HTTP puts an `Application` around it.
+"""
+
+from collections.abc import Callable
+from random import Random
+
+from podium.apiserver.access.tokens import Tokens
+from podium.apiserver.admission import DEFAULT_SETTINGS, AdmissionSettings
+from podium.apiserver.http.service import Service
+from podium.apiserver.openapi import OpenApi
+from podium.apiserver.requests.registry import Registry
+from podium.apiserver.resources.table import ResourceTable
+from podium.apiserver.serving.bootstrap import bootstrap
+from podium.apiserver.store.store import Store
+
+
+def build_service(
+    store: Store,
+    tokens: Tokens,
+    *,
+    clock: Callable[[], float],
+    randomness: Random,
+    settings: AdmissionSettings = DEFAULT_SETTINGS,
+) -> Service:
+    """A service over a store, with what every cluster has from its first moment; `clock` gives
+    seconds since 1970."""
+    table = ResourceTable()
+    registry = Registry(store, table, clock=clock, randomness=randomness, settings=settings)
+    bootstrap(registry)
+    return Service(registry, tokens, OpenApi(table, registry.definitions.schema_of))

@@ -1,0 +1,94 @@
+"""An API server's answers to the binding cycle, given at once and from memory.
+
+Binding plugins write through an `ApiHandle` and are coroutines, because a real server takes its
+time. This one tells the engine of every write as a watch would, and nothing in it takes time, so a
+coroutine can be driven to its end without an event loop. Drivers that have no server share it: one
+that measures as it is, one that simulates with controllers on top.
+"""
+
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from msgspec.structs import replace
+
+from podium.api.devices import ResourceClaim
+from podium.api.pod import PodExtendedResourceClaimStatus
+from podium.api.storage import PersistentVolume, PersistentVolumeClaim
+from podium.cluster.pod_info import PodInfo
+from podium.engine import Engine
+
+T = TypeVar("T")
+
+
+class LiveClusterNeeded(RuntimeError):
+    """A plugin waits for something that only a live cluster has."""
+
+
+class InMemoryApi:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    async def bind(self, pod: PodInfo, node_name: str) -> None:
+        current = self._engine.state.pods.get(pod.key, pod.pod)
+        spec = replace(current.spec, node_name=node_name)
+        self._engine.intake.pod_put(replace(current, spec=spec))
+
+    async def tell(self, pod: PodInfo, reason: str, action: str, note: str) -> None:
+        """Events have no reader here."""
+
+    async def pause(self, seconds: float) -> None:
+        """Whatever is waited for has happened already."""
+
+    # volumes
+
+    async def update_volume(self, volume: PersistentVolume) -> PersistentVolume:
+        self._engine.intake.object_put(volume)
+        return volume
+
+    async def update_claim(self, claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
+        self._engine.intake.object_put(claim)
+        return claim
+
+    # devices
+
+    async def get_resource_claim(self, namespace: str, name: str) -> ResourceClaim:
+        found = self._engine.cluster.catalog.get(ResourceClaim, name, namespace)
+        if found is None:
+            raise LookupError(f'resourceclaims.resource.k8s.io "{name}" not found')
+        return found
+
+    async def create_resource_claim(
+        self, claim: ResourceClaim, *, generate_name: str
+    ) -> ResourceClaim:
+        name = generate_name + claim.metadata.uid
+        return self._put_claim(
+            replace(claim, metadata=replace(claim.metadata, name=name, uid=name))
+        )
+
+    async def update_resource_claim(self, claim: ResourceClaim) -> ResourceClaim:
+        return self._put_claim(claim)
+
+    async def update_resource_claim_status(self, claim: ResourceClaim) -> ResourceClaim:
+        return self._put_claim(claim)
+
+    def _put_claim(self, claim: ResourceClaim) -> ResourceClaim:
+        self._engine.intake.object_put(claim)
+        return claim
+
+    async def patch_extended_resource_claim_status(
+        self, pod: PodInfo, status: PodExtendedResourceClaimStatus
+    ) -> None:
+        current = self._engine.state.pods.get(pod.key, pod.pod)
+        patched = replace(current.status, extended_resource_claim_status=status)
+        self._engine.intake.pod_put(replace(current, status=patched))
+
+
+def run_to_end(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine that waits for nothing. Raises LiveClusterNeeded."""
+    try:
+        coroutine.send(None)
+    except StopIteration as ended:
+        result: T = ended.value
+        return result
+    coroutine.close()
+    raise LiveClusterNeeded("a plugin waits for something outside, which no simulation has")

@@ -1,0 +1,68 @@
+"""A cluster without sockets: an API server in this process, and who lives in it.
+
+The one place where server and population meet, since neither knows the other. The population
+speaks to the server through the same client as it would over HTTP; whoever runs a cluster this way
+gets a client for it as well.
+"""
+
+import contextlib
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from random import Random
+from typing import Final
+
+from podium.apiserver.access.tokens import Tokens
+from podium.apiserver.admission import AdmissionSettings
+from podium.apiserver.http.app import Application
+from podium.apiserver.serving.assembly import build_service
+from podium.apiserver.store.store import Store
+from podium.client import AsgiTransport, KubeClient
+from podium.processes.tasks import running_part, wait_while_running
+from podium.simulated_cluster import ClusterClock, SimulatedCluster, SimulatedClusterOptions
+
+_USER_AGENT: Final = {"User-Agent": "podium"}
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedCluster:
+    application: Application
+    client: KubeClient
+    population: SimulatedCluster
+
+
+@contextlib.asynccontextmanager
+async def embedded_cluster(
+    options: SimulatedClusterOptions,
+    *,
+    speed: float = 1.0,
+    wall: Callable[[], float] = time.time,
+    seed: int | None = None,
+) -> AsyncIterator[EmbeddedCluster]:
+    """A cluster that lives for as long as the context; its population has started."""
+    randomness = Random(seed)
+    # New nodes take no pods until somebody has seen that they are ready, if somebody looks.
+    settings = AdmissionSettings(taint_new_nodes="nodelifecycle" in options.controllers)
+    application = _application(wall, randomness, settings)
+    client = KubeClient(AsgiTransport(application, _USER_AGENT))
+    clock = ClusterClock(speed, wall)
+    population = SimulatedCluster(client, options, clock=clock, randomness=randomness)
+    try:
+        async with running_part(population.run()) as running:
+            await wait_while_running(population.started.wait(), running)
+            yield EmbeddedCluster(application, client, population)
+            if running.done():
+                running.result()
+    finally:
+        application.stop()
+
+
+def _application(
+    wall: Callable[[], float], randomness: Random, settings: AdmissionSettings
+) -> Application:
+    """A server in memory that takes whoever calls it for its administrator."""
+    tokens = Tokens("", anonymous_is_admin=True)
+    service = build_service(
+        Store(None), tokens, clock=wall, randomness=randomness, settings=settings
+    )
+    return Application(service, randomness)

@@ -1,0 +1,74 @@
+"""What `podium run` serves to its operators: health, metrics, configuration, flags.
+
+Here the parts of a running scheduler become the pages of `podium.live.serving`; which of them are
+served, to whom and on which port is decided by flags.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from podium.config.effective import effective
+from podium.config.feature_gates import FeatureGates
+from podium.config.flags.options import Options
+from podium.config.types import Configuration
+from podium.engine import Engine
+from podium.live.leader_election import LeaderElection
+from podium.live.metrics import SchedulerMetrics
+from podium.live.serving import (
+    NOT_SYNCHRONIZED,
+    PING,
+    SHUTTING_DOWN,
+    Check,
+    ManagementServer,
+    Reviewers,
+    ServingSettings,
+    Standing,
+    Surface,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerParts:
+    """What the pages show of a scheduler that runs."""
+
+    engine: Engine
+    metrics: SchedulerMetrics
+    election: LeaderElection | None
+    is_synced: Callable[[], bool]
+    is_stopping: Callable[[], bool]
+    set_verbosity: Callable[[int], None]
+
+
+def management_server(
+    options: Options,
+    flags: Mapping[str, str],
+    configuration: Configuration,
+    gates: FeatureGates,
+    inside: SchedulerParts,
+    reviewers: Reviewers,
+) -> ManagementServer | None:
+    """None if nothing is to be served. Raises StartRefused."""
+    if options.secure_serving.secure_port == 0:
+        return None
+    surface = Surface(
+        metrics=inside.metrics,
+        configuration=lambda: effective(configuration),
+        flags=flags,
+        standing=Standing.of(time.time(), gates),
+        pods=lambda: list(inside.engine.state.pods.values()),
+        leading=lambda: inside.election is None or inside.election.is_leader,
+        healthz=_electing(inside.election) or (PING,),
+        readyz=(
+            *_electing(inside.election),
+            Check("shutdown", lambda: SHUTTING_DOWN if inside.is_stopping() else None),
+            Check("sched-handler-sync", lambda: None if inside.is_synced() else NOT_SYNCHRONIZED),
+        ),
+        set_verbosity=inside.set_verbosity if configuration.enable_profiling else None,
+        gates=gates,
+    )
+    return ManagementServer(surface, ServingSettings.of(options), reviewers)
+
+
+def _electing(election: LeaderElection | None) -> tuple[Check, ...]:
+    return (Check("leaderElection", election.check),) if election is not None else ()

@@ -1,0 +1,212 @@
+"""The scheduler that `podium run` has prepared, from its first request to its last.
+
+The order is kube-scheduler's (configuration spec 6.5): the endpoints are served before anything
+else, so that a standby answers; then the cluster is watched; then the lease is waited for; then
+pods are scheduled. A scheduler that loses the lease stops at once and ends with code 1; one that
+is told to stop gives the lease back and ends with code 0. A second signal ends it on the spot.
+"""
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from random import SystemRandom
+from typing import Any, Final
+from uuid import uuid4
+
+from podium import __version__
+from podium.api.errors import InputError
+from podium.client import KubeClient, LimitedTransport, LoopClock, TokenBucket
+from podium.client.connection import transport_for
+from podium.config.feature_gates import FeatureGates
+from podium.config.flags.client_settings import ClientSettings
+from podium.config.flags.host_environment import StartRefused
+from podium.config.flags.options import Options
+from podium.engine.garbage import seldom_collected
+from podium.live.assembly import Assembly, live_engine
+from podium.live.exposition import rules_of
+from podium.live.leader_election import LeaderElection, LeadershipLost, new_identity
+from podium.live.metered_transport import MeteredTransport, RequestMetrics
+from podium.live.metrics import SchedulerMetrics
+from podium.live.serving import Reviewers
+from podium.live.write_metrics import WriteMetrics
+from podium.processes.host_environment import LocalHost
+from podium.processes.kube_log import KubeLog
+from podium.processes.management import SchedulerParts, management_server
+from podium.processes.startup import PreparedScheduler
+from podium.processes.steady_time import steady_wall
+
+_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+_LOGGERS: Final = ("podium.live", "podium.client", "podium.extenders")
+
+
+async def run_scheduler(
+    prepared: PreparedScheduler,
+    options: Options,
+    gates: FeatureGates,
+    log: KubeLog,
+    flags: Mapping[str, str],
+) -> None:
+    """Until SIGTERM or SIGINT; `flags` are all flags as they would be written. Raises StartRefused
+    and LeadershipLost."""
+    await _RunningScheduler(prepared, options, gates, log, flags).run()
+
+
+class _RunningScheduler:
+    def __init__(
+        self,
+        prepared: PreparedScheduler,
+        options: Options,
+        gates: FeatureGates,
+        log: KubeLog,
+        flags: Mapping[str, str],
+    ) -> None:
+        self._prepared = prepared
+        self._options = options
+        self._gates = gates
+        self._log = log
+        self._flags = flags
+        self._host = socket.gethostname()
+        self._wall = steady_wall()
+        self._randomness = SystemRandom()
+        self._stopping = asyncio.Event()
+
+    async def run(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in _SIGNALS:
+            loop.add_signal_handler(number, self._stop)
+        async with AsyncExitStack() as stack:
+            for name in _LOGGERS:
+                stack.enter_context(self._log.taking_over(name))
+            await self._run(stack)
+        self._log.info("Requested to terminate, exiting")
+
+    def _stop(self) -> None:
+        if self._stopping.is_set():
+            os._exit(1)
+        self._stopping.set()
+
+    async def _run(self, stack: AsyncExitStack) -> None:
+        prepared = self._prepared
+        engine = live_engine(
+            prepared.configuration,
+            prepared.registry,
+            wall=self._wall,
+            randomness=self._randomness,
+            gates=self._gates,
+        )
+        metrics = SchedulerMetrics(engine, rules_of(self._options.metrics, LocalHost()))
+        self._requests = RequestMetrics(metrics.exposition)
+        # A transport for each of them: neither the lease nor events wait behind bindings.
+        election = self._election(self._transport(stack, prepared.client), metrics)
+        assembly = Assembly(
+            engine,
+            self._client(self._transport(stack, prepared.client)),
+            self._client(self._transport(stack, prepared.client)),
+            host=self._host,
+            randomness=self._randomness,
+            leads=lambda: election is None or election.is_leader,
+            metrics=WriteMetrics(metrics.exposition),
+        )
+        await self._serve(
+            stack,
+            SchedulerParts(
+                engine,
+                metrics,
+                election,
+                assembly.scheduler.synced.is_set,
+                self._stopping.is_set,
+                self._log.set_verbosity,
+            ),
+        )
+        scheduler = await stack.enter_async_context(
+            assembly.following(begin=not self._delays(election))
+        )
+
+        async def schedule() -> None:
+            scheduler.begin()
+            await scheduler.ready()
+            with seldom_collected():
+                await scheduler.schedule()
+
+        await self._until_stopped(schedule() if election is None else election.lead(schedule))
+
+    async def _serve(self, stack: AsyncExitStack, inside: SchedulerParts) -> None:
+        prepared = self._prepared
+        reviewers = Reviewers(
+            *(
+                KubeClient(self._transport(stack, settings)) if settings is not None else None
+                for settings in (prepared.authentication, prepared.authorization)
+            )
+        )
+        server = management_server(
+            self._options, self._flags, prepared.configuration, self._gates, inside, reviewers
+        )
+        if server is not None:
+            await stack.enter_async_context(server)
+            self._log.info("Serving securely on", address=server.url)
+
+    def _delays(self, election: LeaderElection | None) -> bool:
+        """Whether the cluster is watched by the leader only."""
+        return election is not None and self._prepared.configuration.delay_cache_until_active
+
+    async def _until_stopped(self, work: Any) -> None:
+        """Work until told to stop; what it ends with before that is raised."""
+        working = asyncio.ensure_future(work)
+        stopping = asyncio.ensure_future(self._stopping.wait())
+        try:
+            await asyncio.wait((working, stopping), return_when=asyncio.FIRST_COMPLETED)
+            if working.done():
+                await working
+        finally:
+            stopping.cancel()
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
+
+    # --- connections --------------------------------------------------------------------------
+
+    def _transport(self, stack: AsyncExitStack, settings: ClientSettings) -> MeteredTransport:
+        kubeconfig = self._prepared.configuration.client_connection.kubeconfig
+        try:
+            transport = transport_for(
+                settings, user_agent=f"podium/{__version__}", kubeconfig=kubeconfig
+            )
+        except InputError as problem:
+            raise StartRefused(str(problem)) from None
+        stack.push_async_callback(transport.close)
+        return MeteredTransport(transport, self._requests, settings.cluster.server)
+
+    def _client(self, transport: MeteredTransport) -> KubeClient:
+        """A client with limits of its own."""
+        limits = self._prepared.configuration.client_connection
+        bucket = TokenBucket(limits.qps, limits.burst)
+        limited = LimitedTransport(transport, bucket, on_wait=transport.note_wait)
+        return KubeClient(limited, field_manager="podium")
+
+    def _election(
+        self, transport: MeteredTransport, metrics: SchedulerMetrics
+    ) -> LeaderElection | None:
+        configuration = self._prepared.configuration
+        settings = configuration.leader_election
+        if not settings.leader_elect:
+            return None
+        lease = settings.resource_name
+        metrics.led(lease, leading=False)
+        return LeaderElection(
+            self._client(transport),
+            settings,
+            new_identity(self._host, uuid4()),
+            clock=LoopClock(),
+            wall=self._wall,
+            randomness=self._randomness,
+            log=self._log,
+            component=configuration.profiles[0].scheduler_name,
+            on_leading=lambda: metrics.led(lease, leading=True),
+            on_stopped_leading=lambda: metrics.led(lease, leading=False),
+            on_slow_renewal=lambda: metrics.renewed_slowly(lease),
+        )
+
+
+__all__ = ["LeadershipLost", "run_scheduler"]

@@ -1,0 +1,147 @@
+"""A whole cluster in one process: API server, simulated nodes, controllers and the scheduler.
+
+Nodes, controllers and scheduler reach the server without sockets, by the same client that they
+would use over HTTP; everybody else connects to its port. The parts are started in the order in
+which they need each other and stopped in the opposite one, each once the one before it is through.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from random import SystemRandom
+from typing import Final
+
+from podium.api.documents import Document
+from podium.api.errors import InputError
+from podium.api.node import Node
+from podium.apiserver.serving.server import ApiServer
+from podium.client import AsgiTransport, KubeClient, Unreachable
+from podium.client.api_errors import ApiError
+from podium.config.feature_gates import FeatureGates
+from podium.engine import Engine
+from podium.engine.observer import Observer
+from podium.live.assembly import Assembly, live_engine
+from podium.processes.applying import apply_documents
+from podium.processes.steady_time import steady_wall
+from podium.processes.tasks import (
+    Part,
+    run_until_stopped,
+    running_part,
+    stop_on_signal,
+    wait_while_running,
+)
+from podium.simulated_cluster import ClusterClock, SimulatedCluster, SimulatedClusterOptions
+from podium.simulated_cluster.controllers.node_lifecycle import NOT_READY
+from podium.user_code.plugins import Equipped
+
+_SCHEDULER: Final = "podium"
+_SETTLING_S: Final = 3.0
+_LOOK_S: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterPlan:
+    """What a cluster is made of; `documents` are objects to begin with."""
+
+    population: SimulatedClusterOptions
+    scheduler: Equipped
+    gates: FeatureGates
+    speed: float = 1.0
+    documents: Sequence[Document] = ()
+    observers: Callable[[Engine], tuple[Observer, ...]] = field(default=lambda _: ())
+
+
+@dataclass(frozen=True, slots=True)
+class RunningCluster:
+    """A cluster that is up; a part of it that ends has broken."""
+
+    client: KubeClient
+    engine: Engine
+    parts: tuple[Part, ...]
+
+    @property
+    def nodes(self) -> list[Node]:
+        """As the scheduler sees them."""
+        cluster = self.engine.cluster
+        return [cluster.nodes.node(row) for row in cluster.node_order().tolist()]
+
+
+async def run_cluster(
+    server: ApiServer,
+    plan: ClusterPlan,
+    started: Callable[[RunningCluster], None] = lambda _: None,
+) -> None:
+    """Until SIGTERM or SIGINT, however far it has come; `started` is called when all is up, before
+    the first decision. Raises InputError."""
+    try:
+        await run_until_stopped(_live(server, plan, started), stop_on_signal())
+    except ApiError as problem:
+        raise InputError(f"the API server says no: {problem}") from None
+    except Unreachable as problem:
+        raise InputError(f"the API server does not answer: {problem}") from None
+
+
+async def _live(
+    server: ApiServer, plan: ClusterPlan, started: Callable[[RunningCluster], None]
+) -> None:
+    async with whole_cluster(server, plan) as cluster:
+        started(cluster)
+        if plan.documents:
+            await wait_while_running(_wait_for_ready_nodes(cluster), *cluster.parts)
+            await wait_while_running(
+                apply_documents(cluster.client, plan.documents), *cluster.parts
+            )
+        await wait_while_running(asyncio.Event().wait(), *cluster.parts)
+
+
+@contextlib.asynccontextmanager
+async def whole_cluster(server: ApiServer, plan: ClusterPlan) -> AsyncIterator[RunningCluster]:
+    """A cluster for as long as the context, without the objects to begin with."""
+    async with contextlib.AsyncExitStack() as stack:
+        serving = asyncio.ensure_future(server.serve())
+        stack.push_async_callback(_stop_serving, server, serving)
+        application = await wait_while_running(server.application(), serving)
+        headers = {"Authorization": f"Bearer {server.token}", "User-Agent": _SCHEDULER}
+        client = KubeClient(AsgiTransport(application, headers), field_manager=_SCHEDULER)
+        population = SimulatedCluster(client, plan.population, clock=ClusterClock(plan.speed))
+        living = await stack.enter_async_context(running_part(population.run()))
+        await wait_while_running(population.started.wait(), serving, living)
+        randomness = SystemRandom()
+        engine = live_engine(
+            plan.scheduler.configuration,
+            plan.scheduler.registry,
+            wall=steady_wall(),
+            randomness=randomness,
+            gates=plan.gates,
+        )
+        assembly = Assembly(
+            engine,
+            client,
+            client,
+            host="podium",
+            randomness=randomness,
+            observers=plan.observers(engine),
+        )
+        scheduler = await stack.enter_async_context(assembly.following())
+        await wait_while_running(scheduler.ready(), serving, living)
+        work = await stack.enter_async_context(running_part(scheduler.schedule()))
+        yield RunningCluster(client, assembly.engine, (serving, living, work))
+
+
+async def _wait_for_ready_nodes(cluster: RunningCluster) -> None:
+    """New nodes take no pods until they are seen to be ready; to begin sooner would only make
+    pods wait that need not. Nodes that are never ready are not waited for."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_SETTLING_S):
+            while any(
+                taint.key == NOT_READY for n in cluster.nodes for taint in n.spec.taints or ()
+            ):
+                await asyncio.sleep(_LOOK_S)
+
+
+async def _stop_serving(server: ApiServer, serving: Part) -> None:
+    """Raises what goes wrong on the way out: a last write that does not reach the disk."""
+    if not serving.done():
+        server.stop()
+        await serving

@@ -1,0 +1,71 @@
+"""What every filter says about every node, the ones included that were never asked.
+
+A scheduling cycle stops at the first filter that rejects a node, which is all that deciding needs.
+Somebody who wants to know what it would take to get a pod onto a node needs the others too.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from podium.api.node import Node
+from podium.cluster.pod_info import PodInfo
+from podium.engine.scheduler import Engine
+from podium.framework.cycle import Cycle
+from podium.framework.faults import describe
+from podium.framework.status import Status, error
+from podium.framework.verdict import Verdict
+from podium.simulator.utilisation import Load, load_of
+
+
+@dataclass(slots=True)
+class FilterExamination:
+    """Verdicts by filter plugin over the rows of the table at that time, and the load then."""
+
+    load: Load
+    objects: dict[str, Node]
+    nodes: tuple[str, ...] = ()
+    plugins: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    _verdicts: dict[str, Verdict | Status | None] = field(default_factory=dict)
+    _position: dict[str, int] = field(default_factory=dict)
+
+    def status(self, plugin: str, node: str) -> Status | None:
+        """Why a filter rejects a node; None if it accepts it or has nothing to say."""
+        verdict = self._verdicts.get(plugin)
+        if verdict is None or isinstance(verdict, Status):
+            return verdict
+        value = int(verdict.values[self._position[node]])
+        return verdict.describe(value).by(plugin) if value else None
+
+    def objections(self, node: str) -> dict[str, Status]:
+        """Plugin -> reason, of all filters that reject a node."""
+        if node not in self._position:
+            return {}
+        statuses = {plugin: self.status(plugin, node) for plugin in self.plugins}
+        return {plugin: status for plugin, status in statuses.items() if status is not None}
+
+
+def examine_filters(engine: Engine, info: PodInfo) -> FilterExamination:
+    """Ask all filters of the pod's profile about all nodes, as things stand."""
+    profile = engine.profile_of(info.pod)
+    cycle = Cycle(info, engine.cluster)
+    rows = np.array(engine.cluster.node_order(), dtype=np.intp)
+    table = engine.cluster.nodes
+    names = tuple(table.names[row] for row in rows)
+    objects = {name: table.node(int(row)) for name, row in zip(names, rows, strict=True)}
+    found = FilterExamination(load_of(engine.cluster), objects, names)
+    outcome = profile.run_pre_filters(cycle)
+    found.skipped = sorted(cycle.skip_filter)
+    if outcome.status is not None:
+        return found
+    found._position = {name: at for at, name in enumerate(found.nodes)}
+    for plugin in profile.filter:
+        if plugin.name in cycle.skip_filter:
+            continue
+        found.plugins.append(plugin.name)
+        try:
+            found._verdicts[plugin.name] = plugin.filter(cycle, rows)
+        except Exception as problem:
+            found._verdicts[plugin.name] = error(describe(problem)).by(plugin.name)
+    return found

@@ -1,0 +1,156 @@
+"""The API server of a simulation, and the controllers behind it.
+
+Writes of the binding cycle are carried out at once (`podium.engine.in_memory_api`). Beyond that
+pods start, extenders are asked to bind, claims of pods that are gone are released, and time passes
+when a plugin asks for it; by then the controllers that it waits for have done their work
+(`volumes`).
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from hashlib import sha256
+
+from msgspec.structs import replace
+
+from podium.api.devices import ResourceClaim
+from podium.api.pod import Pod
+from podium.api.storage import (
+    SELECTED_NODE,
+    CSINode,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+)
+from podium.cluster.catalog import object_key
+from podium.cluster.pod_info import PodInfo
+from podium.engine import Engine
+from podium.engine.in_memory_api import InMemoryApi
+from podium.framework.asking import Asker, NobodyToAsk, WrongAnswers
+from podium.framework.extender_calls import BindAnswer, BindCall, CallFailed
+from podium.plugins.dynamic_resources.claim_writing import (
+    ClaimWrite,
+    Deallocate,
+    DeleteClaim,
+    ReleaseReservation,
+    deallocated,
+    released,
+)
+from podium.simulator.admission import assign_uid
+from podium.simulator.volumes import bind_claim, provision_volume
+
+
+class SimulatedApi(InMemoryApi):
+    """Carries out writes on the engine's own cluster.
+
+    Pods start one virtual second after the other, all of them later than those that run already:
+    who started first matters when victims are chosen.
+    """
+
+    def __init__(self, engine: Engine, spend: Callable[[float], None], start: datetime) -> None:
+        """`spend` lets time pass; `start` is when the first pod may start. Who can ask extenders
+        is set as `ask`."""
+        super().__init__(engine)
+        self._spend = spend
+        self._last_start = start
+        self.ask: Asker | None = None
+        self._volumes: list[PersistentVolume] = []
+        self._claims: list[PersistentVolumeClaim] = []
+
+    # pods
+
+    async def bind(self, pod: PodInfo, node_name: str) -> None:
+        self.place(pod.pod, node_name)
+
+    async def ask_to_bind(self, call: BindCall) -> BindAnswer | CallFailed:
+        if self.ask is None:
+            raise NobodyToAsk(f"{call.extender.url_prefix} has to bind, and nobody asks it to")
+        (answer,) = self.ask((call,))
+        if not isinstance(answer, BindAnswer | CallFailed):
+            raise WrongAnswers(f"a binding was answered with {type(answer).__name__}")
+        return answer
+
+    def place(self, pod: Pod, node_name: str) -> None:
+        """The pod runs on the node from now on."""
+        pod = self._engine.state.pods.get(object_key(pod.metadata), pod)
+        self._last_start += timedelta(seconds=1)
+        start = self._last_start.strftime("%Y-%m-%dT%H:%M:%SZ")
+        status = replace(pod.status, phase="Running", start_time=start, nominated_node_name="")
+        spec = replace(pod.spec, node_name=node_name)
+        self._engine.intake.pod_put(replace(pod, spec=spec, status=status))
+
+    async def pause(self, seconds: float) -> None:
+        self._spend(seconds)
+        self._let_controllers_work()
+
+    # volumes
+
+    async def update_volume(self, volume: PersistentVolume) -> PersistentVolume:
+        self._volumes.append(volume)
+        return await super().update_volume(volume)
+
+    async def update_claim(self, claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
+        self._claims.append(claim)
+        return await super().update_claim(claim)
+
+    def _let_controllers_work(self) -> None:
+        catalog = self._engine.cluster.catalog
+        volumes, self._volumes = self._volumes, []
+        claims, self._claims = self._claims, []
+        for volume in volumes:
+            wanted = volume.spec.claim_ref
+            if wanted is not None:
+                claim = catalog.get(PersistentVolumeClaim, wanted.name, wanted.namespace)
+                self._settle(claim, volume)
+        for claim in claims:
+            storage_class = catalog.get(StorageClass, claim.spec.storage_class_name or "")
+            node_name = (claim.metadata.annotations or {}).get(SELECTED_NODE)
+            if storage_class is None or not node_name:
+                continue
+            nodes = self._engine.cluster.nodes
+            node = nodes.node(nodes.row(node_name)) if nodes.is_present(node_name) else None
+            csi_node = catalog.get(CSINode, node_name)
+            self._settle(claim, provision_volume(claim, storage_class, node, csi_node))
+
+    def _settle(self, claim: PersistentVolumeClaim | None, volume: PersistentVolume) -> None:
+        if claim is not None:
+            for obj in reversed(bind_claim(claim, volume)):
+                self._engine.intake.object_put(obj)
+
+    # devices
+
+    async def create_resource_claim(
+        self, claim: ResourceClaim, *, generate_name: str
+    ) -> ResourceClaim:
+        suffix = sha256(f"{claim.metadata.uid}/{generate_name}".encode()).hexdigest()[:5]
+        metadata = replace(claim.metadata, name=generate_name + suffix, uid="")
+        return self._put_claim(assign_uid(replace(claim, metadata=metadata)))
+
+    def write(self, write: object) -> None:
+        """Carry out what a plugin left to be written; a claim that has moved on is left alone."""
+        if not isinstance(write, ClaimWrite):
+            return
+        wanted = write.claim
+        metadata = wanted.metadata
+        current = self._engine.cluster.catalog.get(ResourceClaim, metadata.name, metadata.namespace)
+        if current is None or current.metadata.uid != metadata.uid:
+            return
+        match write:
+            case Deallocate() if current.status == wanted.status:
+                self._put_claim(deallocated(current))
+            case ReleaseReservation():
+                self._put_claim(released(current, write.pod_uid))
+            case DeleteClaim():
+                self._engine.intake.object_deleted(current)
+
+    def release_claims(self, pod: Pod) -> None:
+        """What the claim controller does when a pod is gone: free its devices."""
+        catalog, uid = self._engine.cluster.catalog, pod.metadata.uid
+        for claim in list(catalog.all(ResourceClaim)):
+            users = claim.status.reserved_for or ()
+            left = tuple(user for user in users if user.uid != uid)
+            if any(owner.uid == uid for owner in claim.metadata.owner_references or ()):
+                self._engine.intake.object_deleted(claim)
+            elif len(left) < len(users):
+                allocation = claim.status.allocation if left else None
+                status = replace(claim.status, reserved_for=left or None, allocation=allocation)
+                self._engine.intake.object_put(replace(claim, status=status))

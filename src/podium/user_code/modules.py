@@ -1,0 +1,85 @@
+"""Python code that users bring along, from a file or from a module.
+
+Plugins and extenders are named alike, `FILE.py[:Class]` or `package.module[:Class]`, and loading
+one runs its code, which is what the user asked for.
+
+Contract: whatever is wrong with the code is an InputError that says where.
+"""
+
+import importlib
+import re
+import sys
+import traceback
+from hashlib import sha256
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+from podium.api.errors import InputError
+from podium.files.bounded_files import read_input
+from podium.framework.faults import located
+
+_FILE = re.compile(r"(?P<where>.+\.py)(?::(?P<name>\w+))?", re.DOTALL)
+_MODULE = re.compile(r"(?P<where>[^\W\d]\w*(?:\.[^\W\d]\w*)*)(?::(?P<name>\w+))?")
+
+
+class UserCode(NamedTuple):
+    """A loaded module, how the user calls it, and the class that was asked for, if one was."""
+
+    module: ModuleType
+    where: str
+    name: str | None
+
+
+def load_code(spec: str, option: str, forms: str) -> UserCode:
+    """Load what `spec`, given to an option, names; `forms` tells what the option takes."""
+    if found := _FILE.fullmatch(spec):
+        return UserCode(_from_file(found["where"]), found["where"], found["name"])
+    if found := _MODULE.fullmatch(spec):
+        return UserCode(_from_module(found["where"], option), found["where"], found["name"])
+    raise InputError(f"{option} {spec}: neither a file nor a module", remedy=forms)
+
+
+def load_error(problem: BaseException, shown: str, path: str = "") -> InputError:
+    """Why code does not load, with the line of the file at `path` if it is in there."""
+    if isinstance(problem, SyntaxError):
+        ours = problem.filename in (path, None)
+        where = "" if ours else f" in {problem.filename}, line {problem.lineno}"
+        line = problem.lineno if ours else None
+        return InputError(f"is not Python: {problem.msg}{where}", source=shown, line=line)
+    frames = traceback.extract_tb(problem.__traceback__)
+    own = [frame.lineno for frame in frames if frame.filename == path]
+    return InputError(
+        f"cannot be loaded: {located(problem)}", source=shown, line=own[-1] if own else None
+    )
+
+
+def _from_file(path: str) -> ModuleType:
+    source = read_input(path)
+    resolved = str(Path(path).resolve())
+    name = f"podium_user_{sha256(resolved.encode()).hexdigest()[:8]}_{Path(path).stem}"
+    if name in sys.modules:
+        return sys.modules[name]
+    module = ModuleType(name)
+    module.__file__ = resolved
+    sys.modules[name] = module
+    try:
+        exec(compile(source, resolved, "exec"), module.__dict__)
+    except (Exception, SystemExit) as problem:
+        del sys.modules[name]
+        raise load_error(problem, path, resolved) from problem
+    return module
+
+
+def _from_module(name: str, option: str) -> ModuleType:
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as problem:
+        if problem.name is not None and (name + ".").startswith(problem.name + "."):
+            raise InputError(f"{option} {name}: no module named {problem.name}") from None
+        raise load_error(problem, name) from problem
+    except (Exception, SystemExit) as problem:
+        raise load_error(problem, name) from problem

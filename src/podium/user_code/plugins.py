@@ -1,0 +1,157 @@
+"""Plugins that users bring along: from a file, from a module, or from an installed package.
+
+`--plugin FILE.py[:Class]` and `--plugin package.module[:Class]` name them; a configuration may also
+name a plugin that an installed package offers under the entry point group `podium.plugins`. Loading
+one runs its code, which is what the user asked for.
+
+Contract: whatever is wrong with a plugin is an InputError that says which one and where.
+"""
+
+from collections.abc import Iterable, Sequence
+from importlib.metadata import EntryPoint, entry_points
+from types import ModuleType
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from podium.api.errors import InputError, closest, did_you_mean
+from podium.config.types import Configuration, PluginRef, PluginSet, ProfileConfiguration
+from podium.framework.points import Plugin
+from podium.framework.registry import Registry, RegistryError
+from podium.user_code.modules import load_code, load_error
+
+GROUP = "podium.plugins"
+FORMS = "a plugin is given as FILE.py, FILE.py:Class or package.module:Class"
+
+
+class Equipped(NamedTuple):
+    """A configuration and the plugins it can be built from, with notes on what was done to it."""
+
+    configuration: Configuration
+    registry: Registry
+    notes: tuple[str, ...] = ()
+
+
+def equip(configuration: Configuration, registry: Registry, given: Sequence[str]) -> Equipped:
+    """Add the plugins that were given and those of packages that the configuration names."""
+    notes: list[str] = []
+    for spec in dict.fromkeys(given):
+        plugin = load_plugin(spec)
+        registry = _register(registry, plugin, spec)
+        if not _is_named(configuration, plugin.name):
+            configuration = _enable_everywhere(configuration, plugin.name)
+            notes.append(
+                f"plugin {plugin.name} ({spec}) is not in the configuration: enabled at multiPoint"
+                " in every profile, with weight 1"
+            )
+    wanted = {name for p in configuration.profiles for name in p.plugins.enabled_names()}
+    for name in sorted(wanted):
+        offered = None if name in registry else _find_offered(name)
+        if offered is not None:
+            registry = _register(registry, offered, f"entry point {name}")
+    return Equipped(configuration, registry, tuple(notes))
+
+
+def load_plugin(spec: str) -> type[Plugin]:
+    """The plugin class that `--plugin` names."""
+    code = load_code(spec, "--plugin", FORMS)
+    return _choose(code.module, code.where, code.name)
+
+
+# --- classes ----------------------------------------------------------------------------------
+
+
+def _choose(module: ModuleType, where: str, name: str | None) -> type[Plugin]:
+    own = [
+        thing
+        for thing in vars(module).values()
+        if isinstance(thing, type)
+        and issubclass(thing, Plugin)
+        and thing.__module__ == module.__name__
+    ]
+    if name is not None:
+        return _require_name(_named_class(module, where, name, own), where)
+    named = [plugin for plugin in dict.fromkeys(own) if getattr(plugin, "name", "")]
+    if len(named) == 1:
+        return named[0]
+    if named:
+        names = ", ".join(plugin.__name__ for plugin in named)
+        remedy = f"say which: {where}:{named[0].__name__}"
+        raise InputError(f"holds {len(named)} plugins: {names}", source=where, remedy=remedy)
+    if own:
+        return _require_name(own[0], where)
+    remedy = "a plugin is a class that inherits NodeFilterPlugin, NodeScorePlugin or another point"
+    raise InputError("holds no plugin", source=where, remedy=remedy)
+
+
+def _named_class(
+    module: ModuleType, where: str, name: str, own: Iterable[type[Plugin]]
+) -> type[Plugin]:
+    found = getattr(module, name, None)
+    if isinstance(found, type) and issubclass(found, Plugin):
+        return found
+    names = [plugin.__name__ for plugin in own]
+    remedy = did_you_mean(closest(name, names)) or (names and f"there is {', '.join(names)}") or ""
+    if found is None:
+        raise InputError(f"has no class {name}", source=where, remedy=remedy)
+    problem = f"{name} is not a plugin: it inherits none of the extension points"
+    raise InputError(problem, source=where, remedy=remedy)
+
+
+def _require_name(plugin: type[Plugin], where: str) -> type[Plugin]:
+    name = getattr(plugin, "name", "")
+    if not isinstance(name, str) or not name:
+        remedy = f'write `name = "{plugin.__name__}"` in it'
+        raise InputError(f"{plugin.__name__} has no name", source=where, remedy=remedy)
+    return plugin
+
+
+def _register(registry: Registry, plugin: type[Plugin], spec: str) -> Registry:
+    try:
+        return registry.with_plugins(plugin)
+    except RegistryError as problem:
+        raise InputError(str(problem), source=spec) from None
+
+
+# --- configurations ---------------------------------------------------------------------------
+
+
+def _is_named(configuration: Configuration, plugin: str) -> bool:
+    return any(
+        ref.name == plugin
+        for profile in configuration.profiles
+        for _, entry in profile.plugins.items()
+        for ref in (*entry.enabled, *entry.disabled)
+    )
+
+
+def _enable_everywhere(configuration: Configuration, plugin: str) -> Configuration:
+    def add(profile: ProfileConfiguration) -> ProfileConfiguration:
+        everywhere = profile.plugins.multi_point
+        enabled = (*everywhere.enabled, PluginRef(plugin, 1))
+        plugins = replace(profile.plugins, multi_point=PluginSet(enabled, everywhere.disabled))
+        return replace(profile, plugins=plugins)
+
+    return replace(configuration, profiles=tuple(map(add, configuration.profiles)))
+
+
+def _find_offered(name: str) -> type[Plugin] | None:
+    """The plugin that an installed package offers under a name, if one does."""
+    offers: dict[str, EntryPoint] = {e.value: e for e in entry_points(group=GROUP, name=name)}
+    if not offers:
+        return None
+    if len(offers) > 1:
+        values = ", ".join(sorted(offers))
+        raise InputError(f"several packages offer a plugin named {name}: {values}")
+    (offer,) = offers.values()
+    shown = f"plugin {name} ({offer.value})"
+    try:
+        found = offer.load()
+    except (Exception, SystemExit) as problem:
+        raise load_error(problem, shown) from problem
+    if not (isinstance(found, type) and issubclass(found, Plugin)):
+        raise InputError("is not a plugin class", source=shown)
+    if getattr(found, "name", "") != name:
+        its = getattr(found, "name", "")
+        raise InputError(f"the class calls itself {its!r}, its entry point {name!r}", source=shown)
+    return found

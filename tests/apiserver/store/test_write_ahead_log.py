@@ -1,0 +1,152 @@
+"""What the write-ahead log has committed is there again, and nothing else."""
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from podium.api.errors import InputError
+from podium.apiserver.store.records import Loaded, Record
+from podium.apiserver.store.store import Store
+from podium.apiserver.store.write_ahead_log import WriteAheadLog
+
+
+def body(name: str) -> bytes:
+    return b'"metadata":{"name":"%s","labels":{"a":"b"}}}' % name.encode()
+
+
+def test_an_empty_log_starts_at_revision_one(tmp_path: Path) -> None:
+    log = WriteAheadLog(tmp_path / "new")
+
+    assert log.load() == Loaded(1, {})
+    log.close()
+
+
+def test_committed_writes_are_there_after_reopening(tmp_path: Path) -> None:
+    log = WriteAheadLog(tmp_path)
+    log.commit(
+        [
+            Record("pods", "default/a", 2, body("a")),
+            Record("pods", "default/b", 3, body("b")),
+            Record("nodes", "n", 4, body("n")),
+            Record("pods", "default/a", 5, None),
+        ]
+    )
+    log.close()
+
+    loaded = WriteAheadLog(tmp_path).load()
+
+    assert loaded.revision == 5
+    assert loaded.objects == {
+        "pods": [Record("pods", "default/b", 3, body("b"))],
+        "nodes": [Record("nodes", "n", 4, body("n"))],
+    }
+
+
+def test_a_store_continues_where_its_log_ended(tmp_path: Path) -> None:
+    log = WriteAheadLog(tmp_path)
+    log.commit([Record("pods", "default/a", 7, body("a"))])
+    store = Store(log.load())
+
+    pods = store.collection("pods")
+    created = store.create(pods, "default", "b", {"metadata": {"name": "b"}})
+
+    found = pods.get("default", "a")
+    assert found is not None
+    assert dict(found.labels) == {"a": "b"}
+    assert created.revision == 8
+    assert pods.history.start == 7
+    log.close()
+
+
+def test_two_servers_cannot_share_a_log(tmp_path: Path) -> None:
+    log = WriteAheadLog(tmp_path)
+
+    with pytest.raises(InputError, match="in use by another server"):
+        WriteAheadLog(tmp_path)
+    log.close()
+
+
+def test_a_file_that_is_no_log_is_refused_with_its_name(tmp_path: Path) -> None:
+    (tmp_path / "objects.sqlite").write_text("this is not a database, not at all" * 50)
+
+    with pytest.raises(InputError, match=r"objects\.sqlite"):
+        WriteAheadLog(tmp_path)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(
+        st.lists(
+            st.tuples(st.sampled_from(["a", "b", "c"]), st.booleans()), min_size=1, max_size=6
+        ),
+        max_size=5,
+    )
+)
+def test_batches_add_up(batches: list[list[tuple[str, bool]]]) -> None:
+    expected: dict[str, Record] = {}
+    revision = 1
+    with tempfile.TemporaryDirectory() as directory:
+        log = WriteAheadLog(Path(directory))
+        for batch in batches:
+            records = []
+            for name, exists in batch:
+                revision += 1
+                record = Record("things", name, revision, body(name) if exists else None)
+                records.append(record)
+                expected[name] = record
+            log.commit(records)
+        loaded = log.load()
+        log.close()
+    assert loaded.revision == revision
+    kept = {name: record for name, record in expected.items() if record.body is not None}
+    assert {each.key: each for each in loaded.objects.get("things", [])} == kept
+
+
+def modes(directory: Path) -> dict[str, int]:
+    return {path.name: stat.S_IMODE(path.stat().st_mode) for path in directory.iterdir()}
+
+
+def test_objects_can_be_read_by_their_owner_alone(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    before = os.umask(0)
+    try:
+        log = WriteAheadLog(tmp_path)
+        log.commit([Record("secrets", "default/a", 2, body("a"))])
+        assert modes(tmp_path) == {"objects.sqlite": 0o600, "objects.sqlite-wal": 0o600}
+        log.close()
+    finally:
+        os.umask(before)
+
+
+def test_files_that_were_there_with_a_wider_mode_are_narrowed(tmp_path: Path) -> None:
+    WriteAheadLog(tmp_path).close()
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        path = tmp_path / f"objects.sqlite{suffix}"
+        path.touch()
+        path.chmod(0o664)
+    log = WriteAheadLog(tmp_path)
+    assert set(modes(tmp_path).values()) == {0o600}
+    log.close()
+
+
+def test_a_directory_that_others_can_write_is_refused(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    with pytest.raises(InputError, match=r"shared: others can write it .*; chmod go-w"):
+        WriteAheadLog(shared)
+    assert list(shared.iterdir()) == []
+
+
+def test_the_store_is_not_looked_for_behind_a_symbolic_link(tmp_path: Path) -> None:
+    elsewhere, data = tmp_path / "elsewhere", tmp_path / "data"
+    data.mkdir()
+    (data / "objects.sqlite").symlink_to(elsewhere)
+    with pytest.raises(InputError, match=r"objects\.sqlite: is a symbolic link"):
+        WriteAheadLog(data)
+    assert not elsewhere.exists()

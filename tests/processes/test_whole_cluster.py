@@ -1,0 +1,179 @@
+"""A whole cluster in one process: what it is made of, how it starts and how it ends."""
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from command_line import pod
+from plugin_files import SAYS_NO, Source
+
+from podium.api.documents import read_documents
+from podium.api.errors import InputError
+from podium.apiserver.serving.server import ApiServer, ServerOptions
+from podium.client.resources import NODES, PODS
+from podium.config.feature_gates import DEFAULT_GATES
+from podium.config.load import load_configuration
+from podium.engine import Engine
+from podium.engine.observer import Observer
+from podium.plugins import in_tree_registry
+from podium.processes.whole_cluster import ClusterPlan, RunningCluster, run_cluster, whole_cluster
+from podium.simulated_cluster import SimulatedClusterOptions
+from podium.simulated_cluster.controller_registry import ALL
+from podium.simulated_cluster.nodes.templates import default_template, nodes_from
+from podium.user_code.plugins import equip
+
+pytestmark = pytest.mark.usefixtures("own_modules")
+
+TIME_S = 30
+
+
+def plan(count: int = 2, *, plugins: tuple[str, ...] = (), **more: Any) -> ClusterPlan:
+    nodes = tuple(nodes_from([default_template()], count))
+    configuration = load_configuration(None)
+    equipped = equip(configuration, in_tree_registry(), plugins)
+    population = SimulatedClusterOptions(nodes=nodes, controllers=ALL)
+    return ClusterPlan(population, equipped, DEFAULT_GATES, **{"speed": 20.0, **more})
+
+
+def server(data: Path | None = None) -> ApiServer:
+    return ApiServer(ServerOptions(data=data, taint_new_nodes=True))
+
+
+def in_cluster(
+    planned: ClusterPlan,
+    scenario: Callable[[RunningCluster], Awaitable[None]],
+    data: Path | None = None,
+) -> None:
+    async def main() -> None:
+        async with asyncio.timeout(TIME_S), whole_cluster(server(data), planned) as cluster:
+            await scenario(cluster)
+
+    asyncio.run(main())
+
+
+async def objects(cluster: RunningCluster, resource: Any) -> dict[str, Any]:
+    listed = (await cluster.client.list(resource)).items
+    return {each["metadata"]["name"]: each for each in map(msgspec.json.decode, listed)}
+
+
+async def until(cluster: RunningCluster, holds: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """The pods, once they are as wanted."""
+    while not holds(found := await objects(cluster, PODS)):
+        await asyncio.sleep(0)
+    return found
+
+
+def is_bound(name: str) -> Callable[[dict[str, Any]], bool]:
+    return lambda pods: bool(pods[name]["spec"].get("nodeName"))
+
+
+def why(found: Any) -> str:
+    conditions = found["status"].get("conditions", ())
+    return next((c.get("message", "") for c in conditions if c["type"] == "PodScheduled"), "")
+
+
+def test_a_cluster_has_its_nodes_and_places_pods_on_them() -> None:
+    async def scenario(cluster: RunningCluster) -> None:
+        assert {each.metadata.name for each in cluster.nodes} == {"node-0", "node-1"}
+        assert set(await objects(cluster, NODES)) == {"node-0", "node-1"}
+        await cluster.client.create(PODS, pod("a"), "default")
+        await until(cluster, is_bound("a"))
+        assert not any(part.done() for part in cluster.parts)
+
+    in_cluster(plan(), scenario)
+
+
+def test_leaving_a_cluster_leaves_nothing_running() -> None:
+    async def main() -> None:
+        async with asyncio.timeout(TIME_S):
+            async with whole_cluster(server(), plan()) as cluster:
+                await cluster.client.create(PODS, pod("a"), "default")
+            assert all(part.done() for part in cluster.parts)
+            assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(main())
+
+
+def test_a_kept_cluster_has_more_nodes_than_it_is_asked_for_now(tmp_path: Path) -> None:
+    async def first(cluster: RunningCluster) -> None:
+        assert len(cluster.nodes) == 3
+
+    async def second(cluster: RunningCluster) -> None:
+        assert len(cluster.nodes) == 3
+        await cluster.client.create(PODS, pod("a"), "default")
+        await until(cluster, is_bound("a"))
+
+    in_cluster(plan(3), first, tmp_path)
+    in_cluster(plan(1), second, tmp_path)
+
+
+def test_a_plugin_of_the_users_own_decides(source: Source) -> None:
+    async def scenario(cluster: RunningCluster) -> None:
+        for name in ("bad", "good"):
+            await cluster.client.create(PODS, pod(name), "default")
+        await until(cluster, is_bound("good"))
+        pods = await until(cluster, lambda pods: "2 said no" in why(pods["bad"]))
+        assert not pods["bad"]["spec"].get("nodeName")
+
+    in_cluster(plan(plugins=(source(SAYS_NO),)), scenario)
+
+
+def test_a_part_that_breaks_ends_the_cluster_with_what_broke_it() -> None:
+    class Broken(Exception):
+        pass
+
+    async def break_down() -> None:
+        raise Broken
+
+    def started(cluster: RunningCluster) -> None:
+        broken = asyncio.ensure_future(break_down())
+        object.__setattr__(cluster, "parts", (*cluster.parts, broken))
+
+    with pytest.raises(Broken):
+        asyncio.run(run_cluster(server(), plan(1), started))
+
+
+# --- signals -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_a_cluster(number: signal.Signals) -> None:
+    seen: list[RunningCluster] = []
+
+    def started(cluster: RunningCluster) -> None:
+        seen.append(cluster)
+        signal.raise_signal(number)
+
+    asyncio.run(run_cluster(server(), plan(), started))
+    (cluster,) = seen
+    assert all(part.done() for part in cluster.parts)
+
+
+def test_a_signal_ends_a_cluster_that_is_still_starting() -> None:
+    started: list[RunningCluster] = []
+
+    def observers(_: Engine) -> tuple[Observer, ...]:
+        signal.raise_signal(signal.SIGTERM)
+        return ()
+
+    asyncio.run(run_cluster(server(), plan(20, observers=observers), started.append))
+    assert started == []
+
+
+# --- objects to begin with -----------------------------------------------------------------------
+
+
+def test_objects_are_applied_once_the_cluster_is_up() -> None:
+    text = "apiVersion: v1\nkind: Node\nmetadata: {name: extra}\n---\nkind: Pod\n"
+    documents = read_documents(text, "objects.yaml")
+    order: list[str] = []
+
+    with pytest.raises(InputError, match=r"objects\.yaml: document 2 \(line 5\): apiVersion"):
+        asyncio.run(
+            run_cluster(server(), plan(documents=documents), lambda _: order.append("started"))
+        )
+    assert order == ["started"]

@@ -1,0 +1,95 @@
+"""Plugins that installed packages offer by entry point."""
+
+import sys
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Write, writer
+from plugin_files import SAYS_NO, Source
+
+from podium.api.errors import InputError
+from podium.config.load import load_configuration
+from podium.config.types import API_VERSION, KIND
+from podium.plugins import in_tree_registry
+from podium.user_code import plugins as user_plugins
+from podium.user_code.plugins import equip
+
+pytestmark = pytest.mark.usefixtures("own_modules")
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    return writer(tmp_path)
+
+
+class Offers:
+    """Stands in for installed packages."""
+
+    def __init__(self, **values: str) -> None:
+        self._offers = [EntryPoint(name, value, "podium.plugins") for name, value in values.items()]
+
+    def add(self, name: str, value: str) -> None:
+        self._offers.append(EntryPoint(name, value, "podium.plugins"))
+
+    def __call__(self, *, group: str, name: str) -> list[EntryPoint]:
+        return [o for o in self._offers if (o.group, o.name) == (group, name)]
+
+
+@pytest.fixture
+def offers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: Source) -> Offers:
+    source(SAYS_NO, "installed_rules.py")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    found = Offers(SaysNo="installed_rules:SaysNo")
+    monkeypatch.setattr(user_plugins, "entry_points", found)
+    return found
+
+
+def naming(plugin: str) -> Any:
+    plugins = {"filter": {"enabled": [{"name": plugin}]}}
+    raw = {"apiVersion": API_VERSION, "kind": KIND, "profiles": [{"plugins": plugins}]}
+    return equip(load_configuration(raw), in_tree_registry(), [])
+
+
+def test_a_plugin_of_an_installed_package_is_found_by_its_name(offers: Offers) -> None:
+    assert "SaysNo" in naming("SaysNo").registry
+    assert naming("SaysNo").notes == ()
+
+
+def test_a_package_that_is_really_installed_is_found(
+    tmp_path: Path, source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source(SAYS_NO, "real_rules.py")
+    source("Metadata-Version: 2.1\nName: rules\nVersion: 1.0\n", "rules-1.0.dist-info/METADATA")
+    source("[podium.plugins]\nSaysNo = real_rules:SaysNo\n", "rules-1.0.dist-info/entry_points.txt")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert "SaysNo" in naming("SaysNo").registry
+
+
+def test_a_package_is_not_loaded_unless_its_plugin_is_named(offers: Offers) -> None:
+    offers.add("NodeName", "does_not_exist:X")
+    assert "SaysNo" not in naming("NodeName").registry
+    assert "installed_rules" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("Gone", "does_not_exist:X", "plugin Gone (does_not_exist:X): cannot be loaded: "),
+        ("Odd", "podium.api.pod:Pod", "plugin Odd (podium.api.pod:Pod): is not a plugin class"),
+        (
+            "Other",
+            "installed_rules:SaysNo",
+            "the class calls itself 'SaysNo', its entry point 'Other'",
+        ),
+        ("SaysNo", "elsewhere:SaysNo", "several packages offer a plugin named SaysNo: elsewhere"),
+    ],
+)
+def test_an_offer_that_cannot_be_taken_says_why(
+    offers: Offers, name: str, value: str, told: str
+) -> None:
+    offers.add(name, value)
+    with pytest.raises(InputError) as caught:
+        naming(name)
+    assert told in str(caught.value)
