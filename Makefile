@@ -59,11 +59,12 @@ soak: $(READY) ## let a cluster live for more than 100,000 checked transitions
 	PODIUM_LONG=1 $(BIN)/pytest -s tests/engine/test_stateful.py tests/engine/test_stateful_storage.py $(ARGS)
 
 .PHONY: check
-check: $(READY) ## formatting, lint, types and layers; changes nothing
+check: $(READY) ## formatting, lint, types, layers and dead code; changes nothing
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/vulture
 
 .PHONY: format
 format: $(READY) ## format the code and apply the safe lint fixes
