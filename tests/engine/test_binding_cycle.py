@@ -8,8 +8,9 @@ from fake_plugins import binder, make_engine, pre_bind
 
 from podium.cluster.pod_info import PodInfo
 from podium.engine.binding_cycle import NO_BINDER, Binding
+from podium.framework.api_handle import ApiHandle
 from podium.framework.cycle import Cycle
-from podium.framework.points import ApiHandle, Plugin, PostBindPlugin, PreFlight
+from podium.framework.points import Plugin, PostBindPlugin, PreFlight
 from podium.framework.status import SKIP, Code, Status, error, unresolvable, unschedulable
 
 ALONE, TOGETHER = PreFlight(), PreFlight(parallel=True)

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 from fake_plugins import Arrival, Binder, configuration_of
 from small_driver import SmallDriver
 
+from podium.cluster.growth import Ints, Rows, indices
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 from podium.config.feature_gates import FeatureGates
@@ -82,6 +84,9 @@ def test_a_plugin_that_declares_an_empty_list_is_told_nothing() -> None:
 def test_a_plugin_that_cannot_reject_is_told_nothing() -> None:
     class Scorer(ScorePlugin):
         name = "Scorer"
+
+        def score(self, cycle: Cycle, rows: Rows) -> Ints:
+            return np.zeros(len(indices(rows)), dtype=np.int64)
 
     assert heard(interests(Scorer)) == set()
 

@@ -9,8 +9,9 @@ from fake_plugins import make_engine
 
 from podium.cluster.pod_info import PodInfo
 from podium.engine.binding_cycle import Binding
+from podium.framework.api_handle import ApiHandle
 from podium.framework.cycle import Cycle
-from podium.framework.points import ApiHandle, Plugin, PreBindPlugin, PreFlight
+from podium.framework.points import Plugin, PreBindPlugin, PreFlight
 from podium.framework.status import Status, unschedulable
 
 Work = Coroutine[Any, Any, Status | None]

@@ -13,9 +13,9 @@ from podium.api.pod import Pod
 from podium.cluster.growth import Ints, Rows
 from podium.config.load import load_configuration
 from podium.engine.scheduling_cycle import SchedulingCycle
+from podium.framework.api_handle import ApiHandle
 from podium.framework.cycle import Cycle
 from podium.framework.points import (
-    ApiHandle,
     BindPlugin,
     FilterPlugin,
     Plugin,

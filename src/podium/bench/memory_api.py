@@ -13,26 +13,12 @@ from podium.api.devices import ResourceClaim
 from podium.api.pod import PodExtendedResourceClaimStatus
 from podium.api.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.pod_info import PodInfo
-from podium.engine import Engine
+from podium.engine.memory_api import EngineApi
 
 T = TypeVar("T")
 
 
-class MemoryApi:
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
-    async def bind(self, pod: PodInfo, node_name: str) -> None:
-        current = self._engine.state.pods.get(pod.key, pod.pod)
-        spec = replace(current.spec, node_name=node_name)
-        self._engine.intake.pod_put(replace(current, spec=spec))
-
-    async def tell(self, pod: PodInfo, reason: str, action: str, note: str) -> None:
-        """Events have no reader here."""
-
-    async def pause(self, seconds: float) -> None:
-        """Whatever is waited for has happened already."""
-
+class MemoryApi(EngineApi):
     # volumes
 
     async def update_volume(self, volume: PersistentVolume) -> PersistentVolume:
@@ -55,15 +41,17 @@ class MemoryApi:
         self, claim: ResourceClaim, *, generate_name: str
     ) -> ResourceClaim:
         name = generate_name + claim.metadata.uid
-        return self._put(replace(claim, metadata=replace(claim.metadata, name=name, uid=name)))
+        return self._put_claim(
+            replace(claim, metadata=replace(claim.metadata, name=name, uid=name))
+        )
 
     async def update_resource_claim(self, claim: ResourceClaim) -> ResourceClaim:
-        return self._put(claim)
+        return self._put_claim(claim)
 
     async def update_resource_claim_status(self, claim: ResourceClaim) -> ResourceClaim:
-        return self._put(claim)
+        return self._put_claim(claim)
 
-    def _put(self, claim: ResourceClaim) -> ResourceClaim:
+    def _put_claim(self, claim: ResourceClaim) -> ResourceClaim:
         self._engine.intake.object_put(claim)
         return claim
 

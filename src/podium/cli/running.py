@@ -86,6 +86,7 @@ class Scheduler:
             wall=self._wall,
             randomness=self._randomness,
             gates=self._gates,
+            client_settings=prepared.client,
         )
         metrics = SchedulerMetrics(engine, rules_of(self._options.metrics, Machine()))
         self._requests = RequestMetrics(metrics.exposition)

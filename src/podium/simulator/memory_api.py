@@ -25,6 +25,7 @@ from podium.api.storage import (
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
 from podium.engine import Engine
+from podium.engine.memory_api import EngineApi
 from podium.framework.asking import Asker, NobodyToAsk, WrongAnswers
 from podium.framework.extender_calls import BindAnswer, BindCall, CallFailed
 from podium.plugins.dynamic_resources.claim_writing import (
@@ -45,7 +46,7 @@ class OutsideWorldError(RuntimeError):
     """A plugin waits for something that only a live cluster has."""
 
 
-class MemoryApi:
+class MemoryApi(EngineApi):
     """Carries out writes on the engine's own cluster.
 
     Pods start one virtual second after the other, all of them later than those that run already:
@@ -55,7 +56,7 @@ class MemoryApi:
     def __init__(self, engine: Engine, spend: Callable[[float], None], start: datetime) -> None:
         """`spend` lets time pass; `start` is when the first pod may start. Who can ask extenders
         is set as `ask`."""
-        self._engine = engine
+        super().__init__(engine)
         self._spend = spend
         self._last_start = start
         self.ask: Asker | None = None
@@ -83,9 +84,6 @@ class MemoryApi:
         status = replace(pod.status, phase="Running", start_time=start, nominated_node_name="")
         spec = replace(pod.spec, node_name=node_name)
         self._engine.intake.pod_put(replace(pod, spec=spec, status=status))
-
-    async def tell(self, pod: PodInfo, reason: str, action: str, note: str) -> None:
-        """Events have no reader offline."""
 
     async def pause(self, seconds: float) -> None:
         self._spend(seconds)

@@ -22,8 +22,8 @@ from podium.api.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import VolumeBindingArgs
+from podium.framework.api_handle import ApiHandle
 from podium.framework.cycle import Cycle
-from podium.framework.points import ApiHandle
 from podium.framework.status import error
 from podium.plugins.volume_binding import VolumeBinding
 from podium.plugins.volume_binding.volume_writing import BindingFailure
