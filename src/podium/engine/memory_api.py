@@ -34,25 +34,11 @@ K = TypeVar("K", bound=KubeObject)
 STATUS = "status"
 
 
-class EngineApi:
-    """An `ApiHandle` over an engine."""
+class MemoryObjects:
+    """Objects of any kind by the rules of an API server; where they are is the subclass's."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self) -> None:
         self._names_made = 0
-
-    async def bind(self, pod: PodInfo, node_name: str) -> None:
-        current = self._engine.state.pods.get(pod.key, pod.pod)
-        spec = replace(current.spec, node_name=node_name)
-        self._engine.intake.pod_put(replace(current, spec=spec))
-
-    async def tell(self, pod: PodInfo, reason: str, action: str, note: str) -> None:
-        """Events have no reader here."""
-
-    async def pause(self, seconds: float) -> None:
-        """Whatever is waited for has happened already."""
-
-    # objects of any kind
 
     async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
         return self._stored(kind, name, namespace)
@@ -112,17 +98,10 @@ class EngineApi:
         return self._put(written, stored.metadata.resource_version)
 
     def _put(self, obj: K, before: str) -> K:
-        """Store an object, and tell the engine; `before` is the version it had."""
+        """Store an object; `before` is the version it had."""
         version = str(int(before) + 1) if before.isdecimal() else "1"
         obj = _with(obj, metadata=replace(obj.metadata, resource_version=version))
-        intake = self._engine.intake
-        match obj:
-            case Node():
-                intake.node_put(obj)
-            case Pod():
-                intake.pod_put(obj)
-            case _:
-                intake.object_put(obj)
+        self._store(obj)
         return obj
 
     def _stored(self, kind: type[K], name: str, namespace: str) -> K:
@@ -130,6 +109,37 @@ class EngineApi:
         if found is None:
             raise ObjectNotFound(f'{_plural(kind)} "{name}" not found')
         return found
+
+    def _find(self, kind: type[K], name: str, namespace: str) -> K | None:
+        raise NotImplementedError
+
+    def _store(self, obj: KubeObject) -> None:
+        raise NotImplementedError
+
+    def _make_name(self, start: str) -> str:
+        if not start:
+            raise ApiCallFailed("metadata.name: name or generateName is required")
+        self._names_made += 1
+        return f"{start}{self._names_made:05d}"
+
+
+class EngineApi(MemoryObjects):
+    """An `ApiHandle` over an engine."""
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__()
+        self._engine = engine
+
+    async def bind(self, pod: PodInfo, node_name: str) -> None:
+        current = self._engine.state.pods.get(pod.key, pod.pod)
+        spec = replace(current.spec, node_name=node_name)
+        self._engine.intake.pod_put(replace(current, spec=spec))
+
+    async def tell(self, pod: PodInfo, reason: str, action: str, note: str) -> None:
+        """Events have no reader here."""
+
+    async def pause(self, seconds: float) -> None:
+        """Whatever is waited for has happened already."""
 
     def _find(self, kind: type[K], name: str, namespace: str) -> K | None:
         if kind in CLUSTER_SCOPED:
@@ -145,11 +155,15 @@ class EngineApi:
             found = self._engine.cluster.catalog.get(kind, name, namespace)
         return found if isinstance(found, kind) else None
 
-    def _make_name(self, start: str) -> str:
-        if not start:
-            raise ApiCallFailed("metadata.name: name or generateName is required")
-        self._names_made += 1
-        return f"{start}{self._names_made:05d}"
+    def _store(self, obj: KubeObject) -> None:
+        intake = self._engine.intake
+        match obj:
+            case Node():
+                intake.node_put(obj)
+            case Pod():
+                intake.pod_put(obj)
+            case _:
+                intake.object_put(obj)
 
 
 def _with(obj: K, **fields: Any) -> K:
