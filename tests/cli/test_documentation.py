@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import make_node, make_pod
 
 from podium.cli import main
 from podium.cli.app import build_app
 from podium.cluster.state import Cluster
+from podium.testing import make_node, make_pod
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("simulating.md", "plugins.md", "configuration.md")

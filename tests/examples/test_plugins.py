@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from builders import make_cluster, make_handle, make_node, make_pod
 from command_line import EXAMPLE, EXAMPLES, podium
 
 from podium.cli.user_plugins import load_plugin
 from podium.config.plugin_args import RawArgs
 from podium.framework.plugin_arguments import arguments_of
 from podium.plugin import Cycle, Plugin
+from podium.testing import make_cluster, make_handle, make_node, make_pod
 
 DIRECTORY = EXAMPLES / "plugins"
 ARCHITECTURE, PRICE, DENSITY = (

@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from virtual_clock import VirtualClock
 
 from podium.client import Unreachable
 from podium.client.transport import Reply, Request, Stream
 from podium.live.exposition import Exposition
 from podium.live.metered_transport import MeteredTransport, RequestMetrics
+from podium.testing import FakeClock
 
 URL = "https://10.0.0.1:6443"
 GET = Request("GET", "/api/v1/pods")
@@ -19,7 +19,7 @@ GET = Request("GET", "/api/v1/pods")
 class Slow:
     """A server that takes its time."""
 
-    def __init__(self, clock: VirtualClock, status: int = 200) -> None:
+    def __init__(self, clock: FakeClock, status: int = 200) -> None:
         self._clock = clock
         self._status = status
         self.closed = False
@@ -52,7 +52,7 @@ async def _nothing() -> AsyncIterator[bytes]:
 
 
 def metered(status: int = 200) -> tuple[MeteredTransport, Slow, Exposition]:
-    clock = VirtualClock()
+    clock = FakeClock()
     shown, server = Exposition(process=False), Slow(clock, status)
     return MeteredTransport(server, RequestMetrics(shown), URL, clock), server, shown
 

@@ -4,13 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import make_node, make_pod
 from fake_plugins import filter_by, permit, pre_filter
 from group_driver import GANGS, make_group, member, node
 from live_clusters import in_live_cluster, is_bound
 from live_clusters import pod as live_pod
 from simulated_clusters import Cluster
-from small_driver import OURS, pending
 from watched_metrics import Watched
 
 from podium.client.resources import PODS
@@ -22,6 +20,9 @@ from podium.framework.status import Code, Status, error, unresolvable
 from podium.live import metric_definitions as known
 from podium.live.assembly import Assembly
 from podium.live.metrics import SchedulerMetrics
+from podium.testing import make_node, make_pod
+from podium.testing import make_pod as pending
+from podium.testing.fake_cluster import DEFAULT_SCHEDULER as OURS
 
 
 def full(name: str = "small") -> Any:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from builders import make_node, make_pod
 from group_driver import GANGS, PREEMPTING, make_group
 
 from podium.api.meta import KubeStruct
@@ -14,6 +13,7 @@ from podium.config.feature_gates import FeatureGates
 from podium.config.load import load_configuration
 from podium.plugins import in_tree_registry
 from podium.simulator import Outcome, PodStory, Report, Scenario, Simulation
+from podium.testing import make_node, make_pod
 
 
 def member(name: str, group: str = "g", **more: Any) -> Pod:

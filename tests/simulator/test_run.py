@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from builders import make_node, make_pod
 
 from podium.api.meta import KubeStruct
 from podium.api.node import Node
@@ -26,6 +25,7 @@ from podium.framework.status import Status
 from podium.framework.verdict import Verdict
 from podium.plugins import in_tree_registry
 from podium.simulator import Outcome, Report, Scenario, Simulation, find_pods
+from podium.testing import make_node, make_pod
 
 ONE_CPU = {"cpu": "1", "memory": "1Gi", "pods": 10}
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 import pytest
-from builders import make_node, make_pod
 from fake_plugins import filter_by
 
 from podium.api.node import Node
@@ -15,6 +14,7 @@ from podium.framework.points import Plugin
 from podium.plugins import in_tree_registry
 from podium.simulator import Outcome, Report, Scenario, Simulation, run
 from podium.simulator.timeline import Kind, Timeline
+from podium.testing import make_node, make_pod
 
 
 def simulate(

@@ -267,9 +267,12 @@ class FakeClusterApi(EngineApi):
     def __init__(self, cluster: FakeCluster) -> None:
         super().__init__(cluster.engine)
         self._cluster = cluster
+        self.bound: dict[str, str] = {}
+        """`namespace/name` of pods -> the node that bind plugins bound them to."""
 
     async def bind(self, pod: PodInfo, node_name: str) -> None:
         """What the API server then says of the pod is told by `confirm`."""
+        self.bound[pod.key] = node_name
 
     async def tell(self, pod: PodInfo, reason: str, action: str, note: str) -> None:
         self._cluster.events.append(Event(pod, "Normal", reason, action, note))
