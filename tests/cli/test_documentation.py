@@ -124,7 +124,7 @@ def test_the_documented_code_runs_and_its_tests_pass() -> None:
     for text in code():
         exec(compile(text, "docs/plugins.md", "exec"), names)
     tests = [name for name in names if name.startswith("test_")]
-    assert len(tests) == 2
+    assert len(tests) == 4
     for name in tests:
         names[name]()
 

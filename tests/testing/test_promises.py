@@ -120,7 +120,7 @@ class HandsOutAColumn(Scorer):
 
 class Fractions(Scorer):
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
-        return np.full(len(indices(rows)), 0.5)  # type: ignore[return-value]
+        return np.full(len(indices(rows)), 0.5)
 
 
 class OneTooMany(Scorer):
@@ -340,7 +340,7 @@ def test_a_source_that_is_said_to_be_an_object_is_found() -> None:
         ([Registration(Resource.NODE, Action(0))], event_promises.EVENTS),
         ([Registration(Resource.NODE, Action.ADD, "hint")], event_promises.EVENTS),  # type: ignore[arg-type]
         ([Registration(Resource.NODE, Action.ADD, lambda *_: 1 // 0 > 0)], event_promises.HINTS),
-        ([Registration(Resource.NODE, Action.ALL, lambda *_: "yes")], event_promises.HINTS),  # type: ignore[arg-type,return-value]
+        ([Registration(Resource.NODE, Action.ALL, lambda *_: "yes")], event_promises.HINTS),  # type: ignore[arg-type]
     ],
 )
 def test_events_that_mean_nothing_are_found(events: Any, promise: str) -> None:
