@@ -5,16 +5,30 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import pairwise
 from random import Random
+from typing import ClassVar
 
 import pytest
+from scheduler_at_work import scheduling
 from virtual_loop import run_virtually
 
 from podium.client import LoopClock
+from podium.client.resources import NODES, PODS
 from podium.config.load import load_configuration
 from podium.engine import Engine
+from podium.live.object_access import ObjectAccess
 from podium.live.source_refreshing import SourceRefreshing
-from podium.plugin import NodeScorePlugin, NodeView, Pod, Source
+from podium.plugin import (
+    ApiHandle,
+    Cycle,
+    NodeFilterPlugin,
+    NodeScorePlugin,
+    NodeView,
+    Pod,
+    PostBindPlugin,
+    Source,
+)
 from podium.plugins import in_tree_registry
+from podium.testing import SimulatedClusterOptions, embedded_cluster
 
 CONFIGURATION = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",
@@ -28,6 +42,7 @@ CONFIGURATION = {
 }
 
 Fetch = Callable[[], Awaitable[Mapping[str, float]]]
+POD = {"metadata": {"name": "web"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
 
 
 class Scripted(Source):
@@ -213,3 +228,56 @@ def test_a_fetch_that_does_not_stop_is_left_behind() -> None:
         await asyncio.sleep(0)
 
     run_virtually(main())
+
+
+# a scheduler at work
+
+
+class Hot(NodeFilterPlugin, PostBindPlugin):
+    """Keeps pods off nodes that are too hot, and marks those that it lets through."""
+
+    name = "Reads"
+    answers: ClassVar[list[float]] = []
+
+    def sources(self) -> Sequence[Source]:
+        return [Scripted("heat", self._measured)]
+
+    async def _measured(self) -> Mapping[str, float]:
+        await asyncio.sleep(1)
+        return {"n": self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]}
+
+    def filter_node(self, pod: Pod, node: NodeView) -> str | None:
+        (heat,) = self.handle.sources.column("heat").values(slice(0, 1))
+        return None if heat <= 30 else "node(s) were too hot"
+
+    async def post_bind(self, cycle: Cycle, node_name: str, api: ApiHandle) -> None:
+        patch = {"metadata": {"annotations": {"marked": node_name}}}
+        await api.patch(Pod, cycle.pod.pod.metadata.name, patch, "default")
+
+
+def test_pods_wait_for_what_a_source_says_and_plugins_write_to_the_server() -> None:
+    """The first decision has the first answer already; another one wakes the pod."""
+    Hot.answers = [90.0, 90.0, 20.0]
+
+    async def main() -> tuple[float, Pod]:
+        loop = asyncio.get_running_loop()
+        options = SimulatedClusterOptions()
+        async with embedded_cluster(options, wall=loop.time, seed=1) as cluster:
+            client = cluster.client
+            node = {"metadata": {"name": "n"}, "status": {"allocatable": {"cpu": 4, "pods": 9}}}
+            await client.create(NODES, node)
+            await client.create(PODS, POD, "default")
+            configuration = load_configuration(CONFIGURATION)
+            async with scheduling(client, configuration, plugins=[Hot]) as assembly:
+                column = assembly.engine.sources.column("heat")
+                assert (loop.time(), column.value) == (pytest.approx(1, abs=0.5), {"n": 90.0})
+                access = ObjectAccess(client)
+                while True:
+                    pod = await access.get(Pod, "web", "default")
+                    if pod.metadata.annotations:
+                        return loop.time(), pod
+                    await asyncio.sleep(0.5)
+
+    at, pod = run_virtually(main())
+    assert (pod.spec.node_name, pod.metadata.annotations) == ("n", {"marked": "n"})
+    assert 18 < at < 40
