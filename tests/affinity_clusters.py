@@ -4,13 +4,13 @@ from typing import Any
 
 import msgspec
 from affinity_reference import Namespaces
-from builders import make_cluster, make_node, make_pod
 from hypothesis import strategies as st
 
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.api.workloads import Namespace
 from podium.cluster.state import Cluster
+from podium.testing import make_cluster, make_node, make_pod
 
 KEYS = ("zone", "host", "rack")
 NAMESPACES: Namespaces = {"default": {"team": "x"}, "other": {"team": "y"}, "plain": {}}

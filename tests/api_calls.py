@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from virtual_clock import VirtualClock
-
 from podium.apiserver.access.tokens import Tokens
 from podium.apiserver.http.messages import Request, Response, headers_of, parameters_of
 from podium.apiserver.http.refusals import refusal
@@ -20,6 +18,7 @@ from podium.apiserver.requests.watching import Watch
 from podium.apiserver.serving.assembly import build_service
 from podium.apiserver.status_errors import StatusError
 from podium.apiserver.store.store import Store
+from podium.testing import FakeClock
 
 TOKEN = "a-token-for-tests"
 START = 1_767_225_600.0
@@ -58,7 +57,7 @@ class Api:
     """A server with nothing in it but what every cluster has."""
 
     def __init__(self, store: Store | None = None) -> None:
-        self.clock = VirtualClock(START)
+        self.clock = FakeClock(START)
         self.store = store or Store()
         self.service = build_service(
             self.store, Tokens(TOKEN), clock=self.clock, randomness=Random(7)

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from builders import make_handle, make_node, make_pod
 
 from podium.api.devices import DeviceClass, ResourceClaim, ResourceSlice
 from podium.api.go_duration import Duration
@@ -23,6 +22,7 @@ from podium.plugins.dynamic_resources.picks import Rules
 from podium.plugins.dynamic_resources.requests import requests_of
 from podium.plugins.dynamic_resources.results import allocations_of
 from podium.plugins.dynamic_resources.supply import Supply
+from podium.testing import make_handle, make_node, make_pod
 
 DRIVER = "gpu.example.com"
 NOW_S = 1_767_225_600.0

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from builders import make_pod
 from scripted_server import refusal, reply
 
 from podium.client import KubeClient, LoopClock, Unreachable
@@ -21,6 +20,7 @@ from podium.client.transport import Reply, Request, Stream
 from podium.cluster.pod_info import PodInfo, PodInfos
 from podium.engine.requests import Event
 from podium.live.event_recorder import EventRecorder
+from podium.testing import make_pod
 
 BEGIN_S = 1_800_000_000
 DISCOVERY = "/apis/events.k8s.io/v1"

@@ -10,8 +10,6 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from builders import make_node, make_pod
-
 from podium.api.go_duration import Duration
 from podium.api.node import Node
 from podium.api.pod import Pod
@@ -27,6 +25,7 @@ from podium.framework.extender_calls import (
     PrioritizeCall,
     Victims,
 )
+from podium.testing import make_node, make_pod
 
 NODES = ("n1", "n2", "n3")
 

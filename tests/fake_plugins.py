@@ -20,11 +20,11 @@ from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND, Configuration
 from podium.engine.choice import Choice, FirstByName
 from podium.engine.scheduler import Engine
+from podium.framework.api_handle import ApiHandle
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import Diagnosis
 from podium.framework.handle import Handle
 from podium.framework.points import (
-    ApiHandle,
     BindPlugin,
     FilterPlugin,
     PermitPlugin,

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
-from builders import make_node
-from small_driver import SmallDriver, pending
 
 from podium.api.meta import KubeStruct
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.api.pod_groups import PodGroup
 from podium.engine.requests import PatchPodGroupStatus, PreemptForGroup, Request
+from podium.testing import FakeCluster, make_node
+from podium.testing import make_pod as pending
 
 GENERIC = {"GenericWorkload": True}
 GANGS = {**GENERIC, "GangScheduling": True}
@@ -69,7 +69,7 @@ def running(name: str, on: str, *, cpu: int = 1, **fields: Any) -> Pod:
     return pending(name, node=on, requests={"cpu": cpu}, **fields)
 
 
-class GroupDriver(SmallDriver):
+class GroupDriver(FakeCluster):
     def __init__(
         self, *objects: KubeStruct, gates: Mapping[str, bool] | None = None, **more: Any
     ) -> None:

@@ -24,7 +24,6 @@ from mischief import Mischief
 from msgspec import convert
 from pod_shapes import NODE_NAMES, POD_NAMES, apps, nodes, pods
 from small_world import ApiError, SmallWorld
-from virtual_clock import VirtualClock
 
 from podium.api.pod import Pod, Toleration
 from podium.api.workloads import PodDisruptionBudget
@@ -34,6 +33,7 @@ from podium.engine.choice import Seeded
 from podium.engine.scheduler import Attempt, Engine
 from podium.framework.status import Code
 from podium.plugins import in_tree_registry
+from podium.testing import FakeClock
 
 LONG = bool(os.environ.get("PODIUM_LONG"))
 LONGEST_WAIT_S = 400.0
@@ -53,7 +53,7 @@ POD_CHANGES = {
 some_names = st.sets(st.sampled_from(POD_NAMES), min_size=1, max_size=5)
 
 
-def make_engine(clock: VirtualClock, *, validate: bool, **configured: Any) -> Engine:
+def make_engine(clock: FakeClock, *, validate: bool, **configured: Any) -> Engine:
     sets = {"multiPoint": {"enabled": [{"name": Mischief.name}]}}
     short = {"name": "VolumeBinding", "args": {"bindTimeoutSeconds": 20}}
     profile = {"schedulerName": "default-scheduler", "plugins": sets, "pluginConfig": [short]}
@@ -71,7 +71,7 @@ class LivingCluster(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.clock = VirtualClock(1000.0)
+        self.clock = FakeClock(1000.0)
         self.engine = self._new_engine()
         self.world = self._new_world()
         self.mischief = self._plugin()

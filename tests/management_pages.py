@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from virtual_clock import VirtualClock
-
 from podium.client import KubeClient, Unreachable
 from podium.client.transport import Reply, Request, Stream
 from podium.config.flags.options import options_of
@@ -26,6 +24,7 @@ from podium.live.serving.settings import NOBODY, Reviewers, ServingSettings
 from podium.live.serving.surface import Surface
 from podium.live.serving.trust import Trust
 from podium.live.serving.zpages import Standing
+from podium.testing import FakeClock
 
 STARTED_AT = 1_700_000_000.0
 OPEN = "--authorization-always-allow-paths=/*"
@@ -85,7 +84,7 @@ class Management:
     """An application under test, with the clock of its caches."""
 
     application: ManagementApplication
-    clock: VirtualClock
+    clock: FakeClock
     trust: Trust
 
     async def get(self, path: str, **headers: Any) -> "Page":
@@ -147,7 +146,7 @@ def management(
 ) -> Management:
     """Endpoints with these flags; keywords are fields of the surface."""
     set_ = settings(*flags)
-    clock = VirtualClock()
+    clock = FakeClock()
     trust = Trust(set_.authentication)
     application = ManagementApplication(
         Pages(of(**fields)),

@@ -6,10 +6,10 @@ other attempt, so that pods get through in the end, and not at all while it is c
 
 from typing import Any
 
+from podium.framework.api_handle import ApiHandle
 from podium.framework.cycle import Cycle
 from podium.framework.handle import Handle
 from podium.framework.points import (
-    ApiHandle,
     PermitPlugin,
     PermitResult,
     PreBindPlugin,

@@ -5,11 +5,11 @@ Few names, labels, zones and sizes, so that pods get into each other's way as of
 
 from typing import Any
 
-from builders import make_node, make_pod
 from hypothesis import strategies as st
 
 from podium.api.node import Node
 from podium.api.pod import Pod
+from podium.testing import make_node, make_pod
 
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 NODE_NAMES = ["n0", "n1", "n2", "n3", "n4"]

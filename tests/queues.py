@@ -7,9 +7,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from builders import make_pod
-from virtual_clock import VirtualClock
-
 from podium.api.pod import Pod
 from podium.cluster.nominator import Nominator
 from podium.cluster.pod_info import PodInfo, PodInfos
@@ -19,6 +16,7 @@ from podium.engine.queue.queueing_hints import Interest, Interests
 from podium.framework.events import Action, ClusterEvent, Registration, Resource
 from podium.framework.queued import QueuedPod
 from podium.framework.status import Status, unresolvable
+from podium.testing import FakeClock, make_pod
 
 PROFILE = "default-scheduler"
 NODE_ADDED = ClusterEvent(Resource.NODE, Action.ADD)
@@ -60,7 +58,7 @@ class QueueUnderTest(SchedulingQueue):
         pop_from_backoff: bool = True,
         now: float = 0.0,
     ) -> None:
-        self.clock = VirtualClock(now)
+        self.clock = FakeClock(now)
         self.doorman = Doorman()
         self.nominator = Nominator()
         super().__init__(

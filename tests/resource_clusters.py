@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from builders import make_cluster, make_node, make_pod
 from hypothesis import strategies as st
 
 from podium.api.requests import allocatable_vector
 from podium.cluster.state import Cluster
+from podium.testing import make_cluster, make_node, make_pod
 
 GPU = "example.com/gpu"
 HUGE = "hugepages-2Mi"

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from random import Random
 
 from watched_metrics import LiveMetrics
@@ -12,6 +12,7 @@ from podium.config.load import load_configuration
 from podium.config.types import Configuration
 from podium.engine import Engine
 from podium.engine.observer import Observer
+from podium.framework.points import Plugin
 from podium.live.assembly import Assembly, live_engine
 from podium.plugins import in_tree_registry
 
@@ -25,13 +26,15 @@ async def scheduling(
     configuration: Configuration | None = None,
     observers: Callable[[Engine], tuple[Observer, ...]] = lambda _: (),
     metrics: LiveMetrics | None = None,
+    plugins: Sequence[type[Plugin]] = (),
 ) -> AsyncIterator[Assembly]:
-    """A scheduler that has seen everything and is at work; `metrics` count what it does."""
+    """A scheduler that has seen everything and is at work; `metrics` count what it does, and it
+    knows of some plugins more, which a configuration has to name."""
     loop = asyncio.get_running_loop()
     randomness = Random(1)
     engine = live_engine(
         configuration or load_configuration(None),
-        in_tree_registry(),
+        in_tree_registry().with_plugins(*plugins),
         wall=lambda: BEGIN_S + loop.time(),
         randomness=randomness,
         validate=True,

@@ -69,7 +69,7 @@ def scores(**points: int) -> PrioritizeAnswer:
 
 
 def clears(**uids: tuple[str, ...]) -> PreemptAnswer:
-    """These nodes may be cleared of these pods, named as `builders.make_pod` names them."""
+    """These nodes may be cleared of these pods, named as `make_pod` names them."""
     return PreemptAnswer(
         {
             node: MetaVictims(tuple(f"uid-default-{pod}" for pod in pods), 0)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
-from virtual_clock import VirtualClock
 
 from podium.api.meta import KubeStruct
 from podium.api.node import Node
@@ -18,9 +17,11 @@ from podium.api.pod import Pod, PodCondition
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
 from podium.engine.binding_cycle import Binding
+from podium.engine.in_memory_objects import EngineApi
 from podium.engine.requests import Bind, Nominate, PatchStatus, Preempt, Request
 from podium.engine.scheduler import Engine
 from podium.framework.status import Status
+from podium.testing import FakeClock
 
 T = TypeVar("T")
 Fields = dict[str, Any] | None
@@ -31,8 +32,9 @@ class ApiError(Exception):
     """What the API server says no to."""
 
 
-class SmallWorld:
-    def __init__(self, engine: Engine, clock: VirtualClock) -> None:
+class SmallWorld(EngineApi):
+    def __init__(self, engine: Engine, clock: FakeClock) -> None:
+        super().__init__(engine)
         self.engine = engine
         self.clock = clock
         self.nodes: dict[str, Node] = {}

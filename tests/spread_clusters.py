@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from builders import make_cluster, make_node, make_pod
 from hypothesis import strategies as st
 
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.cluster.state import Cluster
+from podium.testing import make_cluster, make_node, make_pod
 
 ZONE = "topology.kubernetes.io/zone"
 HOSTNAME = "kubernetes.io/hostname"

@@ -6,7 +6,6 @@ As in `pod_shapes.py` there is little of everything, so that pods want the same 
 from typing import Any
 
 import msgspec
-from builders import make_pod
 from device_builders import alternative as or_else
 from device_builders import device, exactly, first_of, make_slice
 from device_builders import make_claim as make_device_claim
@@ -27,6 +26,7 @@ from storage_builders import (
 from podium.api.meta import KubeStruct
 from podium.api.pod import Pod, PodResourceClaim
 from podium.api.volumes import Volume
+from podium.testing import make_pod
 
 DRIVER = "csi.example.com"
 STORAGE_CLASSES = ["now", "wait", "local"]

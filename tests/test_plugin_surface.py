@@ -6,16 +6,17 @@ import podium.plugin
 from podium.framework.points import POINTS
 
 SURFACE = {
-    "SKIP", "Action", "ApiHandle", "Assignments", "BindPlugin", "Cluster", "Code", "Container",
-    "Cycle", "Dependence", "Diagnosis", "FilterPlugin", "Handle", "Ints", "KubeStruct", "Node",
-    "NodeFilterPlugin", "NodeScorePlugin", "NodeSpec", "NodeStatus", "NodeView", "ObjectMeta",
-    "PermitPlugin", "PermitResult", "Placement", "PlacementGeneratePlugin",
+    "Action", "ApiCallFailed", "ApiHandle", "Assignments", "BindPlugin", "ClientSettings",
+    "Cluster", "Code", "Container", "Cycle", "Dependence", "Diagnosis", "FilterPlugin", "Floats",
+    "Handle", "Ints", "KubeObject", "KubeStruct", "Node", "NodeFilterPlugin", "NodeScorePlugin",
+    "NodeSpec", "NodeStatus", "NodeView", "ObjectConflict", "ObjectExists", "ObjectMeta",
+    "ObjectNotFound", "PermitPlugin", "PermitResult", "Placement", "PlacementGeneratePlugin",
     "PlacementScorePlugin", "Plugin", "Pod", "PodGroup", "PodGroupCycle", "PodInfo", "PodSpec",
     "PodStatus", "PostBindPlugin", "PostFilterPlugin", "PostFilterResult", "PreBindPlugin",
     "PreEnqueuePlugin", "PreFilterExtensions", "PreFilterPlugin", "PreFlight", "PreScorePlugin",
-    "QueueSortPlugin", "QueuedPod", "Registration", "ReservePlugin", "Resource", "Rows",
-    "ScorePlugin", "Status", "Verdict", "choosing", "error", "indices", "per_row", "rejecting",
-    "unresolvable", "unschedulable",
+    "QueueSortPlugin", "QueuedPod", "Registration", "ReservePlugin", "Resource", "Rows", "SKIP",
+    "ScorePlugin", "Source", "SourceColumn", "Sources", "Status", "ValueSource", "Verdict",
+    "choosing", "error", "indices", "per_row", "rejecting", "unresolvable", "unschedulable",
 }  # fmt: skip
 
 

@@ -7,7 +7,6 @@ the default profile decided about them.
 from typing import Any
 
 import msgspec
-from builders import make_node, make_pod
 
 from podium.api.node import Node
 from podium.api.pod import Pod
@@ -18,6 +17,7 @@ from podium.engine.decision import Decision
 from podium.engine.scheduler import Engine
 from podium.framework.status import Code
 from podium.plugins import in_tree_registry
+from podium.testing import make_node, make_pod
 
 PREEMPTED = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
 GOING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}

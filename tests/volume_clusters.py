@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from builders import make_cluster, make_handle, make_node, make_pod
-from plugin_answers import cycle_for
 from storage_builders import claim_volume, make_class, put
 
 from podium.api.node import Node
@@ -12,6 +10,7 @@ from podium.cluster.state import Cluster
 from podium.config.plugin_args import VolumeBindingArgs
 from podium.framework.cycle import Cycle
 from podium.plugins.volume_binding import VolumeBinding
+from podium.testing import cycle_for, make_cluster, make_handle, make_node, make_pod
 
 HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 DRIVER = "csi.example.com"

@@ -3,15 +3,15 @@
 from typing import Any
 
 from prometheus_client.parser import text_string_to_metric_families
-from small_driver import SmallDriver
 
 from podium.engine import Engine
 from podium.live.exposition import MetricRules
 from podium.live.metrics import SchedulerMetrics
 from podium.live.write_metrics import WriteMetrics
+from podium.testing import FakeCluster
 
 
-class Watched(SmallDriver):
+class Watched(FakeCluster):
     """A driver whose engine is observed by metrics, as in the live one."""
 
     def __init__(self, *objects: Any, rules: MetricRules | None = None, **configured: Any) -> None:

@@ -13,13 +13,21 @@ release to release (`tests/test_plugin_surface.py` pins it). How to write one: d
             return "node(s) were for production" if is_test and "prod" in node.labels else None
 """
 
-from podium.api.meta import KubeStruct, ObjectMeta
+from podium.api.meta import KubeObject, KubeStruct, ObjectMeta
 from podium.api.node import Node, NodeSpec, NodeStatus
 from podium.api.pod import Container, Pod, PodSpec, PodStatus
 from podium.api.pod_groups import PodGroup
 from podium.cluster.growth import Ints, Rows, indices
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
+from podium.config.flags.client_settings import ClientSettings
+from podium.framework.api_handle import (
+    ApiCallFailed,
+    ApiHandle,
+    ObjectConflict,
+    ObjectExists,
+    ObjectNotFound,
+)
 from podium.framework.cycle import Cycle
 from podium.framework.dependence import Dependence
 from podium.framework.diagnosis import Diagnosis
@@ -28,7 +36,6 @@ from podium.framework.handle import Handle
 from podium.framework.node_form import NodeFilterPlugin, NodeScorePlugin, NodeView
 from podium.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
 from podium.framework.points import (
-    ApiHandle,
     BindPlugin,
     FilterPlugin,
     PermitPlugin,
@@ -50,6 +57,7 @@ from podium.framework.points import (
     ScorePlugin,
 )
 from podium.framework.queued import QueuedPod
+from podium.framework.sources import Floats, Source, SourceColumn, Sources, ValueSource
 from podium.framework.status import (
     SKIP,
     Code,
@@ -63,9 +71,11 @@ from podium.framework.verdict import Verdict, choosing, per_row, rejecting
 __all__ = [
     "SKIP",
     "Action",
+    "ApiCallFailed",
     "ApiHandle",
     "Assignments",
     "BindPlugin",
+    "ClientSettings",
     "Cluster",
     "Code",
     "Container",
@@ -73,8 +83,10 @@ __all__ = [
     "Dependence",
     "Diagnosis",
     "FilterPlugin",
+    "Floats",
     "Handle",
     "Ints",
+    "KubeObject",
     "KubeStruct",
     "Node",
     "NodeFilterPlugin",
@@ -82,7 +94,10 @@ __all__ = [
     "NodeSpec",
     "NodeStatus",
     "NodeView",
+    "ObjectConflict",
+    "ObjectExists",
     "ObjectMeta",
+    "ObjectNotFound",
     "PermitPlugin",
     "PermitResult",
     "Placement",
@@ -111,7 +126,11 @@ __all__ = [
     "Resource",
     "Rows",
     "ScorePlugin",
+    "Source",
+    "SourceColumn",
+    "Sources",
     "Status",
+    "ValueSource",
     "Verdict",
     "choosing",
     "error",

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from builders import make_pod
 from hostile_text import HOSTILE
 from live_clusters import in_live_cluster, is_bound, pod
 from simulated_clusters import Cluster
@@ -21,6 +20,7 @@ from podium.engine.requests import Event
 from podium.framework.queued import QueuedPod
 from podium.framework.status import error
 from podium.live.assembly import Assembly
+from podium.testing import make_pod
 
 
 class Screen:

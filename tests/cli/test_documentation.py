@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import make_node, make_pod
 
 from podium.cli import main
 from podium.cli.app import build_app
 from podium.cluster.state import Cluster
+from podium.testing import make_node, make_pod
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("simulating.md", "plugins.md", "configuration.md")
@@ -124,7 +124,7 @@ def test_the_documented_code_runs_and_its_tests_pass() -> None:
     for text in code():
         exec(compile(text, "docs/plugins.md", "exec"), names)
     tests = [name for name in names if name.startswith("test_")]
-    assert len(tests) == 2
+    assert len(tests) == 4
     for name in tests:
         names[name]()
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 import trustme
-from virtual_clock import VirtualClock
 
 from podium.api.errors import InputError
 from podium.client.credentials import Credentials, user_credentials
 from podium.client.exec_plugin import ExecCredentials
 from podium.client.tls import certificate_of, tls_context
 from podium.config.kubeconfig import ClusterEntry, ExecPlugin, ExecVariable, UserEntry
+from podium.testing import FakeClock
 
 V1 = "client.authentication.k8s.io/v1"
 
@@ -25,7 +25,7 @@ def authorization(credentials: Credentials) -> str:
 
 
 def test_a_token_wins_over_a_password_and_a_file_over_both(tmp_path: Path) -> None:
-    clock = VirtualClock()
+    clock = FakeClock()
     password = UserEntry(username="me", password="pw")
     assert (
         authorization(user_credentials(password, clock))
@@ -41,7 +41,7 @@ def test_a_token_wins_over_a_password_and_a_file_over_both(tmp_path: Path) -> No
 
 
 def test_a_token_file_is_read_again_after_a_minute_or_when_it_was_refused(tmp_path: Path) -> None:
-    clock = VirtualClock(1000)
+    clock = FakeClock(1000)
     file = tmp_path / "token"
     file.write_text("t1")
     credentials = user_credentials(UserEntry(token_file=str(file)), clock)
@@ -60,7 +60,7 @@ def test_a_token_file_is_read_again_after_a_minute_or_when_it_was_refused(tmp_pa
 
 
 def test_a_token_file_that_is_missing_or_empty_is_named(tmp_path: Path) -> None:
-    clock = VirtualClock()
+    clock = FakeClock()
     missing = user_credentials(UserEntry(token_file=str(tmp_path / "none")), clock)
     with pytest.raises(InputError, match=r"none: user\.tokenFile: cannot be read: no such file"):
         authorization(missing)
@@ -77,7 +77,7 @@ def test_secrets_are_not_shown() -> None:
         client_certificate_data=issued.cert_chain_pems[0].bytes(),
         client_key_data=issued.private_key_pem.bytes(),
     )
-    credential = asyncio.run(user_credentials(user, VirtualClock()).current())
+    credential = asyncio.run(user_credentials(user, FakeClock()).current())
     assert "hush" not in repr(credential)
     assert "PRIVATE" not in repr(credential)
 
@@ -141,7 +141,7 @@ def credential_answer(**status: Any) -> dict[str, Any]:
 
 def test_a_plugin_is_asked_again_when_its_answer_expires_or_is_refused(tmp_path: Path) -> None:
     answer = credential_answer(token="t", expirationTimestamp="1970-01-01T01:00:00Z")
-    clock = VirtualClock()
+    clock = FakeClock()
     cluster = ClusterEntry(server="https://api.test", certificate_authority_data=b"pem")
 
     async def main() -> None:
@@ -179,7 +179,7 @@ def test_a_plugin_that_fails_is_named_and_not_quoted(
         plugin = make_plugin(tmp_path, None, code)
         timeout_s = 0.2 if "time" in code else 30
         credentials = ExecCredentials(
-            plugin, ClusterEntry(), VirtualClock(), interactive_mode="Never", timeout_s=timeout_s
+            plugin, ClusterEntry(), FakeClock(), interactive_mode="Never", timeout_s=timeout_s
         )
         with pytest.raises(InputError, match=problem) as caught:
             await credentials.current()
@@ -199,7 +199,7 @@ def test_answers_that_prove_nothing_are_refused(tmp_path: Path) -> None:
         async def main(status: Any = status, problem: str = problem) -> None:
             plugin = make_plugin(tmp_path, credential_answer(**status), code)
             credentials = ExecCredentials(
-                plugin, ClusterEntry(), VirtualClock(), interactive_mode="Never"
+                plugin, ClusterEntry(), FakeClock(), interactive_mode="Never"
             )
             with pytest.raises(InputError, match=problem):
                 await credentials.current()
@@ -212,9 +212,7 @@ def test_a_plugin_that_is_not_installed_says_how_to_get_it() -> None:
         plugin = ExecPlugin(
             command="/nonexistent/plugin", api_version=V1, install_hint="apt install it\nmore"
         )
-        credentials = ExecCredentials(
-            plugin, ClusterEntry(), VirtualClock(), interactive_mode="Never"
-        )
+        credentials = ExecCredentials(plugin, ClusterEntry(), FakeClock(), interactive_mode="Never")
         with pytest.raises(InputError, match=r"no such file or directory.*apt install it"):
             await credentials.current()
 
@@ -225,6 +223,6 @@ def test_old_plugin_versions_are_refused() -> None:
     async def main() -> None:
         plugin = ExecPlugin(command="x", api_version="client.authentication.k8s.io/v1alpha1")
         with pytest.raises(InputError, match="v1alpha1"):
-            ExecCredentials(plugin, ClusterEntry(), VirtualClock())
+            ExecCredentials(plugin, ClusterEntry(), FakeClock())
 
     asyncio.run(main())

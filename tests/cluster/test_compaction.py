@@ -3,7 +3,6 @@
 from typing import Any
 
 import msgspec
-from builders import make_pod
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from podium.api.kinds import decode_as
 from podium.api.pod import Pod
 from podium.cluster.compaction import Values
 from podium.cluster.pod_info import PodInfos
+from podium.testing import make_pod
 
 READY = {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
 LATER = {**READY, "lastTransitionTime": "2026-01-02T00:00:00Z"}

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from builders import make_cluster, make_node
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from podium.api.node_affinity import FieldRequirement, NodeTerm, RequiredNodeAff
 from podium.cluster.growth import Rows, indices
 from podium.cluster.node_matching import required_mask, term_mask, terms_mask
 from podium.cluster.state import Cluster
+from podium.testing import make_cluster, make_node
 
 KEYS = ("zone", "disk", "rank")
 VALUES = ("a", "b", "", "1", "2", "10", "-3", "+4", "99999999999999999999")

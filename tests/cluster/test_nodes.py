@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from builders import make_cluster, make_node
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +9,7 @@ from podium.api.node import Node
 from podium.cluster.growth import FIRST_CAPACITY
 from podium.cluster.nodes import CPU, EPHEMERAL_STORAGE, MEMORY, NodeTable
 from podium.cluster.state import Cluster
+from podium.testing import make_cluster, make_node
 
 GPU = "example.com/gpu"
 

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from builders import make_node, make_pod
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from podium.cluster.pod_info import PodInfo
 from podium.cluster.shadow import Shadow
 from podium.cluster.state import Cluster
 from podium.cluster.usage import Usage
+from podium.testing import make_node, make_pod
 
 NODES = ["a", "b", "c", "d"]
 PORT: dict[str, Any] = {

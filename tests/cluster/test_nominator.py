@@ -1,9 +1,8 @@
 """Nominations: one node per pod, arrival order per node, what changed."""
 
-from builders import make_pod
-
 from podium.cluster.nominator import Nominator
 from podium.cluster.pod_info import PodInfo, PodInfos
+from podium.testing import make_pod
 
 INFOS = PodInfos()
 

@@ -1,13 +1,13 @@
 """The order of nodes in a snapshot: zones in turn, and when the list is made anew."""
 
 import pytest
-from builders import make_node
 from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.api.node import Node
 from podium.cluster.order import NodeOrder, zone_key
 from podium.cluster.state import Cluster
+from podium.testing import make_node
 
 ZONE = "topology.kubernetes.io/zone"
 REGION = "topology.kubernetes.io/region"

@@ -4,7 +4,6 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from builders import make_cluster, make_node, make_pod
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from podium.cluster import pod_classes
 from podium.cluster.growth import FIRST_CAPACITY
 from podium.cluster.pod_classes import CarriedTerm, PodQuery, TermKind
 from podium.cluster.state import Cluster
+from podium.testing import make_cluster, make_node, make_pod
 
 NODES = ("a", "b", "c")
 KINDS: tuple[TermKind, ...] = (

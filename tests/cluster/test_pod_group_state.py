@@ -1,7 +1,6 @@
 """Group state: who belongs to a group, and which of its pods have nodes."""
 
 import pytest
-from builders import make_node, make_pod
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from podium.cluster.pod_group_state import (
 )
 from podium.cluster.pod_info import PodInfo, PodInfos
 from podium.cluster.state import Cluster
+from podium.testing import make_node, make_pod
 
 INFOS = PodInfos()
 KEY = ("default", "g")

@@ -3,11 +3,11 @@
 import math
 
 import msgspec
-from builders import make_pod
 from msgspec.structs import replace
 
 from podium.api.pod import PodSpec
 from podium.cluster.pod_info import PodInfos, uid_of
+from podium.testing import make_pod
 
 OWN = {"name": "other", "uid": "u2", "creationTimestamp": "2026-01-01T00:00:00Z"}
 

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from builders import make_cluster, make_node, make_pod
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +9,7 @@ from podium.api.labels import selector_of_map
 from podium.cluster.pod_classes import PodQuery
 from podium.cluster.removed_pods import RemovedPods
 from podium.cluster.state import Cluster
+from podium.testing import make_cluster, make_node, make_pod
 
 APP = PodQuery(((None, selector_of_map({"app": "x"})),))
 

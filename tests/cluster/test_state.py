@@ -1,12 +1,12 @@
 """The cache: pods added, assumed, confirmed, forgotten, and rows without a node."""
 
 import pytest
-from builders import make_cluster, make_node, make_pod
 
 from podium.api.labels import EVERYTHING
 from podium.cluster.nodes import CPU
 from podium.cluster.pod_classes import PodQuery
 from podium.cluster.state import CacheError, Cluster
+from podium.testing import make_cluster, make_node, make_pod
 
 
 def requested_milli(cluster: Cluster, name: str) -> int:

@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from builders import make_cluster, make_node, make_pod
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -19,6 +18,7 @@ from podium.api.labels import EVERYTHING, selector_of_map
 from podium.cluster.pod_classes import PodQuery
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
+from podium.testing import make_cluster, make_node, make_pod
 
 NODES = ("a", "b", "c")
 NAMES = ("p", "q", "r", "s")

@@ -1,7 +1,6 @@
 """Selecting rows by taints that are not tolerated."""
 
 import numpy as np
-from builders import make_cluster, make_node
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,6 +8,7 @@ from podium.api.node import Node
 from podium.api.pod import Toleration
 from podium.api.tolerations import HARD_EFFECTS, PREFER_NO_SCHEDULE, tolerates
 from podium.cluster.taint_matching import untolerated_counts, untolerated_mask
+from podium.testing import make_cluster, make_node
 
 EFFECTS = ("NoSchedule", "NoExecute", "PreferNoSchedule")
 

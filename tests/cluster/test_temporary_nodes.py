@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from builders import make_cluster, make_node, make_pod
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,6 +11,7 @@ from podium.cluster.audit import Audit
 from podium.cluster.node_matching import term_mask
 from podium.cluster.state import Cluster
 from podium.cluster.temporary_nodes import TemporaryNodes
+from podium.testing import make_cluster, make_node, make_pod
 
 
 def home() -> Cluster:

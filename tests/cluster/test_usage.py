@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from builders import make_cluster, make_node, make_pod
 
 from podium.api.host_ports import HostPort
 from podium.api.pod import Pod
@@ -12,6 +11,7 @@ from podium.cluster.growth import FIRST_CAPACITY
 from podium.cluster.nodes import CPU, MEMORY
 from podium.cluster.state import Cluster
 from podium.cluster.usage import Usage
+from podium.testing import make_cluster, make_node, make_pod
 
 GPU = "example.com/gpu"
 WEB = HostPort("0.0.0.0", "TCP", 80)

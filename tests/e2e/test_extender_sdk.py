@@ -13,7 +13,6 @@ from urllib.request import urlopen
 
 import pytest
 import trustme
-from builders import make_node, make_pod
 from command_line import EXAMPLES
 from extender_servers import ask, filter_call, make_extender, prioritize_call
 
@@ -22,6 +21,7 @@ from podium.config.load import load_written
 from podium.config.types import ExtenderTLSConfig
 from podium.config.written import read_written
 from podium.framework.extender_calls import CallFailed, FilterAnswer, PrioritizeAnswer
+from podium.testing import make_node, make_pod
 
 EXAMPLE = str(EXAMPLES / "extenders" / "rack_power.py")
 NODES = [

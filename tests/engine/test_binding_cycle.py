@@ -3,30 +3,31 @@
 import asyncio
 
 import pytest
-from builders import make_node, make_pod
 from fake_plugins import binder, make_engine, pre_bind
 
 from podium.cluster.pod_info import PodInfo
 from podium.engine.binding_cycle import NO_BINDER, Binding
+from podium.framework.api_handle import ApiHandle
 from podium.framework.cycle import Cycle
-from podium.framework.points import ApiHandle, Plugin, PostBindPlugin, PreFlight
+from podium.framework.points import Plugin, PostBindPlugin, PreFlight
 from podium.framework.status import SKIP, Code, Status, error, unresolvable, unschedulable
+from podium.testing import FakeApi, make_node, make_pod
 
 ALONE, TOGETHER = PreFlight(), PreFlight(parallel=True)
 IDLE_ALONE, IDLE_TOGETHER = PreFlight(SKIP), PreFlight(SKIP, parallel=True)
 
 
-class MemoryApi:
+class MemoryApi(FakeApi):
     """An API server that only remembers what was bound."""
 
     def __init__(self, problem: Exception | None = None) -> None:
-        self.bound: dict[str, str] = {}
+        super().__init__()
         self.problem = problem
 
     async def bind(self, pod: PodInfo, node_name: str) -> None:
         if self.problem is not None:
             raise self.problem
-        self.bound[pod.key] = node_name
+        await super().bind(pod, node_name)
 
 
 def binding_of(*plugins: type[Plugin]) -> Binding:

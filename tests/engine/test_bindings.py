@@ -4,14 +4,14 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from builders import make_node
 from fake_plugins import binder, permit, pre_bind, reserve
-from small_driver import SmallDriver, pending
 
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
 from podium.framework.points import PermitPlugin, PermitResult, Plugin, PreFlight, ReservePlugin
 from podium.framework.status import SKIP, Code, Status, error, unschedulable
+from podium.testing import FakeCluster, make_node
+from podium.testing import make_pod as pending
 
 ONE_POD = {"cpu": "4", "pods": 1}
 WORK = PreFlight()
@@ -22,9 +22,9 @@ def waits(title: str, timeout_s: float = 60.0) -> type[PermitPlugin]:
     return permit(title, PermitResult(Status(Code.WAIT), timeout_s))
 
 
-def tried(*plugins: type[Plugin], rivals: Iterable[str] = (), **options: Any) -> SmallDriver:
+def tried(*plugins: type[Plugin], rivals: Iterable[str] = (), **options: Any) -> FakeCluster:
     """A node with room for one pod; p was placed on it, the rivals lack room."""
-    driver = SmallDriver(make_node("n", allocatable=ONE_POD), plugins=plugins, **options)
+    driver = FakeCluster(make_node("n", allocatable=ONE_POD), plugins=plugins, **options)
     driver.put(pending("p"))
     driver.run()
     driver.put(*(pending(name) for name in rivals))
@@ -32,7 +32,7 @@ def tried(*plugins: type[Plugin], rivals: Iterable[str] = (), **options: Any) ->
     return driver
 
 
-def waiting(driver: SmallDriver, name: str = "p") -> Any:
+def waiting(driver: FakeCluster, name: str = "p") -> Any:
     found = driver.engine.state.waiting.get(f"uid-default-{name}")
     assert found is not None
     return found
@@ -88,7 +88,7 @@ def test_pods_that_plugins_want_forward_are_activated_twice() -> None:
         def unreserve(self, cycle: Cycle, node_name: str) -> None:
             pass
 
-    driver = SmallDriver(make_node("n", allocatable=ONE_POD), plugins=[Friend])
+    driver = FakeCluster(make_node("n", allocatable=ONE_POD), plugins=[Friend])
     driver.put(pending("friend", nodeSelector={"no": "where"}))
     driver.run()
     wanted.append(driver.engine.cluster.infos.of(driver.pod("friend")))
@@ -118,7 +118,7 @@ def test_a_pod_that_is_bound_at_once_is_not_announced() -> None:
 
 
 def test_what_the_object_says_already_is_not_said_again() -> None:
-    driver = SmallDriver(make_node("n"), plugins=[pre_bind("Slow", WORK)])
+    driver = FakeCluster(make_node("n"), plugins=[pre_bind("Slow", WORK)])
     driver.put(pending("p", status={"nominatedNodeName": "n"}))
     driver.run()
     assert driver.nominations == []
@@ -253,7 +253,7 @@ def test_a_plugin_may_let_others_go_in_the_cycle_of_one() -> None:
                 other.allow(self.name)
             return None if others else PermitResult(Status(Code.WAIT), 60.0)
 
-    driver = SmallDriver(make_node("n"), pending("a"), pending("b"), plugins=[Pair])
+    driver = FakeCluster(make_node("n"), pending("a"), pending("b"), plugins=[Pair])
     driver.attempt()
     assert driver.where() == {"a": "permit", "b": "active"}
     driver.attempt()

@@ -4,12 +4,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from builders import make_node, make_pod
 from msgspec.structs import replace
 
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.engine.changes import node_changes, pod_changes
+from podium.testing import make_node, make_pod
 
 GATE = [{"name": "g"}]
 TOLERATION = {"key": "k", "operator": "Exists"}

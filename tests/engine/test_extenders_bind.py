@@ -4,26 +4,25 @@ import asyncio
 from typing import Any
 
 import pytest
-from builders import make_node
 from fake_plugins import pre_bind, reserve
 from scripted_extenders import Script, binding, extender, fails
-from small_driver import SmallDriver, pending
 
-from podium.cluster.pod_info import PodInfo
 from podium.engine.binding_cycle import Binding
 from podium.framework.asking import NobodyToAsk
 from podium.framework.extender_calls import BindAnswer, BindCall
 from podium.framework.points import Plugin, PreFlight
 from podium.framework.status import Code
+from podium.testing import FakeApi, FakeCluster, make_node
+from podium.testing import make_pod as pending
 
 MANAGES = {"managedResources": [{"name": "a.com/x"}]}
 
 
 def tried(
     script: Script, *extenders: dict[str, Any], plugins: tuple[type[Plugin], ...] = ()
-) -> SmallDriver:
+) -> FakeCluster:
     """A pod that holds node n and is to be bound."""
-    driver = SmallDriver(
+    driver = FakeCluster(
         make_node("n"), pending("p"), ask=script, extenders=list(extenders), plugins=plugins
     )
     driver.run()
@@ -31,22 +30,15 @@ def tried(
     return driver
 
 
-class Counting(SmallDriver):
-    """Writes down what the bind plugins bind."""
-
-    async def bind(self, pod: PodInfo, node_name: str) -> None:
-        self.written = [*getattr(self, "written", []), (pod.pod.metadata.name, node_name)]
-
-
 def test_an_extender_binds_in_place_of_the_plugins() -> None:
     script = Script()
-    driver = Counting(make_node("n"), pending("p"), ask=script, extenders=[binding()])
+    driver = FakeCluster(make_node("n"), pending("p"), ask=script, extenders=[binding()])
     driver.run()
     driver.bound("p")
     (call,) = script.calls
     assert isinstance(call, BindCall)
     assert (call.pod.metadata.name, call.node_name) == ("p", "n")
-    assert not hasattr(driver, "written")
+    assert driver.api.bound == {}
     assert driver.notes("Scheduled") == ["Successfully assigned default/p to n"]
 
 
@@ -66,11 +58,11 @@ def test_pre_bind_has_run_by_then() -> None:
 @pytest.mark.parametrize("other", [extender("http://1"), binding("http://1", **MANAGES)])
 def test_only_an_interested_extender_with_a_verb_binds(other: dict[str, Any]) -> None:
     script = Script()
-    driver = Counting(make_node("n"), pending("p"), ask=script, extenders=[other])
+    driver = FakeCluster(make_node("n"), pending("p"), ask=script, extenders=[other])
     driver.run()
     driver.bound("p")
     assert script.calls == []
-    assert driver.written == [("p", "n")]
+    assert driver.api.bound == {"default/p": "n"}
 
 
 def test_an_error_fails_the_binding_with_its_text_alone() -> None:
@@ -97,10 +89,12 @@ def test_a_pod_that_turns_out_to_be_bound_is_not_queued_again() -> None:
 
 def test_an_error_that_may_be_ignored_leaves_it_to_the_plugins() -> None:
     script = Script(bind=fails())
-    driver = Counting(make_node("n"), pending("p"), ask=script, extenders=[binding(ignorable=True)])
+    driver = FakeCluster(
+        make_node("n"), pending("p"), ask=script, extenders=[binding(ignorable=True)]
+    )
     driver.run()
     driver.bound("p")
-    assert driver.written == [("p", "n")]
+    assert driver.api.bound == {"default/p": "n"}
     lines = driver.engine.state.pod_log.lines("default/p")
     assert lines[-1].detail == "skipped extender http://a: boom"
 
@@ -115,9 +109,6 @@ def test_an_extender_that_says_it_has_bound_is_believed() -> None:
 
 
 def test_a_driver_without_a_way_to_ask_is_told() -> None:
-    class Deaf:
-        async def bind(self, pod: PodInfo, node_name: str) -> None: ...
-
     found: Binding = tried(Script(), binding()).bindings["p"]
     with pytest.raises(NobodyToAsk, match="http://a has to bind"):
-        asyncio.run(found.run(Deaf()))
+        asyncio.run(found.run(FakeApi()))

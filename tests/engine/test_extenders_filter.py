@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from builders import make_node
 from scripted_extenders import (
     SCORING_PLUGINS,
     Script,
@@ -14,13 +13,14 @@ from scripted_extenders import (
     leaves,
     scoring,
 )
-from small_driver import SmallDriver, pending
 
 from podium.api.node import Node
 from podium.engine.decision import Decision
 from podium.framework.asking import NobodyToAsk
 from podium.framework.extender_calls import FilterAnswer, FilterCall
 from podium.framework.status import Code
+from podium.testing import FakeCluster, make_node
+from podium.testing import make_pod as pending
 
 NO_ROOM = "no new claims to deallocate, preemption: "
 NOT_HELPFUL = "0/3 nodes are available: {} Preemption is not helpful for scheduling."
@@ -31,12 +31,12 @@ def nodes(names: str = "abc", **fields: Any) -> list[Node]:
     return [make_node(name, **fields) for name in names]
 
 
-def driver_of(script: Script, *extenders: dict[str, Any], **more: Any) -> SmallDriver:
+def driver_of(script: Script, *extenders: dict[str, Any], **more: Any) -> FakeCluster:
     objects = more.pop("objects", [*nodes(), pending("p")])
-    return SmallDriver(*objects, ask=script, extenders=list(extenders), **more)
+    return FakeCluster(*objects, ask=script, extenders=list(extenders), **more)
 
 
-def tried(driver: SmallDriver) -> Decision:
+def tried(driver: FakeCluster) -> Decision:
     attempt = driver.attempt()
     assert attempt is not None
     return attempt.decision

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from builders import make_node
 from scripted_extenders import Script, clears, extender, fails, preempting
-from small_driver import SmallDriver, pending
 from tight_clusters import budget, labelled, running
 
 from podium.api.meta import KubeStruct
@@ -13,6 +11,8 @@ from podium.api.node import Node
 from podium.engine.decision import Decision
 from podium.framework.extender_calls import MetaVictims, PreemptAnswer, PreemptCall
 from podium.framework.status import Code
+from podium.testing import FakeCluster, make_node
+from podium.testing import make_pod as pending
 
 FULL = "0/2 nodes are available: 2 Insufficient cpu. "
 
@@ -38,15 +38,15 @@ def tried(
     *extenders: dict[str, Any],
     objects: Sequence[KubeStruct] = (),
     **fields: Any,
-) -> tuple[SmallDriver, Decision]:
+) -> tuple[FakeCluster, Decision]:
     pod = pending("p", **{"priority": 10, "requests": {"cpu": 1}, **fields})
-    driver = SmallDriver(*(objects or crowded()), pod, ask=script, extenders=list(extenders))
+    driver = FakeCluster(*(objects or crowded()), pod, ask=script, extenders=list(extenders))
     attempt = driver.attempt()
     assert attempt is not None
     return driver, attempt.decision
 
 
-def evicted(driver: SmallDriver) -> tuple[str, list[str]]:
+def evicted(driver: FakeCluster) -> tuple[str, list[str]]:
     (preemption,) = driver.preemptions
     names = [eviction.victim.pod.metadata.name for eviction in preemption.evict]
     return preemption.node_name, names

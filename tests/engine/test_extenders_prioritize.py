@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from builders import make_node
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted_extenders import (
@@ -15,17 +14,18 @@ from scripted_extenders import (
     scores,
     scoring,
 )
-from small_driver import SmallDriver, pending
 
 from podium.engine.decision import Decision
 from podium.framework.extender_calls import PrioritizeAnswer
+from podium.testing import FakeCluster, make_node
+from podium.testing import make_pod as pending
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 
 
 def decided(script: Script | None, *extenders: dict[str, Any], names: str = "abc") -> Decision:
     nodes = [make_node(name) for name in names]
-    driver = SmallDriver(*nodes, pending("p"), ask=script, extenders=list(extenders))
+    driver = FakeCluster(*nodes, pending("p"), ask=script, extenders=list(extenders))
     attempt = driver.attempt()
     assert attempt is not None
     return attempt.decision
@@ -118,7 +118,7 @@ def test_ties_are_broken_as_without_extenders() -> None:
 
 def test_extenders_alone_decide_where_no_plugin_scores() -> None:
     nodes = [make_node(name) for name in "abc"]
-    driver = SmallDriver(
+    driver = FakeCluster(
         *nodes,
         pending("p"),
         ask=Script(prioritize=scores(b=1)),

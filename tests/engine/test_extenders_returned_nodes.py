@@ -8,18 +8,18 @@ must score like the empty ones.
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from builders import make_node, make_pod
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from scripted_extenders import Script, filtering, scores, scoring
-from small_driver import SmallDriver, pending
 
 from podium.api.meta import KubeStruct
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.engine.decision import Decision
 from podium.framework.extender_calls import FilterAnswer, FilterCall, PrioritizeCall
+from podium.testing import FakeCluster, make_node, make_pod
+from podium.testing import make_pod as pending
 
 HOSTNAME, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 FULL: dict[str, Any] = {"nodeCacheCapable": False}
@@ -27,9 +27,9 @@ FULL: dict[str, Any] = {"nodeCacheCapable": False}
 
 def tried(
     objects: Iterable[KubeStruct], script: Script | None = None, *extenders: dict[str, Any]
-) -> tuple[SmallDriver, Decision]:
+) -> tuple[FakeCluster, Decision]:
     configured: dict[str, Any] = {"extenders": list(extenders)} if extenders else {}
-    driver = SmallDriver(*objects, ask=script, **configured)
+    driver = FakeCluster(*objects, ask=script, **configured)
     attempt = driver.attempt()
     assert attempt is not None
     return driver, attempt.decision

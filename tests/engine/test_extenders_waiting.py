@@ -4,10 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from builders import make_node
 from fake_plugins import permit
 from scripted_extenders import Script, filtering, leaves, scores, scoring
-from small_driver import SmallDriver, pending
 
 from podium.api.meta import KubeStruct
 from podium.engine.scheduler import Attempt
@@ -15,6 +13,8 @@ from podium.framework.asking import Answers, Asking, Calls, WrongAnswers
 from podium.framework.extender_calls import FilterAnswer, FilterCall, PrioritizeAnswer
 from podium.framework.points import PermitResult
 from podium.framework.status import Code, Status, error
+from podium.testing import FakeCluster, make_node
+from podium.testing import make_pod as pending
 
 
 class Meanwhile:
@@ -30,11 +30,11 @@ class Meanwhile:
         return self._script(calls)
 
 
-def driver_of(*objects: KubeStruct, **more: Any) -> SmallDriver:
-    return SmallDriver(*objects, **{"extenders": [filtering()], **more})
+def driver_of(*objects: KubeStruct, **more: Any) -> FakeCluster:
+    return FakeCluster(*objects, **{"extenders": [filtering()], **more})
 
 
-def tried(driver: SmallDriver, script: Script, *happens: Callable[[], object]) -> Attempt:
+def tried(driver: FakeCluster, script: Script, *happens: Callable[[], object]) -> Attempt:
     driver.ask = Meanwhile(script, *happens)
     attempt = driver.attempt()
     assert attempt is not None
@@ -142,7 +142,7 @@ def test_what_breaks_when_events_are_let_in_is_told_and_stops_no_other_event() -
 # one cycle at a time
 
 
-def started(driver: SmallDriver) -> tuple[Asking[Attempt | None], Calls]:
+def started(driver: FakeCluster) -> tuple[Asking[Attempt | None], Calls]:
     cycle = driver.engine.scheduling()
     return cycle, next(cycle)
 
@@ -165,7 +165,7 @@ def test_there_is_one_cycle_at_a_time() -> None:
 
 
 def test_an_engine_without_extenders_has_cycles_without_stops() -> None:
-    driver = SmallDriver(make_node("a"), pending("p"))
+    driver = FakeCluster(make_node("a"), pending("p"))
     cycle = driver.engine.scheduling()
     with pytest.raises(StopIteration) as end:
         next(cycle)

@@ -3,10 +3,8 @@
 from collections.abc import Callable
 
 import pytest
-from builders import make_node
 from fake_plugins import filter_by, permit, post_filter, reserve
 from msgspec.structs import replace
-from small_driver import SmallDriver, pending
 
 from podium.api.pod import PodCondition
 from podium.engine import Decision
@@ -14,6 +12,8 @@ from podium.engine.observer import Observer
 from podium.engine.requests import NOTE_LIMIT, shortened
 from podium.framework.points import PermitResult, PostFilterResult
 from podium.framework.status import Code, Status, error, unschedulable
+from podium.testing import FakeCluster, make_node
+from podium.testing import make_pod as pending
 
 NO_ROOM = (
     "0/1 nodes are available: 1 no. no new claims to deallocate, preemption: 0/1 nodes are"
@@ -44,7 +44,7 @@ def test_the_limit_is_in_bytes_and_no_character_is_cut_in_half() -> None:
 
 def test_the_event_is_cut_and_the_condition_is_not() -> None:
     text = "x" * 2000
-    driver = SmallDriver(
+    driver = FakeCluster(
         make_node("n"), pending("p"), plugins=[filter_by("Says", {"n": unschedulable(text)})]
     )
     driver.run()
@@ -57,7 +57,7 @@ def test_the_event_is_cut_and_the_condition_is_not() -> None:
 
 
 def test_a_rejected_pod_gets_an_event_and_a_condition() -> None:
-    driver = SmallDriver(make_node("n"), pending("p"), plugins=[REJECTS])
+    driver = FakeCluster(make_node("n"), pending("p"), plugins=[REJECTS])
     driver.run()
     (event,) = driver.events
     assert (event.type, event.reason, event.action) == ("Warning", "FailedScheduling", "Scheduling")
@@ -68,7 +68,7 @@ def test_a_rejected_pod_gets_an_event_and_a_condition() -> None:
 
 
 def test_an_error_gets_a_reason_of_its_own_and_waits_for_time() -> None:
-    driver = SmallDriver(make_node("n"), pending("p"), plugins=[BREAKS])
+    driver = FakeCluster(make_node("n"), pending("p"), plugins=[BREAKS])
     driver.run()
     text = 'running "Says" filter plugin: boom'
     assert driver.notes() == [text]
@@ -77,7 +77,7 @@ def test_an_error_gets_a_reason_of_its_own_and_waits_for_time() -> None:
 
 
 def test_without_nodes_a_pod_is_unschedulable_and_yet_waits_for_time() -> None:
-    driver = SmallDriver(pending("p"))
+    driver = FakeCluster(pending("p"))
     driver.run()
     assert driver.notes() == ["no nodes available to schedule pods"]
     assert driver.patches[0].reason == "Unschedulable"
@@ -102,7 +102,7 @@ def condition(reason: str = "Unschedulable", message: str = NO_ROOM) -> PodCondi
 def test_a_condition_that_says_it_already_is_not_written_again(
     held: PodCondition, written: int
 ) -> None:
-    driver = SmallDriver(make_node("n"), pending("p"), plugins=[REJECTS])
+    driver = FakeCluster(make_node("n"), pending("p"), plugins=[REJECTS])
     driver.change("p", conditions=(held,))
     driver.run()
     assert len(driver.patches) == written
@@ -110,7 +110,7 @@ def test_a_condition_that_says_it_already_is_not_written_again(
 
 
 def test_a_nomination_that_has_to_go_is_written_even_if_the_condition_is_right() -> None:
-    driver = SmallDriver(make_node("n"), pending("p"), plugins=[REJECTS])
+    driver = FakeCluster(make_node("n"), pending("p"), plugins=[REJECTS])
     driver.change("p", conditions=(condition(),), nominated_node_name="gone")
     driver.run()
     assert [patch.nominated_node for patch in driver.patches] == [""]
@@ -130,34 +130,34 @@ class Meanwhile(Observer):
             self._happens.pop()()
 
 
-def while_it_is_tried(driver: SmallDriver, happens: Callable[[], None]) -> None:
+def while_it_is_tried(driver: FakeCluster, happens: Callable[[], None]) -> None:
     driver.engine.observers.add(Meanwhile(happens))
     driver.attempt()
 
 
 def test_a_pod_that_is_gone_is_told_all_the_same_and_not_queued() -> None:
-    driver = SmallDriver(make_node("n"), pending("p"), plugins=[REJECTS])
+    driver = FakeCluster(make_node("n"), pending("p"), plugins=[REJECTS])
     while_it_is_tried(driver, lambda: driver.delete("p"))
     assert driver.where() == {}
     assert (len(driver.events), len(driver.patches)) == (1, 1)
 
 
 def test_a_pod_that_somebody_else_bound_is_not_queued() -> None:
-    driver = SmallDriver(make_node("n"), pending("p"), plugins=[REJECTS])
+    driver = FakeCluster(make_node("n"), pending("p"), plugins=[REJECTS])
     while_it_is_tried(driver, lambda: driver.confirm("p", "n"))
     assert driver.where() == {"p": "n"}
     assert len(driver.events) == 1
 
 
 def test_a_pod_that_was_made_again_is_not_blamed_for_the_old_one() -> None:
-    driver = SmallDriver(make_node("n"), pending("p"), plugins=[REJECTS])
+    driver = FakeCluster(make_node("n"), pending("p"), plugins=[REJECTS])
     while_it_is_tried(driver, lambda: driver.put(pending("p", metadata={"uid": "another"})))
     assert driver.where() == {"p": "active"}
     assert (driver.events, driver.patches) == ([], [])
 
 
 def test_a_pod_that_changed_is_queued_with_its_new_object() -> None:
-    driver = SmallDriver(make_node("n"), pending("p"), plugins=[REJECTS])
+    driver = FakeCluster(make_node("n"), pending("p"), plugins=[REJECTS])
     while_it_is_tried(driver, lambda: driver.put(pending("p", labels={"v": "2"})))
     queued = driver.engine.queue.get("default/p")
     assert queued is not None
@@ -168,7 +168,7 @@ def test_a_pod_that_changed_is_queued_with_its_new_object() -> None:
 
 
 def test_rejectors_of_an_earlier_attempt_are_forgotten() -> None:
-    driver = SmallDriver(make_node("n", taints=[("k", "v", "NoSchedule")]), pending("p"))
+    driver = FakeCluster(make_node("n", taints=[("k", "v", "NoSchedule")]), pending("p"))
     driver.run()
     queued = driver.engine.queue.get("default/p")
     assert queued is not None
@@ -188,7 +188,7 @@ def test_rejectors_of_an_earlier_attempt_are_forgotten() -> None:
     ],
 )
 def test_a_refusal_of_the_chosen_node_is_a_fit_error_over_one_node(refusal: type) -> None:
-    driver = SmallDriver(make_node("n"), make_node("m"), pending("p"), plugins=[refusal])
+    driver = FakeCluster(make_node("n"), make_node("m"), pending("p"), plugins=[refusal])
     driver.run()
     assert driver.notes() == ["0/1 nodes are available: 1 no."]
     assert (driver.patches[0].reason, driver.patches[0].nominated_node) == ("Unschedulable", "")
@@ -199,7 +199,7 @@ def test_a_refusal_of_the_chosen_node_is_a_fit_error_over_one_node(refusal: type
 
 def test_a_refusal_that_made_progress_is_pending() -> None:
     refusal = reserve("Says", Status(Code.PENDING, ("soon",)), [])
-    driver = SmallDriver(make_node("n"), pending("p"), plugins=[refusal])
+    driver = FakeCluster(make_node("n"), pending("p"), plugins=[refusal])
     driver.run()
     queued = driver.engine.queue.get("default/p")
     assert queued is not None
@@ -209,7 +209,7 @@ def test_a_refusal_that_made_progress_is_pending() -> None:
 
 
 def test_a_failed_reservation_wakes_nobody() -> None:
-    driver = SmallDriver(
+    driver = FakeCluster(
         make_node("n", allocatable={"cpu": "1", "pods": 5}),
         pending("big", requests={"cpu": "2"}, priority=1),
         pending("p"),
@@ -224,7 +224,7 @@ def test_a_failed_reservation_wakes_nobody() -> None:
 
 def test_what_post_filter_nominates_counts_before_it_is_written() -> None:
     found = post_filter("Finds", PostFilterResult(Code.SUCCESS, nominated_node="n"))
-    driver = SmallDriver(
+    driver = FakeCluster(
         make_node("n"), pending("p"), plugins=[REJECTS, found], disabled=["DefaultPreemption"]
     )
     driver.run()
@@ -236,7 +236,7 @@ def test_what_post_filter_nominates_counts_before_it_is_written() -> None:
 @pytest.mark.parametrize("node", ["n", ""])
 def test_keeping_a_nomination_means_what_the_object_says(node: str) -> None:
     keeps = post_filter("Keeps", PostFilterResult(Code.UNRESOLVABLE, ("not now",)))
-    driver = SmallDriver(
+    driver = FakeCluster(
         make_node("n"),
         pending("p", status={"nominatedNodeName": node}),
         plugins=[REJECTS, keeps],
@@ -251,7 +251,7 @@ def test_keeping_a_nomination_means_what_the_object_says(node: str) -> None:
 
 
 def test_an_error_clears_the_nomination() -> None:
-    driver = SmallDriver(
+    driver = FakeCluster(
         make_node("n"), pending("p", status={"nominatedNodeName": "n"}), plugins=[BREAKS]
     )
     driver.run()
@@ -263,7 +263,7 @@ def test_an_error_clears_the_nomination() -> None:
 
 
 def test_an_attempt_that_breaks_is_that_pods_failure_and_stops_nobody() -> None:
-    driver = SmallDriver(make_node("n"), pending("p"), pending("q"), validate=False)
+    driver = FakeCluster(make_node("n"), pending("p"), pending("q"), validate=False)
     driver.engine._cycle.find_node, real = None, driver.engine._cycle.find_node  # type: ignore[assignment, method-assign]
     attempt = driver.attempt()
     driver.engine._cycle.find_node = real  # type: ignore[method-assign]
@@ -276,7 +276,7 @@ def test_an_attempt_that_breaks_is_that_pods_failure_and_stops_nobody() -> None:
 
 
 def test_while_validating_a_bug_is_not_swallowed() -> None:
-    driver = SmallDriver(make_node("n"), pending("p"))
+    driver = FakeCluster(make_node("n"), pending("p"))
     driver.engine._cycle.find_node = None  # type: ignore[assignment, method-assign]
     with pytest.raises(TypeError):
         driver.attempt()

@@ -1,13 +1,12 @@
 """Events in: where pods are routed and who is woken."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 import pytest
-from builders import make_node, make_pod
 from fake_plugins import permit
 from msgspec.structs import replace
-from small_driver import SmallDriver, pending
 
 from podium.api.storage import PersistentVolumeClaim
 from podium.api.workloads import Namespace
@@ -17,15 +16,17 @@ from podium.framework.events import Action, Registration, Resource
 from podium.framework.points import FilterPlugin, PermitResult
 from podium.framework.status import Code, Status, error, unschedulable
 from podium.framework.verdict import Verdict, per_row
+from podium.testing import FakeCluster, make_node, make_pod
+from podium.testing import make_pod as pending
 
 SMALL = {"cpu": "1", "memory": "1Gi", "pods": 10}
 HALF = {"cpu": "600m"}
 WAIT = permit("Hold", PermitResult(Status(Code.WAIT), 60.0))
 
 
-def rejected(*names: str, **fields: object) -> SmallDriver:
+def rejected(*names: str, **fields: Any) -> FakeCluster:
     """A full node, and pods that were tried and found no room."""
-    driver = SmallDriver(make_node("n", allocatable=SMALL))
+    driver = FakeCluster(make_node("n", allocatable=SMALL))
     driver.put(make_pod("tenant", node="n", requests=HALF, priority=10))
     driver.put(*(pending(name, requests=HALF, **fields) for name in names))
     driver.run()
@@ -37,12 +38,12 @@ def rejected(*names: str, **fields: object) -> SmallDriver:
 
 
 def test_a_pod_on_a_node_goes_into_the_table() -> None:
-    driver = SmallDriver(make_node("n"), make_pod("p", node="n", schedulerName="someone-else"))
+    driver = FakeCluster(make_node("n"), make_pod("p", node="n", schedulerName="someone-else"))
     assert driver.where() == {"p": "n"}
 
 
 def test_a_pending_pod_of_ours_is_queued_and_others_are_not() -> None:
-    driver = SmallDriver(pending("ours"), pending("theirs", schedulerName="someone-else"))
+    driver = FakeCluster(pending("ours"), pending("theirs", schedulerName="someone-else"))
     assert driver.where() == {"ours": "active"}
     driver.put(pending("theirs", schedulerName="someone-else", labels={"v": "2"}))
     driver.delete("theirs")
@@ -50,7 +51,7 @@ def test_a_pending_pod_of_ours_is_queued_and_others_are_not() -> None:
 
 
 def test_a_pod_may_come_before_its_node_and_stay_after_it() -> None:
-    driver = SmallDriver(make_pod("p", node="n", requests={"cpu": "3"}))
+    driver = FakeCluster(make_pod("p", node="n", requests={"cpu": "3"}))
     assert driver.engine.cluster.nodes.present_count == 0
     driver.put(make_node("n"), pending("q", requests={"cpu": "3"}))
     driver.run()
@@ -82,7 +83,7 @@ def test_the_deletion_of_a_pod_that_had_finished_wakes_nobody_again() -> None:
 
 
 def test_a_pod_that_was_made_again_replaces_the_old_one() -> None:
-    driver = SmallDriver(make_node("n"), pending("p"))
+    driver = FakeCluster(make_node("n"), pending("p"))
     again = pending("p", metadata={"uid": "another"})
     driver.put(again)
     assert driver.where() == {"p": "active"}
@@ -92,7 +93,7 @@ def test_a_pod_that_was_made_again_replaces_the_old_one() -> None:
 
 
 def test_a_running_pod_that_was_made_again_is_pending_once_more() -> None:
-    driver = SmallDriver(make_node("n"), make_pod("p", node="n"))
+    driver = FakeCluster(make_node("n"), make_pod("p", node="n"))
     driver.put(pending("p", metadata={"uid": "another"}))
     assert driver.where() == {"p": "active"}
     assert int(driver.engine.cluster.usage.pod_count.sum()) == 0
@@ -106,7 +107,7 @@ def test_a_pod_that_somebody_else_bound_leaves_the_queue() -> None:
 
 
 def test_an_update_with_the_same_version_is_ignored() -> None:
-    driver = SmallDriver(pending("p", metadata={"resourceVersion": "5"}))
+    driver = FakeCluster(pending("p", metadata={"resourceVersion": "5"}))
     first = driver.pod("p")
     driver.put(pending("p", labels={"v": "2"}, metadata={"resourceVersion": "5"}))
     assert driver.pod("p") is first
@@ -172,7 +173,7 @@ def test_a_node_that_goes_wakes_people_while_it_is_still_there() -> None:
             seen.append(self.handle.cluster.nodes.is_present("n"))
             return True
 
-    driver = SmallDriver(make_node("n"), pending("p"), plugins=[Homesick])
+    driver = FakeCluster(make_node("n"), pending("p"), plugins=[Homesick])
     driver.run()
     driver.engine.intake.node_deleted("n")
     assert seen == [True]
@@ -181,7 +182,7 @@ def test_a_node_that_goes_wakes_people_while_it_is_still_there() -> None:
 
 
 def test_a_pod_that_gets_a_toleration_is_woken_itself() -> None:
-    driver = SmallDriver(make_node("n", taints=[("k", "v", "NoSchedule")]), pending("p"))
+    driver = FakeCluster(make_node("n", taints=[("k", "v", "NoSchedule")]), pending("p"))
     driver.run()
     driver.put(pending("p", tolerations=[{"key": "k", "operator": "Exists"}]))
     driver.wait(2)
@@ -190,7 +191,7 @@ def test_a_pod_that_gets_a_toleration_is_woken_itself() -> None:
 
 
 def test_a_pod_is_queued_when_its_last_gate_goes() -> None:
-    driver = SmallDriver(make_node("n"), pending("p", schedulingGates=[{"name": "g"}]))
+    driver = FakeCluster(make_node("n"), pending("p", schedulingGates=[{"name": "g"}]))
     assert driver.where() == {"p": "gated"}
     assert driver.story("p") == ["held back"]
     assert driver.run() == []
@@ -200,7 +201,7 @@ def test_a_pod_is_queued_when_its_last_gate_goes() -> None:
 
 
 def test_other_objects_wake_those_whose_plugins_asked() -> None:
-    driver = SmallDriver(make_node("n"))
+    driver = FakeCluster(make_node("n"))
     volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]
     driver.put(pending("p", volumes=volumes))
     driver.run()
@@ -219,9 +220,9 @@ def test_other_objects_wake_those_whose_plugins_asked() -> None:
 # nominated pods
 
 
-def nominee(node: str, **fields: object) -> SmallDriver:
+def nominee(node: str, **fields: Any) -> FakeCluster:
     """A strong pod nominated to the node, and weak and strong ones that lack room."""
-    driver = SmallDriver(make_node("n", allocatable=SMALL))
+    driver = FakeCluster(make_node("n", allocatable=SMALL))
     driver.put(make_pod("tenant", node="n", requests=HALF, priority=100))
     driver.put(pending("nominee", requests=HALF, priority=5, status={"nominatedNodeName": node}))
     driver.put(pending("weak", requests=HALF), pending("strong", requests=HALF, priority=50))
@@ -251,14 +252,14 @@ def test_a_nomination_that_begins_wakes_nobody() -> None:
 
 
 def test_an_assumed_pod_ignores_updates() -> None:
-    driver = SmallDriver(make_node("n"), pending("p"))
+    driver = FakeCluster(make_node("n"), pending("p"))
     driver.run()
     driver.put(pending("p", labels={"v": "2"}))
     assert driver.where() == {"p": "binding"}
 
 
 def test_the_confirmation_of_an_assumed_pod_changes_no_sum() -> None:
-    driver = SmallDriver(make_node("n"), pending("p", requests={"cpu": "1"}))
+    driver = FakeCluster(make_node("n"), pending("p", requests={"cpu": "1"}))
     driver.run()
     driver.bound("p")
     assert driver.where() == {"p": "n"}
@@ -266,7 +267,7 @@ def test_the_confirmation_of_an_assumed_pod_changes_no_sum() -> None:
 
 
 def test_a_pod_confirmed_elsewhere_moves() -> None:
-    driver = SmallDriver(make_node("a"), make_node("b"), pending("p"))
+    driver = FakeCluster(make_node("a"), make_node("b"), pending("p"))
     driver.run()
     driver.confirm("p", "b")
     driver.finish("p")
@@ -275,7 +276,7 @@ def test_a_pod_confirmed_elsewhere_moves() -> None:
 
 @pytest.mark.parametrize("how", ["deletion starts", "deleted"])
 def test_an_assumed_pod_that_goes_frees_its_node_at_once(how: str) -> None:
-    driver = SmallDriver(make_node("n", allocatable=SMALL), pending("p", requests=HALF))
+    driver = FakeCluster(make_node("n", allocatable=SMALL), pending("p", requests=HALF))
     driver.run()
     driver.put(pending("q", requests=HALF))
     driver.run()
@@ -291,7 +292,7 @@ def test_an_assumed_pod_that_goes_frees_its_node_at_once(how: str) -> None:
 
 @pytest.mark.parametrize("how", ["deletion starts", "deleted"])
 def test_a_waiting_pod_that_goes_is_rejected_and_cleaned_up(how: str) -> None:
-    driver = SmallDriver(
+    driver = FakeCluster(
         make_node("n", allocatable=SMALL), pending("p", requests=HALF), plugins=[WAIT]
     )
     driver.run()
@@ -307,7 +308,7 @@ def test_a_waiting_pod_that_goes_is_rejected_and_cleaned_up(how: str) -> None:
 
 
 def test_a_pod_going_while_it_is_bound_is_dropped_when_an_update_brings_it_back() -> None:
-    driver = SmallDriver(make_node("n"), pending("p"))
+    driver = FakeCluster(make_node("n"), pending("p"))
     driver.run()
     driver.terminate("p")
     driver.change("p", nominated_node_name="n")
@@ -320,7 +321,7 @@ def test_a_pod_going_while_it_is_bound_is_dropped_when_an_update_brings_it_back(
 
 
 def test_a_terminating_pod_is_taken_out_with_a_word_to_its_owner() -> None:
-    driver = SmallDriver(make_node("n"), pending("p", status={"nominatedNodeName": "n"}))
+    driver = FakeCluster(make_node("n"), pending("p", status={"nominatedNodeName": "n"}))
     driver.terminate("p")
     assert driver.run() == []
     assert driver.where() == {}
@@ -333,7 +334,7 @@ def test_a_terminating_pod_is_taken_out_with_a_word_to_its_owner() -> None:
 
 
 def test_a_pod_that_nobody_serves_any_more_is_dropped_without_a_word() -> None:
-    driver = SmallDriver(make_node("n"), pending("p"), validate=False)
+    driver = FakeCluster(make_node("n"), pending("p"), validate=False)
     queued = driver.engine.queue.get("default/p")
     assert queued is not None
     other = replace(queued.info.pod, spec=replace(queued.info.pod.spec, scheduler_name="x"))

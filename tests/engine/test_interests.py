@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from fake_plugins import Arrival, Binder, configuration_of
-from small_driver import SmallDriver
 
 from podium.cluster.growth import Ints, Rows, indices
 from podium.cluster.pod_info import PodInfo
@@ -18,6 +17,7 @@ from podium.framework.points import Plugin, PreEnqueuePlugin, ReservePlugin, Sco
 from podium.framework.profile import build_profiles
 from podium.framework.registry import Registry
 from podium.framework.waiting import WaitingPods
+from podium.testing import FakeCluster
 
 PROFILE = "default-scheduler"
 
@@ -124,7 +124,7 @@ def test_who_looks_at_taints_himself_is_asked_himself() -> None:
 
 def test_the_default_profile_wakes_the_plugins_of_the_table() -> None:
     """Engine spec 8.4, by event: who is asked when a node is added or a pod is gone."""
-    engine = SmallDriver().engine
+    engine = FakeCluster().engine
     known = interests_of(engine.profiles.values())
 
     def asked(resource: Resource, action: Action) -> set[str]:

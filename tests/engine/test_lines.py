@@ -1,9 +1,7 @@
 """What the pod log says about each thing that happens to a pod, and which writes come with it."""
 
-from builders import make_node
 from fake_plugins import filter_by, permit, post_filter, reserve
 from msgspec.structs import replace
-from small_driver import SmallDriver, pending
 
 from podium.api.pod import Toleration
 from podium.engine.pod_log import Line
@@ -17,23 +15,25 @@ from podium.framework.points import (
     ReservePlugin,
 )
 from podium.framework.status import Code, Status, error, unschedulable
+from podium.testing import FakeCluster, make_node
+from podium.testing import make_pod as pending
 
 WAIT = permit("Hold", PermitResult(Status(Code.WAIT), 60.0))
 TAINT = [("k", "v", "NoSchedule")]
 
 
-def life(driver: SmallDriver, name: str = "p") -> list[tuple[str, str, tuple[str, ...], str]]:
+def life(driver: FakeCluster, name: str = "p") -> list[tuple[str, str, tuple[str, ...], str]]:
     lines = driver.engine.state.pod_log.lines(f"default/{name}")
     return [line[1:] for line in lines]
 
 
-def last(driver: SmallDriver, what: str, name: str = "p") -> Line:
+def last(driver: FakeCluster, what: str, name: str = "p") -> Line:
     lines = driver.engine.state.pod_log.lines(f"default/{name}")
     return next(line for line in reversed(lines) if line.what == what)
 
 
 def test_an_attempt_that_fits_says_where() -> None:
-    driver = SmallDriver(make_node("n"), pending("p"))
+    driver = FakeCluster(make_node("n"), pending("p"))
     driver.run()
     driver.bound("p")
     assert life(driver) == [
@@ -44,7 +44,7 @@ def test_an_attempt_that_fits_says_where() -> None:
 
 
 def test_an_attempt_that_fails_says_who_rejected_the_pod_and_its_message() -> None:
-    driver = SmallDriver(
+    driver = FakeCluster(
         make_node("a", taints=TAINT),
         make_node("b", allocatable={"cpu": "1", "pods": 9}),
         pending("p", requests={"cpu": "2"}),
@@ -58,14 +58,14 @@ def test_an_attempt_that_fails_says_who_rejected_the_pod_and_its_message() -> No
 
 
 def test_an_event_is_told_with_its_object_and_the_plugin_that_waited_for_it() -> None:
-    driver = SmallDriver(make_node("a", taints=TAINT), pending("p"))
+    driver = FakeCluster(make_node("a", taints=TAINT), pending("p"))
     driver.run()
     driver.put(make_node("b"))
     assert last(driver, "woken")[2:] == ("NodeAdd", ("TaintToleration",), "Node b")
 
 
 def test_a_pod_that_helps_itself_is_the_object_of_the_event() -> None:
-    driver = SmallDriver(make_node("n", taints=TAINT), pending("p"))
+    driver = FakeCluster(make_node("n", taints=TAINT), pending("p"))
     driver.run()
     pod = driver.pod("p")
     tolerant = replace(pod.spec, tolerations=(Toleration(operator="Exists"),))
@@ -76,12 +76,12 @@ def test_a_pod_that_helps_itself_is_the_object_of_the_event() -> None:
 
 
 def test_a_pod_that_is_held_back_says_by_whom() -> None:
-    driver = SmallDriver(make_node("n"), pending("p", schedulingGates=[{"name": "g"}]))
+    driver = FakeCluster(make_node("n"), pending("p", schedulingGates=[{"name": "g"}]))
     assert life(driver) == [("held back", "", ("SchedulingGates",), "")]
 
 
 def test_waiting_at_permit_names_the_node_and_who_asked_for_it() -> None:
-    driver = SmallDriver(make_node("n"), pending("p"), plugins=[WAIT])
+    driver = FakeCluster(make_node("n"), pending("p"), plugins=[WAIT])
     driver.run()
     assert last(driver, "waiting")[2:] == ("", ("Hold",), "n")
     driver.wait(61)
@@ -91,7 +91,7 @@ def test_waiting_at_permit_names_the_node_and_who_asked_for_it() -> None:
 
 
 def test_preemptor_and_victim_both_have_it_in_their_stories() -> None:
-    driver = SmallDriver(
+    driver = FakeCluster(
         make_node("n", allocatable={"cpu": "1", "pods": 9}),
         pending("weak", node="n", requests={"cpu": "1"}),
         pending("p", requests={"cpu": "1"}, priority=9),
@@ -102,7 +102,7 @@ def test_preemptor_and_victim_both_have_it_in_their_stories() -> None:
 
 
 def test_a_pod_that_is_rejected_while_help_arrives_backs_off() -> None:
-    driver = SmallDriver(make_node("n"), pending("p"), plugins=[WAIT])
+    driver = FakeCluster(make_node("n"), pending("p"), plugins=[WAIT])
     driver.run()
     driver.put(make_node("other"))
     driver.wait(61)
@@ -111,7 +111,7 @@ def test_a_pod_that_is_rejected_while_help_arrives_backs_off() -> None:
 
 def test_errors_are_retried_after_their_backoff() -> None:
     broken = filter_by("Broken", ValueError("boom"))
-    driver = SmallDriver(make_node("n"), pending("p"), plugins=[broken])
+    driver = FakeCluster(make_node("n"), pending("p"), plugins=[broken])
     driver.run()
     driver.wait(3)
     assert life(driver)[1:3] == [
@@ -145,14 +145,14 @@ class Careful(ReservePlugin):
         cycle.writes.append(f"gave {node_name} back")
 
 
-def writes(driver: SmallDriver) -> list[tuple[str, object]]:
+def writes(driver: FakeCluster) -> list[tuple[str, object]]:
     """What plugins ask for, taken from the engine before the driver sorts it."""
     requests = driver.engine.take_requests()
     return [(r.pod.key, r.write) for r in requests if isinstance(r, PluginWrite)]
 
 
 def test_a_failed_attempt_asks_for_what_plugins_want_written() -> None:
-    driver = SmallDriver(make_node("n", taints=TAINT), pending("p"), plugins=[Tidy])
+    driver = FakeCluster(make_node("n", taints=TAINT), pending("p"), plugins=[Tidy])
     attempt = driver.engine.schedule_next()
     assert writes(driver) == [("default/p", "tidied")]
     assert attempt is not None
@@ -160,7 +160,7 @@ def test_a_failed_attempt_asks_for_what_plugins_want_written() -> None:
 
 
 def test_single_attempts_hand_the_writes_to_their_caller() -> None:
-    driver = SmallDriver(make_node("n", taints=TAINT), plugins=[Tidy])
+    driver = FakeCluster(make_node("n", taints=TAINT), plugins=[Tidy])
     info = driver.engine.cluster.infos.of(pending("p"))
     assert driver.engine.schedule(info).writes == ["tidied"]
 
@@ -168,13 +168,13 @@ def test_single_attempts_hand_the_writes_to_their_caller() -> None:
 def test_a_node_that_is_given_back_at_once_asks_too() -> None:
     log: list[str] = []
     refuses = reserve("Refuses", unschedulable("no"), log)
-    driver = SmallDriver(make_node("n"), pending("p"), plugins=[Careful, refuses])
+    driver = FakeCluster(make_node("n"), pending("p"), plugins=[Careful, refuses])
     driver.engine.schedule_next()
     assert writes(driver) == [("default/p", "gave n back")]
 
 
 def test_a_binding_that_fails_asks_for_them_once() -> None:
-    driver = SmallDriver(make_node("n"), pending("p"), plugins=[Careful])
+    driver = FakeCluster(make_node("n"), pending("p"), plugins=[Careful])
     driver.attempt()
     driver.engine.bindings.finished(driver.bindings.pop("p"), error("api down"))
     assert writes(driver) == [("default/p", "gave n back")]
@@ -183,6 +183,6 @@ def test_a_binding_that_fails_asks_for_them_once() -> None:
 
 def test_a_placed_pod_asks_for_nothing() -> None:
     quiet = post_filter("Quiet", PostFilterResult(Code.UNSCHEDULABLE))
-    driver = SmallDriver(make_node("n"), pending("p"), plugins=[Careful, quiet])
+    driver = FakeCluster(make_node("n"), pending("p"), plugins=[Careful, quiet])
     driver.engine.schedule_next()
     assert writes(driver) == []

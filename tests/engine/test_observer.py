@@ -1,8 +1,6 @@
 """Who observes hears what happens to pods and in the queue, as it happens."""
 
-from builders import make_node
 from fake_plugins import permit
-from small_driver import SmallDriver, pending
 
 from podium.engine.binding_cycle import Binding
 from podium.engine.observer import Observer
@@ -10,6 +8,8 @@ from podium.framework.events import ClusterEvent
 from podium.framework.points import PermitResult
 from podium.framework.queued import QueuedPod
 from podium.framework.status import Code, Status, error, unschedulable
+from podium.testing import FakeCluster, make_node
+from podium.testing import make_pod as pending
 
 
 class Scribe(Observer):
@@ -38,14 +38,14 @@ class Scribe(Observer):
         self.heard.append(f"waited {seconds:g} s: {code.label}")
 
 
-def watched(driver: SmallDriver) -> Scribe:
+def watched(driver: FakeCluster) -> Scribe:
     scribe = Scribe()
     driver.engine.observers.add(scribe)
     return scribe
 
 
 def test_the_way_of_a_pod_that_fits() -> None:
-    driver = SmallDriver(make_node("a"))
+    driver = FakeCluster(make_node("a"))
     scribe = watched(driver)
     driver.clock.advance(3)
     driver.put(pending("p"))
@@ -55,7 +55,7 @@ def test_the_way_of_a_pod_that_fits() -> None:
 
 
 def test_the_way_of_a_pod_that_is_rejected_and_woken() -> None:
-    driver = SmallDriver(make_node("a", allocatable={"cpu": "1", "pods": 10}))
+    driver = FakeCluster(make_node("a", allocatable={"cpu": "1", "pods": 10}))
     scribe = watched(driver)
     driver.put(pending("p", requests={"cpu": "2"}))
     driver.run()
@@ -71,14 +71,14 @@ def test_the_way_of_a_pod_that_is_rejected_and_woken() -> None:
 
 
 def test_a_pod_that_stays_where_it_is_does_not_come_in_again() -> None:
-    driver = SmallDriver(pending("p", schedulingGates=[{"name": "later"}]))
+    driver = FakeCluster(pending("p", schedulingGates=[{"name": "later"}]))
     scribe = watched(driver)
     driver.wait(400)
     assert scribe.heard == []
 
 
 def test_a_pod_without_backoff_queue_shortcut_waits_its_backoff_out() -> None:
-    driver = SmallDriver(make_node("a"), gates={"SchedulerPopFromBackoffQ": False})
+    driver = FakeCluster(make_node("a"), gates={"SchedulerPopFromBackoffQ": False})
     scribe = watched(driver)
     driver.put(pending("p"))
     driver.run()
@@ -93,7 +93,7 @@ def test_a_pod_without_backoff_queue_shortcut_waits_its_backoff_out() -> None:
 
 def test_a_wait_at_permit_ends_with_its_outcome() -> None:
     waits = permit("Waits", PermitResult(Status(Code.WAIT), 10.0))
-    driver = SmallDriver(make_node("a"), plugins=[waits])
+    driver = FakeCluster(make_node("a"), plugins=[waits])
     scribe = watched(driver)
     driver.put(pending("p"))
     driver.run()
@@ -103,7 +103,7 @@ def test_a_wait_at_permit_ends_with_its_outcome() -> None:
 
 
 def test_a_binding_that_is_rejected_is_no_error() -> None:
-    driver = SmallDriver(make_node("a"), pending("p"))
+    driver = FakeCluster(make_node("a"), pending("p"))
     scribe = watched(driver)
     driver.run()
     driver.finish("p", unschedulable("changed my mind"))
@@ -111,7 +111,7 @@ def test_a_binding_that_is_rejected_is_no_error() -> None:
 
 
 def test_a_pod_that_is_asked_for_comes_by_force() -> None:
-    driver = SmallDriver(make_node("a", allocatable={"cpu": "1", "pods": 10}))
+    driver = FakeCluster(make_node("a", allocatable={"cpu": "1", "pods": 10}))
     driver.put(pending("p", requests={"cpu": "2"}))
     driver.run()
     scribe = watched(driver)
@@ -120,6 +120,6 @@ def test_a_pod_that_is_asked_for_comes_by_force() -> None:
 
 
 def test_sizes_and_entries_are_there_for_looking() -> None:
-    driver = SmallDriver(pending("p"), pending("g", schedulingGates=[{"name": "later"}]))
+    driver = FakeCluster(pending("p"), pending("g", schedulingGates=[{"name": "later"}]))
     assert driver.engine.queue.sizes() == (1, 0, 0, 1)
     assert driver.engine.queue.entries_in_flight() == {"PodPopped": 0}

@@ -4,26 +4,20 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
-from builders import make_node, make_pod
 from fake_plugins import make_engine
 
-from podium.cluster.pod_info import PodInfo
 from podium.engine.binding_cycle import Binding
+from podium.framework.api_handle import ApiHandle
 from podium.framework.cycle import Cycle
-from podium.framework.points import ApiHandle, Plugin, PreBindPlugin, PreFlight
+from podium.framework.points import Plugin, PreBindPlugin, PreFlight
 from podium.framework.status import Status, unschedulable
+from podium.testing import FakeApi, make_node, make_pod
 
 Work = Coroutine[Any, Any, Status | None]
 
 
-class ConcurrentMemoryApi:
+class ConcurrentApi(FakeApi):
     """Binds in memory; runs work on asyncio's loop, all at once."""
-
-    def __init__(self) -> None:
-        self.bound: dict[str, str] = {}
-
-    async def bind(self, pod: PodInfo, node_name: str) -> None:
-        self.bound[pod.key] = node_name
 
     async def first_failure(self, work: Sequence[Work]) -> Status | None:
         tasks = [asyncio.ensure_future(one) for one in work]
@@ -78,7 +72,7 @@ def binding_of(*plugins: type[Plugin]) -> Binding:
 
 
 def test_members_of_a_group_run_at_the_same_time() -> None:
-    meeting, api = Meeting(), ConcurrentMemoryApi()
+    meeting, api = Meeting(), ConcurrentApi()
     binding = binding_of(meeting.plugin("A"), meeting.plugin("B"))
 
     assert asyncio.run(binding.run(api)) is None
@@ -87,7 +81,7 @@ def test_members_of_a_group_run_at_the_same_time() -> None:
 
 
 def test_the_first_failure_ends_the_others_and_nothing_is_bound() -> None:
-    meeting, api = Meeting(), ConcurrentMemoryApi()
+    meeting, api = Meeting(), ConcurrentApi()
     refuses = meeting.plugin("B", unschedulable("no"))
     binding = binding_of(meeting.plugin("A"), refuses)
 

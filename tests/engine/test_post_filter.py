@@ -1,6 +1,5 @@
 """PostFilter: how the answers of several plugins become one."""
 
-from builders import make_cluster, make_node, make_pod
 from fake_plugins import filter_by, made, make_engine, post_filter
 
 from podium.engine.post_filter import run_post_filters
@@ -9,6 +8,7 @@ from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import Diagnosis
 from podium.framework.points import PostFilterPlugin, PostFilterResult
 from podium.framework.status import Code, unschedulable
+from podium.testing import make_cluster, make_node, make_pod
 
 
 def run(*plugins: type[PostFilterPlugin]) -> PostFilterResult:

@@ -3,14 +3,14 @@
 from typing import Any
 
 import pytest
-from builders import make_node, make_pod
 from fake_plugins import permit, pre_bind
-from small_driver import SmallDriver, pending
 
 from podium.api.pod import PodCondition
 from podium.engine.requests import Preempt
 from podium.framework.points import PermitResult, Plugin, PreFlight
 from podium.framework.status import Code, Status
+from podium.testing import FakeCluster, make_node, make_pod
+from podium.testing import make_pod as pending
 
 NODE = {"cpu": "2", "memory": "4Gi", "pods": 10}
 ONE, TWO = {"cpu": "1"}, {"cpu": "2"}
@@ -19,9 +19,9 @@ SLOW = pre_bind("Slow", PreFlight())
 PREEMPTED = PodCondition(type="DisruptionTarget", status="True", reason="PreemptionByScheduler")
 
 
-def preempting(*victims: str, **options: Any) -> tuple[SmallDriver, Preempt]:
+def preempting(*victims: str, **options: Any) -> tuple[FakeCluster, Preempt]:
     """A strong pod has asked for the eviction of weak ones."""
-    driver = SmallDriver(make_node("n", allocatable=NODE), **options)
+    driver = FakeCluster(make_node("n", allocatable=NODE), **options)
     for number, name in enumerate(victims):
         start = {"startTime": f"2026-01-01T00:00:0{number}Z"}
         driver.put(make_pod(name, node="n", requests=ONE, status=start))
@@ -31,12 +31,12 @@ def preempting(*victims: str, **options: Any) -> tuple[SmallDriver, Preempt]:
     return driver, request
 
 
-def evict(driver: SmallDriver, request: Preempt, name: str) -> None:
+def evict(driver: FakeCluster, request: Preempt, name: str) -> None:
     victim = next(e.victim for e in request.evict if e.victim.key == f"default/{name}")
     driver.engine.preemptions.evicted(request.preemptor, victim, request.node_name)
 
 
-def end(driver: SmallDriver, request: Preempt, problem: str | None = None) -> None:
+def end(driver: FakeCluster, request: Preempt, problem: str | None = None) -> None:
     driver.engine.preemptions.finished(request.preemptor, problem)
     driver.collect()
 
@@ -77,7 +77,7 @@ def test_a_victim_that_was_gone_is_not_told() -> None:
 
 
 def test_a_victim_that_is_terminating_already_is_left_alone() -> None:
-    driver = SmallDriver(make_node("n", allocatable=NODE))
+    driver = FakeCluster(make_node("n", allocatable=NODE))
     driver.put(*(make_pod(name, node="n", requests=ONE) for name in "ab"))
     driver.terminate("a")
     driver.put(pending("strong", requests=TWO, priority=10))
@@ -87,7 +87,7 @@ def test_a_victim_that_is_terminating_already_is_left_alone() -> None:
 
 
 def test_when_all_victims_are_terminating_nothing_is_asked_and_nobody_held_back() -> None:
-    driver = SmallDriver(make_node("n", allocatable=NODE))
+    driver = FakeCluster(make_node("n", allocatable=NODE))
     driver.put(*(make_pod(name, node="n", requests=ONE) for name in "ab"))
     driver.terminate("a")
     driver.terminate("b")
@@ -99,7 +99,7 @@ def test_when_all_victims_are_terminating_nothing_is_asked_and_nobody_held_back(
 
 
 def test_weaker_pods_lose_their_nomination_to_the_node() -> None:
-    driver = SmallDriver(make_node("n", allocatable=NODE), make_pod("a", node="n", requests=TWO))
+    driver = FakeCluster(make_node("n", allocatable=NODE), make_pod("a", node="n", requests=TWO))
     driver.put(
         pending("weak", requests=ONE, priority=1, preemptionPolicy="Never"),
         pending("memory", requests=ONE, priority=1, preemptionPolicy="Never"),
@@ -146,7 +146,7 @@ def test_seeing_the_last_victim_terminate_is_enough() -> None:
 
 
 def test_the_only_victim_is_the_last() -> None:
-    driver = SmallDriver(make_node("n", allocatable=NODE), make_pod("a", node="n", requests=TWO))
+    driver = FakeCluster(make_node("n", allocatable=NODE), make_pod("a", node="n", requests=TWO))
     driver.put(pending("strong", requests=TWO, priority=10))
     driver.run()
     driver.delete("a")
@@ -250,9 +250,9 @@ def test_a_preemptor_does_not_preempt_again_while_its_victims_terminate() -> Non
 # victims that exist in memory only
 
 
-def in_memory(*plugins: type[Plugin]) -> SmallDriver:
+def in_memory(*plugins: type[Plugin]) -> FakeCluster:
     """A weak pod holds the node without being bound; a strong one comes."""
-    driver = SmallDriver(make_node("n", allocatable=NODE), plugins=plugins)
+    driver = FakeCluster(make_node("n", allocatable=NODE), plugins=plugins)
     driver.put(pending("weak", requests=TWO))
     driver.run()
     driver.put(pending("strong", requests=TWO, priority=10))
@@ -319,7 +319,7 @@ def test_a_victim_is_cancelled_for_as_many_preemptors_as_want_it() -> None:
 
 @pytest.mark.parametrize("weak_first", [True, False])
 def test_victims_in_memory_and_on_the_node_are_each_treated_as_they_are(weak_first: bool) -> None:
-    driver = SmallDriver(make_node("n", allocatable=NODE), plugins=[WAIT])
+    driver = FakeCluster(make_node("n", allocatable=NODE), plugins=[WAIT])
     driver.put(make_pod("bound", node="n", requests=ONE, priority=0 if weak_first else 1))
     driver.put(pending("waits", requests=ONE, priority=1 if weak_first else 0))
     driver.run()
@@ -335,7 +335,7 @@ def test_victims_in_memory_and_on_the_node_are_each_treated_as_they_are(weak_fir
 
 
 def test_victims_of_another_profile_are_found_and_the_condition_names_the_preemptors() -> None:
-    driver = SmallDriver(make_node("n", allocatable=NODE), profiles=["default-scheduler", "second"])
+    driver = FakeCluster(make_node("n", allocatable=NODE), profiles=["default-scheduler", "second"])
     driver.put(make_pod("a", node="n", requests=TWO, schedulerName="default-scheduler"))
     driver.put(pending("strong", requests=TWO, priority=10, schedulerName="second"))
     driver.run()

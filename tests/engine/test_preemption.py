@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
-from builders import make_node, make_pod
 from fake_plugins import make_engine, pre_filter
 from tight_clusters import GOING, PREEMPTED, chosen, decide, engine_of, pending, running, small
 
 from podium.api.pod import Pod
 from podium.framework.status import unschedulable
 from podium.plugins.default_preemption import DefaultPreemption
+from podium.testing import make_node, make_pod
 
 # victims
 

@@ -9,7 +9,6 @@ import math
 from dataclasses import dataclass, field
 
 import msgspec
-from builders import make_node, make_pod
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from podium.engine.choice import FirstByName
 from podium.engine.scheduler import Engine
 from podium.framework.status import Code
 from podium.plugins import in_tree_registry
+from podium.testing import make_node, make_pod
 
 NODES = ("a", "b", "c")
 CPU, PODS = 4, 5

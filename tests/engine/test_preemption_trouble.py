@@ -1,6 +1,5 @@
 """Preemption: what happens when something breaks, and answers that are kept."""
 
-from builders import make_pod
 from fake_plugins import filter_by, make_engine, pre_filter
 from tight_clusters import budget, chosen, decide, engine_of, labelled, pending, running, small
 
@@ -11,6 +10,7 @@ from podium.framework.points import PreFilterExtensions, PreFilterPlugin
 from podium.framework.status import Code, Status, error, unschedulable
 from podium.plugins.default_preemption import DefaultPreemption
 from podium.plugins.node_resources_fit import NodeResourcesFit
+from podium.testing import make_pod
 
 # when something breaks
 

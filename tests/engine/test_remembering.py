@@ -6,7 +6,6 @@ the next pod of the same kind must see the cluster as it is.
 
 from typing import Any
 
-from builders import make_node, make_pod
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from podium.framework.cycle import Cycle
 from podium.framework.filtering import run_filters, run_pre_filters
 from podium.framework.scoring import run_pre_scores, run_scores
 from podium.plugins import in_tree_registry
+from podium.testing import make_node, make_pod
 
 NAMES = ("a", "b", "c", "d", "e")
 SOFT, HARD = ("soft", "", "PreferNoSchedule"), ("hard", "", "NoSchedule")

@@ -1,7 +1,6 @@
 """Holding a node: assume, Reserve, Permit, and the way back."""
 
 import pytest
-from builders import make_node, make_pod
 from fake_plugins import (
     filter_by,
     make_engine,
@@ -15,6 +14,7 @@ from podium.engine.decision import Decision
 from podium.engine.scheduler import Attempt, Engine
 from podium.framework.points import PermitResult
 from podium.framework.status import Code, Status, error, unresolvable, unschedulable
+from podium.testing import make_node, make_pod
 
 NAMES = ("a", "b", "c")
 FULL = unschedulable("full")

@@ -7,7 +7,6 @@ holds more than it has, and a pod is left pending only when it fits nowhere.
 from typing import Any
 
 import msgspec
-from builders import make_node, make_pod
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +18,7 @@ from podium.cluster.pod_info import PodInfo
 from podium.config.load import load_configuration
 from podium.engine.scheduler import Engine
 from podium.plugins import in_tree_registry
+from podium.testing import make_node, make_pod
 
 NAMES = ("a", "b", "c", "d")
 RESOURCES = ("cpu", "memory", "ephemeral-storage", "example.com/gpu", "hugepages-2Mi")

@@ -1,13 +1,13 @@
 """The engine around its attempts: profiles, gates, undoing, failed bindings."""
 
 import pytest
-from builders import make_node, make_pod
 from fake_plugins import Arrival, Binder, gate, make_engine, reserve, score_by
 
 from podium.api.pod import Pod
 from podium.engine.requests import Bind
 from podium.engine.scheduler import Engine, UnknownProfileError
 from podium.framework.status import Code, Status, error, unresolvable, unschedulable
+from podium.testing import make_node, make_pod
 
 
 def bound(pod: Pod, node: str) -> Pod:

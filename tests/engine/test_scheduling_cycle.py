@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import pytest
-from builders import make_node, make_pod
 from fake_plugins import (
     crowd_filter,
     filter_by,
@@ -19,6 +18,7 @@ from podium.engine.decision import Decision, NodeScore
 from podium.engine.scheduler import Attempt, Engine
 from podium.framework.points import PostFilterResult
 from podium.framework.status import SKIP, Code, Status, error, unresolvable, unschedulable
+from podium.testing import make_node, make_pod
 
 NAMES = ("a", "b", "c")
 FULL = unschedulable("full")

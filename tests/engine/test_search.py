@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from builders import make_node, make_pod
 from fake_plugins import make_engine
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,6 +21,7 @@ from podium.framework.diagnosis import FilterResult
 from podium.framework.points import FilterPlugin, PreFilterPlugin, ScorePlugin
 from podium.framework.status import Code, Status, error, unresolvable, unschedulable
 from podium.framework.verdict import Verdict, per_row
+from podium.testing import make_node, make_pod
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ them, or wait for the same reasons.
 """
 
 import pytest
-from builders import make_node
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 from living_cluster import LONG, LivingCluster, live, some_names
@@ -22,6 +21,7 @@ from podium.api.devices import ResourceClaim
 from podium.api.pod import Pod
 from podium.api.storage import PersistentVolumeClaim
 from podium.plugins.volume_binding.pod_volumes import selected_node
+from podium.testing import make_node
 
 KINDS = sorted(NAMES)
 TROUBLE = ["", "", "", "refused", "conflict", "timeout"]

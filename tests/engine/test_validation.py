@@ -3,9 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from builders import make_node, make_pod
 from fake_plugins import permit
-from small_driver import SmallDriver, pending
 
 from podium.engine.scheduler import Engine
 from podium.engine.state import Flight
@@ -13,6 +11,8 @@ from podium.engine.validation import InvariantBroken, check
 from podium.framework.points import PermitResult
 from podium.framework.queued import QueuedPod
 from podium.framework.status import Code, Status
+from podium.testing import FakeCluster, make_node, make_pod
+from podium.testing import make_pod as pending
 
 WAIT = permit("Hold", PermitResult(Status(Code.WAIT), 60.0))
 SPREAD = [
@@ -34,9 +34,9 @@ PORT = [{"name": "main", "ports": [{"containerPort": 80, "hostPort": 80}]}]
 CLAIM = [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]
 
 
-def busy() -> SmallDriver:
+def busy() -> FakeCluster:
     """An engine in which every part of the state has something in it."""
-    driver = SmallDriver(
+    driver = FakeCluster(
         make_node("a", labels={"zone": "z1"}, taints=[("k", "v", "PreferNoSchedule")]),
         make_node("b", labels={"zone": "z2"}, unschedulable=True),
         make_pod("web", node="a", labels={"app": "web"}, requests={"cpu": "1"}, affinity=NEAR),
@@ -358,7 +358,7 @@ def test_the_transition_that_broke_it_is_named_with_its_pod() -> None:
 
 
 def test_the_reports_of_a_driver_are_transitions_too() -> None:
-    driver = SmallDriver(make_node("n"), pending("p"))
+    driver = FakeCluster(make_node("n"), pending("p"))
     driver.run()
     uncount(driver.engine)
     with pytest.raises(InvariantBroken, match=r"after Bindings\.finished of default/p: "):
@@ -369,7 +369,7 @@ def test_the_reports_of_a_driver_are_transitions_too() -> None:
 
 
 def test_nothing_is_checked_unless_asked_for() -> None:
-    driver = SmallDriver(make_node("n"), validate=False)
+    driver = FakeCluster(make_node("n"), validate=False)
     uncount(driver.engine)
     driver.put(pending("p"))
     driver.run()
@@ -380,7 +380,7 @@ def test_looking_does_not_settle_the_order_of_nodes() -> None:
     """A node that goes and comes back between two snapshots keeps its place (engine spec 9.2)."""
     orders = []
     for validate in (True, False):
-        driver = SmallDriver(*map(make_node, "abc"), pending("p"), validate=validate)
+        driver = FakeCluster(*map(make_node, "abc"), pending("p"), validate=validate)
         driver.run()
         driver.engine.intake.node_deleted("a")
         driver.put(make_node("a"))
@@ -390,7 +390,7 @@ def test_looking_does_not_settle_the_order_of_nodes() -> None:
 
 
 def test_a_port_that_two_pods_share_may_be_freed_by_one_of_them() -> None:
-    driver = SmallDriver(make_node("n"))
+    driver = FakeCluster(make_node("n"))
     driver.put(*(make_pod(name, node="n", containers=PORT) for name in "ab"))
     driver.delete("a")
     assert driver.engine.cluster.usage.ports.used(0) == set()

@@ -1,21 +1,26 @@
 """The example plugins do what they say, on the example cluster and on their own."""
 
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from builders import make_cluster, make_handle, make_node, make_pod
 from command_line import EXAMPLE, EXAMPLES, podium
 
 from podium.config.plugin_args import RawArgs
 from podium.framework.plugin_arguments import arguments_of
 from podium.plugin import Cycle, Plugin
+from podium.testing import assert_promises, make_cluster, make_handle, make_node, make_pod
 from podium.user_code.plugins import load_plugin
 
 DIRECTORY = EXAMPLES / "plugins"
-ARCHITECTURE, PRICE, DENSITY = (
-    str(DIRECTORY / f"{name}.py") for name in ("image_architecture", "zone_price", "pod_density")
+ARCHITECTURE, PRICE, DENSITY, TEMPERATURE = (
+    str(DIRECTORY / f"{name}.py")
+    for name in ("image_architecture", "zone_price", "pod_density", "rack_temperature")
 )
 CONFIG = ("--config", str(DIRECTORY / "scheduler.yaml"), "--plugin", PRICE, "--plugin", DENSITY)
 
@@ -115,3 +120,92 @@ def test_remembered_answers_are_the_ones_worked_out_anew(
     done = podium(capsys, "simulate", *EXAMPLE, *CONFIG, "--validate", "-o", "json").decoded()
     counts = {node["name"]: node["requested"]["pods"]["after"] for node in done["nodes"]}
     assert max(counts.values()) <= 3
+
+
+# data from outside
+
+
+def temperature_config(tmp_path: Path, **args: Any) -> tuple[str, ...]:
+    """Options that run the example with arguments."""
+    plugins = {"multiPoint": {"enabled": [{"name": "RackTemperature", "weight": 50}]}}
+    configured = [{"name": "RackTemperature", "args": args}]
+    profile = {
+        "schedulerName": "default-scheduler",
+        "plugins": plugins,
+        "pluginConfig": configured,
+    }
+    config = tmp_path / "scheduler.json"
+    config.write_text(
+        json.dumps(
+            {
+                "apiVersion": "kubescheduler.config.k8s.io/v1",
+                "kind": "KubeSchedulerConfiguration",
+                "profiles": [profile],
+            }
+        )
+    )
+    return "--config", str(config), "--plugin", TEMPERATURE
+
+
+def web_nodes(document: Any) -> set[str]:
+    return {p["node"] for p in document["pods"] if p["name"].startswith("web-")}
+
+
+def test_pods_stay_off_racks_that_a_file_says_are_hot(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    measured = tmp_path / "temperatures.json"
+    measured.write_text(json.dumps({"general-a1": 60, "general-b1": 60, "general-c1": 20}))
+    options = temperature_config(tmp_path, file=str(measured))
+    done = podium(capsys, "simulate", *EXAMPLE, *options, "--validate", "-o", "json").decoded()
+    hot = {"general-a1", "general-b1"}
+
+    assert not web_nodes(done) & hot
+    assert "general-c1" in web_nodes(done)
+
+
+def test_temperatures_come_from_an_endpoint_too(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    class Sensor(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps({"general-c1": 60}).encode())
+
+        def log_message(self, *args: Any) -> None: ...
+
+    with HTTPServer(("127.0.0.1", 0), Sensor) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/"
+        options = temperature_config(tmp_path, url=url)
+        done = podium(capsys, "simulate", *EXAMPLE, *options, "-o", "json").decoded()
+        server.shutdown()
+
+    assert "general-c1" not in web_nodes(done)
+
+
+def test_without_temperatures_pods_go_where_they_would_and_a_note_says_so(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    options = temperature_config(tmp_path, file=str(tmp_path / "nowhere.json"))
+    without = podium(capsys, "simulate", *EXAMPLE, "-o", "json").decoded()
+    done = podium(capsys, "simulate", *EXAMPLE, *options, "-o", "json").decoded()
+
+    assert web_nodes(done) == web_nodes(without)
+    assert any("source rack-temperatures cannot be fetched" in note for note in done["notes"])
+
+
+@pytest.mark.parametrize(
+    ("path", "args"),
+    [
+        (ARCHITECTURE, {}),
+        (PRICE, {"prices": {"a": 3, "b": 7}}),
+        (DENSITY, {"most": 3}),
+        (TEMPERATURE, {"limit": 60}),
+    ],
+)
+def test_the_examples_keep_their_promises(path: str, args: dict[str, Any]) -> None:
+    annotations = {"example.com/architectures": "amd64"}
+    pods = [make_pod("amd", metadata={"annotations": annotations})]
+    assert_promises(load_plugin(path), args=args or None, pods=pods)

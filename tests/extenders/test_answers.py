@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 import pytest
-from builders import make_node
 from extender_servers import bind_call, filter_call, make_extender, preempt_call, prioritize_call
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +20,7 @@ from podium.framework.extender_calls import (
     PreemptAnswer,
     PrioritizeAnswer,
 )
+from podium.testing import make_node
 
 EXTENDER = make_extender("http://extender.example")
 FILTER, PRIORITIZE = filter_call(EXTENDER), prioritize_call(EXTENDER)

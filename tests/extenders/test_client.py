@@ -6,7 +6,6 @@ import gzip
 from typing import Any
 
 import pytest
-from builders import make_node, make_pod
 from extender_servers import (
     Request,
     Server,
@@ -34,6 +33,7 @@ from podium.framework.extender_calls import (
     FilterCall,
     PrioritizeAnswer,
 )
+from podium.testing import make_node, make_pod
 
 GOOD = b'{"NodeNames": ["n1"]}'
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from builders import make_node, make_pod
 
 from podium.api.kinds import decode_as
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.extenders.object_json import object_json
 from podium.extenders.objects import TypedObjects
+from podium.testing import make_node, make_pod
 
 
 def written(thing: Pod | Node) -> Any:

@@ -8,7 +8,6 @@ import asyncio
 from typing import Any
 
 import pytest
-from builders import make_node, make_pod
 from extender_servers import Answer, Request, answering, never, reply, serving_in_thread
 
 from podium.config.load import load_configuration
@@ -18,6 +17,7 @@ from podium.extenders.objects import TypedObjects
 from podium.plugins import in_tree_registry
 from podium.simulator import PodOutcome, Scenario, Simulation
 from podium.simulator.report import PodResult
+from podium.testing import make_node, make_pod
 
 LICENCE = "example.com/licence"
 NODES = {

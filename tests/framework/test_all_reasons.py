@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from builders import make_node, make_pod
 
 from podium.api.pod import Pod
 from podium.config.load import load_configuration
@@ -13,6 +12,7 @@ from podium.framework.cycle import Cycle
 from podium.framework.node_form import NodeFilterPlugin, NodeView
 from podium.framework.status import Code, Status, unresolvable, unschedulable
 from podium.plugins import in_tree_registry
+from podium.testing import make_node, make_pod
 
 TINY = {"cpu": "1", "memory": "1Gi", "pods": 10}
 SMALL = {"cpu": "3", "memory": "3Gi", "pods": 10}

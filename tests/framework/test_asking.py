@@ -1,7 +1,6 @@
 """Steps that wait for answers, and who drives them."""
 
 import pytest
-from builders import make_pod
 from scripted_extenders import Script, fails, leaves, scores
 
 from podium.config.types import Extender
@@ -17,6 +16,7 @@ from podium.framework.asking import (
     resolved,
 )
 from podium.framework.extender_calls import FilterAnswer, FilterCall, PrioritizeCall
+from podium.testing import make_pod
 
 POD = make_pod("p")
 FILTER = FilterCall(Extender("http://a"), POD, ("n",))

@@ -1,9 +1,9 @@
 """What an attempt knows, and copies of it for trials."""
 
 import pytest
-from builders import make_cluster, make_node, make_pod
 
 from podium.framework.cycle import Cycle, StateMissing
+from podium.testing import make_cluster, make_node, make_pod
 
 
 class Following:

@@ -1,11 +1,11 @@
 """Which extenders are asked about a pod, and in which order."""
 
-from builders import make_pod
 from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.config.types import Extender, ExtenderManagedResource
 from podium.framework.extender_rules import in_calling_order, interested
+from podium.testing import make_pod
 
 NAMES = ("a.com/x", "b.com/y", "c.com/z")
 

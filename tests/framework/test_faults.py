@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from builders import make_cluster, make_handle, make_node, make_pod
 
 from podium.cluster.growth import Ints, Rows, count_of
 from podium.framework.cycle import Cycle
@@ -21,6 +20,7 @@ from podium.framework.points import (
 )
 from podium.framework.scoring import ScoringError, run_pre_scores, run_scores
 from podium.framework.vector_cache import VectorCache
+from podium.testing import make_cluster, make_handle, make_node, make_pod
 
 
 def raised(problem: Exception) -> Exception:

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from builders import make_cluster, make_node, make_pod
 from fake_plugins import crowd_filter, filter_by, made
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +19,7 @@ from podium.framework.nominated_filtering import filter_with_nominated, tell_ext
 from podium.framework.points import FilterPlugin, Plugin, PreFilterExtensions
 from podium.framework.status import SKIP, Code, Status, error, unresolvable, unschedulable
 from podium.framework.verdict import Verdict, rejecting
+from podium.testing import make_cluster, make_node, make_pod
 
 NAMES = ("a", "b", "c")
 FULL = unschedulable("Too many pods")

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 import numpy as np
-from builders import make_cluster, make_handle, make_node, make_pod
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from podium.framework.points import FilterPlugin, ScorePlugin
 from podium.framework.scoring import run_scores
 from podium.framework.status import Code, Status, unresolvable, unschedulable
 from podium.framework.verdict import Verdict, choosing
+from podium.testing import make_cluster, make_handle, make_node, make_pod
 
 GPU = "example.com/gpu"
 CROWDED, TAINTED = unschedulable("crowded"), unresolvable("no cpu left")

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from builders import make_cluster, make_handle, make_node
 
 from podium.framework.placements import (
     PlacementScoringError,
@@ -15,6 +14,7 @@ from podium.framework.placements import (
 from podium.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
 from podium.framework.points import PlacementGeneratePlugin, PlacementScorePlugin
 from podium.framework.status import Code, Status, error, unresolvable, unschedulable
+from podium.testing import make_cluster, make_handle, make_node
 
 
 def group() -> PodGroupCycle:

@@ -1,13 +1,13 @@
 """PreFilter: what each code does, and how node sets meet."""
 
 import pytest
-from builders import make_cluster, make_node, make_pod
 from fake_plugins import made, pre_filter
 
 from podium.framework.cycle import Cycle
 from podium.framework.filtering import PreFilterOutcome, run_pre_filters
 from podium.framework.points import PreFilterPlugin
 from podium.framework.status import SKIP, Code, Status, error, unresolvable, unschedulable
+from podium.testing import make_cluster, make_node, make_pod
 
 
 def cycle() -> Cycle:

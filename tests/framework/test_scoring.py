@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from builders import make_cluster, make_node, make_pod
 from fake_plugins import made, score_by
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +18,7 @@ from podium.framework.scoring import (
     run_scores,
 )
 from podium.framework.status import SKIP, Code, Status, error, unschedulable
+from podium.testing import make_cluster, make_node, make_pod
 
 NAMES = ("a", "b", "c")
 

@@ -7,7 +7,6 @@ handed out before must still read as it did.
 
 from typing import Any
 
-from builders import make_node, make_pod
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from podium.framework.tallies import Tallies
 from podium.framework.totals import Totals
 from podium.framework.vector_cache import VectorCache
 from podium.plugins import in_tree_registry
+from podium.testing import make_node, make_pod
 
 COUNT = 48
 KINDS: list[dict[str, Any]] = [

@@ -7,7 +7,6 @@ kinds of pods are made with the memory and without it, and every verdict and sco
 from typing import Any
 
 import numpy as np
-from builders import make_node, make_pod
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,6 +23,7 @@ from podium.framework.profile import Profile
 from podium.framework.template_cache import TemplateCache
 from podium.framework.vector_cache import VectorCache
 from podium.plugins import in_tree_registry
+from podium.testing import make_node, make_pod
 
 NODES = [f"n{i}" for i in range(6)]
 WEB = {"matchLabels": {"app": "web"}}

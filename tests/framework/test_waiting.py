@@ -1,10 +1,9 @@
 """Pods that wait at Permit: the first signal wins."""
 
-from builders import make_pod
-
 from podium.cluster.pod_info import PodInfo, PodInfos
 from podium.framework.status import Code, Status
 from podium.framework.waiting import MOST_WAIT_S, WaitingPod, WaitingPods
+from podium.testing import make_pod
 
 INFOS = PodInfos()
 

@@ -1,9 +1,7 @@
 """How metrics read: help, bounds, numbers, and what is left out."""
 
 import pytest
-from builders import make_node
 from fake_host_environment import FakeHostEnvironment
-from small_driver import OURS, pending
 from watched_metrics import Watched
 
 from podium.config.flags.options import options_of
@@ -11,6 +9,9 @@ from podium.config.flags.parser import parse_flags
 from podium.live import metric_definitions as known
 from podium.live.exposition import Exposition, MetricRules, rules_of
 from podium.live.metric_series import go_number
+from podium.testing import make_node
+from podium.testing import make_pod as pending
+from podium.testing.fake_cluster import DEFAULT_SCHEDULER as OURS
 
 
 def test_what_was_never_counted_is_not_shown_unless_it_has_no_labels() -> None:

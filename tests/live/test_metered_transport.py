@@ -5,13 +5,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from virtual_clock import VirtualClock
 from virtual_loop import run_virtually
 
 from podium.client import LimitedTransport, TokenBucket, Unreachable
 from podium.client.transport import Reply, Request, Stream
 from podium.live.exposition import Exposition
 from podium.live.metered_transport import MeteredTransport, RequestMetrics
+from podium.testing import FakeClock
 
 URL = "https://10.0.0.1:6443"
 GET = Request("GET", "/api/v1/pods")
@@ -20,7 +20,7 @@ GET = Request("GET", "/api/v1/pods")
 class Slow:
     """A server that takes its time."""
 
-    def __init__(self, clock: VirtualClock, status: int = 200) -> None:
+    def __init__(self, clock: FakeClock, status: int = 200) -> None:
         self._clock = clock
         self._status = status
         self.closed = False
@@ -53,7 +53,7 @@ async def _nothing() -> AsyncIterator[bytes]:
 
 
 def metered(status: int = 200) -> tuple[MeteredTransport, Slow, Exposition]:
-    clock = VirtualClock()
+    clock = FakeClock()
     shown, server = Exposition(process=False), Slow(clock, status)
     return MeteredTransport(server, RequestMetrics(shown), URL, clock), server, shown
 
@@ -120,7 +120,7 @@ def test_a_stream_that_does_not_begin_counts_as_an_error() -> None:
 def test_waits_for_the_rate_limiter_are_counted_apart() -> None:
     async def main() -> list[str]:
         shown = Exposition(process=False)
-        server = Slow(VirtualClock())
+        server = Slow(FakeClock())
         metered = MeteredTransport(server, RequestMetrics(shown), URL)
         bucket = TokenBucket(qps=0.5, burst=1)
         limited = LimitedTransport(metered, bucket, on_wait=metered.note_wait)

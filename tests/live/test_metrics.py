@@ -4,15 +4,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import make_node, make_pod
 from fake_plugins import filter_by, permit, pre_filter
 from group_driver import GANGS, make_group, member, node
-from small_driver import OURS, pending
 from watched_metrics import Watched
 
 from podium.framework.points import PermitResult, Plugin
 from podium.framework.status import Code, Status, error, unresolvable
 from podium.live import metric_definitions as known
+from podium.testing import make_node, make_pod
+from podium.testing import make_pod as pending
+from podium.testing.fake_cluster import DEFAULT_SCHEDULER as OURS
 
 
 def full(name: str = "small") -> Any:

@@ -3,12 +3,12 @@
 from typing import Any
 
 import pytest
-from builders import make_pod
 from prometheus_client.parser import text_string_to_metric_families
 
 from podium.api.pod import Pod
 from podium.api.quantity import NANO_PER_UNIT
 from podium.live.resource_metrics import pod_limits, resource_pieces
+from podium.testing import make_pod
 
 
 def text(*pods: Pod) -> str:

@@ -5,7 +5,6 @@ from random import Random
 
 import msgspec
 import pytest
-from builders import make_node, make_pod
 from virtual_loop import run_virtually
 
 from podium.api.pod import PodCondition, PodExtendedResourceClaimStatus
@@ -21,6 +20,7 @@ from podium.live.status_patches import (
     failure_patch,
     nomination_patch,
 )
+from podium.testing import make_node, make_pod
 
 NOW = "2027-01-15T08:00:00Z"
 BEFORE = "2027-01-01T00:00:00Z"

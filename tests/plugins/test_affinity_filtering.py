@@ -13,10 +13,8 @@ from affinity_clusters import (
     term,
 )
 from affinity_reference import ReferenceFilter
-from builders import make_handle, make_node, make_pod
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plugin_answers import cycle_for, filter_answers, present_rows
 
 from podium.api.node import Node
 from podium.api.pod import Pod
@@ -26,6 +24,7 @@ from podium.config.plugin_args import InterPodAffinityArgs
 from podium.framework.cycle import Cycle
 from podium.framework.status import SKIP, Code, Status
 from podium.plugins.inter_pod_affinity import InterPodAffinity
+from podium.testing import cycle_for, filter_answers, make_handle, make_node, make_pod, present_rows
 
 WORDS = {
     "node(s) didn't match pod affinity rules": ("affinity", Code.UNRESOLVABLE),

@@ -12,10 +12,8 @@ from affinity_clusters import (
     term,
 )
 from affinity_reference import reference_scores
-from builders import make_handle, make_node, make_pod
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plugin_answers import cycle_for, present_rows, score_answers
 
 from podium.api.node import Node
 from podium.api.pod import Pod
@@ -24,6 +22,7 @@ from podium.config.plugin_args import InterPodAffinityArgs
 from podium.framework.status import SKIP
 from podium.plugins.affinity_scoring import normalize
 from podium.plugins.inter_pod_affinity import InterPodAffinity
+from podium.testing import cycle_for, make_handle, make_node, make_pod, present_rows, score_answers
 
 HOSTS = [make_node(f"n{i}", labels={"host": f"s{i}"}) for i in range(4)]
 

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 from affinity_clusters import cluster_of, put_namespace, required, term
-from builders import make_node, make_pod
 
 from podium.api.pod_affinity import AffinityTerm, parse_pod_affinity
 from podium.cluster import pod_classes
 from podium.cluster.pod_classes import PodQuery
 from podium.cluster.state import Cluster
 from podium.plugins.affinity_terms import CarriedTerms, TermQueries
+from podium.testing import make_node, make_pod
 
 NODES = [make_node(name, labels={"host": name}) for name in ("n1", "n2")]
 

@@ -3,10 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from builders import make_cluster, make_handle, make_node, make_pod
 from hypothesis import given
 from hypothesis import strategies as st
-from plugin_answers import filter_answers
 from storage_builders import (
     claim_volume,
     make_attachment,
@@ -28,6 +26,7 @@ from podium.api.storage import (
 from podium.cluster.state import Cluster
 from podium.framework.status import Status, unschedulable
 from podium.plugins.node_volume_limits import NodeVolumeLimits
+from podium.testing import filter_answers, make_cluster, make_handle, make_node, make_pod
 
 EXCEEDED = unschedulable("node(s) exceed max volume count")
 

@@ -6,13 +6,13 @@ the devices that match the class and those in use, as it does for a class withou
 
 from typing import Any
 
-from builders import make_node, make_pod
 from device_builders import DRIVER, device, make_class, make_slice
 
 from podium.config.load import load_configuration
 from podium.engine import Engine
 from podium.engine.choice import FirstByName
 from podium.plugins import in_tree_registry
+from podium.testing import make_node, make_pod
 
 GPU = "example.com/gpu"
 BIG = f'device.attributes["{DRIVER}"].size == "big"'

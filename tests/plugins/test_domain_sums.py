@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from builders import make_node, make_pod
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from podium.cluster.pod_classes import PodQuery
 from podium.cluster.state import Cluster
 from podium.plugins.domain_sums import DomainSums
 from podium.plugins.topology_domains import Topologies
+from podium.testing import make_node, make_pod
 
 NODES = [f"n{i}" for i in range(4)]
 WEB = PodQuery(((None, selector_of_map({"app": "web"})),))

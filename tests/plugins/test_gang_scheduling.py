@@ -1,6 +1,5 @@
 """GangScheduling: members wait for each other before the queue and at Permit."""
 
-from builders import make_cluster, make_handle, make_node, make_pod
 from group_driver import make_group, member
 
 from podium.api.pod import Pod
@@ -12,6 +11,7 @@ from podium.framework.points import PermitResult
 from podium.framework.status import error, unresolvable
 from podium.framework.waiting import WaitingPod
 from podium.plugins.gang_scheduling import TOO_FEW_PLACED, GangScheduling
+from podium.testing import make_cluster, make_handle, make_node, make_pod
 
 GATES = {"GenericWorkload": True, "GangScheduling": True}
 

@@ -3,13 +3,12 @@
 from typing import Any
 
 import pytest
-from builders import make_cluster, make_handle, make_node, make_pod
 from hypothesis import given
 from hypothesis import strategies as st
-from plugin_answers import score_answers
 
 from podium.api.node import Node
 from podium.plugins.image_locality import ImageLocality, canonical_image
+from podium.testing import make_cluster, make_handle, make_node, make_pod, score_answers
 
 MIB = 1024 * 1024
 

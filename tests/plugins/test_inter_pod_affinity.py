@@ -4,8 +4,6 @@ from typing import Any
 
 import pytest
 from affinity_clusters import preferred, required, term
-from builders import make_cluster, make_handle, make_node, make_pod
-from plugin_answers import cycle_for, present_rows
 
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
@@ -14,6 +12,7 @@ from podium.framework.cycle import StateMissing
 from podium.framework.events import Action, Hint, Resource
 from podium.framework.status import Code, Status
 from podium.plugins.inter_pod_affinity import InterPodAffinity
+from podium.testing import cycle_for, make_cluster, make_handle, make_node, make_pod, present_rows
 
 BROKEN = {"topologyKey": "host", "labelSelector": {"matchLabels": {"app": "not a label"}}}
 

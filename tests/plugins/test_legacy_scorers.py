@@ -4,8 +4,6 @@ import json
 from typing import Any
 
 import msgspec
-from builders import make_cluster, make_handle, make_node, make_pod
-from plugin_answers import filter_answers, score_answers
 
 from podium.api.node import Node
 from podium.api.workloads import Service
@@ -27,6 +25,14 @@ from podium.plugins.node_resources_most_allocated import NodeResourcesMostAlloca
 from podium.plugins.requested_to_capacity_ratio import RequestedToCapacityRatio
 from podium.plugins.selector_spread import SelectorSpread
 from podium.plugins.service_affinity import WRONG_NODE, ServiceAffinity
+from podium.testing import (
+    filter_answers,
+    make_cluster,
+    make_handle,
+    make_node,
+    make_pod,
+    score_answers,
+)
 
 ZONE = "topology.kubernetes.io/zone"
 

@@ -3,8 +3,6 @@
 from typing import Any
 
 import pytest
-from builders import make_cluster, make_handle, make_node, make_pod
-from plugin_answers import cycle_for, filter_answers
 from storage_builders import (
     claim_volume,
     make_claim,
@@ -26,6 +24,7 @@ from podium.plugins.legacy_volume_limits import (
     LegacyLimitsArgs,
     LegacyVolumeLimits,
 )
+from podium.testing import cycle_for, filter_answers, make_cluster, make_handle, make_node, make_pod
 
 EXCEEDED = unschedulable("node(s) exceed max volume count")
 NITRO = {"node.kubernetes.io/instance-type": "m5.large"}

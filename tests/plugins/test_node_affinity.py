@@ -4,10 +4,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from builders import make_cluster, make_handle, make_node, make_pod
 from hypothesis import given
 from hypothesis import strategies as st
-from plugin_answers import cycle_for, filter_answers, present_rows, score_answers
 
 from podium.api.node import Node
 from podium.api.node_affinity import NodeSelectorError, parse_node_selector, preferred_of
@@ -18,6 +16,16 @@ from podium.config.plugin_args import NodeAffinityArgs
 from podium.framework.events import Action, Resource
 from podium.framework.status import SKIP, Status, unresolvable
 from podium.plugins.node_affinity import NodeAffinity
+from podium.testing import (
+    cycle_for,
+    filter_answers,
+    make_cluster,
+    make_handle,
+    make_node,
+    make_pod,
+    present_rows,
+    score_answers,
+)
 
 ENFORCED = unresolvable("node(s) didn't match scheduler-enforced node affinity")
 MISMATCH = unresolvable("node(s) didn't match Pod's node affinity/selector")

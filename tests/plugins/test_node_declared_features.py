@@ -3,15 +3,22 @@
 from typing import Any
 
 import pytest
-from builders import make_cluster, make_handle, make_node, make_pod
 from hypothesis import given
 from hypothesis import strategies as st
-from plugin_answers import cycle_for, filter_answers, present_rows
 
 from podium.framework.cycle import StateMissing
 from podium.framework.events import Action, Resource
 from podium.framework.status import SKIP, unresolvable
 from podium.plugins.node_declared_features import FEATURES, NodeDeclaredFeatures, declared_bits
+from podium.testing import (
+    cycle_for,
+    filter_answers,
+    make_cluster,
+    make_handle,
+    make_node,
+    make_pod,
+    present_rows,
+)
 
 MISSING = unresolvable("node(s) didn't match Pod's required features")
 RESTART_ALL = "RestartAllContainersOnContainerExits"

@@ -1,13 +1,12 @@
 """NodeName: pods that name their node."""
 
-from builders import make_cluster, make_handle, make_node, make_pod
 from hypothesis import given
 from hypothesis import strategies as st
-from plugin_answers import filter_answers
 
 from podium.framework.events import Action, Resource
 from podium.framework.status import unresolvable
 from podium.plugins.node_name import NodeName
+from podium.testing import filter_answers, make_cluster, make_handle, make_node, make_pod
 
 OTHER = unresolvable("node(s) didn't match the requested node name")
 

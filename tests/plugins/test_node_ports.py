@@ -3,16 +3,23 @@
 from typing import Any
 
 import pytest
-from builders import make_cluster, make_handle, make_node, make_pod
 from hypothesis import given
 from hypothesis import strategies as st
-from plugin_answers import cycle_for, filter_answers, present_rows
 
 from podium.api.pod import Pod
 from podium.framework.cycle import StateMissing
 from podium.framework.events import Action, Resource
 from podium.framework.status import SKIP, unschedulable
 from podium.plugins.node_ports import NodePorts
+from podium.testing import (
+    cycle_for,
+    filter_answers,
+    make_cluster,
+    make_handle,
+    make_node,
+    make_pod,
+    present_rows,
+)
 
 IN_USE = unschedulable("node(s) didn't have free ports for the requested pod ports")
 

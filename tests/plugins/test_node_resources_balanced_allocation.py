@@ -2,10 +2,8 @@
 
 import math
 
-from builders import make_cluster, make_handle, make_node, make_pod
 from hypothesis import given
 from hypothesis import strategies as st
-from plugin_answers import cycle_for, present_rows, score_answers
 from resource_clusters import GPU, NodeBook, ResourceCase, resource_cases
 
 from podium.api.pod import Pod
@@ -14,6 +12,15 @@ from podium.cluster.state import Cluster
 from podium.config.plugin_args import NodeResourcesBalancedAllocationArgs, ResourceSpec
 from podium.framework.status import SKIP
 from podium.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
+from podium.testing import (
+    cycle_for,
+    make_cluster,
+    make_handle,
+    make_node,
+    make_pod,
+    present_rows,
+    score_answers,
+)
 
 
 def plugin_for(cluster: Cluster, *names: str) -> NodeResourcesBalancedAllocation:

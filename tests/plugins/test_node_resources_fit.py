@@ -3,9 +3,7 @@
 from typing import Any
 
 import pytest
-from builders import make_cluster, make_handle, make_node, make_pod
 from hypothesis import given
-from plugin_answers import cycle_for, filter_answers, present_rows
 from resource_clusters import GPU, HUGE, NodeBook, ResourceCase, resource_cases
 
 from podium.api.devices import DeviceClass, DeviceClassSpec
@@ -16,6 +14,15 @@ from podium.config.plugin_args import NodeResourcesFitArgs
 from podium.framework.cycle import StateMissing
 from podium.framework.status import Status, unresolvable, unschedulable
 from podium.plugins.node_resources_fit import NodeResourcesFit
+from podium.testing import (
+    cycle_for,
+    filter_answers,
+    make_cluster,
+    make_handle,
+    make_node,
+    make_pod,
+    present_rows,
+)
 
 IMPLICIT_GPU = "deviceclass.resource.kubernetes.io/gpu"
 

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from builders import make_cluster, make_handle, make_node, make_pod
-
 from podium.api.devices import DeviceClass, DeviceClassSpec
 from podium.api.meta import ObjectMeta
 from podium.api.node import Node
@@ -12,6 +10,7 @@ from podium.cluster.state import Cluster
 from podium.config.plugin_args import NodeResourcesFitArgs
 from podium.framework.events import Action, ClusterEvent, Hint, Resource
 from podium.plugins.node_resources_fit import NodeResourcesFit
+from podium.testing import make_cluster, make_handle, make_node, make_pod
 
 GPU = "example.com/gpu"
 IMPLICIT_GPU = "deviceclass.resource.kubernetes.io/gpu"

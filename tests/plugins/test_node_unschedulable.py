@@ -2,14 +2,13 @@
 
 from typing import Any
 
-from builders import make_cluster, make_handle, make_node, make_pod
 from hypothesis import given
 from hypothesis import strategies as st
-from plugin_answers import filter_answers
 
 from podium.framework.events import Action, Resource
 from podium.framework.status import unresolvable
 from podium.plugins.node_unschedulable import NodeUnschedulable
+from podium.testing import filter_answers, make_cluster, make_handle, make_node, make_pod
 
 CORDONED = unresolvable("node(s) were unschedulable")
 TOLERANT = [

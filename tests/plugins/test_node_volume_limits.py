@@ -4,8 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from builders import make_cluster, make_handle, make_node, make_pod
-from plugin_answers import cycle_for, filter_answers
 from storage_builders import (
     claim_volume,
     make_attachment,
@@ -27,6 +25,7 @@ from podium.cluster.state import Cluster
 from podium.framework.events import Action, Resource
 from podium.framework.status import SKIP, Status, error, unresolvable, unschedulable
 from podium.plugins.node_volume_limits import NodeVolumeLimits
+from podium.testing import cycle_for, filter_answers, make_cluster, make_handle, make_node, make_pod
 
 EXCEEDED = unschedulable("node(s) exceed max volume count")
 DRIVER = "csi.example.com"

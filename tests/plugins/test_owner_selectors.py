@@ -4,12 +4,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from builders import make_cluster, make_pod
 
 from podium.api.labels import EVERYTHING, Selector, selector_of_map
 from podium.api.workloads import ReplicaSet, ReplicationController, Service, StatefulSet
 from podium.cluster.state import Cluster
 from podium.plugins.owner_selectors import OwnerSelectors
+from podium.testing import make_cluster, make_pod
 
 LABELS = {"app": "a", "tier": "front"}
 

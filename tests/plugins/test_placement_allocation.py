@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from builders import make_cluster, make_handle, make_node, make_pod
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from podium.config.plugin_args import NodeResourcesFitArgs, ResourceSpec, defaul
 from podium.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.plugins.placement_allocation import placement_score
+from podium.testing import make_cluster, make_handle, make_node, make_pod
 
 CPU_AND_MEMORY = (ResourceSpec(name="cpu", weight=1), ResourceSpec(name="memory", weight=1))
 GPU = "example.com/gpu"

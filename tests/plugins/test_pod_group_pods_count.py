@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from builders import make_handle, make_node
 from group_driver import member
 
 from podium.cluster.pod_group_state import PodGroupStateMissing
 from podium.cluster.state import Cluster
 from podium.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
 from podium.plugins.pod_group_pods_count import NobodyPlaced, PodGroupPodsCount
+from podium.testing import make_handle, make_node
 
 
 def cluster_of(*running: str) -> Cluster:

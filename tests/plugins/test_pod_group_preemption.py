@@ -5,7 +5,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from builders import make_cluster
 from group_driver import make_group, member, node, running
 
 from podium.api.pod import Pod
@@ -21,6 +20,7 @@ from podium.plugins.pod_group_preemption import (
     split_by_budget,
     units_on_nodes,
 )
+from podium.testing import make_cluster
 
 STRONG = make_group("strong", priority=100)
 NO = unschedulable("pod group is unschedulable")

@@ -4,8 +4,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from builders import make_cluster, make_handle, make_node, make_pod
-from plugin_answers import cycle_for, filter_answers, present_rows, score_answers
 from spread_clusters import HOSTNAME, ZONE, example_cluster, spread
 
 from podium.api.pod import TopologySpreadConstraint
@@ -16,6 +14,16 @@ from podium.framework.cycle import StateMissing
 from podium.framework.events import Action, Hint, Resource
 from podium.framework.status import SKIP, error
 from podium.plugins.pod_topology_spread import PodTopologySpread
+from podium.testing import (
+    cycle_for,
+    filter_answers,
+    make_cluster,
+    make_handle,
+    make_node,
+    make_pod,
+    present_rows,
+    score_answers,
+)
 
 A = {"app": "a"}
 

@@ -1,10 +1,9 @@
 """PrioritySort: the order of the queue."""
 
-from builders import make_cluster, make_handle, make_pod
-
 from podium.framework.points import QueueSortPlugin
 from podium.framework.queued import QueuedPod
 from podium.plugins.priority_sort import PrioritySort
+from podium.testing import make_cluster, make_handle, make_pod
 
 CLUSTER = make_cluster()
 PLUGIN = PrioritySort(None, make_handle(CLUSTER))

@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from builders import make_cluster, make_handle, make_node, make_pod
 from hypothesis import given
 from hypothesis import strategies as st
-from plugin_answers import score_answers
 from resource_clusters import GPU, NodeBook, ResourceCase, resource_cases
 
 from podium.api.pod import Pod
@@ -26,6 +24,7 @@ from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.plugins.resource_allocation import LeastAllocated, MostAllocated, curve, scorer_for
 from podium.plugins.resource_columns import Column
 from podium.plugins.resource_stack import FLOAT_EXACT_BELOW
+from podium.testing import make_cluster, make_handle, make_node, make_pod, score_answers
 
 EVEN = (ResourceSpec("cpu", 1), ResourceSpec("memory", 1))
 RISING = ((0, 0), (100, 10))

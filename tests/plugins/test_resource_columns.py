@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from builders import make_cluster, make_node, make_pod
-from plugin_answers import cycle_for, present_rows
 
 from podium.api.devices import DeviceClass, DeviceClassSpec
 from podium.api.meta import ObjectMeta
@@ -14,6 +12,7 @@ from podium.framework.cycle import Cycle
 from podium.plugins import resource_columns
 from podium.plugins.extended_resource_classes import ExtendedResourceClasses
 from podium.plugins.resource_columns import Buffers, Column, ResourceColumns
+from podium.testing import cycle_for, make_cluster, make_node, make_pod, present_rows
 
 GPU = "example.com/gpu"
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from builders import make_node, make_pod
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from podium.engine import Engine
 from podium.framework.cycle import Cycle
 from podium.plugins import in_tree_registry
 from podium.plugins.resource_stack import FLOAT_EXACT_BELOW, ResourceStacks, lines_of
+from podium.testing import make_node, make_pod
 
 GIB = 2**30
 amounts = st.fixed_dictionaries(

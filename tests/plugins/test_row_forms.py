@@ -5,7 +5,6 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-from builders import make_handle, make_node, make_pod
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +18,7 @@ from podium.config.plugin_args import (
 from podium.framework.cycle import Cycle
 from podium.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from podium.plugins.node_resources_fit import NodeResourcesFit
+from podium.testing import make_handle, make_node, make_pod
 
 amounts = st.fixed_dictionaries(
     {},

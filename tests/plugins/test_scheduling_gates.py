@@ -1,10 +1,9 @@
 """SchedulingGates: pods that wait to be ready for scheduling."""
 
-from builders import make_cluster, make_handle, make_pod
-
 from podium.framework.events import Action, ClusterEvent, Resource
 from podium.framework.status import unresolvable
 from podium.plugins.scheduling_gates import SchedulingGates
+from podium.testing import make_cluster, make_handle, make_pod
 
 CLUSTER = make_cluster()
 PLUGIN = SchedulingGates(None, make_handle(CLUSTER))

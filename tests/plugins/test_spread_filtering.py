@@ -3,10 +3,8 @@
 from typing import Any
 
 import numpy as np
-from builders import make_cluster, make_handle, make_node, make_pod
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plugin_answers import cycle_for, filter_answers, present_rows
 from spread_clusters import (
     HOSTNAME,
     example_cluster,
@@ -25,6 +23,15 @@ from podium.config.plugin_args import PodTopologySpreadArgs
 from podium.framework.cycle import Cycle
 from podium.framework.status import Code, Status
 from podium.plugins.pod_topology_spread import PodTopologySpread
+from podium.testing import (
+    cycle_for,
+    filter_answers,
+    make_cluster,
+    make_handle,
+    make_node,
+    make_pod,
+    present_rows,
+)
 
 SKEWED = "node(s) didn't match pod topology spread constraints"
 UNLABELLED = SKEWED + " (missing required label)"

@@ -4,10 +4,8 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from builders import make_cluster, make_handle, make_node, make_pod
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plugin_answers import cycle_for, score_answers
 from spread_clusters import (
     HOSTNAME,
     ZONE,
@@ -28,6 +26,7 @@ from podium.cluster.growth import Rows
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import SYSTEM_SPREAD_CONSTRAINTS, PodTopologySpreadArgs
 from podium.plugins.pod_topology_spread import PodTopologySpread
+from podium.testing import cycle_for, make_cluster, make_handle, make_node, make_pod, score_answers
 
 
 def plugin_for(cluster: Cluster, args: PodTopologySpreadArgs | None = None) -> PodTopologySpread:

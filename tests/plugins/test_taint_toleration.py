@@ -3,10 +3,8 @@
 from typing import Any
 
 import pytest
-from builders import make_cluster, make_handle, make_node, make_pod
 from hypothesis import given
 from hypothesis import strategies as st
-from plugin_answers import cycle_for, filter_answers, present_rows, score_answers
 
 from podium.api.node import Node
 from podium.api.pod import Pod
@@ -15,6 +13,16 @@ from podium.framework.cycle import StateMissing
 from podium.framework.events import Action, Resource
 from podium.framework.status import unresolvable
 from podium.plugins.taint_toleration import TaintToleration
+from podium.testing import (
+    cycle_for,
+    filter_answers,
+    make_cluster,
+    make_handle,
+    make_node,
+    make_pod,
+    present_rows,
+    score_answers,
+)
 
 UNTOLERATED = unresolvable("node(s) had untolerated taint(s)")
 EFFECTS = ("NoSchedule", "NoExecute", "PreferNoSchedule")

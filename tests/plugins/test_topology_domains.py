@@ -1,10 +1,10 @@
 """Topologies: rows numbered by domain, totals per domain, and counts that trials may change."""
 
 import numpy as np
-from builders import make_cluster, make_node
 
 from podium.cluster.state import Cluster
 from podium.plugins.topology_domains import DomainCounts, Topologies
+from podium.testing import make_cluster, make_node
 
 
 def cluster_with(*zones: str | None) -> Cluster:

@@ -1,7 +1,6 @@
 """TopologyPlacementGenerator: one placement per value of the label a group asks for."""
 
 import pytest
-from builders import make_handle, make_node
 from group_driver import make_group, member
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +12,7 @@ from podium.framework.placements import run_placement_generate
 from podium.framework.pod_group_cycle import Placement, PodGroupCycle
 from podium.framework.status import Status, error
 from podium.plugins.topology_placement_generator import TopologyPlacementGenerator
+from podium.testing import make_handle, make_node
 
 RACKS = {"a": "r2", "b": "r1", "c": None, "d": "r2"}
 

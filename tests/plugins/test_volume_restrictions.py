@@ -4,10 +4,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from builders import make_cluster, make_handle, make_node, make_pod
 from hypothesis import given
 from hypothesis import strategies as st
-from plugin_answers import cycle_for, filter_answers
 from storage_builders import claim_volume, make_claim, put
 
 from podium.api.pod import Pod
@@ -18,6 +16,7 @@ from podium.framework.cycle import Cycle
 from podium.framework.events import Action, Resource
 from podium.framework.status import SKIP, Status, unresolvable, unschedulable
 from podium.plugins.volume_restrictions import VolumeRestrictions
+from podium.testing import cycle_for, filter_answers, make_cluster, make_handle, make_node, make_pod
 
 DISK_CONFLICT = unschedulable("node(s) had no available disk")
 IN_USE = unschedulable(

@@ -3,10 +3,8 @@
 from typing import Any
 
 import pytest
-from builders import make_cluster, make_handle, make_node, make_pod
 from hypothesis import given
 from hypothesis import strategies as st
-from plugin_answers import cycle_for, filter_answers
 from storage_builders import claim_volume, make_claim, make_class, make_volume, put
 
 from podium.api.node import Node
@@ -16,6 +14,7 @@ from podium.cluster.state import Cluster
 from podium.framework.events import Action, Resource
 from podium.framework.status import SKIP, Status, unresolvable
 from podium.plugins.volume_zone import VolumeZone
+from podium.testing import cycle_for, filter_answers, make_cluster, make_handle, make_node, make_pod
 
 CONFLICT = unresolvable("node(s) had no available volume zone")
 BETA_ZONE = "failure-domain.beta.kubernetes.io/zone"

@@ -4,7 +4,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from builders import make_node, make_pod
 
 from podium.api.devices import ResourceClaim
 from podium.api.errors import ObjectError
@@ -14,6 +13,7 @@ from podium.api.pod import Pod
 from podium.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from podium.api.workloads import Namespace, PriorityClass
 from podium.simulator.admission import Admission, assign_uid, uid_for
+from podium.testing import make_node, make_pod
 
 
 def priority_class(name: str, value: int, **more: Any) -> PriorityClass:

@@ -9,7 +9,7 @@ import yaml
 from podium.api.devices import ResourceClaim
 from podium.api.storage import PersistentVolume, PersistentVolumeClaim
 from podium.config.load import load_configuration
-from podium.framework.points import ApiHandle
+from podium.framework.api_handle import ApiHandle
 from podium.plugins import in_tree_registry
 from podium.plugins.dynamic_resources.claim_writing import ClaimApi
 from podium.plugins.volume_binding.volume_writing import VolumeApi

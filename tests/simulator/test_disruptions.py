@@ -5,11 +5,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from builders import make_pod
 
 from podium.api.pod import Pod
 from podium.api.workloads import PodDisruptionBudget
 from podium.simulator.disruptions import count_budget, scales_of
+from podium.testing import make_pod
 from podium.workloads.kinds import Deployment
 
 OWNER = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-5d9c", "controller": True}

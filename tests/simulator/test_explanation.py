@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 from typing import Any
 
-from builders import make_node, make_pod
-
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.config.load import load_configuration
@@ -12,6 +10,7 @@ from podium.plugins import in_tree_registry
 from podium.simulator import ExplainedPod, Scenario, Simulation
 from podium.simulator.explanation import NOMINATED_ELSEWHERE, Explanation
 from podium.simulator.shortcomings import room_for, unmet_selectors, untolerated_taints
+from podium.testing import make_node, make_pod
 
 
 def explained_pod(

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from builders import make_node, make_pod
 from scripted_extenders import Script, binding, fails, filtering, leaves, scores, scoring
 
 from podium.config.load import load_configuration
@@ -10,6 +9,7 @@ from podium.config.types import API_VERSION, KIND
 from podium.plugins import in_tree_registry
 from podium.simulator import ExplainedPod, PodOutcome, Scenario, Simulation, SimulationReport
 from podium.simulator.explanation import Explanation
+from podium.testing import make_node, make_pod
 
 KEY = "default/p"
 

@@ -1,6 +1,5 @@
 """Writes that plugins leave behind after a failure, carried out on the cluster in memory."""
 
-from builders import make_node
 from device_builders import allocated, claiming_pod, exactly, make_claim, make_class, make_slice
 
 from podium.api.devices import ResourceClaim
@@ -14,6 +13,7 @@ from podium.plugins.dynamic_resources.claim_writing import (
     ReleaseReservation,
 )
 from podium.simulator import PodOutcome, Scenario, Simulation
+from podium.testing import make_node
 
 SLICE = make_slice("p", ["d"], node="n1")
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from builders import make_node, make_pod
 from group_driver import GANGS, PREEMPTING, make_group
 
 from podium.api.meta import KubeStruct
@@ -13,7 +12,14 @@ from podium.api.pod_groups import PodGroup
 from podium.config.feature_gates import FeatureGates
 from podium.config.load import load_configuration
 from podium.plugins import in_tree_registry
-from podium.simulator import ExplainedPod, PodOutcome, Scenario, Simulation, SimulationReport
+from podium.simulator import (
+    ExplainedPod,
+    PodOutcome,
+    Scenario,
+    Simulation,
+    SimulationReport,
+)
+from podium.testing import make_node, make_pod
 
 
 def member(name: str, group: str = "g", **more: Any) -> Pod:

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable
 
-from builders import make_node, make_pod
-
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.config.load import load_configuration
 from podium.plugins import in_tree_registry
 from podium.simulator import Scenario, Simulation
 from podium.simulator.pod_history import PodHistory, rejections
+from podium.testing import make_node, make_pod
 
 SMALL = {"cpu": "1", "memory": "1Gi", "pods": 10}
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from builders import make_node, make_pod
 
 from podium.api.meta import KubeStruct
 from podium.api.node import Node
@@ -13,9 +12,9 @@ from podium.api.pod import Pod
 from podium.cluster.growth import Ints, Rows
 from podium.config.load import load_configuration
 from podium.engine.scheduling_cycle import SchedulingCycle
+from podium.framework.api_handle import ApiHandle
 from podium.framework.cycle import Cycle
 from podium.framework.points import (
-    ApiHandle,
     BindPlugin,
     FilterPlugin,
     Plugin,
@@ -25,7 +24,14 @@ from podium.framework.points import (
 from podium.framework.status import Status
 from podium.framework.verdict import Verdict
 from podium.plugins import in_tree_registry
-from podium.simulator import PodOutcome, Scenario, Simulation, SimulationReport, find_pods_by_name
+from podium.simulator import (
+    PodOutcome,
+    Scenario,
+    Simulation,
+    SimulationReport,
+    find_pods_by_name,
+)
+from podium.testing import make_node, make_pod
 
 ONE_CPU = {"cpu": "1", "memory": "1Gi", "pods": 10}
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 import pytest
-from builders import make_node, make_pod
 from fake_plugins import filter_by
 
 from podium.api.node import Node
@@ -13,8 +12,15 @@ from podium.config.types import API_VERSION, KIND
 from podium.engine.pod_log import Line, PodLog
 from podium.framework.points import Plugin
 from podium.plugins import in_tree_registry
-from podium.simulator import PodOutcome, Scenario, Simulation, SimulationReport, run
+from podium.simulator import (
+    PodOutcome,
+    Scenario,
+    Simulation,
+    SimulationReport,
+    run,
+)
 from podium.simulator.timeline import LineKind, Timeline
+from podium.testing import make_node, make_pod
 
 
 def simulate(

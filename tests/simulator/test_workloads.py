@@ -5,7 +5,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from builders import make_node, make_pod
 
 from podium.api import workloads as read_by_engine
 from podium.api.node import Node
@@ -13,6 +12,7 @@ from podium.api.pod import Pod
 from podium.api.storage import PersistentVolumeClaim
 from podium.simulator.admission import assign_uid
 from podium.simulator.workloads import Controllers, Made
+from podium.testing import make_node, make_pod
 from podium.workloads.kinds import WORKLOAD_KINDS, Workload
 
 POD_SPEC: dict[str, Any] = {"containers": [{"name": "main", "image": "app"}]}

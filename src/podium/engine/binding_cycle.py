@@ -9,12 +9,13 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct, field
 
+from podium.framework.api_handle import ApiHandle, ConcurrentApi, ExtenderApi
 from podium.framework.asking import NobodyToAsk
 from podium.framework.cycle import Cycle
 from podium.framework.extender_calls import BindCall, CallFailed
 from podium.framework.extender_rules import Extenders
 from podium.framework.faults import describe
-from podium.framework.points import ApiHandle, ConcurrentApi, ExtenderApi, PreBindPlugin
+from podium.framework.points import PreBindPlugin
 from podium.framework.profile import Profile
 from podium.framework.status import Code, Status, error
 

@@ -15,7 +15,7 @@ from podium.api.devices import ResourceClaim
 from podium.api.pod import PodExtendedResourceClaimStatus
 from podium.api.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.pod_info import PodInfo
-from podium.engine import Engine
+from podium.engine.in_memory_objects import EngineApi
 
 T = TypeVar("T")
 
@@ -24,21 +24,7 @@ class LiveClusterNeeded(RuntimeError):
     """A plugin waits for something that only a live cluster has."""
 
 
-class InMemoryApi:
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
-    async def bind(self, pod: PodInfo, node_name: str) -> None:
-        current = self._engine.state.pods.get(pod.key, pod.pod)
-        spec = replace(current.spec, node_name=node_name)
-        self._engine.intake.pod_put(replace(current, spec=spec))
-
-    async def tell(self, pod: PodInfo, reason: str, action: str, note: str) -> None:
-        """Events have no reader here."""
-
-    async def pause(self, seconds: float) -> None:
-        """Whatever is waited for has happened already."""
-
+class InMemoryApi(EngineApi):
     # volumes
 
     async def update_volume(self, volume: PersistentVolume) -> PersistentVolume:

@@ -34,6 +34,7 @@ _EVERYTHING = tuple(
         Resource.DEVICE_CLASS,
     )
 )
+_SOURCES = Registration(Resource.SOURCE, Action.ALL)
 _WITH_GROUPS = (*_EVERYTHING, Registration(Resource.POD_GROUP, Action.ALL))
 
 
@@ -66,7 +67,8 @@ def _registrations(plugin: Plugin, everything: Iterable[Registration]) -> Iterab
             f'asking plugin "{plugin.name}" for its events: {located(problem)}'
         ) from problem
     if declared is None:
-        return everything
+        has_sources = type(plugin).sources is not Plugin.sources
+        return (*everything, _SOURCES) if has_sources else everything
     nodes = [r for r in declared if r.resource is Resource.NODE]
     adds = any(r.action & Action.ADD for r in nodes)
     taints = any(r.action & Action.UPDATE_NODE_TAINT for r in nodes)

@@ -16,6 +16,7 @@ from podium.api.pod import Pod
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 from podium.config.feature_gates import FeatureGates
+from podium.config.flags.client_settings import ClientSettings
 from podium.config.types import Configuration
 from podium.engine.binding_cycle import Binding
 from podium.engine.bindings import Bindings
@@ -33,6 +34,7 @@ from podium.engine.queue.backoff import Backoff
 from podium.engine.requests import Request
 from podium.engine.reservations import Reservations
 from podium.engine.scheduling_cycle import SchedulingCycle
+from podium.engine.source_intake import SourceIntake
 from podium.engine.state import EngineState
 from podium.engine.transitions import transition
 from podium.engine.validation import StateValidator
@@ -44,6 +46,7 @@ from podium.framework.handle import Preempting
 from podium.framework.profile import Profile, build_profiles
 from podium.framework.queued import QueuedPod
 from podium.framework.registry import Registry
+from podium.framework.sources import Sources
 from podium.framework.status import Code, Status, error
 from podium.framework.waiting import WaitingPods
 
@@ -78,10 +81,12 @@ class Engine:
         percentage: int | None = None,
         validate: bool = False,
         pod_log: PodLog | None = None,
+        client_settings: ClientSettings | None = None,
     ) -> None:
         """`percentage` overrides the configured percentageOfNodesToScore; `validate` re-checks
         every invariant after every transition, which is slow and meant for tests and for doubt;
-        `pod_log` is one of other size than usual."""
+        `pod_log` is one of other size than usual; `client_settings` are there for plugins that
+        want to reach the API server themselves."""
         self.configuration = configuration
         self.gates = gates or FeatureGates()
         self.cluster = Cluster()
@@ -89,8 +94,19 @@ class Engine:
         self.clock = clock
         choice = choice or Seeded()
         waiting, preempting = WaitingPods(), Preempting()
+        pods: dict[str, Pod] = {}
+        sources = Sources(self.cluster.nodes, clock)
         self.profiles = build_profiles(
-            configuration, registry, self.cluster, self.gates, waiting, preempting, clock
+            configuration,
+            registry,
+            self.cluster,
+            self.gates,
+            waiting,
+            preempting,
+            clock,
+            sources=sources,
+            pods=pods,
+            client_settings=client_settings,
         )
         self.observers = Observers()
         self.queue = self._build_queue()
@@ -105,6 +121,7 @@ class Engine:
             pod_log or PodLog(),
             in_calling_order(configuration.extenders),
             self.observers,
+            pods=pods,
         )
         self.transitions = self.state.transitions
         if validate:
@@ -122,6 +139,7 @@ class Engine:
             self.observers,
         )
         self.intake = Intake(self.state)
+        self.sources = SourceIntake(self.state, sources)
         self.failures = Failures(self.state)
         self.bindings = Bindings(self.state, self._reservations, self.failures)
         self.preemptions = Preemptions(self.state)

@@ -2,7 +2,8 @@
 
 A pod that a plugin rejected waits until something happens that may change that plugin's mind. Each
 plugin registers the events it cares about, with an optional hint that looks at the objects and
-says whether this event is worth another attempt. The bits and names are kube-scheduler's.
+says whether this event is worth another attempt. The bits and names are kube-scheduler's but for
+`Source`.
 """
 
 import enum
@@ -46,6 +47,9 @@ class Resource(enum.StrEnum):
     RESOURCE_SLICE = "resource.k8s.io/ResourceSlice"
     DEVICE_CLASS = "resource.k8s.io/DeviceClass"
     POD_GROUP = "scheduling.k8s.io/PodGroup"
+    SOURCE = "Source"
+    """Not upstream's: a source of a plugin has another answer than before; its column is the new
+    object."""
     ANY = "*"
 
 

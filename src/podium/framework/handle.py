@@ -1,15 +1,30 @@
-"""What a plugin may reach beyond its own answers: the cluster, the gates, its profile."""
+"""What a plugin may reach beyond its own answers: objects, sources, gates, the time, its profile.
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+Everything here is in memory and answers at once. What has to be asked for over the network comes
+through a source (`sources.py`); what has to be written, through the API handle of the binding cycle
+(`api_handle.py`).
+"""
 
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from podium.api.meta import KubeObject
+from podium.api.node import Node
+from podium.api.pod import Pod
 from podium.cluster.state import Cluster
 from podium.config.feature_gates import FeatureGates
+from podium.config.flags.client_settings import ClientSettings
 from podium.framework.extender_rules import Extenders
+from podium.framework.sources import Sources
 from podium.framework.waiting import WaitingPods
 
 if TYPE_CHECKING:
     from podium.framework.profile import Profile
+
+K = TypeVar("K", bound=KubeObject)
+
+_NO_PODS: Final[Mapping[str, Pod]] = MappingProxyType({})
 
 
 class Preempting:
@@ -41,6 +56,8 @@ class Handle:
     """Shared by all plugins of a profile; `profile` is there once they are all built.
 
     `clock` tells the driver's time in seconds since 1970, `extenders` come in calling order.
+    `client_settings` say how the API server is reached and as whom; None where there is none, as in
+    simulations, or where it is part of the same process.
     """
 
     profile: "Profile"
@@ -53,10 +70,42 @@ class Handle:
         preempting: Preempting | None = None,
         clock: Callable[[], float] = lambda: 0.0,
         extenders: Extenders = (),
+        *,
+        sources: Sources | None = None,
+        pods: Mapping[str, Pod] = _NO_PODS,
+        client_settings: ClientSettings | None = None,
     ) -> None:
+        """`pods` are all pods that the engine has heard of, by `namespace/name`."""
         self.cluster = cluster
         self.gates = gates
         self.waiting = waiting
         self.preempting = preempting or Preempting()
         self.clock = clock
         self.extenders = extenders
+        self.sources = sources if sources is not None else Sources(cluster.nodes, clock)
+        self.client_settings = client_settings
+        self._pods = pods
+
+    def list(self, kind: type[K]) -> Iterator[K]:
+        """The objects of a kind as they were seen last: nodes, pods on nodes and pods that wait,
+        and every other kind that the scheduler watches (`podium.api.kinds`)."""
+        if issubclass(kind, Node):
+            nodes = self.cluster.nodes
+            found: Iterator[KubeObject | None] = iter(nodes.objects[: nodes.size])
+        elif issubclass(kind, Pod):
+            found = iter(list(self._pods.values()))
+        else:
+            found = iter(list(self.cluster.catalog.all(kind)))
+        return (obj for obj in found if isinstance(obj, kind))
+
+    def get(self, kind: type[K], name: str, namespace: str = "") -> K | None:
+        """One object as it was seen last; None if there is none."""
+        found: KubeObject | None
+        if issubclass(kind, Node):
+            row = self.cluster.nodes.row(name)
+            found = self.cluster.nodes.objects[row] if row >= 0 else None
+        elif issubclass(kind, Pod):
+            found = self._pods.get(f"{namespace}/{name}")
+        else:
+            return self.cluster.catalog.get(kind, name, namespace)
+        return found if isinstance(found, kind) else None

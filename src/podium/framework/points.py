@@ -8,10 +8,10 @@ In every answer None means success. `Rows` is a slice of the whole table or an i
 answer for a subset equals that part of the answer for all.
 """
 
-from collections.abc import Callable, Coroutine, Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import total_ordering
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 from msgspec import Struct
@@ -19,13 +19,14 @@ from msgspec import Struct
 from podium.api.pod_groups import PodGroup
 from podium.cluster.growth import Ints, Rows
 from podium.cluster.pod_info import PodInfo
+from podium.framework.api_handle import ApiHandle
 from podium.framework.asking import Ask
 from podium.framework.cycle import Cycle
 from podium.framework.dependence import Dependence
 from podium.framework.events import Registration
-from podium.framework.extender_calls import BindAnswer, BindCall, CallFailed
 from podium.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
 from podium.framework.queued import QueuedPod
+from podium.framework.sources import ValueSource
 from podium.framework.status import Code, Status
 from podium.framework.verdict import Verdict
 
@@ -55,6 +56,10 @@ class Plugin:
         None stands for "any event may"; an empty sequence for "none does".
         """
         return None
+
+    def sources(self) -> Sequence[ValueSource]:
+        """Data from outside that the driver is to keep up to date; see `sources.py`."""
+        return ()
 
 
 class PreEnqueuePlugin(Plugin):
@@ -250,33 +255,6 @@ class PermitPlugin(Plugin):
 
     def permit(self, cycle: Cycle, node_name: str) -> PermitResult | None:
         raise NotImplementedError
-
-
-class ApiHandle(Protocol):
-    """Writes that plugins of the binding cycle may ask for; the driver carries them out."""
-
-    async def bind(self, pod: PodInfo, node_name: str) -> None: ...
-
-
-@runtime_checkable
-class ConcurrentApi(Protocol):
-    """A handle under which several pieces of work can wait at the same time.
-
-    Without it the members of a PreBind group take turns, which is right where nothing waits.
-    """
-
-    async def first_failure(
-        self, work: Sequence[Coroutine[Any, Any, Status | None]]
-    ) -> Status | None:
-        """Run all of it together; the first failure ends the rest and is the answer."""
-        ...
-
-
-@runtime_checkable
-class ExtenderApi(Protocol):
-    """A handle that can ask an extender to bind. Engines with extenders need no other."""
-
-    async def ask_to_bind(self, call: BindCall) -> BindAnswer | CallFailed: ...
 
 
 class PreFlight(Struct, frozen=True):

@@ -8,11 +8,13 @@ attempt as one call.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
+from podium.api.pod import Pod
 from podium.cluster.growth import Rows
 from podium.cluster.state import Cluster
 from podium.config.errors import ConfigurationError, FieldProblem
 from podium.config.expand import PointLists, expand_profiles
 from podium.config.feature_gates import FeatureGates
+from podium.config.flags.client_settings import ClientSettings
 from podium.config.points import ExtensionPoint
 from podium.config.types import Configuration, ProfileConfiguration
 from podium.framework import cached_phases
@@ -48,6 +50,7 @@ from podium.framework.points import (
 )
 from podium.framework.registry import Registry
 from podium.framework.scoring import PluginScores, run_pre_scores, run_scores
+from podium.framework.sources import Sources
 from podium.framework.template_cache import TemplateCache
 from podium.framework.totals import Totals
 from podium.framework.vector_cache import VectorCache
@@ -155,8 +158,14 @@ def build_profiles(
     waiting: WaitingPods,
     preempting: Preempting | None = None,
     clock: Callable[[], float] = lambda: 0.0,
+    *,
+    sources: Sources | None = None,
+    pods: Mapping[str, Pod] | None = None,
+    client_settings: ClientSettings | None = None,
 ) -> dict[str, Profile]:
     """Every profile of a configuration, by scheduler name; raises ConfigurationError."""
+    sources = sources if sources is not None else Sources(cluster.nodes, clock)
+    known_pods = pods if pods is not None else {}
     lists = expand_profiles(configuration, registry.implements, registry.__contains__)
     extenders = in_calling_order(configuration.extenders)
     return {
@@ -165,7 +174,17 @@ def build_profiles(
             index,
             lists[profile.scheduler_name],
             registry,
-            Handle(cluster, gates, waiting, preempting, clock, extenders),
+            Handle(
+                cluster,
+                gates,
+                waiting,
+                preempting,
+                clock,
+                extenders,
+                sources=sources,
+                pods=known_pods,
+                client_settings=client_settings,
+            ),
         )
         for index, profile in enumerate(configuration.profiles)
     }
@@ -192,7 +211,10 @@ def _build_plugin(
 ) -> Plugin:
     name = kind.name
     try:
-        return kind(arguments_of(kind, configuration.plugin_args.get(name)), handle)
+        plugin = kind(arguments_of(kind, configuration.plugin_args.get(name)), handle)
+        for source in plugin.sources():
+            handle.sources.declare(source, name)
+        return plugin
     except ArgumentsError as problem:
         path = _arguments_path(configuration, index, name) + problem.path.removeprefix("args")
         field = FieldProblem(path, f"{problem.problem} (plugin {name})")

@@ -16,6 +16,7 @@ from podium.framework.asking import NobodyToAsk, WrongAnswers
 from podium.framework.extender_calls import BindAnswer, BindCall, CallFailed
 from podium.framework.status import Status
 from podium.live.claim_writes import ClaimWrites, KnownClaim
+from podium.live.object_access import ObjectAccess
 from podium.live.pod_writes import PodWrites
 from podium.live.status_patches import extended_claim_patch
 from podium.live.volume_writes import VolumeWrites
@@ -41,6 +42,11 @@ class LiveApi:
         self._tell = tell
         self._clock = clock
         self._extenders = extenders
+        objects = ObjectAccess(client)
+        self.get = objects.get
+        self.create = objects.create
+        self.update = objects.update
+        self.patch = objects.patch
         volumes = VolumeWrites(client)
         self.claims = ClaimWrites(client, known_claim, metrics)
         self.update_volume = volumes.update_volume

@@ -14,6 +14,7 @@ from typing import Final
 from podium.api.node import Node
 from podium.client import Clock, KubeClient, LoopClock
 from podium.config.feature_gates import FeatureGates
+from podium.config.flags.client_settings import ClientSettings
 from podium.config.types import Configuration
 from podium.engine import Engine
 from podium.engine.choice import Seeded
@@ -39,6 +40,7 @@ def live_engine(
     randomness: Random,
     gates: FeatureGates | None = None,
     validate: bool = False,
+    client_settings: ClientSettings | None = None,
 ) -> Engine:
     """An engine whose choices among equals nobody can foresee. Raises ConfigurationError.
 
@@ -51,6 +53,7 @@ def live_engine(
         choice=Seeded(randomness.getrandbits(64)),
         clock=wall,
         validate=validate,
+        client_settings=client_settings,
     )
 
 

@@ -34,6 +34,7 @@ from podium.live.api_handle import LiveApi, Tell
 from podium.live.feed import Feed
 from podium.live.pod_writes import PodWrites
 from podium.live.raw_objects import RawObjects
+from podium.live.source_refreshing import SourceRefreshing
 from podium.live.watched_kinds import PODS, UNFINISHED, Watched, kinds_before_pods
 from podium.live.write_metrics import WriteMetrics, uncounted
 
@@ -73,6 +74,9 @@ class LiveScheduler:
         self._reflectors: dict[ResourceType, Reflector[Any]] = {}
         self._next_tick = 0.0
         self._watching: asyncio.Task[None] | None = None
+        self._refreshing = SourceRefreshing(
+            engine, clock=self._clock, randomness=randomness, stir=self._stirred.set
+        )
         self.synced = asyncio.Event()
         pods = PodWrites(
             client,
@@ -111,23 +115,28 @@ class LiveScheduler:
     # --- watching -----------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Start to watch, if that has not been done yet."""
+        """Start to watch, and to fetch what plugins want from outside, if that has not been done
+        yet."""
         if self._watching is None:
+            self._refreshing.begin()
             self._watching = asyncio.get_running_loop().create_task(self.follow())
 
     async def end(self) -> None:
-        """Stop to watch."""
+        """Stop to watch and to fetch."""
+        await self._refreshing.end()
         if self._watching is not None:
             self._watching.cancel()
             await asyncio.gather(self._watching, return_exceptions=True)
 
     async def ready(self) -> None:
-        """Return once everything has been seen. Raises what watching broke with."""
+        """Return once everything has been seen and every source was asked once. Raises what
+        watching broke with."""
         while not self.synced.is_set():
             self._check_watching()
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LOOK_S):
                     await self.synced.wait()
+        await self._refreshing.asked_once()
 
     def _check_watching(self) -> None:
         """Whoever cannot see must not decide."""

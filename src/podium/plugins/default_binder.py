@@ -3,8 +3,9 @@
 What the API handle raises becomes the status of the Bind point, so there is nothing to catch here.
 """
 
+from podium.framework.api_handle import ApiHandle
 from podium.framework.cycle import Cycle
-from podium.framework.points import ApiHandle, BindPlugin
+from podium.framework.points import BindPlugin
 
 
 class DefaultBinder(BindPlugin):

@@ -96,6 +96,7 @@ class _RunningScheduler:
             wall=self._wall,
             randomness=self._randomness,
             gates=self._gates,
+            client_settings=prepared.client,
         )
         metrics = SchedulerMetrics(engine, rules_of(self._options.metrics, LocalHost()))
         self._requests = RequestMetrics(metrics.exposition)

@@ -30,6 +30,7 @@ from podium.simulator.report import PodResult, SimulationReport
 from podium.simulator.request_handling import RequestHandler
 from podium.simulator.scenario import Scenario
 from podium.simulator.simulated_api import SimulatedApi
+from podium.simulator.source_fetching import SourceFetching
 from podium.simulator.timeline import Timeline
 from podium.simulator.utilisation import Utilisation, load_of
 from podium.simulator.watching import WatchedPods
@@ -79,6 +80,7 @@ class Simulation:
             self.engine, self._api, self._outcomes, self._give_up_if_hopeless
         )
         self._notes = list(scenario.notes)
+        self._sources = SourceFetching(self.engine, self._notes)
         self._leaving = tuple(
             pod for pod in scenario.running if pod.metadata.deletion_timestamp is not None
         )
@@ -99,6 +101,7 @@ class Simulation:
         """Attempt all pending pods; `until` names a pod whose placement ends the run early, `ask`
         speaks with extenders, if the configuration has any."""
         self._api.ask = ask
+        self._sources.fetch_due()
         before = load_of(self.engine.cluster)
         self._arrive()
         while not self._outcomes.is_placed(until):
@@ -151,6 +154,7 @@ class Simulation:
 
     def _spend(self, seconds: float) -> None:
         self._now += seconds
+        self._sources.fetch_due()
         wake = self.engine.queue.next_wake()
         if wake is not None and wake <= self._now:
             self.engine.tick()
@@ -164,6 +168,7 @@ class Simulation:
         if not waits:
             return False
         self._now = max(self._now, min(waits))
+        self._sources.fetch_due()
         self.engine.tick()
         return True
 

@@ -1,12 +1,13 @@
 """What comes in about groups: events that wake, and those that do not while groups are off."""
 
 from group_driver import GANGS, GENERIC, GroupDriver, make_group, member, node
-from small_driver import SmallDriver, pending
 
 from podium.cluster.pod_info import PodInfo
 from podium.framework.events import Action, ClusterEvent, Resource
 from podium.framework.points import PreEnqueuePlugin
 from podium.framework.status import Status, unresolvable
+from podium.testing import FakeCluster
+from podium.testing import make_pod as pending
 
 GROUP_ADDED = ClusterEvent(Resource.POD_GROUP, Action.ADD)
 
@@ -24,7 +25,7 @@ class Undeclared(PreEnqueuePlugin):
 
 def test_group_events_reach_plugins_that_declare_nothing_only_with_the_gate() -> None:
     for gates, counts in ((GENERIC, 1), ({}, 0)):
-        driver = SmallDriver(node("a"), plugins=[Undeclared], gates=gates)
+        driver = FakeCluster(node("a"), plugins=[Undeclared], gates=gates)
         driver.put(pending("p"))
         Undeclared.asked = 0
         driver.put(make_group())
@@ -64,7 +65,7 @@ def test_finished_members_leave_their_group() -> None:
 
 
 def test_no_group_is_known_while_groups_are_off() -> None:
-    driver = SmallDriver(node("a"), make_group(min_count=1))
+    driver = FakeCluster(node("a"), make_group(min_count=1))
     driver.put(member("p"), member("q", node="a"))
     driver.run()
     assert driver.engine.cluster.pod_groups.find(("default", "g")) is None

@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
-from builders import make_pod
 from fake_plugins import filter_by
 from group_driver import GANGS, GENERIC, GroupDriver, make_group, member, node, running
-from small_driver import pending
 
 from podium.engine.pod_groups.algorithm import GroupAlgorithm
 from podium.framework.status import unschedulable
+from podium.testing import make_pod
+from podium.testing import make_pod as pending
 
 
 def order_of(driver: GroupDriver) -> list[str]:

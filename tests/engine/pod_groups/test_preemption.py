@@ -12,7 +12,6 @@ from group_driver import (
     node,
     running,
 )
-from small_driver import pending
 
 from podium.api.meta import KubeStruct
 from podium.cluster.growth import Rows
@@ -26,6 +25,7 @@ from podium.framework.points import (
 )
 from podium.framework.status import Code, Status
 from podium.framework.verdict import Verdict
+from podium.testing import make_pod as pending
 
 FAILED = "pod group is unschedulable"
 

@@ -9,11 +9,12 @@ from typing import Any
 from group_driver import EVERYTHING, GENERIC, TOPOLOGY, GroupDriver, make_group, member, node
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_driver import SmallDriver, pending
 
 from podium.cluster.pod_group_state import group_of
 from podium.cluster.pod_info import uid_of
 from podium.framework.status import error
+from podium.testing import FakeCluster
+from podium.testing import make_pod as pending
 
 cpus = st.integers(0, 4)
 fleets = st.dictionaries(st.sampled_from("abcde"), cpus, min_size=1)
@@ -25,7 +26,7 @@ def nodes_of(fleet: dict[str, int]) -> list[Any]:
 
 def one_by_one(fleet: dict[str, int], sizes: list[int]) -> dict[str, str]:
     """Where the same pods go that know nothing of each other."""
-    driver = SmallDriver(*nodes_of(fleet))
+    driver = FakeCluster(*nodes_of(fleet))
     for i, cpu in enumerate(sizes):
         driver.put(pending(f"m{i}", requests={"cpu": cpu}))
         driver.run()

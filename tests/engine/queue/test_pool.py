@@ -1,10 +1,9 @@
 """Pods that wait for an event, found by who keeps them waiting."""
 
-from builders import make_pod
-
 from podium.cluster.pod_info import PodInfos
 from podium.engine.queue.pool import Pool
 from podium.framework.queued import QueuedPod
+from podium.testing import make_pod
 
 INFOS = PodInfos()
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from builders import make_pod
 from queues import NODE_ADDED, NODE_TAINT, POD_DELETED, PROFILE, info, saying
 
 from podium.engine.queue.queueing_hints import (
@@ -16,6 +15,7 @@ from podium.engine.queue.queueing_hints import (
 )
 from podium.framework.events import Action, ClusterEvent, Registration, Resource
 from podium.framework.queued import QueuedPod
+from podium.testing import make_pod
 
 ADD, TAINT = Action.ADD, Action.UPDATE_NODE_TAINT
 

@@ -5,11 +5,11 @@ import gzip
 from typing import Any
 
 import pytest
-from builders import make_pod
 from management_pages import OPEN, STARTED_AT, Page, management
 
 from podium.live.exposition import Exposition
 from podium.live.metric_definitions import PREEMPTION_ATTEMPTS
+from podium.testing import make_pod
 
 
 def get(path: str, method: str = "GET", body: bytes = b"", **fields: Any) -> Page:

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from builders import make_node
 from device_builders import (
     DeviceWorld,
     allocated,
@@ -20,6 +19,7 @@ from podium.api.devices import ResourceSlice
 from podium.plugins.dynamic_resources.allocator import NoDevices, TimedOut
 from podium.plugins.dynamic_resources.picks import Rules
 from podium.plugins.dynamic_resources.requests import AllocationError
+from podium.testing import make_node
 
 AT_LEAST_1 = 'device.capacity["gpu.example.com"].memory.compareTo(quantity("1Gi")) >= 0'
 AT_LEAST_2 = 'device.capacity["gpu.example.com"].memory.compareTo(quantity("2Gi")) >= 0'

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 
-from builders import make_pod
 from device_builders import (
     NOW_S,
     DeviceWorld,
@@ -29,23 +28,24 @@ from podium.plugins.dynamic_resources.claim_writing import (
     deallocated,
     released,
 )
+from podium.testing import FakeApi, make_pod
 
 FINALIZER = "resource.kubernetes.io/delete-protection"
 
 
-class FakeApi:
+class ClaimsApi(FakeApi):
     """Claims with versions; `conflicts` writes are refused first, `watching` shows writes."""
 
     def __init__(self, world: DeviceWorld, *, conflicts: int = 0) -> None:
+        super().__init__()
         self.world = world
         self.conflicts = conflicts
         self.stored = {c.metadata.name: c for c in world.cluster.catalog.all(ResourceClaim)}
         self.calls: list[str] = []
-        self.paused_s = 0.0
         self.while_waiting: Callable[[], None] = lambda: None
         self.extended: PodExtendedResourceClaimStatus | None = None
 
-    def _store(self, claim: ResourceClaim) -> ResourceClaim:
+    def _store_claim(self, claim: ResourceClaim) -> ResourceClaim:
         version = str(len(self.calls) + 1000)
         stored = replace(claim, metadata=replace(claim.metadata, resource_version=version))
         self.stored[claim.metadata.name] = stored
@@ -61,20 +61,20 @@ class FakeApi:
         name = f"{generate_name}x"
         self.calls.append(f"create {name}")
         made = replace(claim, metadata=replace(claim.metadata, name=name, uid="made"))
-        stored = self._store(made)
+        stored = self._store_claim(made)
         self.world.put(stored)
         return stored
 
     async def update_resource_claim(self, claim: ResourceClaim) -> ResourceClaim:
         self.calls.append(f"update {claim.metadata.name}")
-        return self._store(claim)
+        return self._store_claim(claim)
 
     async def update_resource_claim_status(self, claim: ResourceClaim) -> ResourceClaim:
         self.calls.append(f"status {claim.metadata.name}")
         if self.conflicts:
             self.conflicts -= 1
             raise WriteConflict("the object has been modified")
-        return self._store(claim)
+        return self._store_claim(claim)
 
     async def patch_extended_resource_claim_status(
         self, pod: PodInfo, status: PodExtendedResourceClaimStatus
@@ -101,14 +101,14 @@ def placed(world: DeviceWorld, pod: Pod) -> Cycle:
     return cycle
 
 
-def pre_bind(world: DeviceWorld, cycle: Cycle, api: FakeApi) -> Status | None:
+def pre_bind(world: DeviceWorld, cycle: Cycle, api: ClaimsApi) -> Status | None:
     return asyncio.run(world.plugin.pre_bind(cycle, "n", api))
 
 
 def test_an_allocation_is_written_with_finalizer_first() -> None:
     world = DeviceWorld(make_slice("p", ["d"], node="n"), make_claim("c", exactly("r")))
     cycle = placed(world, claiming_pod("pod", "c"))
-    api = FakeApi(world)
+    api = ClaimsApi(world)
     assert pre_bind(world, cycle, api) is None
     assert api.calls == ["update c", "status c"]
     stored = api.stored["c"]
@@ -120,7 +120,7 @@ def test_an_allocation_is_written_with_finalizer_first() -> None:
 def test_what_was_written_counts_before_the_watch_shows_it() -> None:
     world = DeviceWorld(make_slice("p", ["d"], node="n"), make_claim("c", exactly("r")))
     cycle = placed(world, claiming_pod("pod", "c"))
-    assert pre_bind(world, cycle, FakeApi(world)) is None
+    assert pre_bind(world, cycle, ClaimsApi(world)) is None
     other, answer = world.start(claiming_pod("other", "c"))
     assert answer is None
     assert world.reasons(other) == {}
@@ -134,7 +134,7 @@ def test_an_allocated_claim_only_gains_a_user() -> None:
         make_claim("c", exactly("r"), status=allocated("r=p/d", node="n", users=["x"]))
     )
     cycle = placed(world, claiming_pod("pod", "c"))
-    api = FakeApi(world)
+    api = ClaimsApi(world)
     assert pre_bind(world, cycle, api) is None
     assert api.calls == ["status c"]
     assert [u.uid for u in api.stored["c"].status.reserved_for or ()] == ["x", "uid-default-pod"]
@@ -143,7 +143,7 @@ def test_an_allocated_claim_only_gains_a_user() -> None:
 def test_a_claim_that_is_reserved_for_the_pod_is_not_written() -> None:
     users = allocated("r=p/d", node="n", users=["uid-default-pod"])
     world = DeviceWorld(make_claim("c", exactly("r"), status=users))
-    api = FakeApi(world)
+    api = ClaimsApi(world)
     assert pre_bind(world, placed(world, claiming_pod("pod", "c")), api) is None
     assert api.calls == []
 
@@ -151,7 +151,7 @@ def test_a_claim_that_is_reserved_for_the_pod_is_not_written() -> None:
 def test_conflicts_are_retried_with_a_fresh_claim() -> None:
     world = DeviceWorld(make_slice("p", ["d"], node="n"), make_claim("c", exactly("r")))
     cycle = placed(world, claiming_pod("pod", "c"))
-    api = FakeApi(world, conflicts=2)
+    api = ClaimsApi(world, conflicts=2)
     assert pre_bind(world, cycle, api) is None
     assert api.calls == ["update c", "status c", "get c", "status c", "get c", "status c"]
 
@@ -159,7 +159,7 @@ def test_conflicts_are_retried_with_a_fresh_claim() -> None:
 def test_five_conflicts_fail_the_binding() -> None:
     world = DeviceWorld(make_slice("p", ["d"], node="n"), make_claim("c", exactly("r")))
     cycle = placed(world, claiming_pod("pod", "c"))
-    api = FakeApi(world, conflicts=9)
+    api = ClaimsApi(world, conflicts=9)
     answer = pre_bind(world, cycle, api)
     assert answer is not None
     assert (answer.code, answer.reasons) == (
@@ -172,7 +172,7 @@ def test_five_conflicts_fail_the_binding() -> None:
 def test_a_claim_that_somebody_else_allocated_fails_the_binding() -> None:
     world = DeviceWorld(make_slice("p", ["d"], node="n"), make_claim("c", exactly("r")))
     cycle = placed(world, claiming_pod("pod", "c"))
-    api = FakeApi(world, conflicts=1)
+    api = ClaimsApi(world, conflicts=1)
     api.while_waiting = lambda: api.stored.update(
         c=make_claim("c", exactly("r"), status=allocated("r=p/d"))
     )
@@ -184,7 +184,7 @@ def test_a_claim_that_somebody_else_allocated_fails_the_binding() -> None:
 def test_a_claim_that_is_being_deleted_fails_the_binding() -> None:
     world = DeviceWorld(make_slice("p", ["d"], node="n"), make_claim("c", exactly("r")))
     cycle = placed(world, claiming_pod("pod", "c"))
-    api = FakeApi(world, conflicts=1)
+    api = ClaimsApi(world, conflicts=1)
     gone = make_claim("c", exactly("r"), deletionTimestamp="2026-01-01T00:00:00Z")
     api.while_waiting = lambda: api.stored.update(c=gone)
     answer = pre_bind(world, cycle, api)
@@ -195,7 +195,7 @@ def test_a_claim_that_is_being_deleted_fails_the_binding() -> None:
 def test_unreserve_takes_the_pod_out_of_written_claims() -> None:
     world = DeviceWorld(make_slice("p", ["d"], node="n"), make_claim("c", exactly("r")))
     cycle = placed(world, claiming_pod("pod", "c"))
-    api = FakeApi(world)
+    api = ClaimsApi(world)
     assert pre_bind(world, cycle, api) is None
     world.plugin.unreserve(cycle, "n")
     assert cycle.writes == [ReleaseReservation(api.stored["c"], "uid-default-pod")]
@@ -208,14 +208,14 @@ def test_unreserve_takes_the_pod_out_of_written_claims() -> None:
 # binding conditions
 
 
-def condition_world() -> tuple[DeviceWorld, Cycle, FakeApi]:
+def condition_world() -> tuple[DeviceWorld, Cycle, ClaimsApi]:
     slow = device("d", bindingConditions=["ready"], bindingFailureConditions=["broken"])
     world = DeviceWorld(make_slice("p", [slow], node="n"), make_claim("c", exactly("r")))
     cycle = placed(world, claiming_pod("pod", "c"))
-    return world, cycle, FakeApi(world)
+    return world, cycle, ClaimsApi(world)
 
 
-def set_condition(world: DeviceWorld, api: FakeApi, name: str) -> None:
+def set_condition(world: DeviceWorld, api: ClaimsApi, name: str) -> None:
     condition = DeviceCondition(type=name, status="True", reason="Why", message="so")
     status = AllocatedDeviceStatus(
         driver="gpu.example.com", pool="p", device="d", conditions=(condition,)
@@ -282,12 +282,12 @@ def test_a_claim_whose_devices_never_became_ready_is_given_up() -> None:
 # extended resources
 
 
-def extended_world() -> tuple[DeviceWorld, Cycle, FakeApi]:
+def extended_world() -> tuple[DeviceWorld, Cycle, ClaimsApi]:
     world = DeviceWorld(
         make_slice("p", ["d"], node="n"), make_class("gpu", extendedResourceName="x.com/gpu")
     )
     cycle = placed(world, make_pod("pod", requests={"cpu": "1", "x.com/gpu": 1}))
-    return world, cycle, FakeApi(world)
+    return world, cycle, ClaimsApi(world)
 
 
 def test_the_claim_for_extended_resources_is_created_and_told_to_the_pod() -> None:
@@ -311,12 +311,8 @@ def test_unreserve_deletes_the_claim_that_was_created() -> None:
 
 
 def test_an_api_handle_without_claims_is_refused() -> None:
-    class NoClaims:
-        async def bind(self, pod: PodInfo, node_name: str) -> None:
-            return None
-
     world = DeviceWorld(make_slice("p", ["d"], node="n"), make_claim("c", exactly("r")))
     cycle = placed(world, claiming_pod("pod", "c"))
-    answer = asyncio.run(world.plugin.pre_bind(cycle, "n", NoClaims()))
+    answer = asyncio.run(world.plugin.pre_bind(cycle, "n", FakeApi()))
     assert answer is not None
     assert answer.code is Code.ERROR

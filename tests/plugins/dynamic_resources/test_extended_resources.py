@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from builders import make_node, make_pod
 from device_builders import DeviceWorld, claiming_pod, exactly, make_claim, make_class, make_slice
 
 from podium.api.pod import Pod
@@ -14,6 +13,7 @@ from podium.plugins.device_counts import device_counts
 from podium.plugins.dynamic_resources.claim_writing import DeleteClaim
 from podium.plugins.dynamic_resources.extended_resources import claim_in_memory, requests_on_node
 from podium.plugins.extended_resource_classes import ExtendedResourceClasses
+from podium.testing import make_node, make_pod
 
 GPU = "x.com/gpu"
 CLASS = make_class("gpu", extendedResourceName=GPU)

@@ -1,11 +1,11 @@
 """Which events wake a pod that waits for devices."""
 
-from builders import make_pod
 from device_builders import DeviceWorld, allocated, claiming_pod, exactly, make_claim
 
 from podium.api.devices import ResourceClaim
 from podium.api.pod import Pod
 from podium.framework.events import Action, Resource
+from podium.testing import make_pod
 
 
 def wakes(

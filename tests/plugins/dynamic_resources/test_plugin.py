@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from builders import make_pod
 from device_builders import (
     DeviceWorld,
     allocated,
@@ -22,6 +21,7 @@ from podium.framework.diagnosis import Diagnosis
 from podium.framework.points import PostFilterResult
 from podium.framework.status import SKIP, Code
 from podium.plugins.dynamic_resources.claim_writing import Deallocate, deallocated
+from podium.testing import make_pod
 
 
 def post_filter(world: DeviceWorld, cycle: Cycle) -> PostFilterResult:

@@ -3,12 +3,12 @@
 from typing import Any
 
 import pytest
-from builders import make_node
 from device_builders import DeviceWorld, device, make_slice
 
 from podium.api.devices import ResourceSlice
 from podium.plugins.dynamic_resources.inventory import Inventory
 from podium.plugins.dynamic_resources.pools import GatherError, NodePools, gather_pools
+from podium.testing import make_node
 
 
 def pools(*slices: ResourceSlice, labels: dict[str, str] | None = None, **more: Any) -> NodePools:

@@ -1,6 +1,5 @@
 """What Reserve holds, who sees it, and what is left of it after binding."""
 
-from builders import make_node
 from device_builders import (
     DeviceWorld,
     allocated,
@@ -12,6 +11,7 @@ from device_builders import (
 
 from podium.api.pod import Pod
 from podium.framework.cycle import Cycle
+from podium.testing import make_node
 
 
 def reserve(world: DeviceWorld, pod: Pod, node: str = "n") -> Cycle:

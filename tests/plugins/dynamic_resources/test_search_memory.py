@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from builders import make_node
 from device_builders import (
     DRIVER,
     DeviceWorld,
@@ -20,6 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from podium.api.devices import ResourceClaim, ResourceSlice
+from podium.testing import make_node
 
 NODES = ["n0", "n1", "n2", "n3"]
 BIG = f'device.attributes["{DRIVER}"].size > 1'

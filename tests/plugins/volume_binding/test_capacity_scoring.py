@@ -2,10 +2,8 @@
 
 from typing import Any
 
-from builders import make_cluster, make_handle, make_node, make_pod
 from hypothesis import given
 from hypothesis import strategies as st
-from plugin_answers import cycle_for, present_rows
 from storage_builders import (
     claim_volume,
     make_capacity,
@@ -22,6 +20,7 @@ from podium.config.plugin_args import UtilizationShapePoint, VolumeBindingArgs, 
 from podium.plugins.resource_allocation import curve
 from podium.plugins.volume_binding import VolumeBinding
 from podium.plugins.volume_binding.plugin import VolumeState
+from podium.testing import cycle_for, make_cluster, make_handle, make_node, make_pod, present_rows
 
 HOST = "kubernetes.io/hostname"
 GATES = {"StorageCapacityScoring": True}

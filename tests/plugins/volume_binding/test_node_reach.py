@@ -4,7 +4,6 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from builders import make_cluster, make_node
 from hypothesis import given
 from hypothesis import strategies as st
 from storage_builders import expression
@@ -14,6 +13,7 @@ from podium.api.node_affinity import NodeTerm, parse_node_selector
 from podium.api.pod import NodeSelector
 from podium.cluster.growth import Ints, Mask
 from podium.plugins.volume_binding.node_reach import EVERYWHERE, NONE, NodeReach, RowList
+from podium.testing import make_cluster, make_node
 
 keys = st.sampled_from(("zone", "host"))
 values = st.sampled_from(("a", "b", "c"))

@@ -4,9 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from builders import make_cluster, make_handle, make_node, make_pod
 from msgspec.structs import replace
-from plugin_answers import cycle_for
 from storage_builders import (
     SELECTED_NODE,
     claim_volume,
@@ -29,6 +27,7 @@ from podium.framework.points import PreFlight
 from podium.framework.status import SKIP, Code, Status, error, unresolvable
 from podium.plugins.volume_binding import VolumeBinding
 from podium.plugins.volume_binding.plugin import bound_to, sent_to
+from podium.testing import cycle_for, make_cluster, make_handle, make_node, make_pod
 
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 

@@ -4,7 +4,6 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plugin_answers import filter_answers
 from storage_builders import (
     SELECTED_NODE,
     expression,
@@ -21,6 +20,7 @@ from volume_reference import Answer, Decisions, Reference
 
 from podium.api.storage import PersistentVolume
 from podium.framework.status import Status, error, unresolvable
+from podium.testing import filter_answers
 
 SIZES = ("1Gi", "2Gi", "1073741824", "3Gi")
 

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from plugin_answers import cycle_for, filter_answers
 from storage_builders import (
     SELECTED_NODE,
     expression,
@@ -20,6 +19,7 @@ from podium.api.storage import PersistentVolume
 from podium.cluster.state import Cluster
 from podium.framework.status import Status, error, unresolvable
 from podium.plugins.volume_binding.plugin import VolumeState
+from podium.testing import cycle_for, filter_answers
 
 BIND = "node(s) didn't find available persistent volumes to bind"
 SPACE = "node(s) did not have enough free storage"

@@ -5,9 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from builders import make_cluster, make_handle, make_node, make_pod
 from msgspec.structs import replace
-from plugin_answers import cycle_for
 from storage_builders import (
     SELECTED_NODE,
     claim_volume,
@@ -22,20 +20,22 @@ from podium.api.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import VolumeBindingArgs
+from podium.framework.api_handle import ApiHandle
 from podium.framework.cycle import Cycle
-from podium.framework.points import ApiHandle
 from podium.framework.status import error
 from podium.plugins.volume_binding import VolumeBinding
 from podium.plugins.volume_binding.volume_writing import BindingFailure
+from podium.testing import FakeApi, cycle_for, make_cluster, make_handle, make_node, make_pod
 
 HOST = "kubernetes.io/hostname"
 Event = Callable[[Cluster], None]
 
 
-class FakeApi:
+class VolumesApi(FakeApi):
     """Stores what is written in the cluster's catalog; events happen while time passes."""
 
     def __init__(self, cluster: Cluster, events: dict[float, Event] | None = None) -> None:
+        super().__init__()
         self.cluster = cluster
         self.events = events or {}
         self.now_s = 0.0
@@ -128,7 +128,7 @@ def in_turn(*events: Event) -> Event:
     return event
 
 
-def reserved(timeout_s: int = 600, node: str = "n") -> tuple[VolumeBinding, Cycle, FakeApi]:
+def reserved(timeout_s: int = 600, node: str = "n") -> tuple[VolumeBinding, Cycle, VolumesApi]:
     """A pod with one claim for an existing volume and one whose volume is to be made."""
     cluster = make_cluster([make_node(name, labels={HOST: name}) for name in ("n", "m")])
     versions = {"resourceVersion": "1"}
@@ -146,7 +146,7 @@ def reserved(timeout_s: int = 600, node: str = "n") -> tuple[VolumeBinding, Cycl
     plugin.filter(cycle, cluster.nodes.all_rows())
     cluster.assume(cycle.pod, node)
     assert plugin.reserve(cycle, node) is None
-    return plugin, cycle, FakeApi(cluster)
+    return plugin, cycle, VolumesApi(cluster)
 
 
 def run(plugin: VolumeBinding, cycle: Cycle, api: ApiHandle) -> object:
@@ -300,13 +300,9 @@ def test_a_refused_write_keeps_what_was_written_and_takes_back_the_rest() -> Non
 
 
 def test_a_handle_that_cannot_write_volumes_is_an_error() -> None:
-    class BindsOnly:
-        async def bind(self, pod: PodInfo, node_name: str) -> None:
-            raise NotImplementedError
-
     plugin, cycle, _ = reserved()
     expected = error("the API handle cannot write volumes and claims")
-    assert run(plugin, cycle, BindsOnly()) == expected
+    assert run(plugin, cycle, FakeApi()) == expected
 
 
 def test_prebind_without_a_plan_is_an_error() -> None:

@@ -11,6 +11,7 @@ answered with a text of its own, in the same words. Fields are merged in the ord
 
 from typing import Final
 
+from podium.api.merge_patch import without_nulls
 from podium.apiserver.go_text import go_value
 from podium.apiserver.json_values import JsonObject, JsonValue
 from podium.apiserver.patching.directives import (
@@ -22,7 +23,6 @@ from podium.apiserver.patching.directives import (
     without_directives,
 )
 from podium.apiserver.patching.list_order import identity, in_order, places, refuse_other_order
-from podium.apiserver.patching.merge_patch import without_nulls
 from podium.apiserver.patching.refusals import bad_patch, does_not_apply, failed, not_a
 from podium.apiserver.schema.catalogue import Schema
 from podium.apiserver.schema.shapes import Field, ListOf, MapOf, Shape, Struct

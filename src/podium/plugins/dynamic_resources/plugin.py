@@ -15,13 +15,13 @@ from podium.api.devices import DeviceClass, ResourceClaim
 from podium.cluster.growth import Ints, Rows, count_of
 from podium.cluster.pod_info import PodInfo
 from podium.config.plugin_args import DynamicResourcesArgs, waits_for_binding_conditions
+from podium.framework.api_handle import ApiHandle
 from podium.framework.cycle import Cycle, StateMissing
 from podium.framework.dependence import Dependence
 from podium.framework.diagnosis import Diagnosis
 from podium.framework.events import Registration
 from podium.framework.handle import Handle
 from podium.framework.points import (
-    ApiHandle,
     FilterPlugin,
     PostFilterPlugin,
     PostFilterResult,

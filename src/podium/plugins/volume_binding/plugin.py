@@ -24,11 +24,11 @@ from podium.api.storage import (
     PersistentVolumeClaim,
 )
 from podium.cluster.growth import Ints, Rows, count_of
+from podium.framework.api_handle import ApiHandle
 from podium.framework.cycle import Cycle
 from podium.framework.events import Registration
 from podium.framework.handle import Handle
 from podium.framework.points import (
-    ApiHandle,
     FilterPlugin,
     PreBindPlugin,
     PreFilterPlugin,

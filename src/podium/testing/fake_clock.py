@@ -1,7 +1,7 @@
 """Time as a test wants it: it stands still until it is told to pass."""
 
 
-class VirtualClock:
+class FakeClock:
     def __init__(self, now: float = 0.0) -> None:
         self.now = now
 

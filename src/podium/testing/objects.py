@@ -1,4 +1,4 @@
-"""Short ways to write nodes and pods in tests.
+"""Short ways to write nodes, pods and clusters in tests.
 
 Values are given as a user would write them in YAML and decoded like any other input, so tests
 exercise the same path as files do.

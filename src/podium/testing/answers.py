@@ -1,8 +1,9 @@
-"""What one plugin answers for a pod, by node name.
+"""What one plugin answers for a pod, by node name, without an engine around it.
 
 Property tests compare these answers with a node-by-node form of the rule. Every answer is also
 checked against the contract of the vector form: the answer for some rows is that part of the
-answer for all rows, and no answer may be a view of the cluster's own columns.
+answer for all rows, and no answer may be a view of the cluster's own columns (`promises.py` looks
+at all promises of a plugin, over clusters of its own making).
 """
 
 from collections.abc import Sequence

@@ -1,17 +1,20 @@
-"""An engine with a driver that does nothing by itself, on a virtual clock, checked at every step.
+"""A cluster and a scheduler in memory, on a clock that stands still, checked at every step.
 
-A test says what happens and when: objects come and go, the clock moves, bindings end as they are
-told to. What the engine asks for is sorted into lists. The default profile runs with whatever fake
-plugins a test adds to it.
+    cluster = FakeCluster(make_node("a"), make_node("b"), plugins=[MyPlugin])
+    decision = cluster.schedule(make_pod("web", requests={"cpu": "1"}))
+
+A test says what happens and when: objects come and go, the clock moves, sources answer. `schedule`
+takes one pod all the way to its node. For the steps in between, `attempt` tries the next pod of the
+queue, and bindings end as they are told to; what the engine asks for is sorted into lists. The
+default profile runs, with whatever plugins a test adds to it; among equal nodes the first by name
+is chosen.
 """
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
-from builders import make_pod
 from msgspec.structs import replace
-from virtual_clock import VirtualClock
 
 from podium.api.meta import KubeStruct
 from podium.api.node import Node
@@ -22,6 +25,8 @@ from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND
 from podium.engine.binding_cycle import Binding
 from podium.engine.choice import FirstByName
+from podium.engine.decision import Decision
+from podium.engine.in_memory_objects import EngineApi
 from podium.engine.requests import Bind, Event, Nominate, PatchStatus, Preempt
 from podium.engine.scheduler import Attempt, Engine
 from podium.framework.asking import Asker
@@ -29,32 +34,37 @@ from podium.framework.extender_calls import BindAnswer, BindCall, CallFailed
 from podium.framework.points import Plugin
 from podium.framework.status import Status
 from podium.plugins import in_tree_registry
+from podium.testing.fake_clock import FakeClock
 
-OURS = "default-scheduler"
-
-
-def pending(name: str, **fields: Any) -> Pod:
-    return make_pod(name, **{"schedulerName": OURS, **fields})
+DEFAULT_SCHEDULER: Final = "default-scheduler"
 
 
-class SmallDriver:
+class NotTried(AssertionError):
+    """A pod was not tried, and nothing says why."""
+
+
+class FakeCluster:
     def __init__(
         self,
         *objects: KubeStruct,
         plugins: Iterable[type[Plugin]] = (),
+        args: Mapping[str, Mapping[str, Any]] | None = None,
+        weights: Mapping[str, int] | None = None,
         gates: Mapping[str, bool] | None = None,
-        profiles: Iterable[str] = (OURS,),
+        profiles: Iterable[str] = (DEFAULT_SCHEDULER,),
         disabled: Iterable[str] = (),
         validate: bool = True,
         ask: Asker | None = None,
         **configured: Any,
     ) -> None:
-        """`ask` speaks for extenders; other keywords are those of a configuration file."""
+        """`args` and `weights` go by plugin name, in-tree plugins included; `disabled` are plugins
+        that are not to run. `ask` speaks for extenders; other keywords are those of a configuration
+        file."""
         self.ask = ask
         added = list(plugins)
         sets = {
             "multiPoint": {
-                "enabled": [{"name": plugin.name} for plugin in added],
+                "enabled": _enabled([plugin.name for plugin in added], weights or {}),
                 "disabled": [{"name": name} for name in disabled],
             }
         }
@@ -63,12 +73,15 @@ class SmallDriver:
             {
                 "apiVersion": API_VERSION,
                 "kind": KIND,
-                "profiles": [{"schedulerName": name, "plugins": sets} for name in profiles],
+                "profiles": [
+                    {"schedulerName": name, "plugins": sets, "pluginConfig": _arguments(args or {})}
+                    for name in profiles
+                ],
                 **configured,
             },
             gates=switched,
         )
-        self.clock = VirtualClock()
+        self.clock = FakeClock()
         self.engine = Engine(
             configuration,
             in_tree_registry().with_plugins(*added),
@@ -82,6 +95,7 @@ class SmallDriver:
         self.nominations: list[Nominate] = []
         self.preemptions: list[Preempt] = []
         self.bindings: dict[str, Binding] = {}
+        self.api = FakeClusterApi(self)
         self.put(*objects)
 
     # the world
@@ -97,9 +111,22 @@ class SmallDriver:
                 case _:
                     intake.object_put(obj)
 
+    def answer(self, source: str, value: object) -> None:
+        """A source of a plugin answers now."""
+        self.engine.sources.put(source, value, self.clock())
+
+    def fail(self, source: str, problem: str) -> None:
+        """A source of a plugin cannot be fetched."""
+        self.engine.sources.fail(source, problem)
+
+    def plugin(self, name: str) -> Plugin:
+        """A plugin as the first profile has it."""
+        return self.engine.first_profile.plugins[name]
+
     def pod(self, name: str) -> Pod:
-        """A pod as the engine last heard of it."""
-        return self.engine.state.pods[f"default/{name}"]
+        """A pod of the namespace `default`, or of another by `namespace/name`, as the engine last
+        heard of it."""
+        return self.engine.state.pods[name if "/" in name else f"default/{name}"]
 
     def change(self, name: str, **status: Any) -> None:
         """A pod's status changes; fields by their Python names."""
@@ -121,6 +148,23 @@ class SmallDriver:
         self.put(replace(pod, spec=replace(pod.spec, node_name=node)))
 
     # the engine at work
+
+    def schedule(self, pod: Pod) -> Decision:
+        """What is decided about a pod that arrives now, with whoever is due before it. Pods that
+        get a node are bound; one that waits at Permit stays there."""
+        self.put(pod)
+        key = f"{pod.metadata.namespace}/{pod.metadata.name}"
+        while (attempt := self.attempt()) is not None:
+            for name in list(self.bindings):
+                self._bind(name)
+            for one in (attempt, *attempt.others):
+                if one.decision.pod.key == key:
+                    return one.decision
+        held = self.engine.queue.get(key)
+        status = self.engine.pre_enqueue(held.info) if held is not None else None
+        if held is not None and status is not None:
+            return self.engine.gated(held.info, status)
+        raise NotTried(f"pod {key} was not tried: {self.where().get(pod.metadata.name, 'unknown')}")
 
     def attempt(self) -> Attempt | None:
         attempt = self.engine.schedule_next(self.ask)
@@ -153,17 +197,9 @@ class SmallDriver:
 
     # bindings
 
-    async def bind(self, pod: PodInfo, node_name: str) -> None:
-        """The API handle: binding succeeds and says nothing more."""
-
-    async def ask_to_bind(self, call: BindCall) -> BindAnswer | CallFailed:
-        (answer,) = self.ask((call,)) if self.ask is not None else ()
-        assert isinstance(answer, BindAnswer | CallFailed)
-        return answer
-
     def run_binding(self, name: str) -> Status | None:
         """Let a binding cycle run; how it ended is not reported yet."""
-        return asyncio.run(self.bindings[name].run(self))
+        return asyncio.run(self.bindings[name].run(self.api))
 
     def finish(self, name: str, problem: Status | None = None) -> None:
         """Report how a binding ended."""
@@ -172,10 +208,18 @@ class SmallDriver:
 
     def bound(self, name: str) -> None:
         """A binding goes well in every respect."""
-        node = self.bindings[name].node_name
+        binding = self.bindings[name]
         self.finish(name, self.run_binding(name))
-        self.confirm(name, node)
+        self.confirm(binding.cycle.pod.key, binding.node_name)
         self.collect()
+
+    def _bind(self, name: str) -> None:
+        """A binding ends as its plugins would have it."""
+        binding, problem = self.bindings[name], self.run_binding(name)
+        self.finish(name, problem)
+        if problem is None:
+            self.confirm(binding.cycle.pod.key, binding.node_name)
+            self.collect()
 
     # looking
 
@@ -214,3 +258,41 @@ class SmallDriver:
 
     def story(self, name: str) -> list[str]:
         return [line.what for line in self.engine.state.pod_log.lines(f"default/{name}")]
+
+
+class FakeClusterApi(EngineApi):
+    """The API handle of its binding plugins: binding succeeds and says nothing more, events are
+    among the cluster's."""
+
+    def __init__(self, cluster: FakeCluster) -> None:
+        super().__init__(cluster.engine)
+        self._cluster = cluster
+        self.bound: dict[str, str] = {}
+        """`namespace/name` of pods -> the node that bind plugins bound them to."""
+
+    async def bind(self, pod: PodInfo, node_name: str) -> None:
+        """What the API server then says of the pod is told by `confirm`."""
+        self.bound[pod.key] = node_name
+
+    async def tell(self, pod: PodInfo, reason: str, action: str, note: str) -> None:
+        self._cluster.events.append(Event(pod, "Normal", reason, action, note))
+
+    async def pause(self, seconds: float) -> None:
+        self._cluster.clock.advance(seconds)
+
+    async def ask_to_bind(self, call: BindCall) -> BindAnswer | CallFailed:
+        ask = self._cluster.ask
+        (answer,) = ask((call,)) if ask is not None else ()
+        assert isinstance(answer, BindAnswer | CallFailed)
+        return answer
+
+
+def _enabled(names: Iterable[str], weights: Mapping[str, int]) -> list[dict[str, Any]]:
+    return [
+        {"name": name, **({"weight": weights[name]} if name in weights else {})}
+        for name in dict.fromkeys([*names, *weights])
+    ]
+
+
+def _arguments(args: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [{"name": name, "args": dict(given)} for name, given in args.items()]

@@ -1,0 +1,93 @@
+"""What plugins of the binding cycle may have done on the API server; the driver carries it out.
+
+Objects go in and come out typed, whatever their kind. A typed object holds the fields that
+scheduling reads: `update` writes what was changed in it and leaves fields alone that it does not
+know. Every driver has a handle of its own: a client, or the cluster in memory
+(`engine/memory_api.py`).
+"""
+
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+from podium.api.meta import KubeObject
+from podium.cluster.pod_info import PodInfo
+from podium.framework.extender_calls import BindAnswer, BindCall, CallFailed
+from podium.framework.status import Status
+
+K = TypeVar("K", bound=KubeObject)
+
+
+class ApiCallFailed(RuntimeError):
+    """The API server could not be asked, or said no."""
+
+
+class ObjectNotFound(ApiCallFailed):
+    """There is no such object, or no such kind."""
+
+
+class ObjectExists(ApiCallFailed):
+    """There is an object of that name already."""
+
+
+class ObjectConflict(ApiCallFailed):
+    """The object has changed since it was read: read it again and decide anew."""
+
+
+class ApiHandle(Protocol):
+    """All calls raise ApiCallFailed, or the one of its kinds that says why."""
+
+    async def bind(self, pod: PodInfo, node_name: str) -> None:
+        """Put a pod on a node."""
+
+    async def tell(self, pod: PodInfo, reason: str, action: str, note: str) -> None:
+        """Record a Normal event about a pod, such as ("Provisioning", "Binding", "...")."""
+
+    async def pause(self, seconds: float) -> None:
+        """Let time pass; nothing else in the scheduler waits for it."""
+
+    async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
+        """An object as it is stored now. `Handle.get` has what was seen last and does not wait."""
+        ...
+
+    async def create(self, obj: K, *, generate_name: str = "") -> K:
+        """A new object, as it is stored then; `generate_name` has a name made that starts so."""
+        ...
+
+    async def update(self, obj: K, *, subresource: str = "") -> K:
+        """Write what was changed in an object that was read before. The object's resource version,
+        if it has one, must still be the stored one; its status is written by
+        `subresource="status"` and by nothing else."""
+        ...
+
+    async def patch(
+        self,
+        kind: type[K],
+        name: str,
+        patch: Mapping[str, Any],
+        namespace: str = "",
+        *,
+        subresource: str = "",
+    ) -> K:
+        """Change an object by a JSON merge patch; fields are named as in YAML."""
+        ...
+
+
+@runtime_checkable
+class ConcurrentApi(Protocol):
+    """A handle under which several pieces of work can wait at the same time.
+
+    Without it the members of a PreBind group take turns, which is right where nothing waits.
+    """
+
+    async def first_failure(
+        self, work: Sequence[Coroutine[Any, Any, Status | None]]
+    ) -> Status | None:
+        """Run all of it together; the first failure ends the rest and is the answer."""
+        ...
+
+
+@runtime_checkable
+class ExtenderApi(Protocol):
+    """A handle that can ask an extender to bind. Engines with extenders need no other."""
+
+    async def ask_to_bind(self, call: BindCall) -> BindAnswer | CallFailed: ...

@@ -1,0 +1,135 @@
+"""Whether a plugin keeps the promises that the framework builds on.
+
+    assert_promises(MyPlugin, args={"limit": 3}, pods=[make_pod("p", annotations=...)])
+
+A plugin says what its answers depend on, and is then asked less often; one that says too little
+places pods by answers of long ago, on some days, in large clusters. The checker asks a plugin many
+times over small clusters made from seeds, and over nodes and pods that it is given: the same
+question twice, for some nodes and for all, before and after pods come and go, for pods that differ
+in a part that the plugin does not name. It finds broken promises; that it finds none proves nothing
+of pods that it has not tried, so give it pods that the plugin has something to say about.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from podium.api.meta import KubeObject
+from podium.api.node import Node
+from podium.api.pod import Pod
+from podium.framework.faults import describe, located
+from podium.framework.points import Plugin
+from podium.framework.sources import Source
+from podium.plugins import in_tree_registry
+from podium.testing.event_promises import check_events
+from podium.testing.fake_cluster import FakeCluster
+from podium.testing.memory_promises import check_memory
+from podium.testing.seeded_objects import seeded_node, seeded_pod, variants
+from podium.testing.vector_promises import check_vectors
+
+SEEDS = 6
+NODES_OF_A_SEED = 6
+PODS_OF_A_SEED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenPromise:
+    """`promise` is what the plugin has promised, `text` what it did instead."""
+
+    promise: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.promise}: {self.text}"
+
+
+def assert_promises(plugin: type[Plugin], **given: Any) -> None:
+    """`check_promises`, with an AssertionError that tells all that is broken."""
+    broken = check_promises(plugin, **given)
+    if broken:
+        listed = "\n".join(f"  {each}" for each in broken)
+        raise AssertionError(f"plugin {plugin.name} breaks promises:\n{listed}")
+
+
+def check_promises(
+    plugin: type[Plugin],
+    *,
+    args: Mapping[str, Any] | None = None,
+    nodes: Iterable[Node] = (),
+    pods: Iterable[Pod] = (),
+    objects: Iterable[KubeObject] = (),
+    values: Mapping[str, object] | None = None,
+    gates: Mapping[str, bool] | None = None,
+    seeds: int = SEEDS,
+) -> list[BrokenPromise]:
+    """Every promise that is broken, each once, with the first case that was found.
+
+    `pods` with a node are on it, others are asked about; `objects` are there besides. `values` are
+    answers of the plugin's sources that are no numbers by node, by name of the source.
+    """
+    given = _Given(plugin, args, tuple(nodes), tuple(pods), tuple(objects), values or {}, gates)
+    found: dict[str, str] = {}
+    for seed in range(seeds):
+        cluster, pending = given.cluster(seed), given.pending(seed)
+        try:
+            cases = [
+                *check_events(cluster.plugin(plugin.name), cluster, pending),
+                *check_vectors(cluster, given.cluster(seed), plugin.name, pending),
+                *check_memory(cluster, plugin.name, pending, Random(seed)),
+            ]
+        except Exception as problem:
+            cases = [("answers without an exception", f"{located(problem)}: {describe(problem)}")]
+        for promise, text in cases:
+            found.setdefault(promise, f"{text} (seed {seed})")
+    return [BrokenPromise(promise, text) for promise, text in found.items()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    plugin: type[Plugin]
+    args: Mapping[str, Any] | None
+    nodes: tuple[Node, ...]
+    pods: tuple[Pod, ...]
+    objects: tuple[KubeObject, ...]
+    values: Mapping[str, object]
+    gates: Mapping[str, bool] | None
+
+    def cluster(self, seed: int) -> FakeCluster:
+        """The cluster of a seed, the same each time; every other one is of the given nodes alone,
+        if there are any."""
+        name = self.plugin.name
+        own = name in in_tree_registry()
+        made = FakeCluster(
+            plugins=() if own else (self.plugin,),
+            weights={name: 1} if own else None,
+            args={name: self.args} if self.args is not None else None,
+            gates=self.gates,
+            validate=False,
+        )
+        randomness = Random(seed)
+        nodes = list(self.nodes)
+        if not nodes or seed % 2:
+            nodes += [seeded_node(randomness, f"node-{n}") for n in range(NODES_OF_A_SEED)]
+        names = [node.metadata.name for node in nodes]
+        running = [
+            seeded_pod(randomness, f"running-{n}", node=randomness.choice(names))
+            for n in range(PODS_OF_A_SEED)
+        ]
+        running += [pod for pod in self.pods if pod.spec.node_name in names]
+        made.put(*self.objects, *nodes, *running)
+        for column in made.engine.sources:
+            if isinstance(column.source, Source):
+                made.answer(column.name, answers_for(randomness, names))
+            elif column.name in self.values:
+                made.answer(column.name, self.values[column.name])
+        return made
+
+    def pending(self, seed: int) -> list[Pod]:
+        given = [pod for pod in self.pods if not pod.spec.node_name]
+        return [*given, *variants(Random(seed), "pending")]
+
+
+def answers_for(randomness: Random, names: Iterable[str]) -> dict[str, float]:
+    """Numbers for most nodes."""
+    return {name: randomness.uniform(0, 100) for name in names if randomness.random() < 0.8}
