@@ -270,7 +270,7 @@ def test_pods_wait_for_what_a_source_says_and_plugins_write_to_the_server() -> N
             configuration = load_configuration(CONFIGURATION)
             async with scheduling(client, configuration, plugins=[Hot]) as assembly:
                 column = assembly.engine.sources.column("heat")
-                assert loop.time() == pytest.approx(1, abs=0.5)
+                assert loop.time() >= 1
                 assert column.value == {"n": 90.0}
                 access = ObjectAccess(client)
                 while True:

@@ -68,7 +68,7 @@ def test_a_failure_shows_the_decision() -> None:
 def test_what_does_not_hold_is_named() -> None:
     decision = FakeCluster(*NODES, plugins=[NoHot]).schedule(make_pod("web"))
 
-    failures: tuple[tuple[Callable[[], None], str], ...] = (
+    cases: list[tuple[Callable[[], None], str]] = [
         (lambda: assert_unplaced(decision), "went to cool and should not have"),
         (lambda: assert_rejected(decision, node="cool"), "cool was not rejected"),
         (lambda: assert_rejected(decision, node="hot", by="X"), "by NoHot, not by X"),
@@ -76,8 +76,8 @@ def test_what_does_not_hold_is_named() -> None:
         (lambda: assert_rejected(decision, node="nowhere"), "there is no node nowhere"),
         (lambda: assert_fits(decision, "hot"), "hot was rejected by NoHot: node"),
         (lambda: assert_scores(decision, "NoHot", {"cool": 1}), "{'cool': 80}, not {'cool': 1}"),
-    )
-    for failing, text in failures:
+    ]
+    for failing, text in cases:
         with pytest.raises(AssertionError, match=re.escape(text)):
             failing()
 
