@@ -5,17 +5,23 @@ values after the door. The order of keys carries no meaning. An object that was 
 is never changed in place again: whoever wants to change it makes a copy first.
 """
 
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 import msgspec
 
-JsonValue: TypeAlias = Any
-JsonObject: TypeAlias = dict[str, Any]
+from podium.api.json_values import JsonObject, JsonValue, ReadOnlyJson
+
+DecodedValue: TypeAlias = Any
+"""A value of the type that the schema beside it says; only the schema knows which."""
 
 _ENCODER = msgspec.json.Encoder()
 encode = _ENCODER.encode
 
 
+@overload
+def copied(value: JsonObject) -> JsonObject: ...
+@overload
+def copied(value: JsonValue) -> JsonValue: ...
 def copied(value: JsonValue) -> JsonValue:
     """A copy that shares no object or list with the original."""
     if isinstance(value, dict):
@@ -26,3 +32,5 @@ def copied(value: JsonValue) -> JsonValue:
 
 
 _NESTED = (dict, list)
+
+__all__ = ["DecodedValue", "JsonObject", "JsonValue", "ReadOnlyJson", "copied", "encode"]

@@ -25,7 +25,7 @@ from podium.workloads.priorities import (
 _GROUP: Final = "scheduling.k8s.io"
 _PLURAL: Final = "priorityclasses"
 
-SYSTEM_CLASSES: Final = (
+SYSTEM_CLASSES: Final[tuple[JsonObject, ...]] = (
     {
         "metadata": {"name": "system-cluster-critical"},
         "value": SYSTEM_PRIORITIES["system-cluster-critical"],

@@ -28,7 +28,7 @@ from podium.apiserver.field_errors import (
     go_json,
     invalid,
 )
-from podium.apiserver.json_values import JsonObject, JsonValue
+from podium.apiserver.json_values import DecodedValue, JsonObject, JsonValue
 from podium.cel import CelError, CompileError
 from podium.cel.errors import CancelledError
 from podium.cel.evaluation import COST_LIMIT, Meter
@@ -82,7 +82,7 @@ class _Place(NamedTuple):
     """A value, where it stands, and what it was before."""
 
     path: str
-    value: JsonValue
+    value: DecodedValue
     old: JsonValue
     nearest: tuple[JsonValue, JsonValue] | None
     """The innermost value around it, or itself, of which one knows what it was."""

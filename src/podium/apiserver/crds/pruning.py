@@ -21,7 +21,7 @@ def pruned(obj: JsonObject, root: Node) -> Decoded:
     """A copy with known fields only; raises DecodeError for metadata that is none, and for objects
     of too many values: each is looked at several times."""
     _check_count(obj)
-    out: JsonObject = copied(obj)
+    out = copied(obj)
     unknown: list[str] = []
     metadata = out.pop("metadata", None)
     _prune_object(out, root, "", unknown, is_embedded=True)
@@ -34,7 +34,7 @@ def pruned(obj: JsonObject, root: Node) -> Decoded:
 
 
 def _check_count(obj: JsonObject) -> None:
-    pending: list[JsonValue] = [obj]
+    pending: list[dict[str, JsonValue] | list[JsonValue]] = [obj]
     count = 0
     while pending:
         value = pending.pop()

@@ -60,7 +60,7 @@ class UnreadableEntries(Exception):
     """`managedFields` that no server wrote."""
 
 
-def read(entries: JsonValue) -> Owners:
+def read(entries: list[JsonObject] | None) -> Owners:
     """Raises UnreadableEntries."""
     owners: Owners = {}
     for index, entry in enumerate(entries or ()):

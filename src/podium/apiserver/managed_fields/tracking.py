@@ -31,7 +31,7 @@ from podium.apiserver.managed_fields.field_sets import (
 from podium.apiserver.managed_fields.reset_fields import without_reset_fields
 from podium.apiserver.managed_fields.steps import NotOfItsType
 from podium.apiserver.schema.catalogue import Schema
-from podium.apiserver.schema.decoding import zero
+from podium.apiserver.schema.decoding import zero_struct
 
 _LONGEST_MANAGER: Final = 128
 _MOST_KINDS: Final = 1024
@@ -130,7 +130,7 @@ def _timeless(entry: JsonObject) -> JsonObject:
 def empty_object(schema: Schema) -> JsonObject:
     """What a creation is compared with. Not to be changed."""
     return {
-        **({} if schema.is_custom else zero(schema.root)),
+        **({} if schema.is_custom else zero_struct(schema.root)),
         "apiVersion": schema.api_version,
         "kind": schema.kind,
     }
@@ -148,7 +148,7 @@ def _asks_for_reset(entries: JsonValue) -> bool:
     return entries in ([], [{}])
 
 
-def _readable(entries: JsonValue) -> Owners:
+def _readable(entries: list[JsonObject] | None) -> Owners:
     try:
         return read(entries)
     except UnreadableEntries:

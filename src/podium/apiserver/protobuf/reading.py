@@ -167,11 +167,14 @@ def _int_or_string(found: Found, reader: FieldReader) -> int | str:
     return _number(parts.get(2, 0), reader)
 
 
+_decode_json: Final[Callable[[memoryview], JsonValue]] = msgspec.json.Decoder().decode
+
+
 def _any(found: Found, reader: FieldReader) -> JsonValue:
     for number, value in reader.fields_of(_bytes(found)):
         if number == 1:
             try:
-                return msgspec.json.decode(_bytes(value))
+                return _decode_json(_bytes(value))
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 raise WireError("raw value is no JSON") from None
     return None

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-from podium.apiserver.json_values import JsonObject, JsonValue
+from podium.apiserver.json_values import DecodedValue, JsonObject, JsonValue
 from podium.apiserver.schema.catalogue import Schema
 from podium.apiserver.schema.problems import Decoded, DecodeError, Way, mismatch, unknown_field
 from podium.apiserver.schema.scalars import (
@@ -62,15 +62,20 @@ def decode_patched(obj: JsonObject, schema: Schema) -> Decoded:
 
 
 @cache
+def zero_struct(struct: Struct) -> JsonObject:
+    """What Go writes for a struct that was never set. Not to be changed."""
+    return {
+        field.name: None if field.is_pointer else zero(field.shape)
+        for field in struct.fields.values()
+        if _is_always_written(field)
+    }
+
+
 def zero(shape: Shape) -> JsonValue:
     """What Go writes for a value that was never set. Not to be changed."""
     match shape:
         case Struct():
-            return {
-                field.name: None if field.is_pointer else zero(field.shape)
-                for field in shape.fields.values()
-                if _is_always_written(field)
-            }
+            return zero_struct(shape)
         case Scalar():
             return _ZEROS[shape.form]
         case _:
@@ -128,7 +133,7 @@ def _as_it_is(value: JsonValue, _way: Way, _unknown: list[str]) -> JsonValue:
 
 def _struct_reader(struct: Struct) -> Reader:
     plans: dict[str, _Plan] = {}
-    always: list[tuple[str, JsonValue, bool]] = []
+    always: list[tuple[str, DecodedValue, bool]] = []
     name = struct.name
 
     def prepare() -> None:

@@ -54,11 +54,11 @@ def _cell(kind: str, found: list[JsonValue], now: float) -> JsonValue:
     value = found[0]
     if kind == "string":
         return _text(value)
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    number = value if isinstance(value, int | float) and not isinstance(value, bool) else None
     if kind == "integer":
-        return int(value) if is_number else None
+        return None if number is None else int(number)
     if kind == "number":
-        return value if is_number else None
+        return number
     if kind == "boolean":
         return value if isinstance(value, bool) else None
     if kind == "date" and isinstance(value, str):

@@ -20,7 +20,7 @@ from podium.apiserver.field_errors import (
 )
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.validation.claim_specs import check_template_metadata
-from podium.apiserver.validation.go_forms import go_form
+from podium.apiserver.validation.go_forms import go_form, go_struct
 from podium.apiserver.validation.names import label_problems, subdomain_problems
 from podium.apiserver.validation.object_meta import (
     Errors,
@@ -94,12 +94,12 @@ def claim_update_errors(new: JsonObject, old: JsonObject) -> Errors:
 
 def _shown_spec(spec: JsonObject, before: JsonObject) -> JsonObject:
     """A list that was emptied is shown as an empty one; a list that never was is null."""
-    shown = go_form("resource", "ResourceClaimSpec", spec)
+    shown = go_struct("resource", "ResourceClaimSpec", spec)
     earlier: JsonObject = before.get("devices") or {}
     for field in ("requests", "constraints", "config"):
         if shown["Devices"][field.title()] is None and earlier.get(field):
             shown["Devices"][field.title()] = []
-    return dict(shown)
+    return shown
 
 
 def template_create_errors(template: JsonObject) -> Errors:

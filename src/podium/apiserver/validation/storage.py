@@ -68,8 +68,8 @@ def volume_update_errors(new: JsonObject, old: JsonObject) -> Errors:
     before: JsonObject = old.get("spec") or {}
     source, earlier = _source(spec), _source(before)
     if source != earlier:
-        shown = _source_difference(earlier, source)
-        detail = f"spec.persistentvolumesource is immutable after creation\n{shown}"
+        changed = _source_difference(earlier, source)
+        detail = f"spec.persistentvolumesource is immutable after creation\n{changed}"
         errors.append(forbidden("spec.persistentvolumesource", detail))
     if spec.get("volumeMode") != before.get("volumeMode"):
         errors.append(immutable("volumeMode", spec.get("volumeMode")))

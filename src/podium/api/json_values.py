@@ -1,0 +1,17 @@
+"""JSON after decoding, as types.
+
+`JsonValue` is any value and says so: whoever takes one looks at what it is before using it.
+`ReadOnlyJson` is the same for those that only read: a list of texts is one too.
+`JsonObject` is an object of the API, or a part of one, which is read and written by path
+(`pod["spec"]["containers"][0]`). Its values are left open: narrowing every step of a path would
+bury the rule that the path serves, and what passes the door has the types of its schema already.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
+ReadOnlyJson: TypeAlias = (
+    "bool | int | float | str | Sequence[ReadOnlyJson] | Mapping[str, ReadOnlyJson] | None"
+)
+JsonObject: TypeAlias = dict[str, Any]  # type: ignore[explicit-any]  # see above
