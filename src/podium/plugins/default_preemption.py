@@ -11,7 +11,7 @@ preempts, as a whole (`pod_group_preemption.py`), and its members do not.
 from collections.abc import Sequence
 from typing import Any
 
-from podium.api.label_syntax import aggregate
+from podium.api.field_errors import aggregate
 from podium.api.pod_groups import PodGroup
 from podium.api.workloads import PodDisruptionBudget
 from podium.cluster.pod_group_state import GroupKey, PodGroupMissing, group_of, pod_group

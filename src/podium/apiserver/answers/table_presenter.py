@@ -6,7 +6,8 @@ first event of a watch says what the columns are.
 
 from collections.abc import Callable, Iterator
 
-from podium.apiserver import field_errors, status_errors
+from podium.api import field_errors
+from podium.apiserver import status_errors
 from podium.apiserver.answers.presenters import MetadataPresenter, event_line
 from podium.apiserver.json_values import JsonObject, encode
 from podium.apiserver.requests import forms

@@ -2,8 +2,8 @@
 
 from collections.abc import Hashable, Sequence
 
+from podium.api.field_errors import FieldError, duplicate, go_json, invalid
 from podium.apiserver.crds.structural import Node
-from podium.apiserver.field_errors import FieldError, duplicate, go_json, invalid
 from podium.apiserver.json_values import JsonValue, ReadOnlyJson
 
 

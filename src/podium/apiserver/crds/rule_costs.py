@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from podium.api.field_errors import FieldError, forbidden, invalid, not_supported, required
 from podium.apiserver.crds.rule_tree import (
     OLD,
     RULES,
@@ -17,7 +18,6 @@ from podium.apiserver.crds.rule_tree import (
     build_rule_tree,
     schemas_below,
 )
-from podium.apiserver.field_errors import FieldError, forbidden, invalid, not_supported, required
 from podium.apiserver.json_values import JsonObject
 from podium.cel import CompileError
 from podium.cel.costs import MAX_UINT64, saturated_product, saturated_sum

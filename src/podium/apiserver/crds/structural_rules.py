@@ -7,9 +7,9 @@ so that fields can be pruned and defaulted. Texts are upstream's.
 from collections.abc import Iterable
 from typing import Final
 
+from podium.api.field_errors import FieldError, forbidden, invalid, not_supported, required
 from podium.apiserver.crds.patterns import BadPattern, check_pattern
 from podium.apiserver.crds.rule_costs import rule_form_errors
-from podium.apiserver.field_errors import FieldError, forbidden, invalid, not_supported, required
 from podium.apiserver.json_values import DecodedValue, JsonObject, JsonValue
 
 _TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")

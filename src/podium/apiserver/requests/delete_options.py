@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from podium.apiserver import field_errors, status_errors
-from podium.apiserver.field_errors import FieldError
+from podium.api import field_errors
+from podium.api.field_errors import FieldError
+from podium.apiserver import status_errors
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.requests import query
 from podium.apiserver.requests.query import Parameters

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from podium.apiserver.field_errors import FieldError
+from podium.api.field_errors import FieldError
 from podium.apiserver.json_values import JsonObject
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ of a service that is already known keeps what it has.
 import ipaddress
 from typing import Final
 
-from podium.apiserver.field_errors import INTERNAL, FieldError, invalid
+from podium.api.field_errors import INTERNAL, FieldError, invalid
 from podium.apiserver.json_values import JsonObject
 
 _RANGE: Final = ipaddress.IPv4Network("10.0.0.0/24")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from podium.apiserver.field_errors import go_json
+from podium.api.field_errors import go_json
 from podium.apiserver.go_text import go_value
 from podium.apiserver.json_values import JsonObject, JsonValue
 from podium.apiserver.tables.ages import age, seconds_or_none

@@ -4,7 +4,7 @@ import ipaddress
 from collections.abc import Collection
 from typing import Final
 
-from podium.apiserver.field_errors import invalid
+from podium.api.field_errors import invalid
 from podium.apiserver.json_values import ReadOnlyJson
 from podium.apiserver.validation.object_meta import Errors
 

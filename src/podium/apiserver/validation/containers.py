@@ -7,7 +7,7 @@ pod spec. What is the same for all three comes first for each container, in upst
 from dataclasses import dataclass
 from typing import Final
 
-from podium.apiserver.field_errors import (
+from podium.api.field_errors import (
     duplicate,
     forbidden,
     invalid,

@@ -7,7 +7,7 @@ A name is an identifier as in C, of the driver's own domain or behind another on
 import re
 from typing import Final
 
-from podium.apiserver.field_errors import (
+from podium.api.field_errors import (
     forbidden,
     invalid,
     not_supported,

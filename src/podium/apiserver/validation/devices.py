@@ -7,8 +7,7 @@ be evaluated; the compiler is brought in when the first selector is seen.
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from podium.api.text_cache import cache_short_texts
-from podium.apiserver.field_errors import (
+from podium.api.field_errors import (
     duplicate,
     forbidden,
     immutable,
@@ -18,6 +17,7 @@ from podium.apiserver.field_errors import (
     too_long,
     too_many,
 )
+from podium.api.text_cache import cache_short_texts
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.validation.claim_specs import check_template_metadata
 from podium.apiserver.validation.go_forms import go_form, go_struct

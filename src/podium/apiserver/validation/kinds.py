@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final, NamedTuple
 
-from podium.apiserver.field_errors import invalid, not_supported, required
+from podium.api.field_errors import invalid, not_supported, required
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.validation import (

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from podium.apiserver.field_errors import (
+from podium.api.field_errors import (
     duplicate,
     forbidden,
     invalid,

@@ -9,9 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from podium.api import label_syntax
-from podium.api.go_quoting import quoted
-from podium.api.text_cache import cache_short_texts
-from podium.apiserver.field_errors import (
+from podium.api.field_errors import (
     FieldError,
     forbidden,
     immutable,
@@ -19,6 +17,8 @@ from podium.apiserver.field_errors import (
     required,
     too_long,
 )
+from podium.api.go_quoting import quoted
+from podium.api.text_cache import cache_short_texts
 from podium.apiserver.json_values import JsonObject, ReadOnlyJson
 from podium.apiserver.validation.names import NameRule, as_prefix, label_problems
 

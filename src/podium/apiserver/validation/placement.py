@@ -6,7 +6,7 @@ letter (`pkg/apis/core/validation`).
 
 from typing import Final
 
-from podium.apiserver.field_errors import (
+from podium.api.field_errors import (
     duplicate,
     forbidden,
     invalid,

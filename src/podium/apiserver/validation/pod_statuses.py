@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from podium.apiserver.field_errors import duplicate, forbidden, immutable, invalid
+from podium.api.field_errors import duplicate, forbidden, immutable, invalid
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.validation.addresses import check_address, check_families
 from podium.apiserver.validation.names import subdomain_problems

@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from podium.api.field_errors import forbidden, invalid
 from podium.api.go_quoting import quoted
-from podium.apiserver.field_errors import forbidden, invalid
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.strategy.quality_of_service import qos_class
 from podium.apiserver.validation.go_forms import difference

@@ -6,7 +6,7 @@ What may change afterwards stands in `pod_updates`, what the status may say in `
 import re
 from typing import Final
 
-from podium.apiserver.field_errors import forbidden, invalid
+from podium.api.field_errors import forbidden, invalid
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.validation.containers import check_image_is_trimmed
 from podium.apiserver.validation.names import subdomain_problems

@@ -6,7 +6,7 @@ stands what both must agree on before addresses are handed out.
 
 from typing import Final
 
-from podium.apiserver.field_errors import (
+from podium.api.field_errors import (
     FieldError,
     duplicate,
     forbidden,

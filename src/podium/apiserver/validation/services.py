@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from podium.apiserver.field_errors import (
+from podium.api.field_errors import (
     duplicate,
     forbidden,
     invalid,

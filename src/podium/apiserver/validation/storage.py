@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from podium.api.quantity import nano, value
-from podium.apiserver.field_errors import (
+from podium.api.field_errors import (
     forbidden,
     immutable,
     invalid,
@@ -11,6 +10,7 @@ from podium.apiserver.field_errors import (
     required,
     too_long,
 )
+from podium.api.quantity import nano, value
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.validation.claim_specs import (
     VOLUME_MODES,

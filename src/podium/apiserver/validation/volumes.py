@@ -3,9 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from podium.api.quantity import nano
-from podium.api.volumes import ephemeral_claim_name
-from podium.apiserver.field_errors import (
+from podium.api.field_errors import (
     duplicate,
     forbidden,
     invalid,
@@ -13,6 +11,8 @@ from podium.apiserver.field_errors import (
     required,
     too_long,
 )
+from podium.api.quantity import nano
+from podium.api.volumes import ephemeral_claim_name
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.validation.claim_specs import check_claim_template
 from podium.apiserver.validation.environment import (

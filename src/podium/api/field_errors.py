@@ -1,8 +1,9 @@
-"""What is wrong with one field of an object, in the words of kube-apiserver.
+"""What is wrong with one field of an object, in Kubernetes' words.
 
-Validation collects these and the answer to the client tells them all at once: as one sentence in
-the message and one by one in `details.causes`. Clients and people compare the texts, so the makers
-below are the only place where their fixed parts are written.
+Validation collects these and whoever asked is told them all at once: an API client as one sentence
+in the message and one by one in `details.causes`, the reader of a configuration or of a pod's
+events as one text. People and programs compare the texts, so the makers below are the only place
+where their fixed parts are written.
 
 Contract: `str(error)` is `<path>: <body>`, where the body starts with the kind of problem, shows
 the bad value where upstream shows it, and ends with the detail. Values that are neither texts nor
@@ -16,7 +17,7 @@ from enum import Enum
 from typing import Final, TypeAlias
 
 from podium.api.go_quoting import quoted
-from podium.apiserver.json_values import ReadOnlyJson
+from podium.api.json_values import ReadOnlyJson
 
 REQUIRED: Final = "FieldValueRequired"
 INVALID: Final = "FieldValueInvalid"
@@ -135,6 +136,17 @@ def too_long_in_characters(path: str, limit: int) -> FieldError:
 def too_many(path: str, found: int, limit: int) -> FieldError:
     unit = "item" if limit == 1 else "items"
     return FieldError(TOO_MANY, path, found, f"must have at most {limit} {unit}")
+
+
+def child(path: str, name: str) -> str:
+    """The path of a field below `path`, which is empty at the root."""
+    return f"{path}.{name}" if path else name
+
+
+def aggregate(problems: Iterable[FieldError | str]) -> str:
+    """Several problems as one text: alone as it is, several once each in brackets."""
+    texts = list(dict.fromkeys(map(str, problems)))
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
 def shown(value: ReadOnlyJson) -> str:
