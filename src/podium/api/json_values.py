@@ -5,6 +5,7 @@
 `JsonObject` is an object of the API, or a part of one, which is read and written by path
 (`pod["spec"]["containers"][0]`). Its values are left open: narrowing every step of a path would
 bury the rule that the path serves, and what passes the door has the types of its schema already.
+`DecodedValue` is a value of the type that the schema beside it says; only the schema knows which.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,3 +16,4 @@ ReadOnlyJson: TypeAlias = (
     "bool | int | float | str | Sequence[ReadOnlyJson] | Mapping[str, ReadOnlyJson] | None"
 )
 JsonObject: TypeAlias = dict[str, Any]  # type: ignore[explicit-any]  # see above
+DecodedValue: TypeAlias = Any  # type: ignore[explicit-any]  # see above

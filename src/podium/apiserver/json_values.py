@@ -5,14 +5,11 @@ values after the door. The order of keys carries no meaning. An object that was 
 is never changed in place again: whoever wants to change it makes a copy first.
 """
 
-from typing import Any, TypeAlias, overload
+from typing import overload
 
 import msgspec
 
-from podium.api.json_values import JsonObject, JsonValue, ReadOnlyJson
-
-DecodedValue: TypeAlias = Any
-"""A value of the type that the schema beside it says; only the schema knows which."""
+from podium.api.json_values import DecodedValue, JsonObject, JsonValue, ReadOnlyJson
 
 _ENCODER = msgspec.json.Encoder()
 encode = _ENCODER.encode

@@ -4,8 +4,6 @@ Pods are routed by whether they are on a node and whether a profile of ours serv
 of cache change and wake-up is upstream's (engine spec section 13).
 """
 
-from typing import Any
-
 from podium.api.devices import DeviceClass, ResourceClaim, ResourceSlice
 from podium.api.meta import KubeStruct
 from podium.api.node import Node
@@ -25,7 +23,7 @@ from podium.cluster.pod_info import PodInfo, uid_of
 from podium.engine.changes import node_changes, pod_changes
 from podium.engine.state import EngineState, described, placed
 from podium.engine.transitions import transition
-from podium.framework.events import Action, ClusterEvent, Resource
+from podium.framework.events import Action, ClusterEvent, EventObject, Resource
 from podium.framework.queued import QueuedPod
 
 FINISHED = ("Succeeded", "Failed")
@@ -97,7 +95,7 @@ class Intake:
         self._state.cluster.catalog.remove(obj)
         self._object_event(Action.DELETE, obj, None)
 
-    def _object_event(self, action: Action, old: Any, new: Any) -> None:
+    def _object_event(self, action: Action, old: EventObject, new: EventObject) -> None:
         resource = self._resources.get(type(new if new is not None else old))
         if resource is not None:
             self._state.wake(ClusterEvent(resource, action), old, new)

@@ -11,11 +11,12 @@ answer for a subset equals that part of the answer for all.
 from collections.abc import Callable, Coroutine, Generator, Sequence
 from dataclasses import dataclass
 from functools import total_ordering
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 from msgspec import Struct
 
+from podium.api.json_values import JsonObject
 from podium.api.pod_groups import PodGroup
 from podium.cluster.growth import Ints, Rows
 from podium.cluster.pod_info import PodInfo
@@ -26,12 +27,16 @@ from podium.framework.events import Registration
 from podium.framework.extender_calls import BindAnswer, BindCall, CallFailed
 from podium.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
 from podium.framework.queued import QueuedPod
+from podium.framework.sort_keys import SortKey
 from podium.framework.status import Code, Status
 from podium.framework.verdict import Verdict
 
 if TYPE_CHECKING:
     from podium.framework.diagnosis import Diagnosis
     from podium.framework.handle import Handle
+
+
+Arguments: TypeAlias = Any  # type: ignore[explicit-any]  # of the type that the plugin's Args is
 
 
 class Plugin:
@@ -45,7 +50,7 @@ class Plugin:
     writes: ClassVar[tuple[str, ...]] = ()
     """Methods of an extension point of which a plugin has to write one at least."""
 
-    def __init__(self, args: Any, handle: "Handle") -> None:
+    def __init__(self, args: Arguments, handle: "Handle") -> None:
         self.args = args
         self.handle = handle
 
@@ -70,7 +75,7 @@ class QueueSortPlugin(Plugin):
 
     writes: ClassVar[tuple[str, ...]] = ("sort_key", "less")
 
-    def sort_key(self, queued: QueuedPod) -> Any:
+    def sort_key(self, queued: QueuedPod) -> SortKey:
         """A key by which the queue orders pods; smaller is earlier."""
         return _Ordered(self.less, queued)
 
@@ -138,7 +143,7 @@ class FilterPlugin(Plugin):
     has_filter_row: ClassVar[bool] = False
     """Whether the class has written `filter_row`."""
 
-    def __init_subclass__(cls, **keywords: Any) -> None:
+    def __init_subclass__(cls, **keywords: object) -> None:
         super().__init_subclass__(**keywords)
         cls.has_filter_row = cls.filter_row is not FilterPlugin.filter_row
 
@@ -206,7 +211,7 @@ class ScorePlugin(Plugin):
     has_score_row: ClassVar[bool] = False
     """Whether the class has written `score_row`."""
 
-    def __init_subclass__(cls, **keywords: Any) -> None:
+    def __init_subclass__(cls, **keywords: object) -> None:
         super().__init_subclass__(**keywords)
         cls.has_score_row = cls.score_row is not ScorePlugin.score_row
 
@@ -234,7 +239,7 @@ class ReservePlugin(Plugin):
         """Undo `reserve`; also called when it never ran, so it must not mind."""
         raise NotImplementedError
 
-    def reserved(self, cycle: Cycle) -> dict[str, Any]:  # noqa: ARG002
+    def reserved(self, cycle: Cycle) -> JsonObject:  # noqa: ARG002
         """What was set aside for the pod, in the form that recorded decisions have."""
         return {}
 
@@ -266,7 +271,7 @@ class ConcurrentApi(Protocol):
     """
 
     async def first_failure(
-        self, work: Sequence[Coroutine[Any, Any, Status | None]]
+        self, work: Sequence[Coroutine[object, object, Status | None]]
     ) -> Status | None:
         """Run all of it together; the first failure ends the rest and is the answer."""
         ...
