@@ -9,10 +9,10 @@ from typing import Final
 
 import msgspec
 
+from podium.api.json_values import JsonObject
 from podium.api.workloads import PriorityClass
 from podium.apiserver import status_errors
 from podium.apiserver.admission.lookup import Lookup
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.resources.resource import Resource
 from podium.workloads.priorities import (
     PREEMPT,

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from podium.api.json_values import JsonObject, JsonValue
 from podium.apiserver.advice import node_labels
 from podium.apiserver.advice.pods import about_claim_spec, about_pod
-from podium.apiserver.json_values import JsonObject, JsonValue
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.validation.names import label_problems
 

@@ -7,7 +7,7 @@ rows of a table.
 from collections.abc import Callable, Iterator
 from typing import Final, Protocol
 
-from podium.apiserver.json_values import JsonObject, encode
+from podium.api.json_values import JsonObject, encode
 from podium.apiserver.requests import forms
 from podium.apiserver.requests.listing import Listed
 from podium.apiserver.requests.watching import Event

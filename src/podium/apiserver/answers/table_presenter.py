@@ -7,9 +7,9 @@ first event of a watch says what the columns are.
 from collections.abc import Callable, Iterator
 
 from podium.api import field_errors
+from podium.api.json_values import JsonObject, encode
 from podium.apiserver import status_errors
 from podium.apiserver.answers.presenters import MetadataPresenter, event_line
-from podium.apiserver.json_values import JsonObject, encode
 from podium.apiserver.requests import forms
 from podium.apiserver.requests.listing import Listed
 from podium.apiserver.requests.watching import Event

@@ -14,8 +14,8 @@ import msgspec
 
 from podium.api.errors import InputError
 from podium.api.json_syntax import syntax_error
+from podium.api.json_values import JsonValue
 from podium.api.yaml_reader import read_first_document
-from podium.apiserver.json_values import JsonValue
 
 JSON: Final = "application/json"
 YAML: Final = "application/yaml"

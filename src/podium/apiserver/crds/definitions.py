@@ -14,6 +14,7 @@ from podium.api.field_errors import (
     required,
     too_many,
 )
+from podium.api.json_values import JsonObject, JsonValue, copied
 from podium.apiserver.crds.accepting import is_established
 from podium.apiserver.crds.allowances import TooManyChecks, bounded_checks
 from podium.apiserver.crds.defaults import fill_defaults
@@ -23,7 +24,6 @@ from podium.apiserver.crds.rule_tree import has_rules
 from podium.apiserver.crds.structural import Node, read_schema
 from podium.apiserver.crds.structural_rules import structural_errors, usage_errors
 from podium.apiserver.crds.values import problems
-from podium.apiserver.json_values import JsonObject, JsonValue, copied
 from podium.apiserver.validation.names import dns1035_problems, subdomain_problems
 from podium.apiserver.validation.object_meta import meta_errors, meta_of, meta_update_errors
 

@@ -25,10 +25,10 @@ from podium.api.field_errors import (
     go_json,
     invalid,
 )
+from podium.api.json_values import DecodedValue, JsonObject, JsonValue
 from podium.apiserver.crds.list_items import key_of_item
 from podium.apiserver.crds.rule_tree import Rule, RuleNode
 from podium.apiserver.crds.rule_types import escaped, value_of
-from podium.apiserver.json_values import DecodedValue, JsonObject, JsonValue
 from podium.cel import CelError, CompileError
 from podium.cel.errors import CancelledError
 from podium.cel.evaluation import COST_LIMIT, Meter

@@ -3,8 +3,8 @@
 from collections.abc import Hashable, Sequence
 
 from podium.api.field_errors import FieldError, duplicate, go_json, invalid
+from podium.api.json_values import JsonValue, ReadOnlyJson
 from podium.apiserver.crds.structural import Node
-from podium.apiserver.json_values import JsonValue, ReadOnlyJson
 
 
 def repeated_items(value: JsonValue, node: Node | None, path: str = "") -> list[FieldError]:

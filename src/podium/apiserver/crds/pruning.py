@@ -7,8 +7,8 @@ until defaults are set. Metadata is no matter of the schema: it is read like tha
 from typing import Final
 
 from podium.api.go_quoting import quoted
+from podium.api.json_values import JsonObject, JsonValue, copied
 from podium.apiserver.crds.structural import EMBEDDED_FIELDS, Node
-from podium.apiserver.json_values import JsonObject, JsonValue, copied
 from podium.apiserver.schema.catalogue import notation
 from podium.apiserver.schema.decoding import reader_of
 from podium.apiserver.schema.problems import Decoded, DecodeError

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from podium.api.field_errors import FieldError, forbidden, invalid, not_supported, required
+from podium.api.json_values import JsonObject
 from podium.apiserver.crds.rule_tree import (
     OLD,
     RULES,
@@ -18,7 +19,6 @@ from podium.apiserver.crds.rule_tree import (
     build_rule_tree,
     schemas_below,
 )
-from podium.apiserver.json_values import JsonObject
 from podium.cel import CompileError
 from podium.cel.costs import MAX_UINT64, saturated_product, saturated_sum
 

@@ -12,7 +12,7 @@ import binascii
 import re
 from typing import Any, Final
 
-from podium.apiserver.json_values import DecodedValue, JsonObject, JsonValue
+from podium.api.json_values import DecodedValue, JsonObject, JsonValue
 from podium.cel import types
 from podium.cel.costs.declarations import DECLARED_KEY, Declared
 from podium.cel.errors import CelError

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from podium.api.field_errors import FieldError, forbidden, invalid, not_supported, required
+from podium.api.json_values import DecodedValue, JsonObject, JsonValue
 from podium.apiserver.crds.patterns import BadPattern, check_pattern
 from podium.apiserver.crds.rule_costs import rule_form_errors
-from podium.apiserver.json_values import DecodedValue, JsonObject, JsonValue
 
 _TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
 _NOT_SUPPORTED: Final = (

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from podium.api.json_values import JsonObject
 from podium.apiserver import status_errors
 from podium.apiserver.answers.acceptance import accepted
 from podium.apiserver.answers.table_presenter import TablePresenter
@@ -10,7 +11,6 @@ from podium.apiserver.http.bodies import object_type, patch_options, patch_type
 from podium.apiserver.http.messages import Request, Response, json_response
 from podium.apiserver.http.paths import Target
 from podium.apiserver.http.refusals import status_response
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.requests import binding, eviction, patches, query, scaling, taking
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.registry import Registry

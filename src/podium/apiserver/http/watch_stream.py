@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from random import Random
 from typing import Final
 
+from podium.api.json_values import JsonObject, encode
 from podium.apiserver.answers.presenters import event_line
 from podium.apiserver.http.resource_handlers import WatchAnswer
-from podium.apiserver.json_values import JsonObject, encode
 from podium.apiserver.requests.watching import Event, EventType, Overtaken, Watch
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.schema import Schema, zero_struct

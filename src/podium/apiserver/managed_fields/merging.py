@@ -8,7 +8,7 @@ of the configuration; new items stand where the configuration has them among the
 from collections import deque
 from typing import Any, Final
 
-from podium.apiserver.json_values import DecodedValue, JsonObject, JsonValue
+from podium.api.json_values import DecodedValue, JsonObject, JsonValue
 from podium.apiserver.managed_fields.comparing import StepOf, step_of
 from podium.apiserver.managed_fields.field_sets import (
     LEAF,

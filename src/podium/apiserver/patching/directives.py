@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from podium.apiserver.json_values import JsonValue
+from podium.api.json_values import JsonValue
 from podium.apiserver.patching.refusals import bad_patch
 
 DIRECTIVE: Final = "$patch"

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from podium.api.go_quoting import quoted
-from podium.apiserver.json_values import JsonObject, JsonValue, copied, encode
+from podium.api.json_values import JsonObject, JsonValue, copied, encode
 from podium.apiserver.patching.refusals import (
     PatchError,
     does_not_apply,

@@ -1,6 +1,6 @@
 """JSON merge patches (RFC 7386): objects are merged, null removes, all else replaces."""
 
-from podium.apiserver.json_values import JsonObject, JsonValue
+from podium.api.json_values import JsonObject, JsonValue
 from podium.apiserver.patching.refusals import bad_patch, wrong_type
 
 

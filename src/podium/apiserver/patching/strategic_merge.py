@@ -11,8 +11,8 @@ answered with a text of its own, in the same words. Fields are merged in the ord
 
 from typing import Final
 
+from podium.api.json_values import JsonObject, JsonValue
 from podium.apiserver.go_text import go_value
-from podium.apiserver.json_values import JsonObject, JsonValue
 from podium.apiserver.patching.directives import (
     DELETE_FROM_LIST,
     DIRECTIVE,

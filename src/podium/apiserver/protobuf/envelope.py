@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.protobuf.message_numbers import fields_of_message
 from podium.apiserver.protobuf.reading import read_message
 from podium.apiserver.protobuf.wire import FieldReader, WireError, bytes_field

@@ -7,7 +7,7 @@ from functools import cache
 
 import msgspec
 
-from podium.apiserver.json_values import DecodedValue, JsonObject
+from podium.api.json_values import DecodedValue, JsonObject
 from podium.apiserver.protobuf.message_numbers import NumberedField, fields_of_message
 from podium.apiserver.protobuf.wire import bytes_field, fixed64_field, number_field
 from podium.apiserver.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct

@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from podium.api.json_values import JsonObject
 from podium.apiserver import admission, advice, status_errors
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.managed_fields import Writer, manager_of, track_create
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.guarding import guard_policy, require_create

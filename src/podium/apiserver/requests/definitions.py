@@ -8,8 +8,8 @@ No definition takes the place of a resource that the server has by itself.
 from typing import TYPE_CHECKING, Final
 
 from podium.api.field_errors import FieldError
+from podium.api.json_values import JsonObject
 from podium.apiserver import crds
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.requests.rules import BuiltinRules
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.store.stored import Stored

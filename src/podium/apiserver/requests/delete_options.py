@@ -6,8 +6,8 @@ from typing import Final
 
 from podium.api import field_errors
 from podium.api.field_errors import FieldError
+from podium.api.json_values import JsonObject
 from podium.apiserver import status_errors
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.requests import query
 from podium.apiserver.requests.query import Parameters
 

@@ -7,7 +7,7 @@ is served. Verbs ask for a last word before storing; the registry tells what was
 from typing import Protocol
 
 from podium.api.field_errors import FieldError
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.strategy import ServiceAddresses
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from podium.api.field_errors import FieldError
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 
 if TYPE_CHECKING:
     from podium.apiserver.requests.registry import Registry

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from podium.api.json_syntax import json_type
+from podium.api.json_values import JsonObject, JsonValue
 from podium.apiserver import status_errors
 from podium.apiserver.bodies.reading import Read, Unreadable, read_json, read_yaml_body
-from podium.apiserver.json_values import JsonObject, JsonValue
 from podium.apiserver.managed_fields import Writer, apply
 from podium.apiserver.patching import (
     JSON_PATCH,

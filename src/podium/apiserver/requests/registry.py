@@ -9,10 +9,10 @@ import uuid
 from collections.abc import Callable
 from random import Random
 
+from podium.api.json_values import JsonObject
 from podium.api.timestamps import seconds_of, time_text
 from podium.apiserver import status_errors
 from podium.apiserver.admission import DEFAULT_SETTINGS, AdmissionSettings
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.requests import forms
 from podium.apiserver.requests.definitions import DefinitionRules, Definitions
 from podium.apiserver.requests.effects import Effects, ServiceEffects

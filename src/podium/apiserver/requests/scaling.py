@@ -6,9 +6,9 @@ definition of a custom resource says where its numbers are.
 
 from typing import Final, NamedTuple
 
+from podium.api.json_values import DecodedValue, JsonObject
 from podium.api.labels import selector_of_map
 from podium.apiserver.crds import CustomRules
-from podium.apiserver.json_values import DecodedValue, JsonObject
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.requests.updating import (

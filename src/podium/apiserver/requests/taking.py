@@ -8,6 +8,7 @@ from typing import Final
 
 from podium.api.go_quoting import quoted
 from podium.api.json_syntax import json_type
+from podium.api.json_values import JsonObject
 from podium.apiserver import protobuf, status_errors
 from podium.apiserver.bodies.reading import (
     JSON,
@@ -17,7 +18,6 @@ from podium.apiserver.bodies.reading import (
     read_json,
     read_yaml_body,
 )
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.query import IGNORE, STRICT
 from podium.apiserver.requests.registry import Registry

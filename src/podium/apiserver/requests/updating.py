@@ -8,8 +8,8 @@ that changes nothing is not one: the stored version stays, with its resourceVers
 from typing import Final, NamedTuple
 
 from podium.api import field_errors
+from podium.api.json_values import JsonObject
 from podium.apiserver import admission, advice, status_errors
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.managed_fields import (
     Writer,
     keep_times_of_idle_write,

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-from podium.apiserver.json_values import DecodedValue, JsonObject, JsonValue
+from podium.api.json_values import DecodedValue, JsonObject, JsonValue
 from podium.apiserver.schema.catalogue import Schema
 from podium.apiserver.schema.problems import Decoded, DecodeError, Way, mismatch, unknown_field
 from podium.apiserver.schema.scalars import (

@@ -6,11 +6,11 @@ after somebody has deleted it.
 
 from typing import Final
 
+from podium.api.json_values import JsonObject, copied
 from podium.apiserver.access.default_roles import default_objects
 from podium.apiserver.access.grants import GROUP
 from podium.apiserver.admission import SYSTEM_CLASSES
 from podium.apiserver.bodies.reading import Read
-from podium.apiserver.json_values import JsonObject, copied
 from podium.apiserver.requests import creating, taking
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.registry import Registry

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from podium.api.field_errors import go_json
+from podium.api.json_values import JsonObject, JsonValue
 from podium.apiserver.go_text import go_value
-from podium.apiserver.json_values import JsonObject, JsonValue
 from podium.apiserver.tables.ages import age, seconds_or_none
 from podium.apiserver.tables.json_path import JsonPath, JsonPathError
 from podium.apiserver.tables.printer import Cells, Printer, column, name_of

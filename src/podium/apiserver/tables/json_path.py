@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from podium.apiserver.json_values import JsonValue
+from podium.api.json_values import JsonValue
 
 Step = Callable[[JsonValue], Iterable[JsonValue]]
 

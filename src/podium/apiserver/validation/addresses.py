@@ -5,7 +5,7 @@ from collections.abc import Collection
 from typing import Final
 
 from podium.api.field_errors import invalid
-from podium.apiserver.json_values import ReadOnlyJson
+from podium.api.json_values import ReadOnlyJson
 from podium.apiserver.validation.object_meta import Errors
 
 _NOT_AN_IP: Final = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"

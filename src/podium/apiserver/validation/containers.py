@@ -16,7 +16,7 @@ from podium.api.field_errors import (
     required,
     too_many,
 )
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.validation.environment import check_variable_sources, check_variables
 from podium.apiserver.validation.mounts import (
     Volumes,

@@ -17,8 +17,8 @@ from podium.api.field_errors import (
     too_long,
     too_many,
 )
+from podium.api.json_values import JsonObject
 from podium.api.text_cache import cache_short_texts
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.validation.claim_specs import check_template_metadata
 from podium.apiserver.validation.go_forms import go_form, go_struct
 from podium.apiserver.validation.names import label_problems, subdomain_problems

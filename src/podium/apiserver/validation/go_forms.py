@@ -18,7 +18,7 @@ from typing import Final
 
 import msgspec
 
-from podium.apiserver.json_values import DecodedValue, JsonObject, JsonValue
+from podium.api.json_values import DecodedValue, JsonObject, JsonValue
 from podium.apiserver.schema.catalogue import notation
 from podium.apiserver.schema.shapes import Field, Form, ListOf, MapOf, Scalar, Shape, Struct
 

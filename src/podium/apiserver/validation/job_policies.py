@@ -13,7 +13,7 @@ from podium.api.field_errors import (
     too_many,
 )
 from podium.api.go_quoting import quoted
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.validation.numbers import check_not_negative
 from podium.apiserver.validation.object_meta import Errors, check_label_key
 

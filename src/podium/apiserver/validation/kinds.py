@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from podium.api.field_errors import invalid, not_supported, required
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.validation import (
     access,

@@ -18,8 +18,8 @@ from podium.api.field_errors import (
     too_long,
 )
 from podium.api.go_quoting import quoted
+from podium.api.json_values import JsonObject, ReadOnlyJson
 from podium.api.text_cache import cache_short_texts
-from podium.apiserver.json_values import JsonObject, ReadOnlyJson
 from podium.apiserver.validation.names import NameRule, as_prefix, label_problems
 
 Errors = list[FieldError]

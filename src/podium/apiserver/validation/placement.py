@@ -13,7 +13,7 @@ from podium.api.field_errors import (
     not_supported,
     required,
 )
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.validation.names import label_problems
 from podium.apiserver.validation.object_meta import (
     Errors,

@@ -15,8 +15,8 @@ from podium.api.field_errors import (
     required,
     too_long,
 )
+from podium.api.json_values import JsonObject
 from podium.api.quantity import nano
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.validation.addresses import check_address
 from podium.apiserver.validation.containers import (
     Surroundings,

@@ -7,7 +7,7 @@ import re
 from typing import Final
 
 from podium.api.field_errors import forbidden, invalid
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.validation.containers import check_image_is_trimmed
 from podium.apiserver.validation.names import subdomain_problems
 from podium.apiserver.validation.object_meta import Errors, built_in_meta_errors, meta_of

@@ -12,9 +12,9 @@ from podium.api.field_errors import (
     not_supported,
     required,
 )
+from podium.api.json_values import JsonObject
 from podium.api.quantity import QuantityError, milli_value, nano
 from podium.api.text_cache import cache_short_texts
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.validation.names import label_problems
 from podium.apiserver.validation.object_meta import (
     NOT_NEGATIVE,

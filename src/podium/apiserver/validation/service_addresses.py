@@ -14,7 +14,7 @@ from podium.api.field_errors import (
     not_supported,
     required,
 )
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.validation.addresses import (
     address_of,
     check_address,

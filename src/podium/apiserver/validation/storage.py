@@ -10,8 +10,8 @@ from podium.api.field_errors import (
     required,
     too_long,
 )
+from podium.api.json_values import JsonObject
 from podium.api.quantity import nano, value
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.validation.claim_specs import (
     VOLUME_MODES,
     check_access_modes,
