@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from podium.apiserver import advice, status_errors
+from podium.apiserver import status_errors, warnings
 from podium.apiserver.access.attempts import Attempt
 from podium.apiserver.access.grants import Grants
 from podium.apiserver.access.reviews import Reviews
@@ -78,7 +78,7 @@ class ResourceHandlers:
         """
         agent = request.header(b"user-agent")
         call = Call(self._registry.now(), user, agent, attempt, self._grants)
-        call.warn_all(advice.on_use(resource))
+        call.warn_all(warnings.on_use(resource))
         try:
             response = self._dispatch(request, target, resource, call)
         except StatusError as problem:
@@ -215,7 +215,7 @@ class ResourceHandlers:
     def _delete(self, request: Request, target: Target, resource: Resource, call: Call) -> Response:
         form = accepted(request.header(b"accept"))
         options = options_of_delete(request, call)
-        call.warn_all(advice.on_delete(resource, says_how=options.says_what_follows))
+        call.warn_all(warnings.on_delete(resource, says_how=options.says_what_follows))
         done = deleting.delete(
             self._registry, resource, target.namespace, target.name, options, call
         )
@@ -229,7 +229,7 @@ class ResourceHandlers:
     ) -> Response:
         form = accepted(request.header(b"accept"))
         options = options_of_delete(request, call)
-        call.warn_all(advice.on_delete(resource, says_how=options.says_what_follows))
+        call.warn_all(warnings.on_delete(resource, says_how=options.says_what_follows))
         chosen = query.list_options(
             {name: value for name, value in request.parameters.items() if name != "watch"}
         )

@@ -3,7 +3,7 @@
 from typing import Final
 
 from podium.api.json_values import JsonObject
-from podium.apiserver import admission, advice, status_errors
+from podium.apiserver import admission, status_errors, warnings
 from podium.apiserver.managed_fields import Writer, manager_of, track_create
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.guarding import guard_policy, require_create
@@ -49,7 +49,7 @@ def create(
     name = metadata.get("name", "")
     if problems:
         raise status_errors.invalid(*shown_kind(resource, obj), name, problems)
-    call.warn_all(advice.on_create(resource, obj))
+    call.warn_all(warnings.on_create(resource, obj))
     if instead:
         require_create(call)
     admission.review_create(resource, obj, registry.lookup)

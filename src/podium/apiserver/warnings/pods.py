@@ -6,7 +6,7 @@ from typing import Final
 from podium.api.go_quoting import quoted
 from podium.api.json_values import JsonObject
 from podium.api.quantity import milli_value
-from podium.apiserver.advice import container_ports, node_labels, volume_paths
+from podium.apiserver.warnings import container_ports, node_labels, volume_paths
 
 _ANNOTATIONS: Final[Mapping[str, str]] = {
     "scheduler.alpha.kubernetes.io/critical-pod": (

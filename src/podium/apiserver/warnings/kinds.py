@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from podium.api.json_values import JsonObject, JsonValue
-from podium.apiserver.advice import node_labels
-from podium.apiserver.advice.pods import about_claim_spec, about_pod
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.validation.names import label_problems
+from podium.apiserver.warnings import node_labels
+from podium.apiserver.warnings.pods import about_claim_spec, about_pod
 
 _Key = tuple[str, str]
 _About = Callable[[JsonObject], Iterator[str]]
