@@ -24,13 +24,13 @@ from podium.apiserver.http.refusals import status_response
 from podium.apiserver.http.rendering import rendered
 from podium.apiserver.http.subresource_handlers import SubresourceHandlers
 from podium.apiserver.requests import (
+    body_decoding,
     creating,
     deleting,
     getting,
     listing,
     patches,
     query,
-    taking,
     updating,
 )
 from podium.apiserver.requests.call import Call
@@ -169,8 +169,8 @@ class ResourceHandlers:
         if resource.kind == "Binding":
             return self._subresources.bind_by_body(request, target, call)
         call = call.with_options(query.write_options(request.parameters, "CreateOptions"))
-        read = taking.read_body(resource, request.body, object_type(request), call)
-        obj = taking.take(self._registry, resource, read, call)
+        read = body_decoding.read_body(resource, request.body, object_type(request), call)
+        obj = body_decoding.take(self._registry, resource, read, call)
         if self._reviews.answers(resource.kind):
             return json_response(self._reviews.answer(obj, call.user, call.now), 201)
         version = creating.create(self._registry, resource, target.namespace, obj, call)
@@ -179,8 +179,8 @@ class ResourceHandlers:
     def _update(self, request: Request, target: Target, resource: Resource, call: Call) -> Response:
         form = accepted(request.header(b"accept"))
         call = call.with_options(query.write_options(request.parameters, "UpdateOptions"))
-        read = taking.read_body(resource, request.body, object_type(request), call)
-        obj = taking.take(self._registry, resource, read, call)
+        read = body_decoding.read_body(resource, request.body, object_type(request), call)
+        obj = body_decoding.take(self._registry, resource, read, call)
         written = updating.update(
             self._registry,
             resource,
@@ -309,7 +309,7 @@ class ResourceHandlers:
                 found = "a list" if is_list else "not a list"
                 raise status_errors.not_acceptable(
                     f"you requested {form.shown_as}, but the requested object is {found}"
-                    f" (*{taking.internal_type(resource, kind)})"
+                    f" (*{body_decoding.internal_type(resource, kind)})"
                 )
             return MetadataPresenter(form.version)
         return self._whole_presenter(resource)

@@ -22,12 +22,12 @@ from podium.apiserver.patching import (
     strategic_merge,
     unreadable,
 )
+from podium.apiserver.requests.body_decoding import tell_problems, why_not_of_kind, with_metadata
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.creating import create
 from podium.apiserver.requests.query import IGNORE, STRICT
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.requests.rules import Rules
-from podium.apiserver.requests.taking import tell_problems, why_not_of_kind, with_metadata
 from podium.apiserver.requests.updating import (
     Written,
     check_name,
