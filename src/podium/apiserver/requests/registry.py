@@ -13,7 +13,7 @@ from podium.api.json_values import JsonObject
 from podium.api.timestamps import seconds_of, time_text
 from podium.apiserver import status_errors
 from podium.apiserver.admission import DEFAULT_SETTINGS, AdmissionSettings
-from podium.apiserver.requests import forms
+from podium.apiserver.requests import event_conversion
 from podium.apiserver.requests.definitions import DefinitionRules, Definitions
 from podium.apiserver.requests.effects import Effects, ServiceEffects
 from podium.apiserver.requests.expiry import EventExpiry
@@ -127,7 +127,9 @@ class Registry:
     def collection(self, resource: Resource) -> Collection:
         found = self._collections.get(resource)
         if found is None:
-            found = self.store.collection(forms.storage_name(resource), reader_of(resource))
+            found = self.store.collection(
+                event_conversion.storage_name(resource), reader_of(resource)
+            )
             self._collections[resource] = found
         return found
 
@@ -151,7 +153,7 @@ class Registry:
 
     def read(self, resource: Resource, version: Stored) -> JsonObject:
         """The object as the resource shows it; the caller may change it."""
-        return forms.shown(resource, version.decoded(resource))
+        return event_conversion.shown(resource, version.decoded(resource))
 
     def create(
         self, resource: Resource, namespace: str, name: str, obj: JsonObject, *, dry_run: bool
@@ -159,7 +161,7 @@ class Registry:
         if dry_run:
             return self._imagined(resource, namespace, name, obj, 0)
         version = self.store.create(
-            self.collection(resource), namespace, name, forms.kept(resource, obj)
+            self.collection(resource), namespace, name, event_conversion.kept(resource, obj)
         )
         if resource in self.effects:
             self.effects[resource].written(obj)
@@ -170,7 +172,9 @@ class Registry:
     ) -> Stored:
         if dry_run:
             return self._imagined(resource, before.namespace, before.name, obj, before.revision)
-        version = self.store.replace(self.collection(resource), before, forms.kept(resource, obj))
+        version = self.store.replace(
+            self.collection(resource), before, event_conversion.kept(resource, obj)
+        )
         if resource in self.effects:
             self.effects[resource].written(obj)
         return version
@@ -190,5 +194,5 @@ class Registry:
         self, resource: Resource, namespace: str, name: str, obj: JsonObject, revision: int
     ) -> Stored:
         """What a dry run answers: an object that was never stored."""
-        body = body_of(forms.kept(resource, obj))
+        body = body_of(event_conversion.kept(resource, obj))
         return Stored(namespace, name, revision, body, NO_LABELS, ())
