@@ -15,11 +15,11 @@ from podium.apiserver import status_errors
 from podium.apiserver.admission import DEFAULT_SETTINGS, AdmissionSettings
 from podium.apiserver.requests import event_conversion
 from podium.apiserver.requests.definitions import DefinitionRules, Definitions
-from podium.apiserver.requests.effects import Effects, ServiceEffects
 from podium.apiserver.requests.expiry import EventExpiry
 from podium.apiserver.requests.lookup import StoreLookup
 from podium.apiserver.requests.role_aggregation import RoleAggregation
 from podium.apiserver.requests.rules import BuiltinRules, Rules
+from podium.apiserver.requests.storage_hooks import Effects, ServiceEffects
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.resources.table import ResourceTable
 from podium.apiserver.selectors.selectable import reader_of
