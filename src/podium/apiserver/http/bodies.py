@@ -3,7 +3,7 @@
 from typing import Final
 
 from podium.apiserver import status_errors
-from podium.apiserver.answers.acceptance import JSON, PROTOBUF, YAML
+from podium.apiserver.answers.content_negotiation import JSON, PROTOBUF, YAML
 from podium.apiserver.http.messages import Request
 from podium.apiserver.patching import STRATEGIC_MERGE_PATCH
 from podium.apiserver.requests import body_decoding, delete_options, patches, query

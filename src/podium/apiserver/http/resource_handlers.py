@@ -9,7 +9,7 @@ from podium.apiserver.access.attempts import Attempt
 from podium.apiserver.access.grants import Grants
 from podium.apiserver.access.reviews import Reviews
 from podium.apiserver.access.users import User
-from podium.apiserver.answers.acceptance import JSON, STREAMS, Accepted, accepted
+from podium.apiserver.answers.content_negotiation import JSON, STREAMS, Accepted, accepted
 from podium.apiserver.answers.presenters import MetadataPresenter, Presenter, WholePresenter
 from podium.apiserver.answers.table_presenter import TablePresenter
 from podium.apiserver.http.bodies import (

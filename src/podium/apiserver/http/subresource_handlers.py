@@ -5,7 +5,7 @@ from typing import Final
 
 from podium.api.json_values import JsonObject
 from podium.apiserver import status_errors
-from podium.apiserver.answers.acceptance import accepted
+from podium.apiserver.answers.content_negotiation import accepted
 from podium.apiserver.answers.table_presenter import TablePresenter
 from podium.apiserver.http.bodies import object_type, patch_options, patch_type
 from podium.apiserver.http.messages import Request, Response, json_response
