@@ -27,7 +27,7 @@ from podium.apiserver.crds.values import problems
 from podium.apiserver.validation.names import dns1035_problems, subdomain_problems
 from podium.apiserver.validation.object_meta import meta_errors, meta_of, meta_update_errors
 
-_MOST_VERSIONS: Final = 1000
+_MAX_VERSIONS: Final = 1000
 """Each is served by itself, so they cost more than their bytes."""
 _APPROVAL: Final = "api-approved.kubernetes.io"
 _PARTS: Final = frozenset(
@@ -113,8 +113,8 @@ def _find_spec_errors(spec: JsonObject, before: dict[str, JsonValue]) -> list[Fi
     elif scope not in ("Cluster", "Namespaced"):
         errors.append(not_supported("spec.scope", scope, ("Cluster", "Namespaced")))
     versions = spec.get("versions") or []
-    if len(versions) > _MOST_VERSIONS:
-        return [too_many("spec.versions", len(versions), _MOST_VERSIONS)]
+    if len(versions) > _MAX_VERSIONS:
+        return [too_many("spec.versions", len(versions), _MAX_VERSIONS)]
     if (excess := excess_of_rules(versions)) is not None:
         return [excess]
     for index, version in enumerate(versions):

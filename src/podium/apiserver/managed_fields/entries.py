@@ -15,7 +15,7 @@ from podium.apiserver.managed_fields.field_sets import FieldSet, union
 
 APPLY: Final = "Apply"
 UPDATE: Final = "Update"
-_MOST_UPDATERS: Final = 10
+_MAX_UPDATERS: Final = 10
 _ANCIENT: Final = "ancient-changes"
 
 
@@ -138,7 +138,7 @@ def set_entries(obj: JsonObject, owners: Owners) -> None:
 def capped(owners: Owners) -> Owners:
     """At most ten updaters: of each version the oldest become one entry."""
     updaters = [owner for owner in owners if owner.operation == UPDATE]
-    surplus = len(updaters) - _MOST_UPDATERS
+    surplus = len(updaters) - _MAX_UPDATERS
     if surplus <= 0:
         return owners
     out = dict(owners)

@@ -34,7 +34,7 @@ from podium.apiserver.schema.catalogue import Schema
 from podium.apiserver.schema.decoding import zero_struct
 
 _LONGEST_MANAGER: Final = 128
-_MOST_KINDS: Final = 1024
+_MAX_KINDS: Final = 1024
 _NEVER_OWNED: Final[FieldSet] = {
     "f:apiVersion": LEAF,
     "f:kind": LEAF,
@@ -126,7 +126,7 @@ def _timeless(entry: JsonObject) -> JsonObject:
     return {key: value for key, value in entry.items() if key != "time"}
 
 
-@lru_cache(maxsize=_MOST_KINDS)
+@lru_cache(maxsize=_MAX_KINDS)
 def empty_object(schema: Schema) -> JsonObject:
     """What a creation is compared with. Not to be changed."""
     return {

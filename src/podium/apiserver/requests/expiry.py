@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from podium.apiserver.requests.registry import Registry
 
 LIFE_S: Final = 3600.0
-_MOST_AT_ONCE: Final = 100
+_MAX_AT_ONCE: Final = 100
 """So that one event never pays for the removal of very many."""
 
 
@@ -50,7 +50,7 @@ class EventExpiry:
     def _expire(self) -> None:
         events = self._registry.table.named("events")
         now = self._clock()
-        for _ in range(_MOST_AT_ONCE):
+        for _ in range(_MAX_AT_ONCE):
             if not self._living or self._living[0][0] > now:
                 return
             _, namespace, name, uid = self._living.popleft()

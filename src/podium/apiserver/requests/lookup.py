@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from podium.apiserver.requests.registry import Registry
 
 T = TypeVar("T")
-_MOST_OBJECTS: Final = 1024
+_MAX_OBJECTS: Final = 1024
 
 
 class StoreLookup:
@@ -37,7 +37,7 @@ class StoreLookup:
         kept = self._objects.get(key)
         if kept is not None and kept[0] is version:
             return kept[1]
-        if len(self._objects) >= _MOST_OBJECTS:
+        if len(self._objects) >= _MAX_OBJECTS:
             self._objects.clear()
         value = self._registry.read(resource, version)
         self._objects[key] = (version, value)

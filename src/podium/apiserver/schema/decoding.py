@@ -42,14 +42,14 @@ _Plan: TypeAlias = tuple[type | None, bool, Reader]
 
 _INT32: Final = range(-(2**31), 2**31)
 _INT64: Final = range(-(2**63), 2**63)
-_MOST_PROBLEMS: Final = 100
+_MAX_PROBLEMS: Final = 100
 
 
 def decode(obj: JsonObject, schema: Schema) -> Decoded:
     """The object as Go would write it back; raises DecodeError."""
     problems: list[str] = []
     value = reader_of(schema.root)(obj, None, problems)
-    return Decoded(value, list(dict.fromkeys(problems))[:_MOST_PROBLEMS])
+    return Decoded(value, list(dict.fromkeys(problems))[:_MAX_PROBLEMS])
 
 
 def decode_patched(obj: JsonObject, schema: Schema) -> Decoded:
