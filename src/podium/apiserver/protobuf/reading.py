@@ -18,7 +18,7 @@ from podium.apiserver.protobuf.message_numbers import fields_of_message
 from podium.apiserver.protobuf.wire import MAX_MESSAGE_DEPTH, FieldReader, Found, WireError, signed
 from podium.apiserver.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 
-Read = Callable[[Found, FieldReader], JsonValue]
+ReadField = Callable[[Found, FieldReader], JsonValue]
 
 
 def read_message(struct_: Struct, data: memoryview, reader: FieldReader) -> JsonObject:
@@ -180,7 +180,7 @@ def _any(found: Found, reader: FieldReader) -> JsonValue:
     return None
 
 
-_SCALARS: Final[dict[Form, Read]] = {
+_SCALARS: Final[dict[Form, ReadField]] = {
     Form.STRING: _text,
     Form.BOOL: lambda found, reader: _number(found, reader) != 0,
     Form.INT32: _number,

@@ -61,7 +61,7 @@ def read_body(
             f"the object provided is unrecognized (must be of type {wanted.kind}): {problem}"
             f" ({_summary(body)})"
         ) from None
-    except protobuf.UnknownKind as unknown:
+    except protobuf.UnknownMessageKind as unknown:
         why = _NO_MESSAGE if is_custom else _not_registered(unknown.kind, unknown.api_version)
         version = unknown.api_version.rpartition("/")[2]
         raise not_handled(unknown.kind, version, wanted.kind, why) from None
@@ -109,10 +109,10 @@ def take_delete_options(body: bytes, media_type: str, call: Call) -> JsonObject:
         value = _read(body, media_type, call, schema.kind, schema.api_version).value
         kind = value.get("kind") or _DELETE_OPTIONS
         if kind != _DELETE_OPTIONS:
-            raise protobuf.UnknownKind(kind, value.get("apiVersion") or "v1")
+            raise protobuf.UnknownMessageKind(kind, value.get("apiVersion") or "v1")
         named = {**value, "kind": schema.kind, "apiVersion": schema.api_version}
         return decode(named, schema).value
-    except protobuf.UnknownKind as unknown:
+    except protobuf.UnknownMessageKind as unknown:
         why = _not_registered(unknown.kind, unknown.api_version, _META_SCHEME)
         raise status_errors.bad_request(why) from None
     except (Unreadable, DecodeError) as problem:

@@ -68,11 +68,11 @@ def create(
 
 
 def settle(registry: Registry, resource: Resource, obj: JsonObject, call: Call) -> None:
-    """Let the effects of the resource have the last word before storing."""
-    effects = registry.effects.get(resource)
-    if effects is None:
+    """Let the hooks of the resource have the last word before storing."""
+    hooks = registry.storage_hooks.get(resource)
+    if hooks is None:
         return
-    problems = effects.settle(obj, call.now, dry_run=call.options.dry_run)
+    problems = hooks.settle(obj, call.now, dry_run=call.options.dry_run)
     if problems:
         name = obj["metadata"]["name"]
         raise status_errors.invalid(resource.group, resource.kind, name, problems)

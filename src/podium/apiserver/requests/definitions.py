@@ -47,7 +47,7 @@ class Definitions:
         self._served: dict[str, list[Resource]] = {}
         self._objects: dict[str, JsonObject] = {}
 
-    # --- as effects of definitions ------------------------------------------------------------
+    # --- as hooks of definitions --------------------------------------------------------------
 
     def settle(self, obj: JsonObject, now: str, *, dry_run: bool) -> list[FieldError]:
         """Accept changed names, unless another definition has them; new ones have to wait."""

@@ -19,7 +19,7 @@ from podium.apiserver.requests.expiry import EventExpiry
 from podium.apiserver.requests.lookup import StoreLookup
 from podium.apiserver.requests.role_aggregation import RoleAggregation
 from podium.apiserver.requests.rules import BuiltinRules, Rules
-from podium.apiserver.requests.storage_hooks import Effects, ServiceEffects
+from podium.apiserver.requests.storage_hooks import ServiceEffects, StorageHooks
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.resources.table import ResourceTable
 from podium.apiserver.selectors.selectable import reader_of
@@ -56,7 +56,7 @@ class Registry:
         self._printers: dict[Resource, Printer] = {}
         self.lookup = StoreLookup(self)
         self.definitions = Definitions(self)
-        self.effects: dict[Resource, Effects] = {}
+        self.storage_hooks: dict[Resource, StorageHooks] = {}
         self._second = -1
         self._second_text = ""
         self._restore()
@@ -65,23 +65,23 @@ class Registry:
         """Take note of what is stored already: definitions and the addresses of services."""
         definitions = self.table.named("customresourcedefinitions", "apiextensions.k8s.io")
         self._rules[definitions] = DefinitionRules(definitions)
-        self.effects[definitions] = self.definitions
+        self.storage_hooks[definitions] = self.definitions
         for version in self.collection(definitions).current():
             self.definitions.written(self.read(definitions, version))
         services = self.table.named("services")
         addresses = ServiceEffects()
-        self.effects[services] = addresses
+        self.storage_hooks[services] = addresses
         for version in self.collection(services).current():
             addresses.adopt(self.read(services, version))
         roles = self.table.named("clusterroles", "rbac.authorization.k8s.io")
-        self.effects[roles] = RoleAggregation(self)
+        self.storage_hooks[roles] = RoleAggregation(self)
         self._restore_events()
 
     def _restore_events(self) -> None:
         events = self.table.named("events")
         expiry = EventExpiry(self, self.clock)
-        self.effects[events] = expiry
-        self.effects[self.table.named("events", "events.k8s.io")] = expiry
+        self.storage_hooks[events] = expiry
+        self.storage_hooks[self.table.named("events", "events.k8s.io")] = expiry
         found = [self.read(events, version) for version in self.collection(events).current()]
         for event in sorted(found, key=lambda each: str(each["metadata"]["creationTimestamp"])):
             expiry.adopt(event, seconds_of(event["metadata"]["creationTimestamp"]))
@@ -163,8 +163,8 @@ class Registry:
         version = self.store.create(
             self.collection(resource), namespace, name, event_conversion.kept(resource, obj)
         )
-        if resource in self.effects:
-            self.effects[resource].written(obj)
+        if resource in self.storage_hooks:
+            self.storage_hooks[resource].written(obj)
         return version
 
     def replace(
@@ -175,15 +175,15 @@ class Registry:
         version = self.store.replace(
             self.collection(resource), before, event_conversion.kept(resource, obj)
         )
-        if resource in self.effects:
-            self.effects[resource].written(obj)
+        if resource in self.storage_hooks:
+            self.storage_hooks[resource].written(obj)
         return version
 
     def remove(self, resource: Resource, before: Stored) -> Stored:
         """Delete an object and give its last sight."""
         body = self.store.delete(self.collection(resource), before)
-        if resource in self.effects:
-            self.effects[resource].removed(self.read(resource, before))
+        if resource in self.storage_hooks:
+            self.storage_hooks[resource].removed(self.read(resource, before))
         if resource.is_custom:
             self.definitions.instance_removed(resource)
         return Stored(

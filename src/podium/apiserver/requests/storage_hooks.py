@@ -11,8 +11,8 @@ from podium.api.json_values import JsonObject
 from podium.apiserver.strategy import ServiceAddresses
 
 
-class Effects(Protocol):
-    """The effects of one resource's objects."""
+class StorageHooks(Protocol):
+    """The hooks of one resource's objects."""
 
     def settle(self, obj: JsonObject, now: str, *, dry_run: bool) -> list[FieldError]:
         """The last change before an object is stored, in place; errors refuse it."""
