@@ -10,6 +10,10 @@ without a word, and it refuses a null wherever the type has none, where Kubernet
 - `check` a decoded value: its quantities parse, its integers fit 64 bits.
 
 Each stops at the first problem with an `ObjectError` that carries the field's path.
+
+Three other readers know Go's types: `config/decode.py`, `extenders/go_shapes.py` and
+`apiserver/schema/decoding.py` speak Go's words, because their users compare them with upstream's.
+Objects in files have no such reader upstream; here the words are for people, with a remedy.
 """
 
 from collections.abc import Mapping
