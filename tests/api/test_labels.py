@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.api.label_syntax import aggregate, key_problems, value_problems
+from podium.api.field_errors import aggregate
+from podium.api.label_syntax import key_problems, value_problems
 from podium.api.labels import (
     EVERYTHING,
     NOTHING,

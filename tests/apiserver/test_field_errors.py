@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from schema_values import json_values
 
+from podium.api import field_errors
+from podium.api.field_errors import OMITTED, FieldError, go_json
 from podium.api.go_quoting import quoted
-from podium.apiserver import field_errors
-from podium.apiserver.field_errors import OMITTED, FieldError, go_json
 from podium.apiserver.status_errors import invalid as refusal
 
 

@@ -5,10 +5,11 @@ what was given. Unlike other objects a claim's status is also written by the sch
 Structs keep every field: decoding and encoding one loses nothing.
 """
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
+from podium.api.json_values import DecodedValue
 from podium.api.meta import KubeObject, KubeStruct, ObjectMeta, Quantity, ResourceList
 from podium.api.pod import NodeSelector
 
@@ -120,7 +121,7 @@ class OpaqueDeviceConfiguration(KubeStruct, frozen=True):
     """Parameters nobody but the driver understands; they are handed on as they came."""
 
     driver: str = ""
-    parameters: Any = None
+    parameters: DecodedValue = None
 
 
 class DeviceClassConfiguration(KubeStruct, frozen=True):
@@ -254,8 +255,8 @@ class AllocatedDeviceStatus(KubeStruct, frozen=True):
     device: str = ""
     share_id: str | None = msgspec.field(default=None, name="shareID")
     conditions: tuple[DeviceCondition, ...] | None = None
-    data: Any = None
-    network_data: Any = None
+    data: DecodedValue = None
+    network_data: DecodedValue = None
 
 
 class ResourceClaimStatus(KubeStruct, frozen=True):

@@ -14,12 +14,12 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
 from podium.api.errors import InputError
 from podium.api.field_paths import join
+from podium.api.json_values import JsonValue
 from podium.api.yaml_reader import read_yaml
 
 _JSON_SPACE = re.compile(r"[ \t\r\n]*")
@@ -48,7 +48,7 @@ class Document:
     source: str
     index: int
     line: int
-    value: Any
+    value: JsonValue
     item: str = ""
     of: int = 1
 
@@ -114,7 +114,7 @@ def expand_lists(documents: Iterable[Document]) -> Iterator[Document]:
         )
 
 
-def _items_of(value: Any) -> tuple[str, str, str, list[Any]] | None:
+def _items_of(value: JsonValue) -> tuple[str, str, str, list[JsonValue]] | None:
     if isinstance(value, list):
         return "", "", "", value
     if not isinstance(value, dict):
@@ -133,7 +133,7 @@ def _items_of(value: Any) -> tuple[str, str, str, list[Any]] | None:
     )
 
 
-def _with_type(value: Any, kind: str, api_version: str) -> Any:
+def _with_type(value: JsonValue, kind: str, api_version: str) -> JsonValue:
     if not kind or not isinstance(value, dict) or ("kind" in value and "apiVersion" in value):
         return value
     return {"apiVersion": api_version, "kind": kind, **value}
@@ -155,7 +155,7 @@ def _decoded(text: str | bytes, source: str) -> str:
         raise InputError("not Unicode text", source=source, remedy=remedy) from None
 
 
-def _read_yaml(text: str, source: str, limits: Limits) -> list[tuple[int, Any]]:
+def _read_yaml(text: str, source: str, limits: Limits) -> list[tuple[int, JsonValue]]:
     return list(read_yaml(text, source, depth=limits.depth, alias_nodes=limits.alias_nodes))
 
 
@@ -164,7 +164,7 @@ def _read_yaml(text: str, source: str, limits: Limits) -> list[tuple[int, Any]]:
 _UNREADABLE = (msgspec.DecodeError, RecursionError)
 
 
-def _read_json(text: str, source: str, limits: Limits) -> list[tuple[int, Any]]:
+def _read_json(text: str, source: str, limits: Limits) -> list[tuple[int, JsonValue]]:
     """One JSON value quickly, or several one after the other, or an error that names the line."""
     try:
         values = [(1, msgspec.json.decode(text))]
@@ -176,10 +176,10 @@ def _read_json(text: str, source: str, limits: Limits) -> list[tuple[int, Any]]:
     return values
 
 
-def _read_json_stream(text: str, source: str, limits: Limits) -> list[tuple[int, Any]]:
+def _read_json_stream(text: str, source: str, limits: Limits) -> list[tuple[int, JsonValue]]:
     """The standard library's decoder finds where each value ends, and what is wrong with it."""
     decoder = json.JSONDecoder()
-    values: list[tuple[int, Any]] = []
+    values: list[tuple[int, JsonValue]] = []
     line, position = 1, 0
     while (start := _after_space(text, position)) < len(text):
         line += text.count("\n", position, start)
@@ -203,7 +203,7 @@ def _after_space(text: str, position: int) -> int:
     return match.end() if match else position
 
 
-def is_deeper_than(limit: int, value: Any) -> bool:
+def is_deeper_than(limit: int, value: JsonValue) -> bool:
     """Whether maps and lists are nested more than `limit` levels deep; this does not recurse."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(limit):

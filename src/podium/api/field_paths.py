@@ -4,9 +4,9 @@ A path is a chain of (parent path, key or index) pairs that ends in `ROOT`.
 """
 
 import re
-from typing import Any
+from typing import TypeAlias
 
-Path = tuple[Any, ...]
+Path: TypeAlias = "tuple[()] | tuple[Path, object]"
 ROOT: Path = ()
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+")

@@ -10,13 +10,14 @@ mistakes, halves of surrogate pairs are not, and a number keeps whether it was w
 import json
 import re
 from collections.abc import Callable
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn
 
 from podium.api.json_syntax import UNEXPECTED_END, find_syntax_problem
+from podium.api.json_values import DecodedValue
 
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 
-Pairs = list[tuple[str, Any]]
+Pairs = list[tuple[str, DecodedValue]]
 
 
 class JSONSyntaxError(ValueError):
@@ -43,7 +44,7 @@ class WrittenFloat(float):
         return number
 
 
-def read_whole(text: str, objects: Callable[[Pairs], Any] | None = None) -> Any:
+def read_whole(text: str, objects: Callable[[Pairs], object] | None = None) -> DecodedValue:
     """The value that the text is; `objects` makes one of an object's members. May be deep enough
     to end in a RecursionError."""
     try:
@@ -52,7 +53,7 @@ def read_whole(text: str, objects: Callable[[Pairs], Any] | None = None) -> Any:
         raise _mistake(text) from None
 
 
-def read_first(text: str, objects: Callable[[Pairs], Any] | None = None) -> Any:
+def read_first(text: str, objects: Callable[[Pairs], object] | None = None) -> DecodedValue:
     """The value that the text begins with, whatever follows it."""
     start = _SPACE.match(text)
     try:
@@ -67,7 +68,7 @@ def mended(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _decoder(objects: Callable[[Pairs], Any] | None) -> json.JSONDecoder:
+def _decoder(objects: Callable[[Pairs], object] | None) -> json.JSONDecoder:
     return json.JSONDecoder(
         object_pairs_hook=objects,
         parse_float=WrittenFloat,

@@ -9,13 +9,14 @@ Contract: an object that leaves here has a name, and every quantity in it parses
 """
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from podium.api.devices import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from podium.api.documents import Document
 from podium.api.errors import ObjectError, UnknownKind, closest
+from podium.api.json_values import DecodedValue, JsonObject
 from podium.api.meta import KubeObject, KubeStruct, ObjectMeta
 from podium.api.node import Node
 from podium.api.pod import Pod
@@ -108,12 +109,12 @@ class _TypeMeta(msgspec.Struct, rename="camel"):
 
 _TYPE_META = msgspec.json.Decoder(_TypeMeta)
 _UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-_DECODERS: dict[type, msgspec.json.Decoder[Any]] = {
+_DECODERS: dict[type, msgspec.json.Decoder[DecodedValue]] = {
     struct: msgspec.json.Decoder(struct) for struct in KINDS.values()
 }
 
 
-def decode_object(raw: Mapping[str, Any], *, strict: bool) -> KubeObject:
+def decode_object(raw: object, *, strict: bool) -> KubeObject:
     """The typed object behind raw data, or an ObjectError; UnknownKind if it is none of KINDS."""
     if not isinstance(raw, Mapping):
         raise ObjectError("", f"expected a Kubernetes object, got {described(raw)}")
@@ -149,7 +150,7 @@ def decode_as(data: bytes | msgspec.Raw, struct: type[T]) -> T:
     return decoded
 
 
-def convert_object(raw: Mapping[str, Any], struct: type[S], *, strict: bool) -> S:
+def convert_object(raw: Mapping[str, object], struct: type[S], *, strict: bool) -> S:
     """Raw data as an object of a Struct that the caller has chosen, one of KINDS or not."""
     shape = shape_of(struct)
     try:
@@ -162,7 +163,7 @@ def convert_object(raw: Mapping[str, Any], struct: type[S], *, strict: bool) -> 
     return decoded
 
 
-def _convert_settled(raw: Mapping[str, Any], struct: type[S]) -> S:
+def _convert_settled(raw: object, struct: type[S]) -> S:
     try:
         return msgspec.convert(raw, struct)
     except msgspec.ValidationError as error:
@@ -170,16 +171,17 @@ def _convert_settled(raw: Mapping[str, Any], struct: type[S]) -> S:
         raise ObjectError(place.strip(".`"), problem) from None
 
 
-def _check(decoded: KubeStruct, raw: Mapping[str, Any] | None = None) -> None:
+def _check(decoded: KubeStruct, raw: Mapping[str, object] | None = None) -> None:
     metadata = getattr(decoded, "metadata", None)
     if not isinstance(metadata, ObjectMeta) or not metadata.name:
-        generated = "generateName" in ((raw or {}).get("metadata") or {})
+        written = raw.get("metadata") if raw else None
+        generated = isinstance(written, Mapping) and "generateName" in written
         remedy = "only an API server makes one from generateName" if generated else ""
         raise ObjectError("metadata.name", "is missing", remedy)
     shape_of(type(decoded)).check(decoded)
 
 
-def _raw_object(data: bytes | msgspec.Raw) -> dict[str, Any]:
+def _raw_object(data: bytes | msgspec.Raw) -> JsonObject:
     try:
         raw = msgspec.json.decode(data)
     except _UNDECODABLE as error:

@@ -2,12 +2,10 @@
 
 Selectors, node affinity and extended resource names share these rules. kube-scheduler shows the
 texts to users (`parsing pod: key: Invalid value: ...`), so they keep upstream's wording
-(`staging/src/k8s.io/apimachinery/pkg/api/validate/content` and `.../util/validation/field`).
+(`staging/src/k8s.io/apimachinery/pkg/api/validate/content`).
 """
 
-import json
 import re
-from collections.abc import Iterable, Sequence
 
 _NAME_FORM = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _VALUE_FORM = f"({_NAME_FORM})?"
@@ -90,29 +88,3 @@ def _size(text: str) -> int:
 
 def _too_long(limit: int) -> str:
     return f"must be no more than {limit} bytes"
-
-
-def invalid(path: str, found: str | Sequence[str] | None, detail: str) -> str:
-    """The text for a field whose value is malformed."""
-    return f"{path}: Invalid value: {_shown(found)}: {detail}"
-
-
-def not_supported(path: str, found: str, supported: Iterable[str]) -> str:
-    """The text for a field whose value is none of those it may have."""
-    choices = ", ".join(f'"{choice}"' for choice in supported)
-    return f"{path}: Unsupported value: {_shown(found)}: supported values: {choices}"
-
-
-def aggregate(problems: Iterable[str]) -> str:
-    """Several problems as one text: alone as it is, several once each in brackets."""
-    distinct = list(dict.fromkeys(problems))
-    return distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]"
-
-
-def child(path: str, name: str) -> str:
-    """The path of a field below `path`, which is empty at the root."""
-    return f"{path}.{name}" if path else name
-
-
-def _shown(found: str | Sequence[str] | None) -> str:
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":"))

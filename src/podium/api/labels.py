@@ -13,10 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from podium.api.arithmetic import parse_int
+from podium.api.field_errors import FieldError, aggregate, child, invalid
 from podium.api.label_syntax import (
-    aggregate,
-    child,
-    invalid,
     key_problems,
     value_problems,
 )
@@ -192,12 +190,12 @@ def _validated(key: str, operator: str, values: Sequence[str] | None) -> Require
 
 def requirement_problems(
     key: str, operator: str, values: Sequence[str] | None, path: str = ""
-) -> list[str]:
+) -> list[FieldError]:
     """Everything upstream finds wrong with a requirement, `path` in front of each field.
 
     The operator is one of the six of this module: what others mean differs from caller to caller.
     """
-    problems = []
+    problems: list[FieldError] = []
     if wrong := key_problems(key):
         problems.append(invalid(child(path, "key"), key, "; ".join(wrong)))
     given = values or ()

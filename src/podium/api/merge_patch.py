@@ -1,12 +1,14 @@
 """JSON merge patches (RFC 7386): objects are merged, null removes, all else replaces."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import overload
+
+from podium.api.json_values import JsonObject, JsonValue, ReadOnlyJson
 
 
-def merge(document: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+def merge(document: Mapping[str, ReadOnlyJson], patch: Mapping[str, ReadOnlyJson]) -> JsonObject:
     """The merged document; neither argument is changed."""
-    out = dict(document)
+    out: JsonObject = dict(document)
     for key, value in patch.items():
         if value is None:
             out.pop(key, None)
@@ -21,7 +23,11 @@ def merge(document: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, An
     return out
 
 
-def without_nulls(value: Any) -> Any:
+@overload
+def without_nulls(value: JsonValue) -> JsonValue: ...
+@overload
+def without_nulls(value: ReadOnlyJson) -> ReadOnlyJson: ...
+def without_nulls(value: ReadOnlyJson) -> ReadOnlyJson:
     """The value with no null in any object; nulls that are items of lists stay."""
     if isinstance(value, dict):
         return {key: without_nulls(item) for key, item in value.items() if item is not None}

@@ -11,7 +11,7 @@ a list of preferences with one bad entry fails as a whole.
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from podium.api.label_syntax import aggregate, child, invalid, not_supported
+from podium.api.field_errors import FieldError, aggregate, child, invalid, not_supported
 from podium.api.labels import (
     DOES_NOT_EXIST,
     EVERYTHING,
@@ -110,7 +110,7 @@ def parse_node_selector(
     configuration wants it; `path` is where the selector stands.
     """
     terms: list[NodeTerm] = []
-    problems: list[str] = []
+    problems: list[FieldError] = []
     at_terms = child(path, "nodeSelectorTerms")
     for index, term in enumerate(written.node_selector_terms or ()):
         if not _is_empty(term):
@@ -163,7 +163,7 @@ def preferred_of(
 ) -> tuple[PreferredNodeTerm, ...]:
     """The preferences that can count: neither weight 0 nor empty. One bad entry fails them all."""
     preferred: list[PreferredNodeTerm] = []
-    problems: list[str] = []
+    problems: list[FieldError] = []
     for index, entry in enumerate(written or ()):
         if entry.weight != 0 and not _is_empty(entry.preference):
             term = _parse_term(entry.preference, f"{path}[{index}]", problems)
@@ -177,21 +177,21 @@ def _is_empty(term: NodeSelectorTerm) -> bool:
     return not term.match_expressions and not term.match_fields
 
 
-def _parse_term(term: NodeSelectorTerm, path: str, problems: list[str]) -> NodeTerm:
+def _parse_term(term: NodeSelectorTerm, path: str, problems: list[FieldError]) -> NodeTerm:
     """The term; what is wrong with it is also added to `problems`."""
     expressions: list[Requirement] = []
     fields: list[FieldRequirement] = []
-    found: list[str] = []
+    found: list[FieldError] = []
     for index, expression in enumerate(term.match_expressions or ()):
         at = f"{child(path, 'matchExpressions')}[{index}]"
-        wrong = _expression_problems(expression, at)
+        wrong = expression_problems(expression, at)
         found.extend(wrong)
         if not wrong:
             values = frozenset(expression.values or ())
             expressions.append(Requirement(expression.key, expression.operator, values))
     for index, field in enumerate(term.match_fields or ()):
         at = f"{child(path, 'matchFields')}[{index}]"
-        wrong = _field_problems(field, at)
+        wrong = field_problems(field, at)
         found.extend(wrong)
         if not wrong and field.values:
             fields.append(FieldRequirement(field.key, field.operator, field.values[0]))
@@ -201,13 +201,15 @@ def _parse_term(term: NodeSelectorTerm, path: str, problems: list[str]) -> NodeT
     return NodeTerm(tuple(expressions), tuple(fields))
 
 
-def _expression_problems(expression: NodeSelectorRequirement, path: str) -> list[str]:
+def expression_problems(expression: NodeSelectorRequirement, path: str) -> list[FieldError]:
+    """What is wrong with one of the `matchExpressions`."""
     if expression.operator not in _LABEL_OPERATORS:
         return [not_supported(child(path, "operator"), expression.operator, _LABEL_OPERATORS)]
     return requirement_problems(expression.key, expression.operator, expression.values, path)
 
 
-def _field_problems(field: NodeSelectorRequirement, path: str) -> list[str]:
+def field_problems(field: NodeSelectorRequirement, path: str) -> list[FieldError]:
+    """What is wrong with one of the `matchFields`."""
     if field.operator not in _FIELD_OPERATORS:
         return [not_supported(child(path, "operator"), field.operator, _FIELD_OPERATORS)]
     if len(field.values or ()) != 1:

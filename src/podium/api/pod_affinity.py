@@ -12,7 +12,7 @@ are not read here.
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from podium.api.label_syntax import aggregate
+from podium.api.field_errors import aggregate
 from podium.api.labels import Selector, SelectorError, selector_of
 from podium.api.pod import Pod, PodAffinity, PodAffinityTerm
 

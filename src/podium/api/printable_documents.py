@@ -6,7 +6,6 @@ that others wrote, and are printed and logged.
 
 import json
 from collections.abc import Callable
-from typing import Any
 
 import yaml
 
@@ -18,7 +17,7 @@ def escape_in_json(text: str) -> str:
     return _escape_each(text, lambda character: json.dumps(character)[1:-1])
 
 
-def dump_yaml(document: Any, dumper: Any, *, sort_keys: bool) -> str:
+def dump_yaml(document: object, dumper: type[yaml.CSafeDumper], *, sort_keys: bool) -> str:
     """A plain value; the dumper writes unprintable scalars in double quotation marks."""
     text = yaml.dump(
         document, Dumper=dumper, sort_keys=sort_keys, allow_unicode=True, width=1000, indent=2

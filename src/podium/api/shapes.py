@@ -10,16 +10,21 @@ without a word, and it refuses a null wherever the type has none, where Kubernet
 - `check` a decoded value: its quantities parse, its integers fit 64 bits.
 
 Each stops at the first problem with an `ObjectError` that carries the field's path.
+
+Three other readers know Go's types: `config/decode.py`, `extenders/go_shapes.py` and
+`apiserver/schema/decoding.py` speak Go's words, because their users compare them with upstream's.
+Objects in files have no such reader upstream; here the words are for people, with a remedy.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from msgspec import inspect
 
 from podium.api.errors import ObjectError, closest, did_you_mean
 from podium.api.field_paths import ROOT, Path, render
+from podium.api.json_values import DecodedValue
 from podium.api.meta import KubeStruct
 from podium.api.quantity import QuantityError, nano
 
@@ -36,16 +41,16 @@ class Shape(Protocol):
     def counted(self) -> bool:
         """Whether there are numbers or quantities inside, at any depth."""
 
-    def zero(self) -> Any:
+    def zero(self) -> object:
         """What a null in a list or map stands for."""
 
-    def settle(self, raw: object, path: Path = ROOT) -> Any:
+    def settle(self, raw: object, path: Path = ROOT) -> object:
         """`raw` without nulls, or an ObjectError where a value is not of its type."""
 
-    def refuse_unknown(self, raw: Any, path: Path = ROOT) -> None:
+    def refuse_unknown(self, raw: DecodedValue, path: Path = ROOT) -> None:
         """Raises at the first unknown field. The types of `raw` must be known to be right."""
 
-    def check(self, value: Any, path: Path = ROOT) -> None:
+    def check(self, value: DecodedValue, path: Path = ROOT) -> None:
         """Raises if something in the decoded value that is to be counted cannot be."""
 
 
@@ -65,18 +70,18 @@ class Leaf:
     def counted(self) -> bool:
         return int in self.types
 
-    def zero(self) -> Any:
+    def zero(self) -> object:
         return self.empty
 
-    def settle(self, raw: object, path: Path = ROOT) -> Any:
+    def settle(self, raw: object, path: Path = ROOT) -> object:
         if self.types and type(raw) not in self.types:
             raise _mismatch(path, self.noun, raw)
         return raw
 
-    def refuse_unknown(self, raw: Any, path: Path = ROOT) -> None:
+    def refuse_unknown(self, raw: DecodedValue, path: Path = ROOT) -> None:
         pass
 
-    def check(self, value: Any, path: Path = ROOT) -> None:
+    def check(self, value: DecodedValue, path: Path = ROOT) -> None:
         if float in self.types:
             try:
                 nano(value)
@@ -102,10 +107,10 @@ class Items:
     nested: bool
     counted: bool
 
-    def zero(self) -> Any:
+    def zero(self) -> object:
         return []
 
-    def settle(self, raw: object, path: Path = ROOT) -> Any:
+    def settle(self, raw: object, path: Path = ROOT) -> object:
         if not isinstance(raw, list | tuple):
             raise _mismatch(path, "a list", raw)
         element = self.element
@@ -114,12 +119,12 @@ class Items:
             for index, value in enumerate(raw)
         ]
 
-    def refuse_unknown(self, raw: Any, path: Path = ROOT) -> None:
+    def refuse_unknown(self, raw: DecodedValue, path: Path = ROOT) -> None:
         for index, value in enumerate(raw):
             if value is not None:
                 self.element.refuse_unknown(value, (path, index))
 
-    def check(self, value: Any, path: Path = ROOT) -> None:
+    def check(self, value: DecodedValue, path: Path = ROOT) -> None:
         for index, inner in enumerate(value):
             self.element.check(inner, (path, index))
 
@@ -132,10 +137,10 @@ class Entries:
     nested: bool
     counted: bool
 
-    def zero(self) -> Any:
+    def zero(self) -> object:
         return {}
 
-    def settle(self, raw: object, path: Path = ROOT) -> Any:
+    def settle(self, raw: object, path: Path = ROOT) -> object:
         if not isinstance(raw, Mapping):
             raise _mismatch(path, "an object", raw)
         shape = self.value
@@ -144,12 +149,12 @@ class Entries:
             for key, value in raw.items()
         }
 
-    def refuse_unknown(self, raw: Any, path: Path = ROOT) -> None:
+    def refuse_unknown(self, raw: DecodedValue, path: Path = ROOT) -> None:
         for key, value in raw.items():
             if value is not None:
                 self.value.refuse_unknown(value, (path, key))
 
-    def check(self, value: Any, path: Path = ROOT) -> None:
+    def check(self, value: DecodedValue, path: Path = ROOT) -> None:
         for key, inner in value.items():
             # upstream: a null map value may stand where a time would (disruptedPods).
             if inner is not None:
@@ -180,10 +185,10 @@ class Record:
     def counted(self) -> bool:
         return bool(self.counted_fields)
 
-    def zero(self) -> Any:
+    def zero(self) -> object:
         return {}
 
-    def settle(self, raw: object, path: Path = ROOT) -> Any:
+    def settle(self, raw: object, path: Path = ROOT) -> object:
         if not isinstance(raw, Mapping):
             raise _mismatch(path, "an object", raw)
         return {
@@ -192,7 +197,7 @@ class Record:
             if value is not None and name in self.fields
         }
 
-    def refuse_unknown(self, raw: Any, path: Path = ROOT) -> None:
+    def refuse_unknown(self, raw: DecodedValue, path: Path = ROOT) -> None:
         if not raw.keys() <= self.known:
             stranger = next(name for name in raw if name not in self.known)
             remedy = did_you_mean(closest(str(stranger), sorted(self.known)))
@@ -207,7 +212,7 @@ class Record:
             if value is not None and not (field.name == "status" and path is ROOT):
                 field.shape.refuse_unknown(value, (path, field.name))
 
-    def check(self, value: Any, path: Path = ROOT) -> None:
+    def check(self, value: DecodedValue, path: Path = ROOT) -> None:
         for field in self.counted_fields:
             inner = getattr(value, field.attribute)
             if inner is not None:

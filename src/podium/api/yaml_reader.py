@@ -8,42 +8,54 @@ they are read: nesting and alias expansion are bounded, and nothing here recurse
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from enum import Enum
+from typing import Final
 
 import yaml
 
 from podium.api.errors import InputError
+from podium.api.json_values import JsonValue
 from podium.api.yaml_problems import explained
 from podium.api.yaml_scalars import ScalarError, key_text, plain, tagged
 
 # libyaml's parser where PyYAML was built with it; both give the same events.
 PARSER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-_MERGE = object()
-_NO_KEY = object()
+
+class _Mark(Enum):
+    """What stands for the key of a map where there is none yet, or `<<`."""
+
+    NO_KEY = "no key"
+    MERGE = "<<"
+
+
+_MERGE: Final = _Mark.MERGE
+_NO_KEY: Final = _Mark.NO_KEY
 
 
 @dataclass(slots=True)
 class Open:
     """A map or list that is still being read; `height` is how deep it goes below itself."""
 
-    value: dict[str, Any] | list[Any]
+    value: dict[str, JsonValue] | list[JsonValue]
     line: int
     anchor: str | None
     first_node: int
     height: int = 1
-    key: Any = _NO_KEY
+    key: str | _Mark = _NO_KEY
     key_lines: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Anchored:
-    value: Any
+    value: JsonValue
     nodes: int
     height: int
 
 
-def read_yaml(text: str, source: str, *, depth: int, alias_nodes: int) -> Iterator[tuple[int, Any]]:
+def read_yaml(
+    text: str, source: str, *, depth: int, alias_nodes: int
+) -> Iterator[tuple[int, JsonValue]]:
     """Every document that is not empty, with the line on which its content starts.
 
     No document may be nested deeper than `depth`, and aliases may stand for `alias_nodes` values
@@ -54,13 +66,13 @@ def read_yaml(text: str, source: str, *, depth: int, alias_nodes: int) -> Iterat
             yield line, value
 
 
-def read_first_document(text: str, *, depth: int, nodes: int) -> Any:
+def read_first_document(text: str, *, depth: int, nodes: int) -> JsonValue:
     """What the first document holds, be it empty; the rest of the text is not looked at."""
     _, value = next(_read_all(text, "", Builder("", depth, nodes, nodes)), (0, None))
     return value
 
 
-def _read_all(text: str, source: str, builder: "Builder") -> Iterator[tuple[int, Any]]:
+def _read_all(text: str, source: str, builder: "Builder") -> Iterator[tuple[int, JsonValue]]:
     try:
         for event in yaml.parse(text, Loader=PARSER):
             if isinstance(event, yaml.DocumentStartEvent):
@@ -89,7 +101,7 @@ class Builder:
         self.start_document()
 
     def start_document(self) -> None:
-        self.value: Any = None
+        self.value: JsonValue = None
         self.line = 0
         self._open: list[Open] = []
         self._anchors: dict[str, Anchored | None] = {}
@@ -152,7 +164,7 @@ class Builder:
         parent = self._open[-1]
         return parent.key is _NO_KEY and isinstance(parent.value, dict)
 
-    def _scalar(self, event: yaml.ScalarEvent, line: int) -> Any:
+    def _scalar(self, event: yaml.ScalarEvent, line: int) -> JsonValue:
         try:
             if event.tag is not None:
                 return tagged(event.tag, event.value)
@@ -178,11 +190,11 @@ class Builder:
         if len(self._open) + below > self._depth:
             raise self._error(line, f"nested more than {self._depth} levels deep")
 
-    def _remember(self, anchor: str | None, value: Any, *, nodes: int, height: int) -> None:
+    def _remember(self, anchor: str | None, value: JsonValue, *, nodes: int, height: int) -> None:
         if anchor:
             self._anchors[anchor] = Anchored(value, nodes, height)
 
-    def _place(self, value: Any, line: int, height: int) -> None:
+    def _place(self, value: JsonValue, line: int, height: int) -> None:
         """Puts a finished value where it belongs: the document, a list, a key or a key's value."""
         if not self._open:
             self.value, self.line = value, line
@@ -201,9 +213,9 @@ class Builder:
                 self._set(parent.value, parent.key, value, line)
             parent.key = _NO_KEY
 
-    def _key(self, parent: Open, value: Any, line: int) -> str:
+    def _key(self, parent: Open, value: JsonValue, line: int) -> str:
         try:
-            key = key_text(value)
+            key = key_text(None if isinstance(value, dict | list) else value)
         except ScalarError as error:
             raise self._error(line, str(error)) from None
         first = parent.key_lines.get(key)
@@ -216,10 +228,10 @@ class Builder:
         problem = f'key "{key}" appears twice in one map, first on line {first}'
         raise self._error(line, problem, "remove one of the two")
 
-    def _set(self, target: dict[str, Any], key: str, value: Any, _line: int) -> None:
+    def _set(self, target: dict[str, JsonValue], key: str, value: JsonValue, _line: int) -> None:
         target[key] = value
 
-    def _merge(self, target: dict[str, Any], value: Any, line: int) -> None:
+    def _merge(self, target: dict[str, JsonValue], value: JsonValue, line: int) -> None:
         # upstream: go-yaml merges at the place of `<<`, over what stands before it, and the
         # earlier of several merged maps wins.
         for merged in reversed(value) if isinstance(value, list) else (value,):

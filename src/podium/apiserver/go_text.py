@@ -3,7 +3,7 @@
 Worked example: `{"b": [1, true], "a": null}` prints as `map[a:<nil> b:[1 true]]`.
 """
 
-from podium.apiserver.json_values import JsonValue
+from podium.api.json_values import JsonValue
 
 
 def go_value(value: JsonValue) -> str:

@@ -7,29 +7,16 @@ clients compare.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Final, Protocol
+from typing import Final
 
-from podium.apiserver.json_values import JsonObject
+from podium.api.field_errors import FieldError, aggregate
+from podium.api.json_values import JsonObject
 from podium.apiserver.resources.resource import Resource
 
 _MAX_PROBLEMS: Final = 1000
 _MAX_PROBLEM_CHARACTERS: Final = 256 * 1024
 """An object of 3 MiB can have a million mistakes, and each may show it as a whole; nobody reads
 further than this."""
-
-
-class FieldProblem(Protocol):
-    """What is wrong with one field, as it is told in the causes of an answer."""
-
-    @property
-    def path(self) -> str: ...
-    @property
-    def cause(self) -> str:
-        """The reason of the cause: `FieldValueInvalid`, `FieldValueRequired`, ..."""
-
-    @property
-    def body(self) -> str:
-        """The text without the path: `Invalid value: "x": must be y`."""
 
 
 class StatusError(Exception):
@@ -172,27 +159,26 @@ def unsupported_media_type(message: str, *, details: JsonObject | None = None) -
     return StatusError(415, "UnsupportedMediaType", message, details)
 
 
-def invalid(group: str, kind: str, name: str, problems: Sequence[FieldProblem]) -> StatusError:
+def invalid(group: str, kind: str, name: str, problems: Sequence[FieldError]) -> StatusError:
     """Validation failed; several problems are shown in brackets, as upstream's aggregates are."""
-    texts: dict[str, None] = {}  # upstream: aggregates leave out repeated texts, causes keep them
+    texts: list[str] = []  # upstream: aggregates leave out repeated texts, causes keep them
     causes: list[JsonObject] = []
     size = 0
     for problem in problems[:_MAX_PROBLEMS]:
         body = problem.body
-        texts[f"{problem.path}: {body}"] = None
+        texts.append(f"{problem.path}: {body}")
         causes.append({"reason": problem.cause, "message": body, "field": problem.path})
         size += len(problem.path) + len(body)
         if size > _MAX_PROBLEM_CHARACTERS:
             break
     if len(problems) > len(causes):
-        texts["and more"] = None
-    told = next(iter(texts)) if len(texts) == 1 else f"[{', '.join(texts)}]"
+        texts.append("and more")
     subject = f"{kind}.{group}" if group else kind
     details: JsonObject = {"name": name, "group": group, "kind": kind, "causes": causes}
     return StatusError(
         422,
         "Invalid",
-        f'{subject} "{name}" is invalid: {told}',
+        f'{subject} "{name}" is invalid: {aggregate(texts)}',
         {key: value for key, value in details.items() if value},
     )
 

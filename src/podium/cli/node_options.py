@@ -6,11 +6,11 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from podium.api.errors import InputError
+from podium.api.json_values import JsonObject
 from podium.files.bounded_files import read_input
 from podium.simulated_cluster.nodes.templates import default_template, nodes_from, read_templates
 from podium.simulated_cluster.pods.stage_files import default_stages, read_stages
 from podium.simulated_cluster.pods.stages import Stage
-from podium.workloads.objects import JsonObject
 
 Count = Annotated[int, Parameter(name="COUNT", help="How many nodes to simulate.")]
 Template = Annotated[

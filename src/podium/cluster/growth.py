@@ -4,18 +4,23 @@ Every per-node array of the cluster has the same capacity. A row beyond it doubl
 once, so that a reader can combine any two columns without asking for their lengths.
 """
 
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+if TYPE_CHECKING:
+    RowSlice = slice[int, int, int | None]
+else:
+    RowSlice = slice
+
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.bool_]
-Rows = slice | npt.NDArray[np.intp]
+Rows = RowSlice | npt.NDArray[np.intp]
 """Rows a plugin answers for: the slice of the whole table, or an index array of any subset."""
 
-T = TypeVar("T", bound=np.generic)
+T = TypeVar("T", bound="np.generic[object]")
 
 FIRST_CAPACITY = 64
 

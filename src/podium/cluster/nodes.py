@@ -14,7 +14,7 @@ import numpy.typing as npt
 from podium.api.node import Node
 from podium.api.requests import allocatable_vector
 from podium.cluster.change_log import ChangeLog
-from podium.cluster.growth import Codes, Ints, Mask, next_capacity, wider
+from podium.cluster.growth import Codes, Ints, Mask, RowSlice, next_capacity, wider
 from podium.cluster.images import ImageIndex
 from podium.cluster.interning import Interner
 from podium.cluster.label_columns import LabelColumns
@@ -73,7 +73,7 @@ class NodeTable:
         row = self._row_of.get(name, -1)
         return row >= 0 and bool(self.present[row])
 
-    def all_rows(self) -> slice:
+    def all_rows(self) -> RowSlice:
         return slice(0, self.size)
 
     def dense(self) -> bool:

@@ -11,13 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from podium.api.label_syntax import key_problems
-from podium.api.labels import requirement_problems
-from podium.api.pod import NodeAffinity, NodeSelectorRequirement, NodeSelectorTerm
+from podium.api.node_affinity import expression_problems, field_problems
+from podium.api.pod import NodeAffinity, NodeSelectorTerm
 from podium.config.errors import (
     FieldProblem,
     duplicate,
     forbidden,
     invalid,
+    problem_of,
     required,
     unsupported,
 )
@@ -41,8 +42,6 @@ from podium.config.plugin_args import (
 )
 
 _STRATEGIES: Final = (LEAST_ALLOCATED, MOST_ALLOCATED, REQUESTED_TO_CAPACITY_RATIO)
-_NODE_OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
-_FIELD_OPERATORS: Final = ("In", "NotIn")
 _ONE_SECOND_NS: Final = 1_000_000_000
 
 Problems = Iterator[FieldProblem]
@@ -107,26 +106,10 @@ def _added_affinity(affinity: NodeAffinity, at: str) -> Problems:
 
 def _node_selector_term(term: NodeSelectorTerm, at: str) -> Problems:
     for i, requirement in enumerate(term.match_expressions or ()):
-        yield from _node_expression(requirement, f"{at}.matchExpressions[{i}]")
+        found = expression_problems(requirement, f"{at}.matchExpressions[{i}]")
+        yield from map(problem_of, found)
     for i, requirement in enumerate(term.match_fields or ()):
-        yield from _node_field(requirement, f"{at}.matchFields[{i}]")
-
-
-def _node_expression(requirement: NodeSelectorRequirement, at: str) -> Problems:
-    if requirement.operator not in _NODE_OPERATORS:
-        yield unsupported(f"{at}.operator", requirement.operator, _NODE_OPERATORS)
-        return
-    texts = requirement_problems(requirement.key, requirement.operator, requirement.values, at)
-    for text in texts:
-        path, _, problem = text.partition(": ")
-        yield FieldProblem(path, problem)
-
-
-def _node_field(requirement: NodeSelectorRequirement, at: str) -> Problems:
-    if requirement.operator not in _FIELD_OPERATORS:
-        yield unsupported(f"{at}.operator", requirement.operator, _FIELD_OPERATORS)
-    elif len(requirement.values or ()) != 1:
-        yield invalid(f"{at}.values", requirement.values, "must have one element")
+        yield from map(problem_of, field_problems(requirement, f"{at}.matchFields[{i}]"))
 
 
 def _balanced_allocation(args: NodeResourcesBalancedAllocationArgs, at: str) -> Problems:

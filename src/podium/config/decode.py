@@ -8,6 +8,9 @@ it is an empty entry, and field names are case-sensitive.
 
 A Struct may say how Go names it: `GO_TYPE` (default `v1.<class name>`), and `GO_EMBEDDED` for the
 fields that live in an embedded Go struct and carry its name in messages.
+
+Unlike `api/shapes.py` and `extenders/go_shapes.py` it does not stop at the first mistake, knows
+Go's widths of numbers and durations, and tells each mistake twice: in Go's words and for people.
 """
 
 import types

@@ -2,21 +2,20 @@
 
 Operators search for these texts and runbooks quote them, so a single problem reads
 `path: Type: value: detail` exactly as kube-scheduler prints it, and several problems read
-`[first, second]` without repetitions. Functions here make one problem each; whoever checks a
-configuration collects them and raises a single `ConfigurationError` with all of them.
+`[first, second]` without repetitions. Functions here make one problem each out of the field errors
+of the API, to which a remedy may be added; whoever checks a configuration collects them and raises
+a single `ConfigurationError` with all of them.
 """
 
-import json
 from collections.abc import Iterable, Sequence
 from copy import copy
-from typing import Any
 
 import msgspec
 
+from podium.api import field_errors
 from podium.api.errors import InputError
-from podium.api.go_quoting import quoted
-
-_ESCAPED_IN_JSON = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+from podium.api.field_errors import FieldError, aggregate
+from podium.api.json_values import ReadOnlyJson
 
 
 class FieldProblem(msgspec.Struct, frozen=True):
@@ -57,35 +56,31 @@ class ConfigurationError(InputError):
         return found
 
 
-def invalid(path: str, value: Any, detail: str) -> FieldProblem:
-    return FieldProblem(path, f"Invalid value: {shown(value)}: {detail}")
+def invalid(path: str, value: ReadOnlyJson, detail: str) -> FieldProblem:
+    return problem_of(field_errors.invalid(path, value, detail))
 
 
 def required(path: str, detail: str = "") -> FieldProblem:
-    return FieldProblem(path, f"Required value: {detail}" if detail else "Required value")
+    return problem_of(field_errors.required(path, detail))
 
 
-def duplicate(path: str, value: Any) -> FieldProblem:
-    return FieldProblem(path, f"Duplicate value: {shown(value)}")
+def duplicate(path: str, value: ReadOnlyJson) -> FieldProblem:
+    return problem_of(field_errors.duplicate(path, value))
 
 
 def unsupported(path: str, value: str, supported: Sequence[str]) -> FieldProblem:
-    choices = ", ".join(shown(choice) for choice in supported)
-    return FieldProblem(path, f"Unsupported value: {shown(value)}: supported values: {choices}")
+    return problem_of(field_errors.not_supported(path, value, supported))
 
 
 def forbidden(path: str, detail: str) -> FieldProblem:
-    return FieldProblem(path, f"Forbidden: {detail}")
+    return problem_of(field_errors.forbidden(path, detail))
 
 
-def shown(value: Any) -> str:
-    """A value as it appears inside a message: strings quoted, all else Go's compact JSON."""
-    if isinstance(value, str):
-        return quoted(value)
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).translate(_ESCAPED_IN_JSON)
+def problem_of(error: FieldError) -> FieldProblem:
+    """A field error as a mistake of a configuration, without a remedy yet."""
+    return FieldProblem(error.path, error.body)
 
 
 def joined(problems: Iterable[FieldProblem]) -> str:
     """The text of several problems: a single one stands bare, more are a list in brackets."""
-    texts = list(dict.fromkeys(str(problem) for problem in problems))
-    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    return aggregate(map(str, problems))

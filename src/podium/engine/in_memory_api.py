@@ -7,7 +7,7 @@ that measures as it is, one that simulates with controllers on top.
 """
 
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -69,7 +69,7 @@ class InMemoryApi(EngineApi):
         self._engine.intake.pod_put(replace(current, status=patched))
 
 
-def run_to_end(coroutine: Coroutine[Any, Any, T]) -> T:
+def run_to_end(coroutine: Coroutine[object, object, T]) -> T:
     """Run a coroutine that waits for nothing. Raises LiveClusterNeeded."""
     try:
         coroutine.send(None)

@@ -8,12 +8,13 @@ its subresource only, and each write moves the resource version. The simulator, 
 """
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
 from podium.api.errors import ObjectError
+from podium.api.json_values import ReadOnlyJson
 from podium.api.kinds import CLUSTER_SCOPED, convert_object
 from podium.api.merge_patch import merge
 from podium.api.meta import KubeObject, ObjectMeta
@@ -67,7 +68,7 @@ class MemoryObjects:
         self,
         kind: type[K],
         name: str,
-        patch: Mapping[str, Any],
+        patch: Mapping[str, ReadOnlyJson],
         namespace: str = "",
         *,
         subresource: str = "",
@@ -166,7 +167,7 @@ class EngineApi(MemoryObjects):
                 intake.object_put(obj)
 
 
-def _with(obj: K, **fields: Any) -> K:
+def _with(obj: K, **fields: object) -> K:
     changed: K = replace(obj, **fields)
     return changed
 

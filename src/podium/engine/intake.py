@@ -5,7 +5,6 @@ of cache change and wake-up is upstream's (engine spec section 13).
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from podium.api.devices import DeviceClass, ResourceClaim, ResourceSlice
 from podium.api.meta import KubeStruct
@@ -26,7 +25,7 @@ from podium.cluster.pod_info import PodInfo, uid_of
 from podium.engine.changes import node_changes, pod_changes
 from podium.engine.state import EngineState, described, placed
 from podium.engine.transitions import transition
-from podium.framework.events import Action, ClusterEvent, Resource
+from podium.framework.events import Action, ClusterEvent, EventObject, Resource
 from podium.framework.queued import QueuedPod
 
 FINISHED = ("Succeeded", "Failed")
@@ -108,7 +107,9 @@ class Intake:
         self._state.cluster.catalog.remove(obj)
         self._object_event(Action.DELETE, obj, None, begun)
 
-    def _object_event(self, action: Action, old: Any, new: Any, begun: float) -> None:
+    def _object_event(
+        self, action: Action, old: EventObject, new: EventObject, begun: float
+    ) -> None:
         resource = self._resources.get(type(new if new is not None else old))
         if resource is not None:
             event = ClusterEvent(resource, action)
@@ -242,7 +243,13 @@ class Intake:
             state.cluster.forget(info)
         self._state.wake(POD_DELETED, assumed, None)
 
-    def _wake_each(self, events: Sequence[ClusterEvent], old: Any, new: Any, begun: float) -> None:
+    def _wake_each(
+        self,
+        events: Sequence[ClusterEvent],
+        old: EventObject,
+        new: EventObject,
+        begun: float,
+    ) -> None:
         """Tell of all that an update amounts to; each event takes as long as the update itself and
         its own wake-ups."""
         clock = self._state.clock

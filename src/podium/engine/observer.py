@@ -6,7 +6,7 @@ are named as users meet them: `active`, `backoff`, `unschedulable`.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from podium.framework.events import Action, ClusterEvent, Resource
 
@@ -85,7 +85,7 @@ class Observers(Observer):
     """
 
     def __init__(self) -> None:
-        self._listeners: dict[str, tuple[tuple[Observer, Callable[..., None]], ...]] = (
+        self._listeners: dict[str, tuple[tuple[Observer, Callable[..., None]], ...]] = (  # type: ignore[explicit-any]  # each method has its own
             dict.fromkeys(_METHODS, ())
         )
         self.on_error: Callable[[Observer, Exception], None] = raise_error
@@ -96,7 +96,7 @@ class Observers(Observer):
             if getattr(type(observer), name) is not getattr(Observer, name):
                 self._listeners[name] += ((observer, getattr(observer, name)),)
 
-    def _tell(self, name: str, *args: Any, **named: Any) -> None:
+    def _tell(self, name: str, *args: object, **named: object) -> None:
         for observer, listen in self._listeners[name]:
             try:
                 listen(*args, **named)

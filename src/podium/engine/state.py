@@ -6,7 +6,6 @@ state, so that every transition has one place and `--validate` can look at the w
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -26,7 +25,7 @@ from podium.engine.queue.queueing_hints import FORCE_ACTIVATE
 from podium.engine.requests import Event, PluginWrite, Request
 from podium.engine.transitions import Transitions
 from podium.framework.cycle import Cycle
-from podium.framework.events import ClusterEvent
+from podium.framework.events import ClusterEvent, EventObject
 from podium.framework.extender_rules import Extenders, interested
 from podium.framework.handle import Preempting
 from podium.framework.profile import Profile
@@ -121,8 +120,8 @@ class EngineState:
     def wake(
         self,
         event: ClusterEvent,
-        old: Any,
-        new: Any,
+        old: EventObject,
+        new: EventObject,
         concerns: Callable[[PodInfo], bool] | None = None,
     ) -> None:
         """Something changed in the cluster: let the pods try again that it may help."""
@@ -150,6 +149,6 @@ class EngineState:
         writes.clear()
 
 
-def described(obj: Any) -> str:
+def described(obj: EventObject) -> str:
     """An object in a line of the pod log: `Pod default/web-0`, `Node n1`."""
     return f"{obj.kind} {object_key(obj.metadata)}" if obj is not None else ""

@@ -16,7 +16,7 @@ With `--validate`, the whole state is checked where a transition ends.
 from collections.abc import Callable, Generator
 from functools import partial, wraps
 from inspect import GEN_CREATED, GEN_SUSPENDED, getgeneratorstate
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Concatenate, Never, ParamSpec, Protocol, TypeVar
 
 P = ParamSpec("P")
 
@@ -33,7 +33,7 @@ class Transitions:
         self.free = True
         """Whether a call may simply go through: no cycle is under way and nobody checks."""
         self._validator: Validator | None = None
-        self._cycle: Generator[Any, Any, Any] | None = None
+        self._cycle: Generator[object, Never, object] | None = None
         self._deferred: list[Callable[[], None]] = []
         self._depth = 0
 
@@ -42,7 +42,7 @@ class Transitions:
         self._validator = validator
         self.free = False
 
-    def begin_cycle(self, cycle: Generator[Any, Any, Any]) -> None:
+    def begin_cycle(self, cycle: Generator[object, Never, object]) -> None:
         """A scheduling cycle is a transition; there is one at a time."""
         if self._cycle is not None and getgeneratorstate(self._cycle) != GEN_CREATED:
             raise RuntimeError("a scheduling cycle is under way; end or close it before the next")

@@ -7,8 +7,9 @@ know. Every driver has a handle of its own: a client, or the cluster in memory
 """
 
 from collections.abc import Coroutine, Mapping, Sequence
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
+from podium.api.json_values import ReadOnlyJson
 from podium.api.meta import KubeObject
 from podium.cluster.pod_info import PodInfo
 from podium.framework.extender_calls import BindAnswer, BindCall, CallFailed
@@ -63,7 +64,7 @@ class ApiHandle(Protocol):
         self,
         kind: type[K],
         name: str,
-        patch: Mapping[str, Any],
+        patch: Mapping[str, ReadOnlyJson],
         namespace: str = "",
         *,
         subresource: str = "",
@@ -80,7 +81,7 @@ class ConcurrentApi(Protocol):
     """
 
     async def first_failure(
-        self, work: Sequence[Coroutine[Any, Any, Status | None]]
+        self, work: Sequence[Coroutine[object, object, Status | None]]
     ) -> Status | None:
         """Run all of it together; the first failure ends the rest and is the answer."""
         ...

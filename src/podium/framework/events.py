@@ -8,7 +8,7 @@ says whether this event is worth another attempt. The bits and names are kube-sc
 
 import enum
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from podium.cluster.pod_info import PodInfo
 
@@ -74,7 +74,8 @@ def _action_label(action: Action) -> str:
     return "".join(word.capitalize() for word in name.split("_"))
 
 
-Hint = Callable[[PodInfo, Any, Any], bool]
+EventObject: TypeAlias = Any  # type: ignore[explicit-any]  # the event's resource tells its type
+Hint = Callable[[PodInfo, EventObject, EventObject], bool]
 """(waiting pod, old object or None, new object or None) -> worth another attempt?
 
 Nodes arrive as `api.Node`, pods as `api.Pod`, other kinds as their own Structs.

@@ -11,14 +11,13 @@ without one gets what was written as it is.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import msgspec
 from msgspec import inspect
 
 from podium.api.errors import closest, did_you_mean
 from podium.config.plugin_args import PluginArgs, RawArgs
-from podium.framework.points import Plugin
+from podium.framework.points import Arguments, Plugin
 
 
 class ArgumentsError(ValueError):
@@ -31,7 +30,7 @@ class ArgumentsError(ValueError):
         self.remedy = remedy
 
 
-def arguments_of(plugin: type[Plugin], written: PluginArgs | RawArgs | None) -> Any:
+def arguments_of(plugin: type[Plugin], written: PluginArgs | RawArgs | None) -> Arguments:
     """What a plugin's constructor gets; raises ArgumentsError."""
     if isinstance(written, PluginArgs):
         return written

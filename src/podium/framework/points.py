@@ -11,11 +11,12 @@ answer for a subset equals that part of the answer for all.
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import total_ordering
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
+from podium.api.json_values import JsonObject
 from podium.api.pod_groups import PodGroup
 from podium.cluster.growth import Ints, Rows
 from podium.cluster.pod_info import PodInfo
@@ -26,6 +27,7 @@ from podium.framework.dependence import Dependence
 from podium.framework.events import Registration
 from podium.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
 from podium.framework.queued import QueuedPod
+from podium.framework.sort_keys import SortKey
 from podium.framework.sources import ValueSource
 from podium.framework.status import Code, Status
 from podium.framework.verdict import Verdict
@@ -33,6 +35,9 @@ from podium.framework.verdict import Verdict
 if TYPE_CHECKING:
     from podium.framework.diagnosis import Diagnosis
     from podium.framework.handle import Handle
+
+
+Arguments: TypeAlias = Any  # type: ignore[explicit-any]  # of the type that the plugin's Args is
 
 
 class Plugin:
@@ -46,7 +51,7 @@ class Plugin:
     writes: ClassVar[tuple[str, ...]] = ()
     """Methods of an extension point of which a plugin has to write one at least."""
 
-    def __init__(self, args: Any, handle: "Handle") -> None:
+    def __init__(self, args: Arguments, handle: "Handle") -> None:
         self.args = args
         self.handle = handle
 
@@ -75,7 +80,7 @@ class QueueSortPlugin(Plugin):
 
     writes: ClassVar[tuple[str, ...]] = ("sort_key", "less")
 
-    def sort_key(self, queued: QueuedPod) -> Any:
+    def sort_key(self, queued: QueuedPod) -> SortKey:
         """A key by which the queue orders pods; smaller is earlier."""
         return _Ordered(self.less, queued)
 
@@ -143,7 +148,7 @@ class FilterPlugin(Plugin):
     has_filter_row: ClassVar[bool] = False
     """Whether the class has written `filter_row`."""
 
-    def __init_subclass__(cls, **keywords: Any) -> None:
+    def __init_subclass__(cls, **keywords: object) -> None:
         super().__init_subclass__(**keywords)
         cls.has_filter_row = cls.filter_row is not FilterPlugin.filter_row
 
@@ -211,7 +216,7 @@ class ScorePlugin(Plugin):
     has_score_row: ClassVar[bool] = False
     """Whether the class has written `score_row`."""
 
-    def __init_subclass__(cls, **keywords: Any) -> None:
+    def __init_subclass__(cls, **keywords: object) -> None:
         super().__init_subclass__(**keywords)
         cls.has_score_row = cls.score_row is not ScorePlugin.score_row
 
@@ -239,7 +244,7 @@ class ReservePlugin(Plugin):
         """Undo `reserve`; also called when it never ran, so it must not mind."""
         raise NotImplementedError
 
-    def reserved(self, cycle: Cycle) -> dict[str, Any]:  # noqa: ARG002
+    def reserved(self, cycle: Cycle) -> JsonObject:  # noqa: ARG002
         """What was set aside for the pod, in the form that recorded decisions have."""
         return {}
 

@@ -18,7 +18,7 @@ such a dependence must say neither `of_objects` nor `of_shape`.
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -122,7 +122,7 @@ class SourceColumn:
         return self._number, self.is_stale
 
     @property
-    def value(self) -> Any:
+    def value(self) -> object:
         """The last answer whole, None while it is stale."""
         return None if self.is_stale else self._value
 

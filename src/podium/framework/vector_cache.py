@@ -104,7 +104,7 @@ class ScoreEntry(_Entry):
 
 
 E = TypeVar("E", bound=_Entry)
-T = TypeVar("T", bound=np.generic)
+T = TypeVar("T", bound="np.generic[object]")
 
 
 class VectorCache:

@@ -41,7 +41,9 @@ def rejecting(mask: Mask | None, status: Status) -> Verdict | None:
     return Verdict(mask.astype(np.int32), lambda _: status, not status.code.rejected)
 
 
-def choosing(values: npt.NDArray[np.integer], statuses: Sequence[Status]) -> Verdict | None:
+def choosing(  # type: ignore[explicit-any]  # integers of any width
+    values: npt.NDArray[np.integer], statuses: Sequence[Status]
+) -> Verdict | None:
     """Reject by number: value k > 0 stands for `statuses[k - 1]`."""
     if not values.any():
         return None

@@ -4,13 +4,11 @@ They differ from today's strategies in being plugins of their own, each with its
 a resource named twice counts once, with the last weight.
 """
 
-from typing import Any
-
 from podium.cluster.growth import Ints, Rows
 from podium.config.plugin_args import ResourceSpec
 from podium.framework.cycle import Cycle
 from podium.framework.handle import Handle
-from podium.framework.points import ScorePlugin
+from podium.framework.points import Arguments, ScorePlugin
 from podium.plugins.resource_allocation import AllocationScorer
 from podium.plugins.resource_columns import ResourceColumns
 
@@ -18,7 +16,7 @@ from podium.plugins.resource_columns import ResourceColumns
 class AllocationScorePlugin(ScorePlugin):
     in_range = True
 
-    def __init__(self, args: Any, handle: Handle) -> None:
+    def __init__(self, args: Arguments, handle: Handle) -> None:
         super().__init__(args, handle)
         last = {resource.name: resource.weight or 1 for resource in args.resources}
         resources = tuple(ResourceSpec(name, weight) for name, weight in last.items())

@@ -9,9 +9,8 @@ preempts, as a whole (`pod_group_preemption.py`), and its members do not.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
-from podium.api.label_syntax import aggregate
+from podium.api.field_errors import aggregate
 from podium.api.pod_groups import PodGroup
 from podium.api.workloads import PodDisruptionBudget
 from podium.cluster.pod_group_state import GroupKey, PodGroupMissing, group_of, pod_group
@@ -24,6 +23,7 @@ from podium.framework.extender_rules import interested
 from podium.framework.fit_message import fit_error
 from podium.framework.handle import Handle
 from podium.framework.points import (
+    Arguments,
     GroupTrial,
     PodGroupPostFilterPlugin,
     PostFilterPlugin,
@@ -53,7 +53,7 @@ PREEMPTED_CONDITION = ("DisruptionTarget", "True", "PreemptionByScheduler")
 class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, PodGroupPostFilterPlugin):
     name = "DefaultPreemption"
 
-    def __init__(self, args: Any, handle: Handle) -> None:
+    def __init__(self, args: Arguments, handle: Handle) -> None:
         super().__init__(args, handle)
         self._memory = PreemptionMemory()
         self._shadow = Shadow(handle.cluster.usage)

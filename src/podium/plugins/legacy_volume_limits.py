@@ -10,7 +10,7 @@ the plugin as migrated), so they count pod by pod rather than in columns
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from podium.cluster.growth import Rows, count_of, indices
 from podium.framework.cycle import Cycle
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.handle import Handle
-from podium.framework.points import FilterPlugin, PreFilterPlugin
+from podium.framework.points import Arguments, FilterPlugin, PreFilterPlugin
 from podium.framework.status import SKIP, Status, error
 from podium.framework.verdict import Verdict, per_row, rejecting
 from podium.plugins.counted_volumes import UNBOUND_PREFIX, UncountableError
@@ -64,7 +64,7 @@ class LegacyVolumeLimits(PreFilterPlugin, FilterPlugin):
     default_limit: ClassVar[int]
     limit_resource: ClassVar[str]
 
-    def __init__(self, args: Any, handle: Handle) -> None:
+    def __init__(self, args: Arguments, handle: Handle) -> None:
         super().__init__(args, handle)
         self._args = args if isinstance(args, LegacyLimitsArgs) else LegacyLimitsArgs()
         self._csi_nodes = CsiNodeColumns(handle.cluster)

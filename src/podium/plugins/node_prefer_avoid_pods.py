@@ -7,7 +7,7 @@ the pod, by kind and uid. An annotation that is no JSON is ignored
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -39,7 +39,7 @@ def _controller(pod: Pod) -> OwnerReference | None:
     return None
 
 
-def _avoided(written: str) -> set[tuple[Any, Any]]:
+def _avoided(written: str) -> set[tuple[str, str]]:
     """Kind and uid of every controller that the annotation names."""
     try:
         document = msgspec.json.decode(written)

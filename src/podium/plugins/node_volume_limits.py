@@ -9,7 +9,6 @@ nodes with and without a CSINode, because in-tree volumes count only where their
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.handle import Handle
-from podium.framework.points import FilterPlugin, PreFilterPlugin
+from podium.framework.points import Arguments, FilterPlugin, PreFilterPlugin
 from podium.framework.status import SKIP, Status, error, unresolvable, unschedulable
 from podium.framework.verdict import Verdict, choosing
 from podium.plugins.attached_volumes import AttachedVolumes, NodeVolumes
@@ -57,7 +56,7 @@ class PodVolumes:
 class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
     name = "NodeVolumeLimits"
 
-    def __init__(self, args: Any, handle: Handle) -> None:
+    def __init__(self, args: Arguments, handle: Handle) -> None:
         super().__init__(args, handle)
         self._scaling = handle.gates["VolumeLimitScaling"]
         self._csi_nodes = CsiNodeColumns(handle.cluster)

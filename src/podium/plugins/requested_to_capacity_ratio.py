@@ -4,6 +4,7 @@ It was a custom priority in Policy files and a plugin until v1beta1; since then 
 NodeResourcesFit, whose formula it shares.
 """
 
+from podium.api.field_errors import required
 from podium.config.legacy_args import RequestedToCapacityRatioArgs
 from podium.plugins.allocation_score_plugin import AllocationScorePlugin
 from podium.plugins.resource_allocation import AllocationScorer
@@ -16,5 +17,5 @@ class RequestedToCapacityRatio(AllocationScorePlugin):
 
     def scorer(self) -> AllocationScorer:
         if not self.args.shape:
-            raise ValueError("shape: Required value: at least one point must be specified")
+            raise ValueError(str(required("shape", "at least one point must be specified")))
         return Curve(self.args.shape)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.api.requests import is_scalar
-from podium.cluster.growth import Ints
+from podium.cluster.growth import Ints, RowSlice
 from podium.cluster.nodes import NodeTable
 from podium.cluster.usage import Usage
 
@@ -48,7 +48,7 @@ class ResourceStacks:
         self._nodes = nodes
         self._nonzero = nonzero
         self._seen = -1
-        self._lines: slice | None = None
+        self._lines: RowSlice | None = None
         self._divisor: Floats = np.zeros((0, 0), dtype=np.float64)
 
     def of(
@@ -87,7 +87,7 @@ class ResourceStacks:
             self._divisor[amounts == 0] = 1.0
 
 
-def lines_of(indices: Sequence[int]) -> slice | None:
+def lines_of(indices: Sequence[int]) -> "RowSlice | None":
     """The lines of a table as one piece of it, if they are one."""
     if not indices or indices[0] < 0:
         return None

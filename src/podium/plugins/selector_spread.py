@@ -9,7 +9,7 @@ Worked example: 3 pods on n1 and 1 on n2, both of which are in zones of their ow
 66.7 points, by zone the same, so 0 and 66.
 """
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from podium.cluster.growth import Ints, Rows, count_of, indices
 from podium.cluster.pod_classes import PodQuery
 from podium.framework.cycle import Cycle
 from podium.framework.handle import Handle
-from podium.framework.points import PreScorePlugin, ScorePlugin
+from podium.framework.points import Arguments, PreScorePlugin, ScorePlugin
 from podium.framework.scoring import MAX_SCORE
 from podium.framework.status import SKIP, Status
 from podium.plugins.owner_selectors import OwnerSelectors
@@ -32,7 +32,7 @@ class SelectorSpread(PreScorePlugin, ScorePlugin):
     name = "SelectorSpread"
     in_range = True
 
-    def __init__(self, args: Any, handle: Handle) -> None:
+    def __init__(self, args: Arguments, handle: Handle) -> None:
         super().__init__(args, handle)
         self._selectors = OwnerSelectors(handle.cluster.catalog)
 

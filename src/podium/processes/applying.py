@@ -8,10 +8,11 @@ is an error that names the file and the place in it; nothing is left out without
 import json
 import re
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from podium.api.documents import Document
 from podium.api.errors import closest, did_you_mean
+from podium.api.json_values import JsonObject
 from podium.api.shapes import described
 from podium.client import KubeClient, PatchType, ResourceType
 from podium.client.api_errors import ApiError, NotFound
@@ -29,7 +30,7 @@ async def apply_documents(client: KubeClient, documents: Sequence[Document]) -> 
         value = document.value
         if not isinstance(value, dict):
             raise document.error(f"expected a Kubernetes object, got {described(value)}")
-        resource = await kinds.resource_of(document)
+        resource = await kinds.resource_of(document, value)
         metadata = value.get("metadata")
         metadata = metadata if isinstance(metadata, dict) else {}
         name = _text(document, metadata, "name", "metadata.name")
@@ -51,9 +52,9 @@ class _Kinds:
         self._client = client
         self._known: dict[str, dict[str, ResourceType]] = {}
 
-    async def resource_of(self, document: Document) -> ResourceType:
-        api_version = _text(document, document.value, "apiVersion")
-        kind = _text(document, document.value, "kind")
+    async def resource_of(self, document: Document, value: JsonObject) -> ResourceType:
+        api_version = _text(document, value, "apiVersion")
+        kind = _text(document, value, "kind")
         if kind not in self._known.get(api_version, {}):
             self._known[api_version] = await self._ask_for_kinds(api_version)
         served = self._known[api_version]
@@ -72,7 +73,7 @@ class _Kinds:
         return {each.resource.kind: each.resource for each in found}
 
 
-def _text(document: Document, holder: dict[str, Any], name: str, path: str = "") -> str:
+def _text(document: Document, holder: JsonObject, name: str, path: str = "") -> str:
     value = holder.get(name)
     if value is None or value == "":
         raise document.error("is missing", path=path or name)

@@ -6,9 +6,9 @@ So tests read plans, and nothing here waits.
 
 from dataclasses import dataclass, field
 
+from podium.api.json_values import JsonObject
 from podium.api.meta import KubeObject, KubeStruct, ObjectMeta
 from podium.client import PatchType, ResourceType
-from podium.workloads.objects import JsonObject
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from random import Random
 from typing import Any, Final
 
 from podium.api.errors import InputError
+from podium.api.json_values import JsonObject
 from podium.client import KubeClient, LoopClock, Reflector, ResourceType, Unreachable
 from podium.client.api_errors import AlreadyExists, ApiError
 from podium.client.resources import NODES
@@ -29,7 +30,6 @@ from podium.simulated_cluster.pods.stage_files import default_stages
 from podium.simulated_cluster.pods.stages import Stage
 from podium.simulated_cluster.request_executor import RequestExecutor
 from podium.simulated_cluster.served_kinds import REFRESH_S, ServedKinds
-from podium.workloads.objects import JsonObject
 
 _LOG: Final = logging.getLogger("podium.simulated_cluster")
 _MOST_HEARTBEATS_PER_S: Final = 200.0

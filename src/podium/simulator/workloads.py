@@ -15,6 +15,7 @@ from typing import TypeVar
 import msgspec
 
 from podium.api import workloads as read_by_engine
+from podium.api.json_values import JsonObject
 from podium.api.kinds import convert_object
 from podium.api.meta import KubeObject, ObjectMeta
 from podium.api.node import Node
@@ -34,7 +35,7 @@ from podium.workloads.kinds import (
     StatefulSet,
     Workload,
 )
-from podium.workloads.objects import JsonObject, Kind
+from podium.workloads.objects import Kind
 from podium.workloads.pod_templates import pod_from_template, replica_set_of, template_hash
 from podium.workloads.stateful_sets import claims_of_ordinal, pod_of_ordinal
 

@@ -9,9 +9,10 @@ from typing import Final
 
 import msgspec
 
+from podium.api.json_values import JsonObject
 from podium.api.meta import KubeObject, ObjectMeta
 from podium.api.volumes import ephemeral_claim_name
-from podium.workloads.objects import JsonObject, Kind, owner_reference
+from podium.workloads.objects import Kind, owner_reference
 
 POD: Final = Kind("v1", "Pod")
 POD_CLAIM: Final = "resource.kubernetes.io/pod-claim-name"

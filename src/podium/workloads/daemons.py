@@ -9,13 +9,14 @@ nodes that are not ready (`pkg/controller/daemon/util`).
 from collections.abc import Sequence
 from typing import Any, Final
 
+from podium.api.json_values import JsonObject
 from podium.api.kinds import convert_object
 from podium.api.node import Taint
 from podium.api.node_affinity import NAME_FIELD, RequiredNodeAffinity, required_of
 from podium.api.pod import Pod, Toleration
 from podium.api.tolerations import NO_EXECUTE, NO_SCHEDULE, untolerated
 from podium.workloads.kinds import DaemonSet
-from podium.workloads.objects import JsonObject, Kind
+from podium.workloads.objects import Kind
 from podium.workloads.pod_templates import REVISION_HASH, pod_from_template
 
 DAEMON_SET: Final = Kind("apps/v1", "DaemonSet")

@@ -2,8 +2,9 @@
 
 from typing import Final
 
+from podium.api.json_values import JsonObject
 from podium.workloads.kinds import Job
-from podium.workloads.objects import JsonObject, Kind
+from podium.workloads.objects import Kind
 from podium.workloads.pod_templates import pod_from_template
 
 JOB: Final = Kind("batch/v1", "Job")

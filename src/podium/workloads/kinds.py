@@ -9,8 +9,8 @@ from typing import Literal
 
 import msgspec
 
+from podium.api.json_values import JsonObject
 from podium.api.meta import Condition, KubeObject, KubeStruct, LabelSelector
-from podium.workloads.objects import JsonObject
 
 IntOrPercent = int | str
 

@@ -8,8 +8,8 @@ for is left out, and so is everything next to an absent selector.
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from podium.api.json_values import JsonObject
 from podium.api.labels import IN, NOT_IN
-from podium.workloads.objects import JsonObject
 
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"

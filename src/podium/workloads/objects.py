@@ -1,12 +1,10 @@
 """What controllers write into the objects they make, whatever their kind: owners and conditions."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from podium.api.json_values import JsonObject
 from podium.api.labels import NOTHING, Selector, SelectorError, selector_of
 from podium.api.meta import Condition, LabelSelector, ObjectMeta
-
-JsonObject = dict[str, Any]
-"""Content that is passed on as it is, or a document that is being written."""
 
 
 class Kind(NamedTuple):

@@ -10,9 +10,9 @@ rounded; formulas of sums with init containers and sidecars as in the pod's effe
 
 from collections.abc import Iterable
 
+from podium.api.json_values import JsonObject
 from podium.api.quantity import nano
 from podium.api.quantity_spelling import total
-from podium.workloads.objects import JsonObject
 
 _HUGE_PAGES = "hugepages-"
 _SHARED = ("cpu", "memory")

@@ -5,9 +5,10 @@ from typing import Final
 
 import msgspec
 
+from podium.api.json_values import JsonObject
 from podium.api.meta import ObjectMeta
 from podium.workloads.kinds import Deployment, PodTemplate
-from podium.workloads.objects import JsonObject, Kind, owner_reference
+from podium.workloads.objects import Kind, owner_reference
 
 DEPLOYMENT: Final = Kind("apps/v1", "Deployment")
 TEMPLATE_HASH: Final = "pod-template-hash"

@@ -2,11 +2,12 @@
 
 import msgspec
 
+from podium.api.json_values import JsonObject
 from podium.api.meta import Condition, KubeObject, KubeStruct
 from podium.api.node_affinity import required_names
 from podium.api.pod import Affinity, Toleration
 from podium.api.volumes import ephemeral_claim_name
-from podium.workloads.objects import JsonObject, is_true
+from podium.workloads.objects import is_true
 
 ENDED = ("Succeeded", "Failed")
 

@@ -6,8 +6,8 @@ driver's topology keys (from the CSINode), or from everywhere if the driver name
 
 from typing import Final
 
+from podium.api.json_values import JsonObject
 from podium.api.storage import CSINode, PersistentVolumeClaim, StorageClass
-from podium.workloads.objects import JsonObject
 
 NO_PROVISIONER: Final = "kubernetes.io/no-provisioner"
 _PROVISIONED_BY: Final = "pv.kubernetes.io/provisioned-by"

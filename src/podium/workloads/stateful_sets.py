@@ -6,8 +6,9 @@ Name, labels, host name and claims follow from the ordinal, so a pod that comes 
 
 from typing import Final
 
+from podium.api.json_values import JsonObject
 from podium.workloads.kinds import PodTemplate, StatefulSet
-from podium.workloads.objects import JsonObject, Kind
+from podium.workloads.objects import Kind
 from podium.workloads.pod_templates import REVISION_HASH, pod_from_template
 
 STATEFUL_SET: Final = Kind("apps/v1", "StatefulSet")

@@ -66,6 +66,7 @@ def test_fields_that_occur_twice_are_named_with_their_paths() -> None:
 
     read = read_json(text, find_duplicates=True)
 
+    assert isinstance(read.value, dict)
     assert read.value["a"] == 3
     assert read.duplicates == ('duplicate field "b[0].c"', 'duplicate field "a"')
 

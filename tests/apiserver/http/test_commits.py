@@ -8,9 +8,9 @@ from pathlib import Path
 from api_calls import PODS, Api, pod
 from asgi_client import Exchange, exchange
 
+from podium.api.json_values import encode
 from podium.apiserver.http.app import Application
 from podium.apiserver.http.commits import Commits
-from podium.apiserver.json_values import encode
 from podium.apiserver.store.records import Record
 from podium.apiserver.store.store import Store
 from podium.apiserver.store.write_ahead_log import WriteAheadLog

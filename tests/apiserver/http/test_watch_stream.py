@@ -190,7 +190,7 @@ def test_the_number_of_watches_is_bounded() -> None:
         await task
 
     in_virtual_time(run())
-    assert app_module.MOST_WATCHES > 1000
+    assert app_module.MAX_WATCHES > 1000
 
 
 def test_all_watchers_of_many_get_all_events() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schema_values import objects_of
 
-from podium.apiserver.json_values import copied
+from podium.api.json_values import copied
 from podium.apiserver.managed_fields import Writer, apply, track_create, track_update
 from podium.apiserver.managed_fields.merging import merged
 from podium.apiserver.managed_fields.tracking import without_identity

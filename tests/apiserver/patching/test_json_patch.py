@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from schema_values import json_objects, json_values
 
+from podium.api.json_values import DecodedValue, JsonValue
 from podium.apiserver.patching import PatchError, json_patch
 
 DOCUMENT = {"a": {"b": [1, 2, 3], "c/d": "x", "e~f": None}, "n": 1}
@@ -36,7 +37,7 @@ def test_an_operation_does_what_it_says(
     operation: dict[str, Any], place: tuple[str, ...], value: Any
 ) -> None:
     before = copy.deepcopy(DOCUMENT)
-    found = json_patch.apply(DOCUMENT, [operation])
+    found: DecodedValue = json_patch.apply(DOCUMENT, [operation])
     for name in place:
         found = found[name]
     assert found == value
@@ -93,7 +94,10 @@ def test_what_is_no_patch_is_refused_by_its_type(patch: Any, message: str) -> No
 
 
 def test_the_whole_document_can_be_replaced_and_tested() -> None:
-    patch = [{"op": "replace", "path": "", "value": {"x": 1}}, {"op": "test", "path": "/x"}]
+    patch: list[JsonValue] = [
+        {"op": "replace", "path": "", "value": {"x": 1}},
+        {"op": "test", "path": "/x"},
+    ]
     with pytest.raises(PatchError):
         json_patch.apply(DOCUMENT, patch)
     patch[1] = {"op": "test", "path": "", "value": {"x": 1}}
@@ -111,7 +115,7 @@ def test_too_many_operations_are_refused() -> None:
 
 
 def test_unknown_fields_of_operations_are_told() -> None:
-    patch = [{"op": "test", "path": ""}, {"op": "add", "path": "/x", "valeu": 1}]
+    patch: list[JsonValue] = [{"op": "test", "path": ""}, {"op": "add", "path": "/x", "valeu": 1}]
     assert json_patch.problems(patch) == ['json patch unknown field "[1].valeu"']
 
 
@@ -121,7 +125,10 @@ def test_what_was_added_can_be_tested_and_removed(
 ) -> None:
     path = "/" + name.replace("~", "~0").replace("/", "~1")
     document = {key: item for key, item in document.items() if key != name}
-    added = json_patch.apply(document, [{"op": "add", "path": path, "value": value}])
+    added: DecodedValue = json_patch.apply(document, [{"op": "add", "path": path, "value": value}])
     assert added == {**document, name: value}
-    patch = [{"op": "test", "path": path, "value": value}, {"op": "remove", "path": path}]
+    patch: list[JsonValue] = [
+        {"op": "test", "path": path, "value": value},
+        {"op": "remove", "path": path},
+    ]
     assert json_patch.apply(added, patch) == document

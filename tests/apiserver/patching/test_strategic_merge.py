@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from schema_values import json_values, objects_of
 from strategic_difference import strategic_difference
 
+from podium.api.json_values import JsonObject
 from podium.apiserver.patching import (
     MERGE_PATCH,
     STRATEGIC_MERGE_PATCH,
@@ -57,13 +58,13 @@ def test_a_list_is_replaced_by_directive() -> None:
 
 def test_a_list_without_a_key_is_replaced_with_everything_in_it() -> None:
     stored = pod(tolerations=[{"key": "a"}])
-    patch = {"spec": {"tolerations": [{"key": "b", "$patch": "delete"}]}}
+    patch: JsonObject = {"spec": {"tolerations": [{"key": "b", "$patch": "delete"}]}}
     merged = strategic_merge.apply(stored, patch, POD)
     assert merged["spec"]["tolerations"] == [{"key": "b", "$patch": "delete"}]
 
 
 def test_the_order_of_items_can_be_given() -> None:
-    patch = {
+    patch: JsonObject = {
         "containers": [{"name": "c"}],
         "$setElementOrder/containers": [{"name": "c"}, {"name": "a"}, {"name": "b"}],
     }
@@ -74,14 +75,16 @@ def test_the_order_of_items_can_be_given() -> None:
 
 def test_items_of_a_set_are_added_and_deleted() -> None:
     stored = {"metadata": {"finalizers": ["a", "b"]}}
-    patch = {"metadata": {"finalizers": ["c", "a"], "$deleteFromPrimitiveList/finalizers": ["b"]}}
+    patch: JsonObject = {
+        "metadata": {"finalizers": ["c", "a"], "$deleteFromPrimitiveList/finalizers": ["b"]}
+    }
     merged = strategic_merge.apply(stored, patch, POD)
     assert set(merged["metadata"]["finalizers"]) == {"a", "c"}
 
 
 def test_keys_that_are_not_retained_go() -> None:
     stored = {"spec": {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}}}
-    patch = {"spec": {"strategy": {"$retainKeys": ["type"], "type": "Recreate"}}}
+    patch: JsonObject = {"spec": {"strategy": {"$retainKeys": ["type"], "type": "Recreate"}}}
     merged = strategic_merge.apply(stored, patch, DEPLOYMENT)
     assert merged == {"spec": {"strategy": {"type": "Recreate"}}}
 
@@ -90,7 +93,7 @@ def test_objects_are_deleted_and_replaced_by_directive() -> None:
     stored = {"data": {"a": "1"}, "metadata": {"labels": {"x": "1"}}}
     merged = strategic_merge.apply(stored, {"data": {"$patch": "delete"}}, CONFIG_MAP)
     assert merged["data"] == {}
-    patch = {"metadata": {"labels": {"$patch": "replace", "y": "2"}}}
+    patch: JsonObject = {"metadata": {"labels": {"$patch": "replace", "y": "2"}}}
     merged = strategic_merge.apply(stored, patch, CONFIG_MAP)
     assert merged["metadata"]["labels"] == {"y": "2"}
 
@@ -98,13 +101,13 @@ def test_objects_are_deleted_and_replaced_by_directive() -> None:
 def test_a_field_whose_strategy_is_to_replace_is_not_merged() -> None:
     budget = schema_of("policy", "v1", "PodDisruptionBudget")
     stored = {"spec": {"selector": {"matchLabels": {"a": "1"}}}}
-    patch = {"spec": {"selector": {"matchLabels": {"b": "2"}}}}
+    patch: JsonObject = {"spec": {"selector": {"matchLabels": {"b": "2"}}}}
     assert strategic_merge.apply(stored, patch, budget) == patch
 
 
 def test_null_removes_and_new_values_lose_their_nulls_and_directives() -> None:
     stored = {"metadata": {"labels": {"a": "1"}}}
-    patch = {
+    patch: JsonObject = {
         "metadata": {"labels": None, "annotations": {"x": None, "y": "1"}},
         "spec": {"affinity": {"$patch": "delete"}},
     }
@@ -206,7 +209,7 @@ def test_what_kubectl_computes_on_its_side_is_what_the_server_makes_of_it(
 
 def test_primitive_lists_can_be_put_in_order() -> None:
     stored = {"metadata": {"finalizers": ["a", "b"]}}
-    patch = {
+    patch: JsonObject = {
         "metadata": {"finalizers": ["c"], "$setElementOrder/finalizers": ["c", "b", "a"]},
     }
     merged = strategic_merge.apply(stored, patch, POD)
@@ -214,7 +217,7 @@ def test_primitive_lists_can_be_put_in_order() -> None:
 
 
 def test_an_order_of_a_list_that_is_not_there_says_nothing() -> None:
-    patch = {"metadata": {"$setElementOrder/finalizers": ["a"]}}
+    patch: JsonObject = {"metadata": {"$setElementOrder/finalizers": ["a"]}}
     assert strategic_merge.apply({"metadata": {}}, patch, POD) == {"metadata": {}}
     patch = {"metadata": {"finalizers": ["b", "a"], "$setElementOrder/finalizers": ["b", "a"]}}
     merged = strategic_merge.apply({"metadata": {}}, patch, POD)

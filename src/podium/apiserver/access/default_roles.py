@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from podium.api.json_values import JsonObject
 from podium.apiserver.access.grants import GROUP
 from podium.apiserver.access.users import AUTHENTICATED, MASTERS, UNAUTHENTICATED
-from podium.apiserver.json_values import JsonObject
 
 _VERBS: Final = {
     "read": ("get", "list", "watch"),

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from podium.api.go_quoting import quoted
+from podium.api.json_values import JsonObject
 from podium.apiserver.access.rules import Rules
 from podium.apiserver.access.users import User, service_account_name
 from podium.apiserver.admission.lookup import Lookup
-from podium.apiserver.json_values import JsonObject
 
 GROUP: Final = "rbac.authorization.k8s.io"
 

@@ -13,8 +13,9 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
+from podium.api import field_errors
 from podium.api.go_quoting import quoted
-from podium.apiserver import field_errors, status_errors
+from podium.apiserver import status_errors
 from podium.apiserver.access.attempts import Attempt, forbidden
 from podium.apiserver.access.authorisation import require
 from podium.apiserver.access.grants import Grants

@@ -3,15 +3,16 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from podium.apiserver import field_errors, status_errors
+from podium.api import field_errors
+from podium.api.field_errors import FieldError
+from podium.api.json_values import JsonObject
+from podium.apiserver import status_errors
 from podium.apiserver.access import authorisation
 from podium.apiserver.access.attempts import Attempt
 from podium.apiserver.access.authorisation import Verdict
 from podium.apiserver.access.grants import Grants, told_lost
 from podium.apiserver.access.tokens import Tokens
 from podium.apiserver.access.users import User
-from podium.apiserver.field_errors import FieldError
-from podium.apiserver.json_values import JsonObject
 
 
 class Reviews:

@@ -11,8 +11,8 @@ from math import prod
 from typing import Final, NamedTuple
 
 from podium.api.go_quoting import quoted_list
+from podium.api.json_values import JsonObject
 from podium.apiserver.access.attempts import Attempt
-from podium.apiserver.json_values import JsonObject
 
 Rules = Sequence[JsonObject]
 

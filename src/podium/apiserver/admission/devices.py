@@ -2,10 +2,10 @@
 
 from typing import Final
 
+from podium.api.field_errors import FieldError, forbidden
+from podium.api.json_values import JsonObject
 from podium.apiserver import status_errors
 from podium.apiserver.admission.lookup import Lookup
-from podium.apiserver.field_errors import FieldError, forbidden
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.resources.resource import Resource
 
 _MARK: Final = "resource.kubernetes.io/admin-access"

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
+from podium.api.json_values import JsonObject
 from podium.api.quantity import nano
 from podium.apiserver import status_errors
 from podium.apiserver.admission.lookup import Lookup
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.resources.resource import Resource
 from podium.workloads.pod_level_resources import effective_amounts
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar
 
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 
 T = TypeVar("T")
 

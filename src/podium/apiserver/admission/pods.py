@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from podium.api.json_values import JsonObject
 from podium.apiserver.admission.lookup import AdmissionSettings, Lookup
-from podium.apiserver.json_values import JsonObject
 
 _NOT_READY: Final = "node.kubernetes.io/not-ready"
 _UNREACHABLE: Final = "node.kubernetes.io/unreachable"

@@ -9,10 +9,10 @@ from typing import Final
 
 import msgspec
 
+from podium.api.json_values import JsonObject
 from podium.api.workloads import PriorityClass
 from podium.apiserver import status_errors
 from podium.apiserver.admission.lookup import Lookup
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.resources.resource import Resource
 from podium.workloads.priorities import (
     PREEMPT,
@@ -25,7 +25,7 @@ from podium.workloads.priorities import (
 _GROUP: Final = "scheduling.k8s.io"
 _PLURAL: Final = "priorityclasses"
 
-SYSTEM_CLASSES: Final = (
+SYSTEM_CLASSES: Final[tuple[JsonObject, ...]] = (
     {
         "metadata": {"name": "system-cluster-critical"},
         "value": SYSTEM_PRIORITIES["system-cluster-critical"],

@@ -1,5 +1,6 @@
 """Which rule is applied to which kind, and in which order."""
 
+from podium.api.json_values import JsonObject
 from podium.apiserver.admission import (
     devices,
     limits,
@@ -10,7 +11,6 @@ from podium.apiserver.admission import (
     storage,
 )
 from podium.apiserver.admission.lookup import DEFAULT_SETTINGS, AdmissionSettings, Lookup
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.resources.resource import Resource
 
 

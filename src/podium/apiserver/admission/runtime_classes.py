@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from podium.api.json_values import JsonObject, copied
 from podium.apiserver import status_errors
 from podium.apiserver.admission.lookup import Lookup
-from podium.apiserver.json_values import JsonObject, copied
 from podium.apiserver.resources.resource import Resource
 
 _GROUP: Final = "node.k8s.io"

@@ -5,11 +5,11 @@ from typing import Final
 
 import msgspec
 
+from podium.api.json_values import JsonObject
 from podium.api.meta import ObjectMeta
 from podium.api.quantity import nano
 from podium.apiserver import status_errors
 from podium.apiserver.admission.lookup import Lookup
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.resources.resource import Resource
 from podium.workloads.storage_classes import CLASS_ANNOTATION, default_storage_class
 

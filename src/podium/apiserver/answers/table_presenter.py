@@ -6,10 +6,11 @@ first event of a watch says what the columns are.
 
 from collections.abc import Callable, Iterator
 
-from podium.apiserver import field_errors, status_errors
+from podium.api import field_errors
+from podium.api.json_values import JsonObject, encode
+from podium.apiserver import status_errors
 from podium.apiserver.answers.presenters import MetadataPresenter, event_line
-from podium.apiserver.json_values import JsonObject, encode
-from podium.apiserver.requests import forms
+from podium.apiserver.requests import event_conversion
 from podium.apiserver.requests.listing import Listed
 from podium.apiserver.requests.watching import Event
 from podium.apiserver.resources.resource import Resource
@@ -80,7 +81,7 @@ class TablePresenter:
         }
 
     def _row(self, value: JsonObject) -> JsonObject:
-        shown = forms.shown(self._resource, value)
+        shown = event_conversion.shown(self._resource, value)
         obj = {"kind": self._resource.kind, "apiVersion": self._resource.api_version, **shown}
         row: JsonObject = {"cells": self._printer.cells(obj, self._clock())}
         conditions = self._printer.row_conditions(obj)

@@ -6,7 +6,7 @@ from typing import Final
 
 import yaml
 
-from podium.apiserver.json_values import JsonValue
+from podium.api.json_values import JsonValue
 
 try:
     from yaml import CSafeDumper as _Dumper

@@ -8,14 +8,14 @@ floats, as in Go. What cannot be read raises `Unreadable` with the words of Go's
 import json
 import math
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import msgspec
 
 from podium.api.errors import InputError
 from podium.api.json_syntax import syntax_error
+from podium.api.json_values import JsonValue
 from podium.api.yaml_reader import read_first_document
-from podium.apiserver.json_values import JsonValue
 
 JSON: Final = "application/json"
 YAML: Final = "application/yaml"
@@ -33,17 +33,20 @@ _MAX_DUPLICATES: Final = 100
 _decode = msgspec.json.Decoder().decode
 
 
+V = TypeVar("V")
+
+
 class Unreadable(Exception):
     """The body is neither JSON nor YAML; the text is Go's."""
 
 
-class Read(NamedTuple):
-    value: JsonValue
+class Read(NamedTuple, Generic[V]):
+    value: V
     duplicates: tuple[str, ...]
     """`duplicate field "metadata.name"`, in the order of the text."""
 
 
-def read_json(body: bytes, *, find_duplicates: bool = False) -> Read:
+def read_json(body: bytes, *, find_duplicates: bool = False) -> Read[JsonValue]:
     try:
         value = _decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -94,12 +97,18 @@ def _read_slowly(body: bytes) -> JsonValue:
 def _without_halves(value: JsonValue) -> JsonValue:
     """The value with half characters, such as a lone `\\ud800`, replaced as in Go."""
     if isinstance(value, str):
-        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        return _without_half_characters(value)
     if isinstance(value, list):
         return [_without_halves(item) for item in value]
     if isinstance(value, dict):
-        return {_without_halves(name): _without_halves(item) for name, item in value.items()}
+        return {
+            _without_half_characters(name): _without_halves(item) for name, item in value.items()
+        }
     return value
+
+
+def _without_half_characters(text: str) -> str:
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _integer(digits: str) -> int | float:
@@ -117,7 +126,7 @@ def _float(digits: str) -> float:
     return value
 
 
-def read_yaml_body(body: bytes) -> Read:
+def read_yaml_body(body: bytes) -> Read[JsonValue]:
     try:
         text = body.decode()
     except UnicodeDecodeError:
@@ -158,7 +167,7 @@ def _duplicates(body: bytes) -> tuple[str, ...]:
     except _Repeated:
         found: dict[str, None] = {}
         _collect(_keep_repeated(text), "", found)
-        return tuple(map(_without_halves, islice(found, _MAX_DUPLICATES)))
+        return tuple(map(_without_half_characters, islice(found, _MAX_DUPLICATES)))
     except (ValueError, RecursionError):
         pass
     return ()

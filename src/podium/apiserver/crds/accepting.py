@@ -7,7 +7,7 @@ the resource is there when the answer is. The answer itself shows the definition
 from collections.abc import Iterable
 
 from podium.api.go_quoting import quoted
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 
 _ACCEPTED = "NamesAccepted"
 _ESTABLISHED = "Established"

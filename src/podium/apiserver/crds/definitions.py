@@ -5,6 +5,16 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Final
 
+from podium.api.field_errors import (
+    FieldError,
+    forbidden,
+    immutable,
+    invalid,
+    not_supported,
+    required,
+    too_many,
+)
+from podium.api.json_values import JsonObject, JsonValue, copied
 from podium.apiserver.crds.accepting import is_established
 from podium.apiserver.crds.allowances import TooManyChecks, bounded_checks
 from podium.apiserver.crds.defaults import fill_defaults
@@ -14,20 +24,10 @@ from podium.apiserver.crds.rule_tree import has_rules
 from podium.apiserver.crds.structural import Node, read_schema
 from podium.apiserver.crds.structural_rules import structural_errors, usage_errors
 from podium.apiserver.crds.values import problems
-from podium.apiserver.field_errors import (
-    FieldError,
-    forbidden,
-    immutable,
-    invalid,
-    not_supported,
-    required,
-    too_many,
-)
-from podium.apiserver.json_values import JsonObject, JsonValue, copied
 from podium.apiserver.validation.names import dns1035_problems, subdomain_problems
 from podium.apiserver.validation.object_meta import meta_errors, meta_of, meta_update_errors
 
-_MOST_VERSIONS: Final = 1000
+_MAX_VERSIONS: Final = 1000
 """Each is served by itself, so they cost more than their bytes."""
 _APPROVAL: Final = "api-approved.kubernetes.io"
 _PARTS: Final = frozenset(
@@ -113,8 +113,8 @@ def _find_spec_errors(spec: JsonObject, before: dict[str, JsonValue]) -> list[Fi
     elif scope not in ("Cluster", "Namespaced"):
         errors.append(not_supported("spec.scope", scope, ("Cluster", "Namespaced")))
     versions = spec.get("versions") or []
-    if len(versions) > _MOST_VERSIONS:
-        return [too_many("spec.versions", len(versions), _MOST_VERSIONS)]
+    if len(versions) > _MAX_VERSIONS:
+        return [too_many("spec.versions", len(versions), _MAX_VERSIONS)]
     if (excess := excess_of_rules(versions)) is not None:
         return [excess]
     for index, version in enumerate(versions):

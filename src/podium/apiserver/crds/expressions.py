@@ -11,10 +11,7 @@ from collections.abc import Hashable, Iterator
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-from podium.apiserver.crds.list_items import key_of_item
-from podium.apiserver.crds.rule_tree import Rule, RuleNode
-from podium.apiserver.crds.rule_types import escaped, value_of
-from podium.apiserver.field_errors import (
+from podium.api.field_errors import (
     DUPLICATE,
     FORBIDDEN,
     INVALID,
@@ -28,7 +25,10 @@ from podium.apiserver.field_errors import (
     go_json,
     invalid,
 )
-from podium.apiserver.json_values import JsonObject, JsonValue
+from podium.api.json_values import DecodedValue, JsonObject, JsonValue
+from podium.apiserver.crds.list_items import key_of_item
+from podium.apiserver.crds.rule_tree import Rule, RuleNode
+from podium.apiserver.crds.rule_types import escaped, value_of
 from podium.cel import CelError, CompileError
 from podium.cel.errors import CancelledError
 from podium.cel.evaluation import COST_LIMIT, Meter
@@ -82,7 +82,7 @@ class _Place(NamedTuple):
     """A value, where it stands, and what it was before."""
 
     path: str
-    value: JsonValue
+    value: DecodedValue
     old: JsonValue
     nearest: tuple[JsonValue, JsonValue] | None
     """The innermost value around it, or itself, of which one knows what it was."""

@@ -2,9 +2,9 @@
 
 from collections.abc import Hashable, Sequence
 
+from podium.api.field_errors import FieldError, duplicate, go_json, invalid
+from podium.api.json_values import JsonValue, ReadOnlyJson
 from podium.apiserver.crds.structural import Node
-from podium.apiserver.field_errors import FieldError, duplicate, go_json, invalid
-from podium.apiserver.json_values import JsonValue
 
 
 def repeated_items(value: JsonValue, node: Node | None, path: str = "") -> list[FieldError]:
@@ -44,11 +44,14 @@ def _repeated_keys(value: list[JsonValue], node: Node, path: str) -> list[FieldE
         if item is not None and not isinstance(item, dict):
             told = "must be an object for an array of list-type map"
             return [invalid(f"{path}[{index}]", item, told)]
-    keys = [{key: item[key] for key in node.list_keys if key in (item or {})} for item in value]
+    objects = [item if isinstance(item, dict) else {} for item in value]
+    keys = [{key: item[key] for key in node.list_keys if key in item} for item in objects]
     return _repeated(keys, keys, path)
 
 
-def _repeated(identities: list[JsonValue], shown: list[JsonValue], path: str) -> list[FieldError]:
+def _repeated(
+    identities: Sequence[ReadOnlyJson], shown: Sequence[ReadOnlyJson], path: str
+) -> list[FieldError]:
     times: dict[str, int] = {}
     found = []
     for index, identity in enumerate(identities):

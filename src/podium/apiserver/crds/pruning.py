@@ -7,8 +7,8 @@ until defaults are set. Metadata is no matter of the schema: it is read like tha
 from typing import Final
 
 from podium.api.go_quoting import quoted
+from podium.api.json_values import JsonObject, JsonValue, copied
 from podium.apiserver.crds.structural import EMBEDDED_FIELDS, Node
-from podium.apiserver.json_values import JsonObject, JsonValue, copied
 from podium.apiserver.schema.catalogue import notation
 from podium.apiserver.schema.decoding import reader_of
 from podium.apiserver.schema.problems import Decoded, DecodeError
@@ -21,7 +21,7 @@ def pruned(obj: JsonObject, root: Node) -> Decoded:
     """A copy with known fields only; raises DecodeError for metadata that is none, and for objects
     of too many values: each is looked at several times."""
     _check_count(obj)
-    out: JsonObject = copied(obj)
+    out = copied(obj)
     unknown: list[str] = []
     metadata = out.pop("metadata", None)
     _prune_object(out, root, "", unknown, is_embedded=True)
@@ -34,7 +34,7 @@ def pruned(obj: JsonObject, root: Node) -> Decoded:
 
 
 def _check_count(obj: JsonObject) -> None:
-    pending: list[JsonValue] = [obj]
+    pending: list[dict[str, JsonValue] | list[JsonValue]] = [obj]
     count = 0
     while pending:
         value = pending.pop()

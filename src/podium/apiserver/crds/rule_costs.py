@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from podium.api.field_errors import FieldError, forbidden, invalid, not_supported, required
+from podium.api.json_values import JsonObject
 from podium.apiserver.crds.rule_tree import (
     OLD,
     RULES,
@@ -17,8 +19,6 @@ from podium.apiserver.crds.rule_tree import (
     build_rule_tree,
     schemas_below,
 )
-from podium.apiserver.field_errors import FieldError, forbidden, invalid, not_supported, required
-from podium.apiserver.json_values import JsonObject
 from podium.cel import CompileError
 from podium.cel.costs import MAX_UINT64, saturated_product, saturated_sum
 
@@ -29,7 +29,7 @@ STATIC_COST_LIMIT: Final = 10_000_000
 """Of one expression."""
 STATIC_TOTAL_COST_LIMIT: Final = 100_000_000
 """Of all expressions of a schema."""
-_MOST_EXPENSIVE: Final = 4
+_MAX_EXPENSIVE: Final = 4
 _ADVICE: Final = (
     "(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays,"
     " maps, and strings are declared)"
@@ -64,7 +64,7 @@ class _Total:
         self.cost = saturated_sum(self.cost, cost)
         if cost >= STATIC_TOTAL_COST_LIMIT // 100:
             self.expensive = sorted([*self.expensive, (cost, path)], key=lambda found: -found[0])
-            del self.expensive[_MOST_EXPENSIVE:]
+            del self.expensive[_MAX_EXPENSIVE:]
 
 
 def excess_of_rules(versions: list[JsonObject]) -> FieldError | None:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
+from podium.api.json_values import JsonObject
 from podium.apiserver.crds.rule_types import MAX_REQUEST_BYTES, Fields, declare, escaped, rooted
-from podium.apiserver.json_values import JsonObject
 from podium.cel import CompileError
 from podium.cel.costs import Declared, size_of_path
 from podium.cel.environment import RULE_FUNCTIONS, Environment, Program

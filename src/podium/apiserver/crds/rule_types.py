@@ -12,7 +12,7 @@ import binascii
 import re
 from typing import Any, Final
 
-from podium.apiserver.json_values import JsonObject, JsonValue
+from podium.api.json_values import DecodedValue, JsonObject, JsonValue
 from podium.cel import types
 from podium.cel.costs.declarations import DECLARED_KEY, Declared
 from podium.cel.errors import CelError
@@ -176,7 +176,7 @@ def _in_bytes(characters: int) -> int:
     return max(characters, 0) * 4
 
 
-def value_of(value: JsonValue, schema: JsonObject) -> Any:
+def value_of(value: DecodedValue, schema: JsonObject) -> Any:
     """A value as rules see it; CelError if it is not of its format."""
     if value is None or schema.get("x-kubernetes-int-or-string"):
         return value

@@ -5,6 +5,8 @@ The same interface as that of the built-in kinds (`requests/rules.py`).
 
 from typing import Final
 
+from podium.api.field_errors import FieldError, forbidden, invalid
+from podium.api.json_values import JsonObject, JsonValue, copied
 from podium.apiserver import status_errors
 from podium.apiserver.crds.allowances import TooManyChecks, bounded_checks
 from podium.apiserver.crds.defaults import fill_defaults
@@ -17,8 +19,6 @@ from podium.apiserver.crds.serving import schema_of_version, version_of
 from podium.apiserver.crds.shapes import custom_schema
 from podium.apiserver.crds.structural import Node, read_schema
 from podium.apiserver.crds.values import problems
-from podium.apiserver.field_errors import FieldError, forbidden, invalid
-from podium.apiserver.json_values import JsonObject, JsonValue, copied
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.schema.problems import Decoded
 from podium.apiserver.validation.names import subdomain_problems

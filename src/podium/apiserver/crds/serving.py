@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.resources.maturity import maturity
 from podium.apiserver.resources.resource import STATUS_VERBS, Resource, Subresource
 

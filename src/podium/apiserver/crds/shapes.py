@@ -1,7 +1,7 @@
 """A structural schema in the form in which patches and server-side apply know kinds."""
 
+from podium.api.json_values import JsonObject
 from podium.apiserver.crds.structural import Node
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.schema.catalogue import Schema, notation
 from podium.apiserver.schema.shapes import (
     AnyValue,

@@ -7,10 +7,10 @@ so that fields can be pruned and defaulted. Texts are upstream's.
 from collections.abc import Iterable
 from typing import Final
 
+from podium.api.field_errors import FieldError, forbidden, invalid, not_supported, required
+from podium.api.json_values import DecodedValue, JsonObject, JsonValue
 from podium.apiserver.crds.patterns import BadPattern, check_pattern
 from podium.apiserver.crds.rule_costs import rule_form_errors
-from podium.apiserver.field_errors import FieldError, forbidden, invalid, not_supported, required
-from podium.apiserver.json_values import JsonObject, JsonValue
 
 _TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
 _NOT_SUPPORTED: Final = (
@@ -136,7 +136,7 @@ def _nested(schema: JsonObject, path: str) -> Iterable[FieldError]:
         yield forbidden(place, "must not be specified in a nested context")
 
 
-def usage_errors(schema: JsonValue, path: str) -> list[FieldError]:
+def usage_errors(schema: DecodedValue, path: str) -> list[FieldError]:
     """Keywords that schemas of definitions may not use, or not so."""
     if not isinstance(schema, dict):
         return []

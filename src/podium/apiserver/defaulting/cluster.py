@@ -3,8 +3,8 @@
 import base64
 from typing import Final
 
+from podium.api.json_values import JsonObject
 from podium.apiserver.defaulting.containers import round_amounts
-from podium.apiserver.json_values import JsonObject
 
 _RBAC: Final = "rbac.authorization.k8s.io"
 _NAME_LABEL: Final = "kubernetes.io/metadata.name"

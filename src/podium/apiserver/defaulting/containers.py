@@ -5,9 +5,9 @@ templates in workloads. It runs once per container of every pod that is created,
 nested parts only if they are there.
 """
 
+from podium.api.json_values import JsonObject
 from podium.api.quantity_spelling import rounded_to_milli
 from podium.apiserver.defaulting.images import pull_policy
-from podium.apiserver.json_values import JsonObject
 
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _HANDLERS = ("postStart", "preStop")

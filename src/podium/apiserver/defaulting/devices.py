@@ -1,7 +1,7 @@
 """Defaults of claims on devices and of the slices that offer them."""
 
+from podium.api.json_values import JsonObject
 from podium.api.quantity_spelling import canonical
-from podium.apiserver.json_values import JsonObject
 
 
 def set_claim_defaults(claim: JsonObject) -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from podium.api.json_values import JsonObject
 from podium.apiserver.defaulting import cluster, devices, pods, services, storage, workloads
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.resources.resource import Resource
 
 _BY_KIND: Final[Mapping[tuple[str, str], Callable[[JsonObject], None]]] = {

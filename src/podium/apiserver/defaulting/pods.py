@@ -4,13 +4,13 @@
 requests from limits, pod-level requests, service links, host ports under host networking.
 """
 
+from podium.api.json_values import JsonObject
 from podium.apiserver.defaulting.containers import (
     round_amounts,
     round_resources,
     set_container_defaults,
 )
 from podium.apiserver.defaulting.volumes import set_volume_defaults
-from podium.apiserver.json_values import JsonObject
 from podium.workloads.pod_level_resources import set_pod_level_defaults
 
 _STATUS_LISTS = ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses")

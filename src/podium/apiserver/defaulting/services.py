@@ -6,7 +6,7 @@ Cluster IPs, node ports and IP families are handed out when a service is created
 
 from typing import Final
 
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 
 _AFFINITY_TIMEOUT_S: Final = 10800
 _WITH_CLUSTER_IP: Final = ("ClusterIP", "NodePort", "LoadBalancer")

@@ -1,8 +1,8 @@
 """Defaults of volumes, claims on them, their classes and drivers."""
 
+from podium.api.json_values import JsonObject
 from podium.apiserver.defaulting.containers import round_amounts
 from podium.apiserver.defaulting.volumes import set_claim_spec_defaults, set_source_defaults
-from podium.apiserver.json_values import JsonObject
 
 
 def set_volume_object_defaults(volume: JsonObject) -> None:

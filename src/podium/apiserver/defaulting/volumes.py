@@ -7,9 +7,9 @@ A volume of a pod and the source of a PersistentVolume share most of their kinds
 from collections.abc import Mapping
 from typing import Final
 
+from podium.api.json_values import JsonObject, JsonValue
 from podium.apiserver.defaulting.containers import round_resources, set_field_reference
 from podium.apiserver.defaulting.images import pull_policy
-from podium.apiserver.json_values import JsonObject, JsonValue
 
 _FILE_MODE: Final = 0o644
 _TOKEN_LIFE_S: Final = 3600

@@ -5,9 +5,9 @@ Each brings a pod template, whose defaults are those of a pod spec.
 
 from typing import Final
 
+from podium.api.json_values import JsonObject
 from podium.apiserver.defaulting.pods import set_template_defaults
 from podium.apiserver.defaulting.storage import set_claim_defaults
-from podium.apiserver.json_values import JsonObject
 
 _MAX_INT32: Final = 2**31 - 1
 _TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"

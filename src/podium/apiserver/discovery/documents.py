@@ -6,7 +6,7 @@ resources changes.
 
 from collections.abc import Callable
 
-from podium.apiserver.json_values import JsonObject, encode
+from podium.api.json_values import JsonObject, encode
 from podium.apiserver.resources.builtin import BUILTIN
 from podium.apiserver.resources.resource import Resource, Subresource
 from podium.apiserver.resources.table import ResourceTable

@@ -33,7 +33,7 @@ from podium.serving import BodyTooLarge, ClientGone, Message, Receive, Scope, Se
 _LOG: Final = logging.getLogger("podium.apiserver")
 _COMPRESSED_FROM: Final = 128 << 10
 _COMPRESSION_LEVEL: Final = 1
-MOST_WATCHES: Final = 10_000
+MAX_WATCHES: Final = 10_000
 _BODIES: Final = frozenset(("POST", "PUT", "PATCH", "DELETE"))
 _GZIP_WINDOW: Final = 31  # zlib's way to say: with gzip's header
 _GZIP_HEADERS: Final = [(b"content-encoding", b"gzip"), (b"vary", b"Accept-Encoding")]
@@ -61,7 +61,7 @@ class Application:
         self._guard = guard
         self._stopping = asyncio.Event()
         self._wakes: set[Callable[[], None]] = set()
-        self.most_watches = MOST_WATCHES
+        self.most_watches = MAX_WATCHES
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

@@ -3,10 +3,10 @@
 from typing import Final
 
 from podium.apiserver import status_errors
-from podium.apiserver.answers.acceptance import JSON, PROTOBUF, YAML
+from podium.apiserver.answers.content_negotiation import JSON, PROTOBUF, YAML
 from podium.apiserver.http.messages import Request
 from podium.apiserver.patching import STRATEGIC_MERGE_PATCH
-from podium.apiserver.requests import delete_options, patches, query, taking
+from podium.apiserver.requests import body_decoding, delete_options, patches, query
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.delete_options import DeleteOptions
 from podium.apiserver.requests.query import WriteOptions
@@ -55,5 +55,5 @@ def options_of_delete(request: Request, call: Call) -> DeleteOptions:
     if not request.body:
         return delete_options.from_parameters(request.parameters)
     return delete_options.from_object(
-        taking.take_delete_options(request.body, object_type(request), call)
+        body_decoding.take_delete_options(request.body, object_type(request), call)
     )

@@ -3,7 +3,7 @@
 from typing import Final
 
 from podium.apiserver import status_errors
-from podium.apiserver.answers.acceptance import accepted_discovery
+from podium.apiserver.answers.content_negotiation import accepted_discovery
 from podium.apiserver.discovery.documents import Discovery
 from podium.apiserver.discovery.version import version_info
 from podium.apiserver.http.messages import Request, Response, json_response, text_response

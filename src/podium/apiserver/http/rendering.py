@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import msgspec
 
+from podium.api.json_values import JsonObject
 from podium.apiserver import protobuf, status_errors
-from podium.apiserver.answers.acceptance import PROTOBUF, YAML, Accepted
+from podium.apiserver.answers.content_negotiation import PROTOBUF, YAML, Accepted
 from podium.apiserver.answers.yaml_text import as_yaml
 from podium.apiserver.http.messages import Request, Response
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.requests import query
 from podium.apiserver.schema import Schema
 

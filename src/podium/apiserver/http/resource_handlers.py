@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from podium.apiserver import advice, status_errors
+from podium.apiserver import status_errors, warnings
 from podium.apiserver.access.attempts import Attempt
 from podium.apiserver.access.grants import Grants
 from podium.apiserver.access.reviews import Reviews
 from podium.apiserver.access.users import User
-from podium.apiserver.answers.acceptance import JSON, STREAMS, Accepted, accepted
+from podium.apiserver.answers.content_negotiation import JSON, STREAMS, Accepted, accepted
 from podium.apiserver.answers.presenters import MetadataPresenter, Presenter, WholePresenter
 from podium.apiserver.answers.table_presenter import TablePresenter
 from podium.apiserver.http.bodies import (
@@ -24,13 +24,13 @@ from podium.apiserver.http.refusals import status_response
 from podium.apiserver.http.rendering import rendered
 from podium.apiserver.http.subresource_handlers import SubresourceHandlers
 from podium.apiserver.requests import (
+    body_decoding,
     creating,
     deleting,
     getting,
     listing,
     patches,
     query,
-    taking,
     updating,
 )
 from podium.apiserver.requests.call import Call
@@ -78,7 +78,7 @@ class ResourceHandlers:
         """
         agent = request.header(b"user-agent")
         call = Call(self._registry.now(), user, agent, attempt, self._grants)
-        call.warn_all(advice.on_use(resource))
+        call.warn_all(warnings.on_use(resource))
         try:
             response = self._dispatch(request, target, resource, call)
         except StatusError as problem:
@@ -169,8 +169,8 @@ class ResourceHandlers:
         if resource.kind == "Binding":
             return self._subresources.bind_by_body(request, target, call)
         call = call.with_options(query.write_options(request.parameters, "CreateOptions"))
-        read = taking.read_body(resource, request.body, object_type(request), call)
-        obj = taking.take(self._registry, resource, read, call)
+        read = body_decoding.read_body(resource, request.body, object_type(request), call)
+        obj = body_decoding.take(self._registry, resource, read, call)
         if self._reviews.answers(resource.kind):
             return json_response(self._reviews.answer(obj, call.user, call.now), 201)
         version = creating.create(self._registry, resource, target.namespace, obj, call)
@@ -179,8 +179,8 @@ class ResourceHandlers:
     def _update(self, request: Request, target: Target, resource: Resource, call: Call) -> Response:
         form = accepted(request.header(b"accept"))
         call = call.with_options(query.write_options(request.parameters, "UpdateOptions"))
-        read = taking.read_body(resource, request.body, object_type(request), call)
-        obj = taking.take(self._registry, resource, read, call)
+        read = body_decoding.read_body(resource, request.body, object_type(request), call)
+        obj = body_decoding.take(self._registry, resource, read, call)
         written = updating.update(
             self._registry,
             resource,
@@ -215,7 +215,7 @@ class ResourceHandlers:
     def _delete(self, request: Request, target: Target, resource: Resource, call: Call) -> Response:
         form = accepted(request.header(b"accept"))
         options = options_of_delete(request, call)
-        call.warn_all(advice.on_delete(resource, says_how=options.says_what_follows))
+        call.warn_all(warnings.on_delete(resource, says_how=options.says_what_follows))
         done = deleting.delete(
             self._registry, resource, target.namespace, target.name, options, call
         )
@@ -229,7 +229,7 @@ class ResourceHandlers:
     ) -> Response:
         form = accepted(request.header(b"accept"))
         options = options_of_delete(request, call)
-        call.warn_all(advice.on_delete(resource, says_how=options.says_what_follows))
+        call.warn_all(warnings.on_delete(resource, says_how=options.says_what_follows))
         chosen = query.list_options(
             {name: value for name, value in request.parameters.items() if name != "watch"}
         )
@@ -309,7 +309,7 @@ class ResourceHandlers:
                 found = "a list" if is_list else "not a list"
                 raise status_errors.not_acceptable(
                     f"you requested {form.shown_as}, but the requested object is {found}"
-                    f" (*{taking.internal_type(resource, kind)})"
+                    f" (*{body_decoding.internal_type(resource, kind)})"
                 )
             return MetadataPresenter(form.version)
         return self._whole_presenter(resource)

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from podium.api.json_values import JsonObject
 from podium.apiserver import status_errors
-from podium.apiserver.answers.acceptance import accepted
+from podium.apiserver.answers.content_negotiation import accepted
 from podium.apiserver.answers.table_presenter import TablePresenter
 from podium.apiserver.http.bodies import object_type, patch_options, patch_type
 from podium.apiserver.http.messages import Request, Response, json_response
 from podium.apiserver.http.paths import Target
 from podium.apiserver.http.refusals import status_response
-from podium.apiserver.json_values import JsonObject
-from podium.apiserver.requests import binding, eviction, patches, query, scaling, taking
+from podium.apiserver.requests import binding, body_decoding, eviction, patches, query, scaling
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.resources.resource import Resource
@@ -108,6 +108,6 @@ class SubresourceHandlers:
     ) -> tuple[JsonObject, Call]:
         """The object of a request of the schema's kind, and the call with its options."""
         call = call.with_options(query.write_options(request.parameters, kind))
-        read = taking.read_body(schema, request.body, object_type(request), call)
-        taking.check_kind(self._registry, schema, read.value)
-        return taking.take_as(schema, read, call), call
+        read = body_decoding.read_body(schema, request.body, object_type(request), call)
+        body_decoding.check_kind(self._registry, schema, read.value)
+        return body_decoding.take_as(schema, read, call), call

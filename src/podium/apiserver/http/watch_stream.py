@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from random import Random
 from typing import Final
 
+from podium.api.json_values import JsonObject, encode
 from podium.apiserver.answers.presenters import event_line
 from podium.apiserver.http.resource_handlers import WatchAnswer
-from podium.apiserver.json_values import JsonObject, encode
 from podium.apiserver.requests.watching import Event, EventType, Overtaken, Watch
 from podium.apiserver.resources.resource import Resource
-from podium.apiserver.schema import Schema, zero
+from podium.apiserver.schema import Schema, zero_struct
 from podium.apiserver.status_errors import StatusError
 from podium.apiserver.store.stored import Stored
 from podium.serving import Receive, Send
@@ -146,7 +146,7 @@ def bookmark_object(
     metadata: JsonObject = {"resourceVersion": str(revision)}
     if annotations:
         metadata["annotations"] = annotations
-    empty = {} if resource.is_custom else zero(schema.root)
+    empty = {} if resource.is_custom else zero_struct(schema.root)
     return {
         **empty,
         "kind": resource.kind,

@@ -8,7 +8,7 @@ while others own them are conflicts, which fail the request or, with force, chan
 from dataclasses import replace
 from typing import Final
 
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.managed_fields.comparing import compare
 from podium.apiserver.managed_fields.entries import (
     APPLY,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from podium.apiserver.json_values import JsonObject, JsonValue
+from podium.api.json_values import JsonObject, JsonValue
 from podium.apiserver.managed_fields.field_sets import LEAF, SELF, FieldSet
 from podium.apiserver.managed_fields.steps import (
     NotOfItsType,
@@ -30,8 +30,8 @@ StepOf: TypeAlias = Callable[[Any], str]
 _SAME: Final[_Three] = (None, None, None)
 _CHANGED: Final[_Three] = (None, LEAF, None)
 _MISSING: Final = object()
-_MOST_SHAPES: Final = 1 << 13
-_MOST_FIELDS: Final = 1 << 10
+_MAX_SHAPES: Final = 1 << 13
+_MAX_FIELDS: Final = 1 << 10
 """Custom resources come and go, and may have any field: what is remembered is bounded."""
 
 
@@ -72,9 +72,9 @@ def created_fields(empty: JsonObject, new: JsonObject, root: Struct) -> FieldSet
     return out
 
 
-@lru_cache(maxsize=_MOST_SHAPES)
+@lru_cache(maxsize=_MAX_SHAPES)
 def _plans_of(struct: Struct) -> Callable[[str], tuple[str, AllFields | None, Shape | None]]:
-    @lru_cache(maxsize=_MOST_FIELDS)
+    @lru_cache(maxsize=_MAX_FIELDS)
     def plan(key: str) -> tuple[str, AllFields | None, Shape | None]:
         shape = _field_shape(struct, key)
         below = None if shape is None else all_fields(shape)
@@ -83,7 +83,7 @@ def _plans_of(struct: Struct) -> Callable[[str], tuple[str, AllFields | None, Sh
     return plan
 
 
-@lru_cache(maxsize=_MOST_SHAPES)
+@lru_cache(maxsize=_MAX_SHAPES)
 def step_of(shape: ListOf) -> StepOf:
     """How items of an associative list are told apart; the function raises NotOfItsType."""
     if not shape.keys:
@@ -92,7 +92,7 @@ def step_of(shape: ListOf) -> StepOf:
     return lambda item: keyed_step(item, keys)
 
 
-@lru_cache(maxsize=_MOST_SHAPES)
+@lru_cache(maxsize=_MAX_SHAPES)
 def all_fields(shape: Shape) -> AllFields:
     match shape:
         case Struct(is_atomic=False):
@@ -174,7 +174,7 @@ def _all_of_list(shape: ListOf) -> AllFields:
     return fields
 
 
-@lru_cache(maxsize=_MOST_SHAPES)
+@lru_cache(maxsize=_MAX_SHAPES)
 def _comparer(shape: Shape) -> _Comparer:
     match shape:
         case Struct(is_atomic=False):
@@ -201,7 +201,7 @@ def _compare_scalars(old: JsonValue, new: JsonValue) -> _Three:
 
 
 def _struct_comparer(struct: Struct) -> _Comparer:
-    @lru_cache(maxsize=_MOST_FIELDS)
+    @lru_cache(maxsize=_MAX_FIELDS)
     def plan_of(key: str) -> tuple[str, AllFields, _Comparer]:
         shape = _field_shape(struct, key)
         if shape is None:

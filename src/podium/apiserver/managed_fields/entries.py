@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from podium.api.go_quoting import quoted
-from podium.apiserver.json_values import JsonObject, JsonValue
+from podium.api.json_values import JsonObject, JsonValue
 from podium.apiserver.managed_fields.field_sets import FieldSet, union
 
 APPLY: Final = "Apply"
 UPDATE: Final = "Update"
-_MOST_UPDATERS: Final = 10
+_MAX_UPDATERS: Final = 10
 _ANCIENT: Final = "ancient-changes"
 
 
@@ -60,7 +60,7 @@ class UnreadableEntries(Exception):
     """`managedFields` that no server wrote."""
 
 
-def read(entries: JsonValue) -> Owners:
+def read(entries: list[JsonObject] | None) -> Owners:
     """Raises UnreadableEntries."""
     owners: Owners = {}
     for index, entry in enumerate(entries or ()):
@@ -138,7 +138,7 @@ def set_entries(obj: JsonObject, owners: Owners) -> None:
 def capped(owners: Owners) -> Owners:
     """At most ten updaters: of each version the oldest become one entry."""
     updaters = [owner for owner in owners if owner.operation == UPDATE]
-    surplus = len(updaters) - _MOST_UPDATERS
+    surplus = len(updaters) - _MAX_UPDATERS
     if surplus <= 0:
         return owners
     out = dict(owners)

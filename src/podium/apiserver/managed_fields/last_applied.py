@@ -8,8 +8,8 @@ kept true, so that one can go back.
 import json
 from typing import Final
 
-from podium.apiserver.field_errors import go_json
-from podium.apiserver.json_values import JsonObject, JsonValue
+from podium.api.field_errors import go_json
+from podium.api.json_values import JsonObject, JsonValue
 from podium.apiserver.managed_fields.comparing import compare
 from podium.apiserver.managed_fields.field_sets import FieldSet, difference, union
 from podium.apiserver.managed_fields.steps import NotOfItsType

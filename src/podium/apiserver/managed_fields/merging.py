@@ -8,7 +8,7 @@ of the configuration; new items stand where the configuration has them among the
 from collections import deque
 from typing import Any, Final
 
-from podium.apiserver.json_values import JsonObject, JsonValue
+from podium.api.json_values import DecodedValue, JsonObject, JsonValue
 from podium.apiserver.managed_fields.comparing import StepOf, step_of
 from podium.apiserver.managed_fields.field_sets import (
     LEAF,
@@ -23,7 +23,7 @@ from podium.apiserver.schema.shapes import ListOf, Shape, Struct
 _MISSING: Final = object()
 
 
-def merged(live: JsonValue, config: JsonValue, shape: Shape) -> Any:
+def merged(live: DecodedValue, config: DecodedValue, shape: Shape) -> DecodedValue:
     """The live value with the configuration in it. Neither is changed."""
     if not is_split(shape, config) or (not live and not config):
         return config

@@ -9,10 +9,10 @@ import json
 from collections.abc import Iterable
 from typing import Final
 
+from podium.api.field_errors import go_json
 from podium.api.go_quoting import quoted
-from podium.apiserver.field_errors import go_json
+from podium.api.json_values import JsonObject, JsonValue
 from podium.apiserver.go_text import go_value
-from podium.apiserver.json_values import JsonObject, JsonValue
 from podium.apiserver.schema.decoding import zero
 from podium.apiserver.schema.shapes import Field, ListOf, Omitted, Scalar, Struct
 

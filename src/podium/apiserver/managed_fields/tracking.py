@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from podium.apiserver.json_values import JsonObject, JsonValue
+from podium.api.json_values import JsonObject, JsonValue
 from podium.apiserver.managed_fields.comparing import Comparison, compare, created_fields
 from podium.apiserver.managed_fields.entries import (
     UPDATE,
@@ -31,10 +31,10 @@ from podium.apiserver.managed_fields.field_sets import (
 from podium.apiserver.managed_fields.reset_fields import without_reset_fields
 from podium.apiserver.managed_fields.steps import NotOfItsType
 from podium.apiserver.schema.catalogue import Schema
-from podium.apiserver.schema.decoding import zero
+from podium.apiserver.schema.decoding import zero_struct
 
 _LONGEST_MANAGER: Final = 128
-_MOST_KINDS: Final = 1024
+_MAX_KINDS: Final = 1024
 _NEVER_OWNED: Final[FieldSet] = {
     "f:apiVersion": LEAF,
     "f:kind": LEAF,
@@ -126,11 +126,11 @@ def _timeless(entry: JsonObject) -> JsonObject:
     return {key: value for key, value in entry.items() if key != "time"}
 
 
-@lru_cache(maxsize=_MOST_KINDS)
+@lru_cache(maxsize=_MAX_KINDS)
 def empty_object(schema: Schema) -> JsonObject:
     """What a creation is compared with. Not to be changed."""
     return {
-        **({} if schema.is_custom else zero(schema.root)),
+        **({} if schema.is_custom else zero_struct(schema.root)),
         "apiVersion": schema.api_version,
         "kind": schema.kind,
     }
@@ -148,7 +148,7 @@ def _asks_for_reset(entries: JsonValue) -> bool:
     return entries in ([], [{}])
 
 
-def _readable(entries: JsonValue) -> Owners:
+def _readable(entries: list[JsonObject] | None) -> Owners:
     try:
         return read(entries)
     except UnreadableEntries:

@@ -7,8 +7,8 @@ of keyed lists and keys of maps).
 
 from typing import Final
 
+from podium.api.json_values import JsonValue
 from podium.apiserver.go_text import go_value
-from podium.apiserver.json_values import JsonValue
 from podium.apiserver.managed_fields.comparing import step_of
 from podium.apiserver.managed_fields.field_sets import LEAF, SELF, FieldSet
 from podium.apiserver.managed_fields.steps import NotOfItsType, told_step

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final
 
-from podium.apiserver.json_values import JsonObject, encode
+from podium.api.json_values import JsonObject, encode
 from podium.apiserver.openapi.models import (
     OBJECT_META,
     Dialect,

@@ -7,7 +7,7 @@ kubectl looks here whether a kind can be patched, in which formats, and whether 
 from collections.abc import Iterable
 from typing import Final
 
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.resources.resource import Resource, Subresource
 
 JSON: Final = "application/json"

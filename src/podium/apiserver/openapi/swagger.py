@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 
 _METHODS: Final = ("get", "put", "post", "delete", "patch")
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from podium.apiserver.json_values import JsonValue
+from podium.api.json_values import JsonValue
 from podium.apiserver.patching.refusals import bad_patch
 
 DIRECTIVE: Final = "$patch"
@@ -32,6 +32,9 @@ def without_directives(value: JsonValue) -> tuple[JsonValue, bool]:
         inner = {key: without_directives(item) for key, item in value.items()}
         return {key: item for key, (item, stays) in inner.items() if stays}, True
     if isinstance(value, list):
-        items = map(without_directives, value)
-        return [item for item, stays in items if stays], True
+        return list_without_directives(value), True
     return value, True
+
+
+def list_without_directives(items: list[JsonValue]) -> list[JsonValue]:
+    return [item for item, stays in map(without_directives, items) if stays]

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from podium.api.go_quoting import quoted
-from podium.apiserver.json_values import JsonObject, JsonValue, copied, encode
+from podium.api.json_values import JsonObject, JsonValue, copied, encode
 from podium.apiserver.patching.refusals import (
     PatchError,
     does_not_apply,
@@ -61,6 +61,7 @@ def _operations(patch: JsonValue) -> list[JsonObject]:
         return []
     if not isinstance(patch, list):
         raise wrong_type(patch, "[]handlers.jsonPatchOp")
+    operations: list[JsonObject] = []
     for operation in patch:
         if operation is None:
             raise does_not_apply()
@@ -70,9 +71,10 @@ def _operations(patch: JsonValue) -> list[JsonObject]:
             value = operation.get(name)
             if value is not None and not isinstance(value, str):
                 raise wrong_type(value, "string", field=f"jsonPatchOp.{name}")
+        operations.append(operation)
     if len(patch) > _MAX_OPERATIONS:
         raise too_many_operations(len(patch), _MAX_OPERATIONS)
-    return patch
+    return operations
 
 
 def _pointer(operation: JsonObject, name: str) -> str:
@@ -88,12 +90,16 @@ def _find(holder: list[JsonValue], pointer: str) -> tuple[_Container, str]:
     if not parts:
         raise does_not_apply()
     names = [part.replace("~1", "/").replace("~0", "~") for part in parts]
-    place = holder[0]
+    place = _container(holder[0])
     for name in names[:-1]:
-        place = _get(place, name)
-        if not isinstance(place, dict | list):
-            raise does_not_apply()
+        place = _container(_get(place, name))
     return place, names[-1]
+
+
+def _container(value: JsonValue) -> _Container:
+    if isinstance(value, dict | list):
+        return value
+    raise does_not_apply()
 
 
 def _get(container: _Container, name: str) -> JsonValue:
@@ -180,11 +186,11 @@ def _test(holder: list[JsonValue], operation: JsonObject) -> None:
 def _written_alike(one: JsonValue, other: JsonValue) -> bool:
     if one.__class__ is not other.__class__:
         return False
-    if isinstance(one, dict):
+    if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(
             _written_alike(value, other[key]) for key, value in one.items()
         )
-    if isinstance(one, list):
+    if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(_written_alike, one, other))
     return bool(one == other)
 

@@ -9,13 +9,13 @@ result is 443, 80.
 """
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TypeAlias
 
 import msgspec
 
+from podium.api.json_values import JsonValue
 from podium.apiserver.go_text import go_value
-from podium.apiserver.json_values import JsonValue
 from podium.apiserver.patching.directives import DIRECTIVE
 from podium.apiserver.patching.refusals import failed, not_a
 
@@ -39,7 +39,10 @@ def places(keys: Iterable[JsonValue]) -> dict[Hashable, int]:
 
 
 def in_order(
-    merged: list[JsonValue], wanted: list[JsonValue], before: list[JsonValue], merge_key: str
+    merged: list[JsonValue],
+    wanted: Sequence[JsonValue],
+    before: Sequence[JsonValue],
+    merge_key: str,
 ) -> list[JsonValue]:
     """The merged items, those in `wanted` in its order, the others in the order of `before`."""
     if not merged:

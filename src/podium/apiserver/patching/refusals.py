@@ -6,10 +6,10 @@ Which code a mistake gets is upstream's history rather than a rule: a patch that
 
 from typing import Final
 
-from podium.apiserver.field_errors import go_json
-from podium.apiserver.field_errors import invalid as invalid_field
+from podium.api.field_errors import go_json
+from podium.api.field_errors import invalid as invalid_field
+from podium.api.json_values import JsonObject, JsonValue
 from podium.apiserver.go_text import go_value
-from podium.apiserver.json_values import JsonObject, JsonValue
 from podium.apiserver.status_errors import StatusError
 from podium.apiserver.status_errors import invalid as invalid_object
 

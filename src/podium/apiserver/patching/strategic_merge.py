@@ -11,15 +11,16 @@ answered with a text of its own, in the same words. Fields are merged in the ord
 
 from typing import Final
 
+from podium.api.json_values import JsonObject, JsonValue
 from podium.api.merge_patch import without_nulls
 from podium.apiserver.go_text import go_value
-from podium.apiserver.json_values import JsonObject, JsonValue
 from podium.apiserver.patching.directives import (
     DELETE_FROM_LIST,
     DIRECTIVE,
     RETAIN_KEYS,
     SET_ORDER,
     field_of,
+    list_without_directives,
     without_directives,
 )
 from podium.apiserver.patching.list_order import identity, in_order, places, refuse_other_order
@@ -110,22 +111,25 @@ def _merge_ordered(out: JsonObject, patch: JsonObject, directive: str, shape: Sh
     if not isinstance(order, list):
         raise not_a(list, order)
     name = field_of(directive, SET_ORDER)
-    original, items = out.get(name), patch.get(name)
-    for each in (original, items):
-        if each is not None and not isinstance(each, list):
-            raise not_a(list, each)
+    original, items = _list_or_none(out.get(name)), _list_or_none(patch.get(name))
     _, key = _list_below(shape, name)
     refuse_other_order(items or [], order, key)
-    if original is None and items is None:
-        return
-    if original is None:
-        merged, _ = without_directives(items)
-    elif items is None:
-        merged = original
-    else:
+    if original is not None and items is not None:
         merged = _merged_lists(original, items, shape, name, is_deletion=False)
+    elif original is not None:
+        merged = original
+    elif items is not None:
+        merged = list_without_directives(items)
+    else:
+        return
     patch.pop(name, None)
     out[name] = in_order(merged, order, original or [], key)
+
+
+def _list_or_none(value: JsonValue) -> list[JsonValue] | None:
+    if value is None or isinstance(value, list):
+        return value
+    raise not_a(list, value)
 
 
 def _merged_lists(
@@ -142,7 +146,8 @@ def _merged_lists(
         return patch
     if not original and not patch:
         return original
-    if not _holds_objects(original, patch):
+    objects = _objects(original, patch)
+    if objects is None:
         if is_deletion:
             leaving = set(patch)
             return [item for item in original if item not in leaving]
@@ -150,28 +155,36 @@ def _merged_lists(
         return in_order(merged, patch, original, "")
     if not key:
         raise failed("cannot merge lists without merge key for struct")
-    kept, additions = _without_special_items(original, patch, key)
-    merged = list(kept)
+    kept, additions = _without_special_items(*objects, key)
+    result = list(kept)
     known = places(old.get(key) for old in kept)
     for item in additions:
         if key not in item:
             raise _no_merge_key(item, key)
-        place = known.setdefault(identity(item[key]), len(merged))
-        if place == len(merged):
-            merged.append(item)
+        place = known.setdefault(identity(item[key]), len(result))
+        if place == len(result):
+            result.append(item)
         else:
-            merged[place] = _merged_objects(merged[place], item, item_shape)
-    return in_order(merged, additions, kept, key)
+            result[place] = _merged_objects(result[place], item, item_shape)
+    return in_order([*result], additions, kept, key)
 
 
-def _holds_objects(original: list[JsonValue], patch: list[JsonValue]) -> bool:
+def _objects(
+    original: list[JsonValue], patch: list[JsonValue]
+) -> tuple[list[JsonObject], list[JsonObject]] | None:
+    """Both lists if they hold objects, None if they hold plain values."""
     kinds = {item.__class__ for item in (*original, *patch)}
     if list in kinds:
         raise does_not_apply()
     if len(kinds) > 1:
         shown = go_value([original, patch])
         raise failed(f"list element types are not identical: {shown}")
-    return kinds == {dict}
+    if kinds != {dict}:
+        return None
+    return (
+        [item for item in original if isinstance(item, dict)],
+        [item for item in patch if isinstance(item, dict)],
+    )
 
 
 def _without_special_items(

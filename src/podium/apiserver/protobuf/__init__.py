@@ -1,6 +1,6 @@
 """Protobuf as Kubernetes' Go clients speak it, read into JSON values and written from them.
 
-    decode(body) -> (kind, apiVersion, value)       raises WireError, UnknownKind
+    decode(body) -> (kind, apiVersion, value)       raises WireError, UnknownMessageKind
     encode(schema, value) -> bytes
     encode_list(schema, list) -> bytes
     encode_status(status) -> bytes
@@ -12,7 +12,7 @@ types come from the schemas; what only protobuf has, the number of each field, i
 from podium.apiserver.protobuf.envelope import (
     MEDIA_TYPE,
     Enveloped,
-    UnknownKind,
+    UnknownMessageKind,
     decode,
     encode,
     encode_list,
@@ -23,7 +23,7 @@ from podium.apiserver.protobuf.wire import WireError
 __all__ = [
     "MEDIA_TYPE",
     "Enveloped",
-    "UnknownKind",
+    "UnknownMessageKind",
     "WireError",
     "decode",
     "encode",

@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.protobuf.message_numbers import fields_of_message
 from podium.apiserver.protobuf.reading import read_message
 from podium.apiserver.protobuf.wire import FieldReader, WireError, bytes_field
@@ -23,7 +23,7 @@ class Enveloped(NamedTuple):
     value: JsonObject
 
 
-class UnknownKind(Exception):
+class UnknownMessageKind(Exception):
     """There are no field numbers by which the message could be read."""
 
     def __init__(self, kind: str, api_version: str) -> None:
@@ -35,7 +35,8 @@ class UnknownKind(Exception):
 def decode(body: bytes, kind: str = "", api_version: str = "") -> Enveloped:
     """The object in an envelope; `kind` and `api_version` hold where it does not say its own.
 
-    Raises WireError, or UnknownKind: a message that cannot be read never passes for an empty one.
+    Raises WireError, or UnknownMessageKind: a message that cannot be read never passes for an
+    empty one.
     """
     if not body.startswith(_MAGIC):
         raise WireError(
@@ -65,9 +66,9 @@ def _schema(kind: str, api_version: str) -> Schema:
     try:
         schema = schema_of(*_OLDER.get((group, version, kind), (group, version, kind)))
     except KeyError:
-        raise UnknownKind(kind, api_version) from None
+        raise UnknownMessageKind(kind, api_version) from None
     if not fields_of_message(schema.root.group, schema.root.name):
-        raise UnknownKind(kind, api_version)
+        raise UnknownMessageKind(kind, api_version)
     return schema
 
 

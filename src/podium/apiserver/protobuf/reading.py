@@ -13,12 +13,12 @@ from typing import Final
 
 import msgspec
 
-from podium.apiserver.json_values import JsonObject, JsonValue
+from podium.api.json_values import JsonObject, JsonValue
 from podium.apiserver.protobuf.message_numbers import fields_of_message
 from podium.apiserver.protobuf.wire import MAX_MESSAGE_DEPTH, FieldReader, Found, WireError, signed
 from podium.apiserver.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 
-Read = Callable[[Found, FieldReader], JsonValue]
+ReadField = Callable[[Found, FieldReader], JsonValue]
 
 
 def read_message(struct_: Struct, data: memoryview, reader: FieldReader) -> JsonObject:
@@ -167,17 +167,20 @@ def _int_or_string(found: Found, reader: FieldReader) -> int | str:
     return _number(parts.get(2, 0), reader)
 
 
+_decode_json: Final[Callable[[memoryview], JsonValue]] = msgspec.json.Decoder().decode
+
+
 def _any(found: Found, reader: FieldReader) -> JsonValue:
     for number, value in reader.fields_of(_bytes(found)):
         if number == 1:
             try:
-                return msgspec.json.decode(_bytes(value))
+                return _decode_json(_bytes(value))
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 raise WireError("raw value is no JSON") from None
     return None
 
 
-_SCALARS: Final[dict[Form, Read]] = {
+_SCALARS: Final[dict[Form, ReadField]] = {
     Form.STRING: _text,
     Form.BOOL: lambda found, reader: _number(found, reader) != 0,
     Form.INT32: _number,

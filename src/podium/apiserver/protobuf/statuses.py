@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.protobuf.envelope import enveloped
 from podium.apiserver.protobuf.writing import write_message
 from podium.apiserver.schema.catalogue import notation

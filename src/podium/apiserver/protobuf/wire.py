@@ -12,7 +12,7 @@ VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 MAX_FIELDS: Final = 200_000
 """In one body; the largest objects that upstream stores have some 50,000."""
 MAX_MESSAGE_DEPTH: Final = 200
-_MOST_VARINT_BYTES = 10
+_MAX_VARINT_BYTES = 10
 _64_BITS = (1 << 64) - 1
 
 Found = int | memoryview
@@ -68,7 +68,7 @@ class FieldReader:
 def read_varint(data: memoryview, place: int) -> tuple[int, int]:
     """A number and the place behind it."""
     value = shift = 0
-    for count in range(_MOST_VARINT_BYTES):
+    for count in range(_MAX_VARINT_BYTES):
         if place + count >= len(data):
             raise WireError("unexpected EOF")
         byte = data[place + count]

@@ -7,7 +7,7 @@ from functools import cache
 
 import msgspec
 
-from podium.apiserver.json_values import JsonObject, JsonValue
+from podium.api.json_values import DecodedValue, JsonObject
 from podium.apiserver.protobuf.message_numbers import NumberedField, fields_of_message
 from podium.apiserver.protobuf.wire import bytes_field, fixed64_field, number_field
 from podium.apiserver.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
@@ -36,7 +36,7 @@ def _inline_names(struct_: Struct, message: str) -> frozenset[str]:
     return frozenset(field.name for field in fields_of_message(struct_.group, message))
 
 
-def _field(field: NumberedField, shape: Shape, value: JsonValue) -> bytes:
+def _field(field: NumberedField, shape: Shape, value: DecodedValue) -> bytes:
     number = field.number
     if isinstance(shape, ListOf):
         return b"".join(_one(number, shape.item, item) for item in value)
@@ -48,7 +48,7 @@ def _field(field: NumberedField, shape: Shape, value: JsonValue) -> bytes:
     return _one(number, shape, value)
 
 
-def _one(number: int, shape: Shape, value: JsonValue) -> bytes:
+def _one(number: int, shape: Shape, value: DecodedValue) -> bytes:
     match shape:
         case Struct():
             return bytes_field(number, write_message(shape, value or {}))
@@ -62,7 +62,7 @@ def _one(number: int, shape: Shape, value: JsonValue) -> bytes:
     raise AssertionError("maps have no maps as values")
 
 
-def _scalar(number: int, form: Form, value: JsonValue) -> bytes:
+def _scalar(number: int, form: Form, value: DecodedValue) -> bytes:
     match form:
         case Form.STRING:
             return bytes_field(number, value.encode())
@@ -80,7 +80,7 @@ def _scalar(number: int, form: Form, value: JsonValue) -> bytes:
             return bytes_field(number, _int_or_string(value))
 
 
-def _moment(value: JsonValue) -> bytes:
+def _moment(value: str | None) -> bytes:
     if value is None:
         return b""
     moment = datetime.fromisoformat(value)
@@ -88,7 +88,7 @@ def _moment(value: JsonValue) -> bytes:
     return number_field(1, int(moment.timestamp())) + number_field(2, nanos)
 
 
-def _int_or_string(value: JsonValue) -> bytes:
+def _int_or_string(value: int | str) -> bytes:
     if isinstance(value, str):
         return number_field(1, 1) + number_field(2, 0) + bytes_field(3, value.encode())
     return number_field(1, 0) + number_field(2, value) + bytes_field(3, b"")

@@ -6,8 +6,8 @@ node need not exist; upstream does not look.
 
 from typing import Final
 
+from podium.api.json_values import JsonObject
 from podium.apiserver import admission, status_errors
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.creating import place_in_namespace
 from podium.apiserver.requests.pod_conditions import set_condition

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from podium.apiserver import admission, advice, status_errors
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
+from podium.apiserver import admission, status_errors, warnings
 from podium.apiserver.managed_fields import Writer, manager_of, track_create
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.guarding import guard_policy, require_create
@@ -49,7 +49,7 @@ def create(
     name = metadata.get("name", "")
     if problems:
         raise status_errors.invalid(*shown_kind(resource, obj), name, problems)
-    call.warn_all(advice.on_create(resource, obj))
+    call.warn_all(warnings.on_create(resource, obj))
     if instead:
         require_create(call)
     admission.review_create(resource, obj, registry.lookup)
@@ -68,11 +68,11 @@ def create(
 
 
 def settle(registry: Registry, resource: Resource, obj: JsonObject, call: Call) -> None:
-    """Let the effects of the resource have the last word before storing."""
-    effects = registry.effects.get(resource)
-    if effects is None:
+    """Let the hooks of the resource have the last word before storing."""
+    hooks = registry.storage_hooks.get(resource)
+    if hooks is None:
         return
-    problems = effects.settle(obj, call.now, dry_run=call.options.dry_run)
+    problems = hooks.settle(obj, call.now, dry_run=call.options.dry_run)
     if problems:
         name = obj["metadata"]["name"]
         raise status_errors.invalid(resource.group, resource.kind, name, problems)

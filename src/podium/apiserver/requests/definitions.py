@@ -7,9 +7,9 @@ No definition takes the place of a resource that the server has by itself.
 
 from typing import TYPE_CHECKING, Final
 
+from podium.api.field_errors import FieldError
+from podium.api.json_values import JsonObject
 from podium.apiserver import crds
-from podium.apiserver.field_errors import FieldError
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.requests.rules import BuiltinRules
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.store.stored import Stored
@@ -47,7 +47,7 @@ class Definitions:
         self._served: dict[str, list[Resource]] = {}
         self._objects: dict[str, JsonObject] = {}
 
-    # --- as effects of definitions ------------------------------------------------------------
+    # --- as hooks of definitions --------------------------------------------------------------
 
     def settle(self, obj: JsonObject, now: str, *, dry_run: bool) -> list[FieldError]:
         """Accept changed names, unless another definition has them; new ones have to wait."""

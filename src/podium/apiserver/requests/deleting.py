@@ -8,9 +8,9 @@ whoever collects garbage: the server only writes the finalizers that tell how.
 
 from typing import Final, NamedTuple
 
+from podium.api.json_values import JsonObject
 from podium.api.timestamps import seconds_of, time_text
 from podium.apiserver import admission, status_errors
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.definitions import CLEANUP, mark_terminating
 from podium.apiserver.requests.delete_options import FOREGROUND, ORPHAN, DeleteOptions

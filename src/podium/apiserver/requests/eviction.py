@@ -9,8 +9,8 @@ does not count it as healthy any more. A budget that says no is answered with 42
 from dataclasses import replace
 from typing import Final
 
+from podium.api.json_values import JsonObject
 from podium.apiserver import status_errors
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.requests import delete_options
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.delete_options import DeleteOptions

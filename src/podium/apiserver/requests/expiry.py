@@ -8,14 +8,14 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from podium.apiserver.field_errors import FieldError
-from podium.apiserver.json_values import JsonObject
+from podium.api.field_errors import FieldError
+from podium.api.json_values import JsonObject
 
 if TYPE_CHECKING:
     from podium.apiserver.requests.registry import Registry
 
 LIFE_S: Final = 3600.0
-_MOST_AT_ONCE: Final = 100
+_MAX_AT_ONCE: Final = 100
 """So that one event never pays for the removal of very many."""
 
 
@@ -50,7 +50,7 @@ class EventExpiry:
     def _expire(self) -> None:
         events = self._registry.table.named("events")
         now = self._clock()
-        for _ in range(_MOST_AT_ONCE):
+        for _ in range(_MAX_AT_ONCE):
             if not self._living or self._living[0][0] > now:
                 return
             _, namespace, name, uid = self._living.popleft()

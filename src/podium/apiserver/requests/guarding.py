@@ -7,11 +7,11 @@ than their writer has; the status of a resource claim, whose parts belong to dif
 
 from dataclasses import replace
 
+from podium.api.field_errors import FieldError
+from podium.api.json_values import JsonObject
 from podium.apiserver.access.authorisation import require
 from podium.apiserver.access.claim_status import claim_status_errors
 from podium.apiserver.access.escalation import confirm_no_escalation
-from podium.apiserver.field_errors import FieldError
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.requests.call import Call
 from podium.apiserver.resources.resource import Resource
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from podium.api.json_values import JsonObject
 from podium.apiserver import status_errors
 from podium.apiserver.bodies.reading import Unreadable, read_json
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.requests import query
 from podium.apiserver.requests.query import EXACT, NOT_OLDER_THAN, ListOptions
 from podium.apiserver.requests.registry import Registry

@@ -7,14 +7,14 @@ version, and what is derived from a whole collection is worked out once per chan
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.store.stored import Stored
 
 if TYPE_CHECKING:
     from podium.apiserver.requests.registry import Registry
 
 T = TypeVar("T")
-_MOST_OBJECTS: Final = 1024
+_MAX_OBJECTS: Final = 1024
 
 
 class StoreLookup:
@@ -37,7 +37,7 @@ class StoreLookup:
         kept = self._objects.get(key)
         if kept is not None and kept[0] is version:
             return kept[1]
-        if len(self._objects) >= _MOST_OBJECTS:
+        if len(self._objects) >= _MAX_OBJECTS:
             self._objects.clear()
         value = self._registry.read(resource, version)
         self._objects[key] = (version, value)

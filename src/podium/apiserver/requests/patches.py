@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from podium.api.json_syntax import json_type
+from podium.api.json_values import JsonObject, JsonValue
 from podium.apiserver import status_errors
 from podium.apiserver.bodies.reading import Read, Unreadable, read_json, read_yaml_body
-from podium.apiserver.json_values import JsonObject, JsonValue
 from podium.apiserver.managed_fields import Writer, apply
 from podium.apiserver.patching import (
     JSON_PATCH,
@@ -22,12 +22,12 @@ from podium.apiserver.patching import (
     strategic_merge,
     unreadable,
 )
+from podium.apiserver.requests.body_decoding import tell_problems, why_not_of_kind, with_metadata
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.creating import create
 from podium.apiserver.requests.query import IGNORE, STRICT
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.requests.rules import Rules
-from podium.apiserver.requests.taking import tell_problems, why_not_of_kind, with_metadata
 from podium.apiserver.requests.updating import (
     Written,
     check_name,
@@ -47,7 +47,7 @@ class Patch:
     """A patch as it came: its media type and its value."""
 
     media_type: str
-    read: Read
+    read: Read[JsonValue]
 
     def applied_to(self, document: JsonObject, schema: Schema) -> JsonObject:
         value = self.read.value
@@ -194,16 +194,16 @@ def _apply(
     call: Call,
 ) -> Written:
     """Server-side apply: the object becomes what the manager says it should be."""
-    config = {} if given.read.value is None else given.read.value
-    if not isinstance(config, dict):
+    written = {} if given.read.value is None else given.read.value
+    if not isinstance(written, dict):
         raise status_errors.bad_request(
             "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot"
-            f" unmarshal {json_type(config)} into Go value of type map[string]interface {{}}"
+            f" unmarshal {json_type(written)} into Go value of type map[string]interface {{}}"
         )
     # upstream: a kind or version that is no text counts as none.
-    config = {
+    config: JsonObject = {
         key: value
-        for key, value in config.items()
+        for key, value in written.items()
         if key not in ("kind", "apiVersion") or isinstance(value, str)
     }
     before = registry.find(resource, namespace, name)

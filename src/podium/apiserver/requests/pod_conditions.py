@@ -1,6 +1,6 @@
 """Conditions in a pod's status, as the server itself writes them."""
 
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 
 
 def set_condition(pod: JsonObject, condition: JsonObject, now: str) -> None:

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from podium.api import field_errors
+from podium.api.field_errors import FieldError
 from podium.api.go_quoting import quoted
-from podium.apiserver import field_errors, status_errors
-from podium.apiserver.field_errors import FieldError
+from podium.apiserver import status_errors
 
 Parameters = Mapping[str, Sequence[str]]
 

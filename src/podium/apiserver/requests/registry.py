@@ -9,17 +9,17 @@ import uuid
 from collections.abc import Callable
 from random import Random
 
+from podium.api.json_values import JsonObject
 from podium.api.timestamps import seconds_of, time_text
 from podium.apiserver import status_errors
 from podium.apiserver.admission import DEFAULT_SETTINGS, AdmissionSettings
-from podium.apiserver.json_values import JsonObject
-from podium.apiserver.requests import forms
+from podium.apiserver.requests import event_conversion
 from podium.apiserver.requests.definitions import DefinitionRules, Definitions
-from podium.apiserver.requests.effects import Effects, ServiceEffects
 from podium.apiserver.requests.expiry import EventExpiry
 from podium.apiserver.requests.lookup import StoreLookup
 from podium.apiserver.requests.role_aggregation import RoleAggregation
 from podium.apiserver.requests.rules import BuiltinRules, Rules
+from podium.apiserver.requests.storage_hooks import ServiceEffects, StorageHooks
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.resources.table import ResourceTable
 from podium.apiserver.selectors.selectable import reader_of
@@ -56,7 +56,7 @@ class Registry:
         self._printers: dict[Resource, Printer] = {}
         self.lookup = StoreLookup(self)
         self.definitions = Definitions(self)
-        self.effects: dict[Resource, Effects] = {}
+        self.storage_hooks: dict[Resource, StorageHooks] = {}
         self._second = -1
         self._second_text = ""
         self._restore()
@@ -65,23 +65,23 @@ class Registry:
         """Take note of what is stored already: definitions and the addresses of services."""
         definitions = self.table.named("customresourcedefinitions", "apiextensions.k8s.io")
         self._rules[definitions] = DefinitionRules(definitions)
-        self.effects[definitions] = self.definitions
+        self.storage_hooks[definitions] = self.definitions
         for version in self.collection(definitions).current():
             self.definitions.written(self.read(definitions, version))
         services = self.table.named("services")
         addresses = ServiceEffects()
-        self.effects[services] = addresses
+        self.storage_hooks[services] = addresses
         for version in self.collection(services).current():
             addresses.adopt(self.read(services, version))
         roles = self.table.named("clusterroles", "rbac.authorization.k8s.io")
-        self.effects[roles] = RoleAggregation(self)
+        self.storage_hooks[roles] = RoleAggregation(self)
         self._restore_events()
 
     def _restore_events(self) -> None:
         events = self.table.named("events")
         expiry = EventExpiry(self, self.clock)
-        self.effects[events] = expiry
-        self.effects[self.table.named("events", "events.k8s.io")] = expiry
+        self.storage_hooks[events] = expiry
+        self.storage_hooks[self.table.named("events", "events.k8s.io")] = expiry
         found = [self.read(events, version) for version in self.collection(events).current()]
         for event in sorted(found, key=lambda each: str(each["metadata"]["creationTimestamp"])):
             expiry.adopt(event, seconds_of(event["metadata"]["creationTimestamp"]))
@@ -127,7 +127,9 @@ class Registry:
     def collection(self, resource: Resource) -> Collection:
         found = self._collections.get(resource)
         if found is None:
-            found = self.store.collection(forms.storage_name(resource), reader_of(resource))
+            found = self.store.collection(
+                event_conversion.storage_name(resource), reader_of(resource)
+            )
             self._collections[resource] = found
         return found
 
@@ -151,7 +153,7 @@ class Registry:
 
     def read(self, resource: Resource, version: Stored) -> JsonObject:
         """The object as the resource shows it; the caller may change it."""
-        return forms.shown(resource, version.decoded(resource))
+        return event_conversion.shown(resource, version.decoded(resource))
 
     def create(
         self, resource: Resource, namespace: str, name: str, obj: JsonObject, *, dry_run: bool
@@ -159,10 +161,10 @@ class Registry:
         if dry_run:
             return self._imagined(resource, namespace, name, obj, 0)
         version = self.store.create(
-            self.collection(resource), namespace, name, forms.kept(resource, obj)
+            self.collection(resource), namespace, name, event_conversion.kept(resource, obj)
         )
-        if resource in self.effects:
-            self.effects[resource].written(obj)
+        if resource in self.storage_hooks:
+            self.storage_hooks[resource].written(obj)
         return version
 
     def replace(
@@ -170,16 +172,18 @@ class Registry:
     ) -> Stored:
         if dry_run:
             return self._imagined(resource, before.namespace, before.name, obj, before.revision)
-        version = self.store.replace(self.collection(resource), before, forms.kept(resource, obj))
-        if resource in self.effects:
-            self.effects[resource].written(obj)
+        version = self.store.replace(
+            self.collection(resource), before, event_conversion.kept(resource, obj)
+        )
+        if resource in self.storage_hooks:
+            self.storage_hooks[resource].written(obj)
         return version
 
     def remove(self, resource: Resource, before: Stored) -> Stored:
         """Delete an object and give its last sight."""
         body = self.store.delete(self.collection(resource), before)
-        if resource in self.effects:
-            self.effects[resource].removed(self.read(resource, before))
+        if resource in self.storage_hooks:
+            self.storage_hooks[resource].removed(self.read(resource, before))
         if resource.is_custom:
             self.definitions.instance_removed(resource)
         return Stored(
@@ -190,5 +194,5 @@ class Registry:
         self, resource: Resource, namespace: str, name: str, obj: JsonObject, revision: int
     ) -> Stored:
         """What a dry run answers: an object that was never stored."""
-        body = body_of(forms.kept(resource, obj))
+        body = body_of(event_conversion.kept(resource, obj))
         return Stored(namespace, name, revision, body, NO_LABELS, ())

@@ -7,9 +7,9 @@ brings those up to date. What somebody else wrote as the rules of such a role do
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from podium.api.field_errors import FieldError
+from podium.api.json_values import JsonObject, encode
 from podium.api.labels import Selector
-from podium.apiserver.field_errors import FieldError
-from podium.apiserver.json_values import JsonObject, encode
 from podium.apiserver.managed_fields import Writer, apply
 from podium.apiserver.selectors.label_objects import object_selector
 

@@ -7,9 +7,9 @@ this interface, so they read the same for both.
 
 from typing import Protocol
 
+from podium.api.field_errors import FieldError
+from podium.api.json_values import JsonObject
 from podium.apiserver import defaulting, strategy, validation
-from podium.apiserver.field_errors import FieldError
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.schema import Decoded, Schema, decode, decode_patched, schema_of
 

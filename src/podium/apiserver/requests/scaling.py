@@ -6,9 +6,9 @@ definition of a custom resource says where its numbers are.
 
 from typing import Final, NamedTuple
 
+from podium.api.json_values import DecodedValue, JsonObject
 from podium.api.labels import selector_of_map
 from podium.apiserver.crds import CustomRules
-from podium.apiserver.json_values import JsonObject, JsonValue
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.requests.updating import (
@@ -68,14 +68,14 @@ def scale_of(registry: Registry, resource: Resource, obj: JsonObject) -> JsonObj
     return shown
 
 
-def _at(obj: JsonObject, path: tuple[str, ...]) -> JsonValue:
-    value: JsonValue = obj if path else None
+def _at(obj: JsonObject, path: tuple[str, ...]) -> DecodedValue:
+    value: DecodedValue = obj if path else None
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     return value
 
 
-def _selector_text(resource: Resource, written: JsonValue) -> str:
+def _selector_text(resource: Resource, written: DecodedValue) -> str:
     if isinstance(written, str):
         return written
     if resource.kind == "ReplicationController":

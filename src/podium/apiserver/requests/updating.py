@@ -7,8 +7,9 @@ that changes nothing is not one: the stored version stays, with its resourceVers
 
 from typing import Final, NamedTuple
 
-from podium.apiserver import admission, advice, field_errors, status_errors
-from podium.apiserver.json_values import JsonObject
+from podium.api import field_errors
+from podium.api.json_values import JsonObject
+from podium.apiserver import admission, status_errors, warnings
 from podium.apiserver.managed_fields import (
     Writer,
     keep_times_of_idle_write,
@@ -130,7 +131,7 @@ def write(
     if problems:
         raise status_errors.invalid(*shown_kind(resource, new), name, problems)
     if not subresource:
-        call.warn_all(advice.on_update(resource, new, old))
+        call.warn_all(warnings.on_update(resource, new, old))
     admission.review_update(resource, new, old, registry.lookup)
     if deletes(resource, new, old):
         if not call.options.dry_run:

@@ -19,8 +19,8 @@ from podium.apiserver.selectors.selection import selection_of
 from podium.apiserver.store.history import Change, HistoryLost
 from podium.apiserver.store.stored import Stored
 
-_MOST_EVENTS: Final = 500
-_MOST_BYTES: Final = 1 << 20
+_MAX_EVENTS: Final = 500
+_MAX_BYTES: Final = 1 << 20
 
 
 class EventType(StrEnum):
@@ -101,14 +101,14 @@ class Watch:
     def pending(self) -> list[Event]:
         """What happened since the last call, oldest first; at most a batch of it."""
         try:
-            changes = self._collection.history.since(self._place, limit=_MOST_EVENTS)
+            changes = self._collection.history.since(self._place, limit=_MAX_EVENTS)
         except HistoryLost:
             raise Overtaken from None
         published = self._store.published_revision
         events: list[Event] = []
         size = 0
         for change in changes:
-            if change.revision > published or size > _MOST_BYTES:
+            if change.revision > published or size > _MAX_BYTES:
                 break
             self._place += 1
             if change.revision > self._seen_revision:

@@ -18,7 +18,16 @@ too (`crds.schema_of_definition`), but are not decoded: `crds.prune` and `crds.v
 """
 
 from podium.apiserver.schema.catalogue import Schema, schema_of
-from podium.apiserver.schema.decoding import decode, decode_patched, zero
+from podium.apiserver.schema.decoding import decode, decode_patched, zero, zero_struct
 from podium.apiserver.schema.problems import Decoded, DecodeError
 
-__all__ = ["DecodeError", "Decoded", "Schema", "decode", "decode_patched", "schema_of", "zero"]
+__all__ = [
+    "DecodeError",
+    "Decoded",
+    "Schema",
+    "decode",
+    "decode_patched",
+    "schema_of",
+    "zero",
+    "zero_struct",
+]

@@ -8,13 +8,16 @@ A struct becomes a closure over a table from field names to plans, made when the
 met. A plan says which Python class is taken without a further look, whether an empty value stays,
 and what reads all other values. The way to a field is passed on as linked pairs and spelt out only
 when something is wrong with it.
+
+`api/shapes.py` and its kin read into Structs of the few kinds that Podium itself understands. Here
+plain values stay plain values, of every kind that is served and with every field of it.
 """
 
 from collections.abc import Callable
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-from podium.apiserver.json_values import JsonObject, JsonValue
+from podium.api.json_values import DecodedValue, JsonObject, JsonValue
 from podium.apiserver.schema.catalogue import Schema
 from podium.apiserver.schema.problems import Decoded, DecodeError, Way, mismatch, unknown_field
 from podium.apiserver.schema.scalars import (
@@ -42,14 +45,14 @@ _Plan: TypeAlias = tuple[type | None, bool, Reader]
 
 _INT32: Final = range(-(2**31), 2**31)
 _INT64: Final = range(-(2**63), 2**63)
-_MOST_PROBLEMS: Final = 100
+_MAX_PROBLEMS: Final = 100
 
 
 def decode(obj: JsonObject, schema: Schema) -> Decoded:
     """The object as Go would write it back; raises DecodeError."""
     problems: list[str] = []
     value = reader_of(schema.root)(obj, None, problems)
-    return Decoded(value, list(dict.fromkeys(problems))[:_MOST_PROBLEMS])
+    return Decoded(value, list(dict.fromkeys(problems))[:_MAX_PROBLEMS])
 
 
 def decode_patched(obj: JsonObject, schema: Schema) -> Decoded:
@@ -62,15 +65,20 @@ def decode_patched(obj: JsonObject, schema: Schema) -> Decoded:
 
 
 @cache
+def zero_struct(struct: Struct) -> JsonObject:
+    """What Go writes for a struct that was never set. Not to be changed."""
+    return {
+        field.name: None if field.is_pointer else zero(field.shape)
+        for field in struct.fields.values()
+        if _is_always_written(field)
+    }
+
+
 def zero(shape: Shape) -> JsonValue:
     """What Go writes for a value that was never set. Not to be changed."""
     match shape:
         case Struct():
-            return {
-                field.name: None if field.is_pointer else zero(field.shape)
-                for field in shape.fields.values()
-                if _is_always_written(field)
-            }
+            return zero_struct(shape)
         case Scalar():
             return _ZEROS[shape.form]
         case _:
@@ -128,7 +136,7 @@ def _as_it_is(value: JsonValue, _way: Way, _unknown: list[str]) -> JsonValue:
 
 def _struct_reader(struct: Struct) -> Reader:
     plans: dict[str, _Plan] = {}
-    always: list[tuple[str, JsonValue, bool]] = []
+    always: list[tuple[str, DecodedValue, bool]] = []
     name = struct.name
 
     def prepare() -> None:

@@ -32,7 +32,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from podium.apiserver.json_values import JsonValue
+from podium.api.json_values import JsonValue
 from podium.apiserver.schema.shapes import (
     AnyValue,
     Field,

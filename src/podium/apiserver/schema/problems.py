@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from podium.api.go_quoting import quoted
-from podium.apiserver.json_values import JsonObject, JsonValue
+from podium.api.json_values import JsonObject, JsonValue
 from podium.apiserver.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 from podium.apiserver.schema.shapes import go_name as go_name_of
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TypeAlias
 
-from podium.apiserver.json_values import JsonValue
+from podium.api.json_values import JsonValue
 
 
 class Form(Enum):

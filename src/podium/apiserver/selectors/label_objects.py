@@ -2,9 +2,9 @@
 
 import msgspec
 
+from podium.api.json_values import JsonObject
 from podium.api.labels import NOTHING, Selector, SelectorError, selector_of
 from podium.api.meta import LabelSelector
-from podium.apiserver.json_values import JsonObject
 
 
 def object_selector(written: JsonObject | None) -> Selector:

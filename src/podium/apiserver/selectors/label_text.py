@@ -6,7 +6,8 @@ people meet them in kubectl. What comes out is the same `Selector` that LabelSel
 
 from typing import Final, NamedTuple
 
-from podium.api.label_syntax import aggregate, invalid, key_problems
+from podium.api.field_errors import aggregate, invalid
+from podium.api.label_syntax import key_problems
 from podium.api.labels import (
     DOES_NOT_EXIST,
     EVERYTHING,
@@ -125,7 +126,7 @@ class _Parser:
         problems = key_problems(key)
         if problems:
             # upstream: the path of the key is a nil pointer here.
-            raise SelectorError(invalid("<nil>", key, "; ".join(problems)))
+            raise SelectorError(str(invalid("<nil>", key, "; ".join(problems))))
         if absent:
             return _checked(key, DOES_NOT_EXIST, [])
         if self._next().kind in (_END, ","):

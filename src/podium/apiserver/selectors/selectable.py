@@ -8,7 +8,7 @@ selecting never decodes one. Fields that are absent read as the text that Go's z
 from collections.abc import Callable
 from typing import Final
 
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.selectors.field_text import FieldSelectorError, FieldTerm
 from podium.apiserver.store.collection import FieldReader, no_fields

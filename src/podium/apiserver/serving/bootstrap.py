@@ -6,12 +6,12 @@ after somebody has deleted it.
 
 from typing import Final
 
+from podium.api.json_values import JsonObject, copied
 from podium.apiserver.access.default_roles import default_objects
 from podium.apiserver.access.grants import GROUP
 from podium.apiserver.admission import SYSTEM_CLASSES
 from podium.apiserver.bodies.reading import Read
-from podium.apiserver.json_values import JsonObject, copied
-from podium.apiserver.requests import creating, taking
+from podium.apiserver.requests import body_decoding, creating
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.registry import Registry
 
@@ -34,5 +34,5 @@ def _ensure(registry: Registry, plural: str, group: str, obj: JsonObject) -> Non
     if registry.find(resource, namespace, obj["metadata"]["name"]) is not None:
         return
     call = Call(registry.now(), user_agent="podium-apiserver")
-    taken = taking.take(registry, resource, Read(obj, ()), call)
+    taken = body_decoding.take(registry, resource, Read(obj, ()), call)
     creating.create(registry, resource, namespace, taken, call)

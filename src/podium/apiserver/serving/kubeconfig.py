@@ -7,8 +7,8 @@ server's kubeconfig has none.
 import base64
 from pathlib import Path
 
+from podium.api.json_values import JsonObject
 from podium.apiserver.answers.yaml_text import as_yaml
-from podium.apiserver.json_values import JsonObject
 from podium.files.private_files import create_private_directory, write_private_file
 
 _NAME = "podium"

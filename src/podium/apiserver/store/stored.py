@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from podium.apiserver.json_values import JsonObject, JsonValue
+from podium.api.json_values import JsonObject, JsonValue
 from podium.apiserver.resources.resource import Resource
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode

@@ -7,7 +7,7 @@ generations, and of which part. The rest have functions of their own.
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from podium.apiserver.json_values import JsonObject, copied
+from podium.api.json_values import JsonObject, copied
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.strategy import pods, services, storage, workloads
 

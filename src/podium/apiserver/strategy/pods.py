@@ -9,7 +9,7 @@ the same selector.
 from collections import deque
 from typing import Final
 
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.strategy.quality_of_service import qos_class
 from podium.workloads.label_keys import merge_label_keys
 

@@ -6,8 +6,8 @@ Burstable: everything else. Pod-level resources decide alone where they are set.
 
 from typing import Final
 
+from podium.api.json_values import JsonObject
 from podium.api.quantity import nano
-from podium.apiserver.json_values import JsonObject
 
 BEST_EFFORT: Final = "BestEffort"
 BURSTABLE: Final = "Burstable"

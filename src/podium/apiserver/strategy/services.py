@@ -13,8 +13,8 @@ of a service that is already known keeps what it has.
 import ipaddress
 from typing import Final
 
-from podium.apiserver.field_errors import INTERNAL, FieldError, invalid
-from podium.apiserver.json_values import JsonObject
+from podium.api.field_errors import INTERNAL, FieldError, invalid
+from podium.api.json_values import JsonObject
 
 _RANGE: Final = ipaddress.IPv4Network("10.0.0.0/24")
 _FIRST_PORT: Final = 30000

@@ -1,6 +1,6 @@
 """Volumes and claims: phases, and the two spellings of where a claim's data come from."""
 
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 
 
 def prepare_volume(volume: JsonObject, now: str) -> None:

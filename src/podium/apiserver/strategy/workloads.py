@@ -7,7 +7,7 @@ versions of its template in an annotation.
 
 from typing import Final
 
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.workloads.jobs import CONTROLLER_UID, job_labels
 
 _TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"

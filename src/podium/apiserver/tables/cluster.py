@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from podium.apiserver.json_values import JsonObject, JsonValue
+from podium.api.json_values import DecodedValue, JsonObject
 from podium.apiserver.tables.ages import UNKNOWN, age
 from podium.apiserver.tables.printer import (
     NONE,
@@ -100,7 +100,7 @@ def _event(obj: JsonObject, now: float) -> Cells:
     ]
 
 
-def _either(obj: JsonObject, name: str, other: str) -> JsonValue:
+def _either(obj: JsonObject, name: str, other: str) -> DecodedValue:
     return obj.get(name) or obj.get(other)
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
-from podium.apiserver.field_errors import go_json
+from podium.api.field_errors import go_json
+from podium.api.json_values import JsonObject, JsonValue
 from podium.apiserver.go_text import go_value
-from podium.apiserver.json_values import JsonObject, JsonValue
 from podium.apiserver.tables.ages import age, seconds_or_none
 from podium.apiserver.tables.json_path import JsonPath, JsonPathError
 from podium.apiserver.tables.printer import Cells, Printer, column, name_of
@@ -54,11 +54,11 @@ def _cell(kind: str, found: list[JsonValue], now: float) -> JsonValue:
     value = found[0]
     if kind == "string":
         return _text(value)
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    number = value if isinstance(value, int | float) and not isinstance(value, bool) else None
     if kind == "integer":
-        return int(value) if is_number else None
+        return None if number is None else int(number)
     if kind == "number":
-        return value if is_number else None
+        return number
     if kind == "boolean":
         return value if isinstance(value, bool) else None
     if kind == "date" and isinstance(value, str):

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from podium.apiserver.json_values import JsonValue
+from podium.api.json_values import JsonValue
 
 Step = Callable[[JsonValue], Iterable[JsonValue]]
 
@@ -79,8 +79,9 @@ def _index(match: re.Match[str]) -> Step:
     index = int(match[1])
 
     def step(value: JsonValue) -> Iterable[JsonValue]:
-        inside = isinstance(value, list) and -len(value) <= index < len(value)
-        return [value[index]] if inside else []
+        if isinstance(value, list) and -len(value) <= index < len(value):
+            return [value[index]]
+        return []
 
     return step
 
@@ -114,9 +115,10 @@ def _literal(text: str) -> JsonValue:
     if len(text) > 1 and text[0] == text[-1] == "'":
         return text[1:-1]
     try:
-        return json.loads(text)
+        literal: JsonValue = json.loads(text)
     except ValueError:
         raise JsonPathError(f"cannot compare with {text}") from None
+    return literal
 
 
 _READERS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Step]], ...]] = (

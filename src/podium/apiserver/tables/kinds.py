@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.tables import cluster, pods, services, storage, workloads
 from podium.apiserver.tables.custom import custom_printer

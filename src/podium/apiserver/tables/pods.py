@@ -7,7 +7,7 @@ first container with something to say has the last word.
 
 from typing import Final
 
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.tables.ages import age, seconds_or_none
 from podium.apiserver.tables.printer import (
     NONE,

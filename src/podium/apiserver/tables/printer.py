@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from podium.apiserver.json_values import JsonObject, JsonValue
+from podium.api.json_values import JsonObject, JsonValue
 from podium.apiserver.tables.ages import age
 
 Cells = list[JsonValue]

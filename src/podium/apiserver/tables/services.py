@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.tables.printer import (
     NONE,
     UNSET,

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.tables.ages import age, human_duration, seconds_or_none
 from podium.apiserver.tables.printer import (
     NONE,

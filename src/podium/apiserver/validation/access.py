@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from podium.apiserver.field_errors import invalid, not_supported, required
-from podium.apiserver.json_values import JsonObject
+from podium.api.field_errors import invalid, not_supported, required
+from podium.api.json_values import JsonObject
 from podium.apiserver.validation.names import path_segment_problems, subdomain_problems
 from podium.apiserver.validation.object_meta import (
     Errors,

@@ -4,7 +4,8 @@ import ipaddress
 from collections.abc import Collection
 from typing import Final
 
-from podium.apiserver.field_errors import invalid
+from podium.api.field_errors import invalid
+from podium.api.json_values import ReadOnlyJson
 from podium.apiserver.validation.object_meta import Errors
 
 _NOT_AN_IP: Final = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
@@ -59,7 +60,7 @@ def check_range(errors: Errors, text: str, path: str) -> None:
         errors.append(invalid(path, text, detail))
 
 
-def check_families(errors: Errors, addresses: list[str], shown: object, path: str) -> None:
+def check_families(errors: Errors, addresses: list[str], shown: ReadOnlyJson, path: str) -> None:
     """At most one address of each IP family."""
     found = [address_of(address) for address in addresses]
     versions = [address.version for address in found if address is not None]

@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from podium.api.field_errors import forbidden, invalid, not_supported, required
+from podium.api.json_values import JsonObject
 from podium.api.quantity import nano
-from podium.apiserver.field_errors import forbidden, invalid, not_supported, required
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.validation.names import label_problems, subdomain_problems
 from podium.apiserver.validation.object_meta import (
     Errors,

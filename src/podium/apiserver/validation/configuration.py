@@ -5,9 +5,9 @@ import binascii
 from collections.abc import Mapping
 from typing import Final
 
+from podium.api.field_errors import forbidden, immutable, invalid, required, too_long
 from podium.api.json_syntax import syntax_error
-from podium.apiserver.field_errors import forbidden, immutable, invalid, required, too_long
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.validation.names import (
     config_key_problems,
     subdomain_problems,

@@ -7,7 +7,7 @@ pod spec. What is the same for all three comes first for each container, in upst
 from dataclasses import dataclass
 from typing import Final
 
-from podium.apiserver.field_errors import (
+from podium.api.field_errors import (
     duplicate,
     forbidden,
     invalid,
@@ -16,7 +16,7 @@ from podium.apiserver.field_errors import (
     required,
     too_many,
 )
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.validation.environment import check_variable_sources, check_variables
 from podium.apiserver.validation.mounts import (
     Volumes,

@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from podium.api.quantity import nano
-from podium.apiserver.field_errors import (
+from podium.api.field_errors import (
     duplicate,
     forbidden,
     immutable,
@@ -11,7 +10,8 @@ from podium.apiserver.field_errors import (
     not_supported,
     required,
 )
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
+from podium.api.quantity import nano
 from podium.apiserver.validation.go_forms import go_form, go_selector
 from podium.apiserver.validation.names import subdomain_problems
 from podium.apiserver.validation.numbers import check_not_negative

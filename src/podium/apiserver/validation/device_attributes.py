@@ -7,7 +7,7 @@ A name is an identifier as in C, of the driver's own domain or behind another on
 import re
 from typing import Final
 
-from podium.apiserver.field_errors import (
+from podium.api.field_errors import (
     forbidden,
     invalid,
     not_supported,
@@ -15,7 +15,7 @@ from podium.apiserver.field_errors import (
     too_long,
     too_many,
 )
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.validation.go_forms import go_form
 from podium.apiserver.validation.names import label_problems
 from podium.apiserver.validation.object_meta import Errors, check_each, check_label_key

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from podium.apiserver.field_errors import immutable, invalid, required
-from podium.apiserver.json_values import JsonObject
+from podium.api.field_errors import immutable, invalid, required
+from podium.api.json_values import JsonObject
 from podium.apiserver.validation.device_attributes import check_device, check_device_places
 from podium.apiserver.validation.devices import check_pool_name, check_set
 from podium.apiserver.validation.go_forms import go_forms

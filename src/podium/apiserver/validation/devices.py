@@ -7,8 +7,7 @@ be evaluated; the compiler is brought in when the first selector is seen.
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from podium.api.text_cache import cache_short_texts
-from podium.apiserver.field_errors import (
+from podium.api.field_errors import (
     duplicate,
     forbidden,
     immutable,
@@ -18,9 +17,10 @@ from podium.apiserver.field_errors import (
     too_long,
     too_many,
 )
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
+from podium.api.text_cache import cache_short_texts
 from podium.apiserver.validation.claim_specs import check_template_metadata
-from podium.apiserver.validation.go_forms import go_form
+from podium.apiserver.validation.go_forms import go_form, go_struct
 from podium.apiserver.validation.names import label_problems, subdomain_problems
 from podium.apiserver.validation.object_meta import (
     Errors,
@@ -94,12 +94,12 @@ def claim_update_errors(new: JsonObject, old: JsonObject) -> Errors:
 
 def _shown_spec(spec: JsonObject, before: JsonObject) -> JsonObject:
     """A list that was emptied is shown as an empty one; a list that never was is null."""
-    shown = go_form("resource", "ResourceClaimSpec", spec)
+    shown = go_struct("resource", "ResourceClaimSpec", spec)
     earlier: JsonObject = before.get("devices") or {}
     for field in ("requests", "constraints", "config"):
         if shown["Devices"][field.title()] is None and earlier.get(field):
             shown["Devices"][field.title()] = []
-    return dict(shown)
+    return shown
 
 
 def template_create_errors(template: JsonObject) -> Errors:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from podium.apiserver.field_errors import (
+from podium.api.field_errors import (
     duplicate,
     immutable,
     invalid,
@@ -10,7 +10,7 @@ from podium.apiserver.field_errors import (
     required,
     too_many,
 )
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.validation.addresses import address_of, check_address, check_reachable
 from podium.apiserver.validation.names import (
     label_problems,

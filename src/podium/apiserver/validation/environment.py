@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from podium.api.field_errors import invalid, not_supported, required
+from podium.api.json_values import JsonObject
 from podium.api.quantity import nano
-from podium.apiserver.field_errors import invalid, not_supported, required
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.validation.names import (
     config_key_problems,
     label_problems,

@@ -6,8 +6,8 @@ told under the names that the stored (old) form has, whichever group was asked.
 
 from typing import Final
 
-from podium.apiserver.field_errors import immutable, invalid, required
-from podium.apiserver.json_values import JsonObject
+from podium.api.field_errors import immutable, invalid, required
+from podium.api.json_values import JsonObject
 from podium.apiserver.validation.names import subdomain_problems
 from podium.apiserver.validation.object_meta import (
     ErrorList,

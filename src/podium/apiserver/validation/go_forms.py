@@ -18,7 +18,7 @@ from typing import Final
 
 import msgspec
 
-from podium.apiserver.json_values import JsonObject, JsonValue
+from podium.api.json_values import DecodedValue, JsonObject, JsonValue
 from podium.apiserver.schema.catalogue import notation
 from podium.apiserver.schema.shapes import Field, Form, ListOf, MapOf, Scalar, Shape, Struct
 
@@ -110,9 +110,14 @@ _MAX_COMPARED_BYTES: Final = 256 * 1024
 _MAX_SHOWN_ITEMS: Final = 20
 
 
+def go_struct(section: str, name: str, value: JsonObject) -> JsonObject:
+    """The value of a struct (`core`, `PodSpec`) in Go's form."""
+    return _struct(notation().struct(section, name), value)
+
+
 def go_form(section: str, name: str, value: JsonObject | None) -> JsonValue:
-    """The value of a struct (`core`, `PodSpec`) in Go's form; None stays null."""
-    return None if value is None else _struct(notation().struct(section, name), value)
+    """The same of a value that may be absent, which is null."""
+    return None if value is None else go_struct(section, name, value)
 
 
 def go_forms(section: str, name: str, values: Iterable[JsonObject] | None) -> JsonValue:
@@ -144,7 +149,7 @@ def difference(
     """
     struct = notation().struct(section, name)
     if len(msgspec.json.encode(old)) + len(msgspec.json.encode(new)) > _MAX_COMPARED_BYTES:
-        old, new = _excerpts(old, new)
+        old, new = _excerpts_of_objects(old, new)
     hidden = {shown for shown, field in _fields(struct) if field.name in without}
     before, after = (
         _lines({key: form for key, form in _struct(struct, value).items() if key not in hidden})
@@ -158,29 +163,37 @@ def difference(
 def _excerpts(old: JsonValue, new: JsonValue) -> tuple[JsonValue, JsonValue]:
     """Of two large values what differs, and of long lists the first items that do."""
     if isinstance(old, dict) and isinstance(new, dict):
-        pairs = {
-            key: _excerpts(old.get(key), new.get(key))
-            for key in {**old, **new}
-            if old.get(key) != new.get(key) or not isinstance(old.get(key), dict | list)
-        }
-        return (
-            {key: pair[0] for key, pair in pairs.items() if key in old},
-            {key: pair[1] for key, pair in pairs.items() if key in new},
-        )
+        return _excerpts_of_objects(old, new)
     if isinstance(old, list) or isinstance(new, list):
-        old, new = old or [], new or []
-        start = _common(old, new)
-        shown = slice(start, start + _MAX_SHOWN_ITEMS)
-        pairs_of_items = zip_longest(old[shown], new[shown])
-        excerpts = [_excerpts(one, other) for one, other in pairs_of_items]
-        return (
-            [one for one, _ in excerpts[: len(old[shown])]],
-            [other for _, other in excerpts[: len(new[shown])]],
+        return _excerpts_of_lists(
+            old if isinstance(old, list) else [], new if isinstance(new, list) else []
         )
     if isinstance(old, dict) or isinstance(new, dict):
         one, other = _excerpts(old or {}, new or {})
         return one if old is not None else None, other if new is not None else None
     return old, new
+
+
+def _excerpts_of_objects(old: JsonObject, new: JsonObject) -> tuple[JsonObject, JsonObject]:
+    pairs = {
+        key: _excerpts(old.get(key), new.get(key))
+        for key in {**old, **new}
+        if old.get(key) != new.get(key) or not isinstance(old.get(key), dict | list)
+    }
+    return (
+        {key: pair[0] for key, pair in pairs.items() if key in old},
+        {key: pair[1] for key, pair in pairs.items() if key in new},
+    )
+
+
+def _excerpts_of_lists(old: list[JsonValue], new: list[JsonValue]) -> tuple[JsonValue, JsonValue]:
+    start = _common(old, new)
+    before, after = old[start:][:_MAX_SHOWN_ITEMS], new[start:][:_MAX_SHOWN_ITEMS]
+    excerpts = [_excerpts(one, other) for one, other in zip_longest(before, after)]
+    return (
+        [one for one, _ in excerpts[: len(before)]],
+        [other for _, other in excerpts[: len(after)]],
+    )
 
 
 def _coarse_difference(before: list[str], after: list[str]) -> Iterator[str]:
@@ -266,7 +279,7 @@ def _host_value(name: str, spec: JsonObject) -> JsonValue:
     return spec.get(name) if is_pointer else bool(spec.get(name))
 
 
-def _value(shape: Shape, found: JsonValue, *, is_pointer: bool) -> JsonValue:
+def _value(shape: Shape, found: DecodedValue, *, is_pointer: bool) -> DecodedValue:
     if found is None:
         return None if is_pointer else _zero(shape)
     match shape:

@@ -3,8 +3,7 @@
 from itertools import pairwise
 from typing import Final
 
-from podium.api.go_quoting import quoted
-from podium.apiserver.field_errors import (
+from podium.api.field_errors import (
     OMITTED,
     duplicate,
     invalid,
@@ -13,7 +12,8 @@ from podium.apiserver.field_errors import (
     too_long,
     too_many,
 )
-from podium.apiserver.json_values import JsonObject
+from podium.api.go_quoting import quoted
+from podium.api.json_values import JsonObject
 from podium.apiserver.validation.numbers import check_not_negative
 from podium.apiserver.validation.object_meta import Errors, check_label_key
 

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from podium.apiserver.field_errors import immutable, invalid, not_supported, required, too_long
-from podium.apiserver.json_values import JsonObject
+from podium.api.field_errors import immutable, invalid, not_supported, required, too_long
+from podium.api.json_values import JsonObject
 from podium.apiserver.validation.go_forms import go_form, go_map, go_selector
 from podium.apiserver.validation.job_policies import check_failure_policy, check_success_policy
 from podium.apiserver.validation.names import label_problems, subdomain_problems

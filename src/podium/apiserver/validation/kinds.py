@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final, NamedTuple
 
-from podium.apiserver.field_errors import invalid, not_supported, required
-from podium.apiserver.json_values import JsonObject
+from podium.api.field_errors import invalid, not_supported, required
+from podium.api.json_values import JsonObject
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.validation import (
     access,
@@ -57,7 +57,7 @@ def _nothing(_new: JsonObject, _old: JsonObject) -> Errors:
     return []
 
 
-class Rules(NamedTuple):
+class Checks(NamedTuple):
     """How a kind is checked when it is created, changed, and when its status changes."""
 
     create: Create
@@ -65,13 +65,13 @@ class Rules(NamedTuple):
     status: Update = _only_metadata
 
 
-def _plain(*, namespaced: bool) -> Rules:
+def _plain(*, namespaced: bool) -> Checks:
     """Kinds of which only the metadata is looked at."""
 
     def create(obj: JsonObject) -> Errors:
         return built_in_meta_errors(meta_of(obj), namespaced, subdomain_problems)
 
-    return Rules(create)
+    return Checks(create)
 
 
 _PLAIN: Final = {namespaced: _plain(namespaced=namespaced) for namespaced in (False, True)}
@@ -81,17 +81,17 @@ def _namespace_update(new: JsonObject, old: JsonObject) -> Errors:
     return [*nodes.namespace_create_errors(new), *nodes.namespace_update_errors(new, old)]
 
 
-def _role(*, namespaced: bool) -> Rules:
+def _role(*, namespaced: bool) -> Checks:
     create = partial(access.role_create_errors, namespaced=namespaced)
 
     def update(new: JsonObject, old: JsonObject) -> Errors:
         return [*create(new), *_only_metadata(new, old)]
 
-    return Rules(create, update)
+    return Checks(create, update)
 
 
-def _role_binding(*, namespaced: bool) -> Rules:
-    return Rules(
+def _role_binding(*, namespaced: bool) -> Checks:
+    return Checks(
         partial(access.binding_create_errors, namespaced=namespaced),
         partial(access.binding_update_errors, namespaced=namespaced),
     )
@@ -101,101 +101,103 @@ _RBAC: Final = "rbac.authorization.k8s.io"
 _STORAGE: Final = "storage.k8s.io"
 _DEVICES: Final = "resource.k8s.io"
 
-_BY_KIND: Final[Mapping[tuple[str, str], Rules]] = {
-    ("", "ConfigMap"): Rules(
+_BY_KIND: Final[Mapping[tuple[str, str], Checks]] = {
+    ("", "ConfigMap"): Checks(
         configuration.config_map_create_errors, configuration.config_map_update_errors
     ),
-    ("", "Endpoints"): Rules(endpoints.create_errors, endpoints.update_errors),
-    ("", "Event"): Rules(events.old_create_errors, events.old_update_errors),
-    ("", "LimitRange"): Rules(quotas.range_errors, quotas.range_update_errors),
-    ("", "Namespace"): Rules(
+    ("", "Endpoints"): Checks(endpoints.create_errors, endpoints.update_errors),
+    ("", "Event"): Checks(events.old_create_errors, events.old_update_errors),
+    ("", "LimitRange"): Checks(quotas.range_errors, quotas.range_update_errors),
+    ("", "Namespace"): Checks(
         nodes.namespace_create_errors, _namespace_update, nodes.namespace_status_errors
     ),
-    ("", "Node"): Rules(nodes.create_errors, nodes.update_errors, nodes.status_errors),
-    ("", "PersistentVolume"): Rules(
+    ("", "Node"): Checks(nodes.create_errors, nodes.update_errors, nodes.status_errors),
+    ("", "PersistentVolume"): Checks(
         storage.volume_create_errors, storage.volume_update_errors, storage.volume_status_errors
     ),
-    ("", "PersistentVolumeClaim"): Rules(
+    ("", "PersistentVolumeClaim"): Checks(
         storage.claim_create_errors, storage.claim_update_errors, storage.claim_status_errors
     ),
-    ("", "Pod"): Rules(
+    ("", "Pod"): Checks(
         pods.create_errors, pod_updates.update_errors, pod_statuses.status_update_errors
     ),
-    ("", "PodTemplate"): Rules(
+    ("", "PodTemplate"): Checks(
         configuration.pod_template_create_errors, configuration.pod_template_update_errors
     ),
-    ("", "ReplicationController"): Rules(
+    ("", "ReplicationController"): Checks(
         workloads.controller_create_errors,
         workloads.controller_update_errors,
         workloads.replicas_status_errors,
     ),
-    ("", "ResourceQuota"): Rules(
+    ("", "ResourceQuota"): Checks(
         quotas.quota_create_errors, quotas.quota_update_errors, quotas.quota_status_errors
     ),
-    ("", "Secret"): Rules(configuration.secret_create_errors, configuration.secret_update_errors),
-    ("", "Service"): Rules(services.create_errors, services.update_errors, services.status_errors),
-    ("apps", "ControllerRevision"): Rules(
+    ("", "Secret"): Checks(configuration.secret_create_errors, configuration.secret_update_errors),
+    ("", "Service"): Checks(services.create_errors, services.update_errors, services.status_errors),
+    ("apps", "ControllerRevision"): Checks(
         configuration.revision_create_errors, configuration.revision_update_errors
     ),
-    ("apps", "DaemonSet"): Rules(
+    ("apps", "DaemonSet"): Checks(
         workloads.daemon_set_create_errors, workloads.daemon_set_update_errors
     ),
-    ("apps", "Deployment"): Rules(
+    ("apps", "Deployment"): Checks(
         workloads.deployment_create_errors,
         workloads.deployment_update_errors,
         workloads.replicas_status_errors,
     ),
-    ("apps", "ReplicaSet"): Rules(
+    ("apps", "ReplicaSet"): Checks(
         workloads.replica_set_create_errors,
         workloads.replica_set_update_errors,
         workloads.replicas_status_errors,
     ),
-    ("apps", "StatefulSet"): Rules(
+    ("apps", "StatefulSet"): Checks(
         workloads.stateful_set_create_errors,
         workloads.stateful_set_update_errors,
         workloads.replicas_status_errors,
     ),
-    ("batch", "CronJob"): Rules(jobs.cron_create_errors, jobs.cron_update_errors, _nothing),
-    ("batch", "Job"): Rules(jobs.create_errors, jobs.update_errors, jobs.status_errors),
-    ("coordination.k8s.io", "Lease"): Rules(
+    ("batch", "CronJob"): Checks(jobs.cron_create_errors, jobs.cron_update_errors, _nothing),
+    ("batch", "Job"): Checks(jobs.create_errors, jobs.update_errors, jobs.status_errors),
+    ("coordination.k8s.io", "Lease"): Checks(
         policies.lease_create_errors, policies.lease_update_errors
     ),
-    ("discovery.k8s.io", "EndpointSlice"): Rules(
+    ("discovery.k8s.io", "EndpointSlice"): Checks(
         endpoints.slice_create_errors, endpoints.slice_update_errors
     ),
-    ("events.k8s.io", "Event"): Rules(events.create_errors, events.update_errors),
-    ("node.k8s.io", "RuntimeClass"): Rules(
+    ("events.k8s.io", "Event"): Checks(events.create_errors, events.update_errors),
+    ("node.k8s.io", "RuntimeClass"): Checks(
         runtime_classes.create_errors, runtime_classes.update_errors
     ),
-    ("policy", "PodDisruptionBudget"): Rules(
+    ("policy", "PodDisruptionBudget"): Checks(
         policies.budget_errors, policies.budget_update_errors, policies.budget_status_errors
     ),
     (_RBAC, "ClusterRole"): _role(namespaced=False),
     (_RBAC, "ClusterRoleBinding"): _role_binding(namespaced=False),
     (_RBAC, "Role"): _role(namespaced=True),
     (_RBAC, "RoleBinding"): _role_binding(namespaced=True),
-    (_DEVICES, "DeviceClass"): Rules(devices.class_create_errors, devices.class_update_errors),
-    (_DEVICES, "ResourceClaim"): Rules(
+    (_DEVICES, "DeviceClass"): Checks(devices.class_create_errors, devices.class_update_errors),
+    (_DEVICES, "ResourceClaim"): Checks(
         devices.claim_create_errors, devices.claim_update_errors, devices.claim_status_errors
     ),
-    (_DEVICES, "ResourceClaimTemplate"): Rules(
+    (_DEVICES, "ResourceClaimTemplate"): Checks(
         devices.template_create_errors, devices.template_update_errors
     ),
-    (_DEVICES, "ResourceSlice"): Rules(device_slices.create_errors, device_slices.update_errors),
-    ("scheduling.k8s.io", "PriorityClass"): Rules(
+    (_DEVICES, "ResourceSlice"): Checks(device_slices.create_errors, device_slices.update_errors),
+    ("scheduling.k8s.io", "PriorityClass"): Checks(
         policies.priority_class_create_errors, policies.priority_class_update_errors
     ),
-    (_STORAGE, "CSIDriver"): Rules(csi.driver_create_errors, csi.driver_update_errors),
-    (_STORAGE, "CSINode"): Rules(csi.node_create_errors, csi.node_update_errors),
-    (_STORAGE, "CSIStorageCapacity"): Rules(csi.capacity_create_errors, csi.capacity_update_errors),
-    (_STORAGE, "StorageClass"): Rules(storage.class_create_errors, storage.class_update_errors),
-    (_STORAGE, "VolumeAttachment"): Rules(
+    (_STORAGE, "CSIDriver"): Checks(csi.driver_create_errors, csi.driver_update_errors),
+    (_STORAGE, "CSINode"): Checks(csi.node_create_errors, csi.node_update_errors),
+    (_STORAGE, "CSIStorageCapacity"): Checks(
+        csi.capacity_create_errors, csi.capacity_update_errors
+    ),
+    (_STORAGE, "StorageClass"): Checks(storage.class_create_errors, storage.class_update_errors),
+    (_STORAGE, "VolumeAttachment"): Checks(
         csi.attachment_create_errors, csi.attachment_update_errors
     ),
 }
 
 
-def _rules(resource: Resource) -> Rules:
+def _rules(resource: Resource) -> Checks:
     return _BY_KIND.get((resource.group, resource.kind)) or _PLAIN[resource.namespaced]
 
 

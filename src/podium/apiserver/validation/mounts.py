@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from podium.apiserver.field_errors import (
+from podium.api.field_errors import (
     duplicate,
     forbidden,
     invalid,
@@ -11,7 +11,7 @@ from podium.apiserver.field_errors import (
     not_supported,
     required,
 )
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.validation.names import port_name_problems, port_number_problems
 from podium.apiserver.validation.object_meta import Errors, check_each
 from podium.apiserver.validation.paths import check_descending

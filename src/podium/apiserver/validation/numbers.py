@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from podium.apiserver.field_errors import invalid
-from podium.apiserver.json_values import JsonObject
+from podium.api.field_errors import invalid
+from podium.api.json_values import JsonObject
 from podium.apiserver.validation.names import percent_problems
 from podium.apiserver.validation.object_meta import NOT_NEGATIVE, Errors, check_each
 

@@ -9,9 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from podium.api import label_syntax
-from podium.api.go_quoting import quoted
-from podium.api.text_cache import cache_short_texts
-from podium.apiserver.field_errors import (
+from podium.api.field_errors import (
     FieldError,
     forbidden,
     immutable,
@@ -19,7 +17,9 @@ from podium.apiserver.field_errors import (
     required,
     too_long,
 )
-from podium.apiserver.json_values import JsonObject
+from podium.api.go_quoting import quoted
+from podium.api.json_values import JsonObject, ReadOnlyJson
+from podium.api.text_cache import cache_short_texts
 from podium.apiserver.validation.names import NameRule, as_prefix, label_problems
 
 Errors = list[FieldError]
@@ -98,7 +98,7 @@ def check_annotations(errors: Errors, annotations: Mapping[str, str], path: str)
             errors.append(too_long(path, _ANNOTATIONS_LIMIT))
 
 
-def check_each(errors: Errors, problems: Iterable[str], value: object, path: str) -> None:
+def check_each(errors: Errors, problems: Iterable[str], value: ReadOnlyJson, path: str) -> None:
     """One error for each problem of one value."""
     for problem in problems:
         errors.append(invalid(path, value, problem))

@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
-from podium.apiserver.field_errors import invalid, required
-from podium.apiserver.json_values import JsonObject
+from podium.api.field_errors import invalid, required
+from podium.api.json_values import JsonObject
 from podium.apiserver.validation.names import subdomain_problems
 from podium.apiserver.validation.object_meta import Errors, check_each
 

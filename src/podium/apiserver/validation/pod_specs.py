@@ -6,8 +6,7 @@ only real pods must keep to stands in `pods`.
 
 from typing import Final
 
-from podium.api.quantity import nano
-from podium.apiserver.field_errors import (
+from podium.api.field_errors import (
     duplicate,
     forbidden,
     invalid,
@@ -16,7 +15,8 @@ from podium.apiserver.field_errors import (
     required,
     too_long,
 )
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
+from podium.api.quantity import nano
 from podium.apiserver.validation.addresses import check_address
 from podium.apiserver.validation.containers import (
     Surroundings,

@@ -7,8 +7,8 @@ diff of the two specs.
 
 from typing import Final
 
-from podium.apiserver.field_errors import forbidden, invalid, required
-from podium.apiserver.json_values import JsonObject
+from podium.api.field_errors import forbidden, invalid, required
+from podium.api.json_values import JsonObject
 from podium.apiserver.validation.go_forms import difference, go_form, go_forms
 from podium.apiserver.validation.names import in_range
 from podium.apiserver.validation.object_meta import Errors, built_in_meta_update_errors, meta_of

@@ -6,8 +6,8 @@ What may change afterwards stands in `pod_updates`, what the status may say in `
 import re
 from typing import Final
 
-from podium.apiserver.field_errors import forbidden, invalid
-from podium.apiserver.json_values import JsonObject
+from podium.api.field_errors import forbidden, invalid
+from podium.api.json_values import JsonObject
 from podium.apiserver.validation.containers import check_image_is_trimmed
 from podium.apiserver.validation.names import subdomain_problems
 from podium.apiserver.validation.object_meta import Errors, built_in_meta_errors, meta_of

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from podium.apiserver.field_errors import forbidden, immutable, invalid, not_supported, required
-from podium.apiserver.json_values import JsonObject
+from podium.api.field_errors import forbidden, immutable, invalid, not_supported, required
+from podium.api.json_values import JsonObject
 from podium.apiserver.validation.go_forms import go_form
 from podium.apiserver.validation.names import subdomain_problems
 from podium.apiserver.validation.numbers import check_not_negative, check_share

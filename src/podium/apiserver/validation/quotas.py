@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
+from podium.api.field_errors import duplicate, forbidden, immutable, invalid, required
+from podium.api.json_values import JsonObject
 from podium.api.quantity import nano
-from podium.apiserver.field_errors import duplicate, forbidden, immutable, invalid, required
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.validation.go_forms import go_form
 from podium.apiserver.validation.names import subdomain_problems
 from podium.apiserver.validation.object_meta import (

@@ -4,9 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Final
 
-from podium.api.quantity import QuantityError, milli_value, nano
-from podium.api.text_cache import cache_short_texts
-from podium.apiserver.field_errors import (
+from podium.api.field_errors import (
     duplicate,
     forbidden,
     invalid,
@@ -14,7 +12,9 @@ from podium.apiserver.field_errors import (
     not_supported,
     required,
 )
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
+from podium.api.quantity import QuantityError, milli_value, nano
+from podium.api.text_cache import cache_short_texts
 from podium.apiserver.validation.names import label_problems
 from podium.apiserver.validation.object_meta import (
     NOT_NEGATIVE,

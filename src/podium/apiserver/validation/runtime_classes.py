@@ -1,7 +1,7 @@
 """Runtime classes: how containers are run, at which cost and on which nodes."""
 
-from podium.apiserver.field_errors import duplicate, immutable, required
-from podium.apiserver.json_values import JsonObject
+from podium.api.field_errors import duplicate, immutable, required
+from podium.api.json_values import JsonObject
 from podium.apiserver.validation.go_forms import go_form
 from podium.apiserver.validation.names import label_problems, subdomain_problems
 from podium.apiserver.validation.object_meta import (

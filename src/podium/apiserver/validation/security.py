@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
-from podium.apiserver.field_errors import duplicate, forbidden, invalid, not_supported, required
-from podium.apiserver.json_values import JsonObject
+from podium.api.field_errors import duplicate, forbidden, invalid, not_supported, required
+from podium.api.json_values import JsonObject
 from podium.apiserver.validation.go_forms import go_form
 from podium.apiserver.validation.names import in_range
 from podium.apiserver.validation.object_meta import Errors

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from podium.apiserver.field_errors import duplicate, forbidden, invalid, required
-from podium.apiserver.json_values import JsonObject
+from podium.api.field_errors import duplicate, forbidden, invalid, required
+from podium.api.json_values import JsonObject
 from podium.apiserver.validation.names import subdomain_problems
 from podium.apiserver.validation.object_meta import (
     Errors,

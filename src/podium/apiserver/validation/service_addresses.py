@@ -6,7 +6,7 @@ stands what both must agree on before addresses are handed out.
 
 from typing import Final
 
-from podium.apiserver.field_errors import (
+from podium.api.field_errors import (
     FieldError,
     duplicate,
     forbidden,
@@ -14,7 +14,7 @@ from podium.apiserver.field_errors import (
     not_supported,
     required,
 )
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.validation.addresses import (
     address_of,
     check_address,

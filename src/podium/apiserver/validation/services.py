@@ -2,14 +2,14 @@
 
 from typing import Final
 
-from podium.apiserver.field_errors import (
+from podium.api.field_errors import (
     duplicate,
     forbidden,
     invalid,
     not_supported,
     required,
 )
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.validation.names import (
     label_problems,
     port_name_problems,

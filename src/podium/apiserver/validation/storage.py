@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from podium.api.quantity import nano, value
-from podium.apiserver.field_errors import (
+from podium.api.field_errors import (
     forbidden,
     immutable,
     invalid,
@@ -11,7 +10,8 @@ from podium.apiserver.field_errors import (
     required,
     too_long,
 )
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
+from podium.api.quantity import nano, value
 from podium.apiserver.validation.claim_specs import (
     VOLUME_MODES,
     check_access_modes,
@@ -68,8 +68,8 @@ def volume_update_errors(new: JsonObject, old: JsonObject) -> Errors:
     before: JsonObject = old.get("spec") or {}
     source, earlier = _source(spec), _source(before)
     if source != earlier:
-        shown = _source_difference(earlier, source)
-        detail = f"spec.persistentvolumesource is immutable after creation\n{shown}"
+        changed = _source_difference(earlier, source)
+        detail = f"spec.persistentvolumesource is immutable after creation\n{changed}"
         errors.append(forbidden("spec.persistentvolumesource", detail))
     if spec.get("volumeMode") != before.get("volumeMode"):
         errors.append(immutable("volumeMode", spec.get("volumeMode")))

@@ -1,9 +1,9 @@
 """Pod templates inside workloads, and the selectors that must match them."""
 
+from podium.api.field_errors import forbidden, invalid, not_supported
+from podium.api.json_values import JsonObject
 from podium.api.labels import Selector, SelectorError, selector_of
 from podium.api.meta import LabelSelector, LabelSelectorRequirement
-from podium.apiserver.field_errors import forbidden, invalid, not_supported
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.validation.go_forms import go_map
 from podium.apiserver.validation.object_meta import (
     Errors,

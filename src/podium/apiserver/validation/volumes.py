@@ -3,9 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from podium.api.quantity import nano
-from podium.api.volumes import ephemeral_claim_name
-from podium.apiserver.field_errors import (
+from podium.api.field_errors import (
     duplicate,
     forbidden,
     invalid,
@@ -13,7 +11,9 @@ from podium.apiserver.field_errors import (
     required,
     too_long,
 )
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
+from podium.api.quantity import nano
+from podium.api.volumes import ephemeral_claim_name
 from podium.apiserver.validation.claim_specs import check_claim_template
 from podium.apiserver.validation.environment import (
     SHOWN_IN_FILES,

@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from podium.api.field_errors import forbidden, immutable, invalid, not_supported, required
+from podium.api.json_values import JsonObject
 from podium.api.labels import selector_of_map
-from podium.apiserver.field_errors import forbidden, immutable, invalid, not_supported, required
-from podium.apiserver.json_values import JsonObject
 from podium.apiserver.validation.claim_specs import check_claim_spec
 from podium.apiserver.validation.go_forms import go_selector
 from podium.apiserver.validation.names import label_problems, subdomain_problems

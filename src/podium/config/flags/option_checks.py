@@ -8,7 +8,6 @@ Sources: `cmd/kube-scheduler/app/options/options.go` (`Validate`), and the `Vali
 """
 
 import ipaddress
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -130,7 +129,7 @@ def _metrics_problems(metrics: Metrics, host: HostEnvironment) -> Iterator[Field
         )
     for name in metrics.disabled_metrics:
         if not re.fullmatch(_METRIC, name):
-            yield _invalid_value(
+            yield invalid(
                 "metrics.disabledMetrics",
                 list(metrics.disabled_metrics),
                 f'must be fully qualified metric names matching "^{_METRIC}$", got {quoted(name)}',
@@ -141,7 +140,7 @@ def _metrics_problems(metrics: Metrics, host: HostEnvironment) -> Iterator[Field
         return
     yield from _manifest_problems(metrics.allow_metric_labels_manifest, host)
     if metrics.allow_metric_labels is not None:
-        yield _invalid_value(
+        yield invalid(
             "metrics",
             _as_configuration(metrics),
             "cannot specify both allowListMapping and allowListMappingManifest",
@@ -150,9 +149,9 @@ def _metrics_problems(metrics: Metrics, host: HostEnvironment) -> Iterator[Field
 
 def _mapping_problems(mapping: Mapping[str, str] | None, at: str) -> Iterator[FieldProblem]:
     if any(not re.fullmatch(f"{_METRIC},{_LABEL}", key) for key in mapping or ()):
-        yield _invalid_value(
+        yield invalid(
             at,
-            dict(mapping or {}),
+            _sorted(mapping),
             "must have keys with format `metricName,labelName` where metricName matches "
             f'"{_METRIC}" and labelName matches "{_LABEL}"',
         )
@@ -197,22 +196,19 @@ def _unmarshal_error(line: int, kind: str, wanted: str) -> ConfigurationError:
     )
 
 
+def _sorted(mapping: Mapping[str, str] | None) -> dict[str, str]:
+    """A map in the order in which Go writes it."""
+    return dict(sorted((mapping or {}).items()))
+
+
 def _as_configuration(metrics: Metrics) -> dict[str, Any]:
     fields = {
         "showHiddenMetricsForVersion": metrics.show_hidden_metrics_for_version,
         "disabledMetrics": list(metrics.disabled_metrics),
-        "allowListMapping": dict(metrics.allow_metric_labels or {}),
+        "allowListMapping": _sorted(metrics.allow_metric_labels),
         "allowListMappingManifest": metrics.allow_metric_labels_manifest,
     }
     return {name: value for name, value in fields.items() if value}
-
-
-def _invalid_value(path: str, value: Any, detail: str) -> FieldProblem:
-    """A list or map as Go's JSON shows it: keys sorted, `<`, `>` and `&` escaped."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=path != "metrics")
-    for character in "<>&":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return FieldProblem(path, f"Invalid value: {text}: {detail}")
 
 
 def _has(headers: Sequence[str], standard: str) -> bool:

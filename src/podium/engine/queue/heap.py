@@ -7,7 +7,9 @@ member by one of the same order does not cost it its place.
 
 import heapq
 from collections.abc import Callable, Iterator
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
+
+from podium.framework.sort_keys import SortKey
 
 T = TypeVar("T")
 
@@ -15,10 +17,10 @@ _MOST_GONE = 1024
 
 
 class KeyedHeap(Generic[T]):
-    def __init__(self, order: Callable[[T], Any]) -> None:
+    def __init__(self, order: Callable[[T], SortKey]) -> None:
         self._order = order
-        self._heap: list[tuple[Any, int, str]] = []
-        self.members: dict[str, tuple[int, Any, T]] = {}
+        self._heap: list[tuple[SortKey, int, str]] = []
+        self.members: dict[str, tuple[int, SortKey, T]] = {}
         """By key, with their order: for looking up, which every event does."""
         self._sequence = 0
 

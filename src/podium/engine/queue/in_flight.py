@@ -7,9 +7,9 @@ events share one ordered list: a failed pod looks at the events after its own ma
 from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from podium.framework.events import ClusterEvent
+from podium.framework.events import ClusterEvent, EventObject
 
 POD_POPPED = "PodPopped"
 
@@ -18,8 +18,8 @@ class Happened(NamedTuple):
     """An event with its objects; either may be None."""
 
     event: ClusterEvent
-    old: Any
-    new: Any
+    old: EventObject
+    new: EventObject
 
 
 class InFlight:

@@ -5,7 +5,6 @@ call with a later clock. The rules are the engine spec's section 7; nominations 
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 from podium.cluster.nominator import Nominator
 from podium.cluster.pod_info import PodInfo
@@ -30,8 +29,9 @@ from podium.engine.queue.queueing_hints import (
     in_flight_strategy,
 )
 from podium.engine.queue.unschedulable_timeout import LONGEST_UNSCHEDULABLE_S, UnschedulableTimeout
-from podium.framework.events import ClusterEvent
+from podium.framework.events import ClusterEvent, EventObject
 from podium.framework.queued import QueuedPod
+from podium.framework.sort_keys import SortKey
 from podium.framework.status import Status
 
 Gate = Callable[[QueuedPod], Status | None]
@@ -43,7 +43,7 @@ class SchedulingQueue:
         self,
         *,
         clock: Callable[[], float],
-        sort_key: Callable[[QueuedPod], Any],
+        sort_key: Callable[[QueuedPod], SortKey],
         gate: Gate,
         interests: Interests,
         nominator: Nominator,
@@ -74,7 +74,7 @@ class SchedulingQueue:
         self.cycle = 0
         self._observer = observer or Observer()
 
-    def _backoff_order(self, queued: QueuedPod) -> tuple[float, Any]:
+    def _backoff_order(self, queued: QueuedPod) -> tuple[float, SortKey]:
         return (self._backoff.expiry(queued), self._sort_key(queued))
 
     # pods come, change and go
@@ -203,8 +203,8 @@ class SchedulingQueue:
     def happened(
         self,
         event: ClusterEvent,
-        old: Any,
-        new: Any,
+        old: EventObject,
+        new: EventObject,
         concerns: Callable[[PodInfo], bool] | None = None,
     ) -> list[QueuedPod]:
         """Something changed in the cluster: move the pods it may help. Returns those moved."""
@@ -226,7 +226,9 @@ class SchedulingQueue:
             return self._unschedulable
         return self._unschedulable.kept_by(self._interests.plugins(event))
 
-    def _wake(self, queued: QueuedPod, event: ClusterEvent, old: Any, new: Any) -> bool:
+    def _wake(
+        self, queued: QueuedPod, event: ClusterEvent, old: EventObject, new: EventObject
+    ) -> bool:
         if queued.gating_plugin and not event.wildcard:
             profile = queued.info.pod.spec.scheduler_name
             if not self._interests.concerns_plugin(profile, queued.gating_plugin, event):

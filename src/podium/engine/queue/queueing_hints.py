@@ -6,10 +6,10 @@ goes on at once; others wait out their backoff (engine spec 7.8 and 7.9).
 
 import enum
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from podium.api.pod import Pod
-from podium.framework.events import Action, ClusterEvent, Registration, Resource
+from podium.framework.events import Action, ClusterEvent, EventObject, Registration, Resource
 from podium.framework.queued import QueuedPod
 
 UNSCHEDULABLE_TIMEOUT = ClusterEvent(Resource.ANY, Action.ALL, "UnschedulableTimeout")
@@ -67,7 +67,7 @@ class Interests:
         return any(interest.plugin == plugin for interest in self.matching(profile, event))
 
     def requeue_strategy(
-        self, queued: QueuedPod, event: ClusterEvent, old: Any, new: Any
+        self, queued: QueuedPod, event: ClusterEvent, old: EventObject, new: EventObject
     ) -> Strategy:
         """How soon a pod may try again because of an event; `helped_by` is who said so."""
         queued.helped_by = ""
@@ -91,7 +91,9 @@ class Interests:
         return strategy
 
 
-def _says_queue(registration: Registration, queued: QueuedPod, old: Any, new: Any) -> bool:
+def _says_queue(
+    registration: Registration, queued: QueuedPod, old: EventObject, new: EventObject
+) -> bool:
     if registration.hint is None:
         return True
     try:
@@ -101,7 +103,9 @@ def _says_queue(registration: Registration, queued: QueuedPod, old: Any, new: An
 
 
 def in_flight_strategy(
-    queued: QueuedPod, events: Iterable[tuple[ClusterEvent, Any, Any]] | None, interests: Interests
+    queued: QueuedPod,
+    events: Iterable[tuple[ClusterEvent, EventObject, EventObject]] | None,
+    interests: Interests,
 ) -> Strategy:
     """What the events during an attempt mean for the pod that failed it."""
     if events is None or not (queued.rejectors or queued.pending):

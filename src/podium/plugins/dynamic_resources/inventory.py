@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from podium.api.devices import Device, DeviceAttribute, DeviceTaint, ResourceSlice
-from podium.api.label_syntax import aggregate
+from podium.api.field_errors import aggregate
 from podium.api.node_affinity import NodeTerm, parse_node_selector
 from podium.api.pod import NodeSelector
 from podium.api.quantity import nano

@@ -224,7 +224,7 @@ class NodeSearch:
 
     def _tasks(
         self, state: ClaimsState, rows: RowArray
-    ) -> Iterator[tuple[RowArray | slice, Task | Status | None]]:
+    ) -> Iterator[tuple[Rows, Task | Status | None]]:
         """What has to be allocated where: positions of rows, and their task or verdict."""
         everything = slice(0, len(rows))
         if state.extended is None:

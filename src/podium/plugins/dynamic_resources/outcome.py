@@ -1,11 +1,11 @@
 """What Reserve holds for a pod, told to others: as a record, and as the claims it will lead to."""
 
 import hashlib
-from typing import Any
 
 from msgspec.structs import replace
 
 from podium.api.devices import AllocationResult, ResourceClaim
+from podium.api.json_values import JsonObject
 from podium.cluster.pod_info import PodInfo
 from podium.plugins.dynamic_resources.attempt_state import ClaimsState
 from podium.plugins.dynamic_resources.claim_writing import protected, reserved
@@ -13,10 +13,10 @@ from podium.plugins.dynamic_resources.extended_resources import IN_MEMORY_NAME
 from podium.plugins.dynamic_resources.pod_claims import claim_key, is_reserved_for
 
 
-def recorded_claims(state: ClaimsState, pod: PodInfo) -> dict[str, list[dict[str, Any]]]:
+def recorded_claims(state: ClaimsState, pod: PodInfo) -> dict[str, list[JsonObject]]:
     """Claim -> devices in the order of the allocation, in the form of recorded decisions."""
     held = state.reservation
-    claims: dict[str, list[dict[str, Any]]] = {}
+    claims: dict[str, list[JsonObject]] = {}
     for own in state.claims:
         allocation = own.claim.status.allocation
         if allocation is None and held is not None:
@@ -45,10 +45,10 @@ def claims_after_binding(
     return tuple(updated)
 
 
-def _devices(allocation: AllocationResult) -> list[dict[str, Any]]:
-    devices: list[dict[str, Any]] = []
+def _devices(allocation: AllocationResult) -> list[JsonObject]:
+    devices: list[JsonObject] = []
     for result in allocation.devices.results or ():
-        device: dict[str, Any] = {
+        device: JsonObject = {
             "request": result.request,
             "driver": result.driver,
             "pool": result.pool,

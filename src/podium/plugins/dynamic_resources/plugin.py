@@ -7,11 +7,11 @@ rejections are unresolvable: evicting pods frees no devices. Contract: spec sect
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from podium.api.devices import DeviceClass, ResourceClaim
+from podium.api.json_values import JsonObject
 from podium.cluster.growth import Ints, Rows, count_of
 from podium.cluster.pod_info import PodInfo
 from podium.config.plugin_args import DynamicResourcesArgs, waits_for_binding_conditions
@@ -22,6 +22,7 @@ from podium.framework.diagnosis import Diagnosis
 from podium.framework.events import Registration
 from podium.framework.handle import Handle
 from podium.framework.points import (
+    Arguments,
     FilterPlugin,
     PostFilterPlugin,
     PostFilterResult,
@@ -82,7 +83,7 @@ class DynamicResources(
     in_range = True
     normalizes_by_range = True
 
-    def __init__(self, args: Any, handle: Handle) -> None:
+    def __init__(self, args: Arguments, handle: Handle) -> None:
         super().__init__(args, handle)
         settings = args if isinstance(args, DynamicResourcesArgs) else DynamicResourcesArgs()
         gates, cluster = handle.gates, handle.cluster
@@ -239,7 +240,7 @@ class DynamicResources(
                 cycle.writes.append(DeleteClaim(created))
         state.reservation = None
 
-    def reserved(self, cycle: Cycle) -> dict[str, Any]:
+    def reserved(self, cycle: Cycle) -> JsonObject:
         """`claims`: the devices of the pod's claims, as recorded decisions have them."""
         state = cycle.states.get(self.name)
         claims = recorded_claims(state, cycle.pod) if isinstance(state, ClaimsState) else None

@@ -10,11 +10,11 @@ profiles do not see each other's until the API server shows them.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
 
+from podium.api.json_values import JsonObject
 from podium.api.pod import Pod
 from podium.api.storage import (
     BOUND_BY_CONTROLLER,
@@ -29,6 +29,7 @@ from podium.framework.cycle import Cycle
 from podium.framework.events import Registration
 from podium.framework.handle import Handle
 from podium.framework.points import (
+    Arguments,
     FilterPlugin,
     PreBindPlugin,
     PreFilterPlugin,
@@ -83,7 +84,7 @@ class VolumeBinding(
     name = "VolumeBinding"
     by_filtered_rows = True
 
-    def __init__(self, args: Any, handle: Handle) -> None:
+    def __init__(self, args: Arguments, handle: Handle) -> None:
         super().__init__(args, handle)
         cluster = handle.cluster
         self._volumes = AssumedObjects(cluster.catalog, PersistentVolume)
@@ -199,7 +200,7 @@ class VolumeBinding(
         for provision in planned.provisions:
             self._claims.restore(provision.claim)
 
-    def reserved(self, cycle: Cycle) -> dict[str, Any]:
+    def reserved(self, cycle: Cycle) -> JsonObject:
         """`bindings` (claim -> volume) and `provision` (claims), as far as there are any."""
         state = cycle.read(self.name, VolumeState)
         bindings = {
@@ -212,7 +213,7 @@ class VolumeBinding(
             for planned in state.planned.values()
             for provision in planned.provisions
         )
-        told: dict[str, Any] = {"bindings": bindings, "provision": provision}
+        told: JsonObject = {"bindings": bindings, "provision": provision}
         return {name: value for name, value in told.items() if value}
 
     def pre_bind_pre_flight(self, cycle: Cycle, node_name: str) -> PreFlight:

@@ -8,7 +8,7 @@ is taken back: the next attempt finds it (plugins spec 4.10).
 
 from typing import Protocol, runtime_checkable
 
-from podium.api.label_syntax import aggregate
+from podium.api.field_errors import aggregate
 from podium.api.node_affinity import parse_node_selector
 from podium.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim
 from podium.cluster.pod_info import PodInfo

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from podium.api.errors import ObjectError
+from podium.api.json_values import JsonObject
 from podium.client.resources import DAEMON_SETS, PODS
 from podium.simulated_cluster.actions import (
     NOTHING,
@@ -36,7 +37,7 @@ from podium.workloads.kinds import (
 )
 from podium.workloads.moment import Moment
 from podium.workloads.nodes import Node
-from podium.workloads.objects import JsonObject, selector_or_nothing
+from podium.workloads.objects import selector_or_nothing
 from podium.workloads.pod_templates import REVISION_HASH
 from podium.workloads.pods import Pod
 

@@ -7,11 +7,12 @@
 from collections.abc import Sequence
 from typing import Final
 
+from podium.api.json_values import JsonObject
 from podium.simulated_cluster.actions import reported
 from podium.simulated_cluster.controllers.conditions import changed_condition
 from podium.workloads.kinds import Deployment, ReplicaSet
 from podium.workloads.moment import Moment
-from podium.workloads.objects import JsonObject, condition_of
+from podium.workloads.objects import condition_of
 from podium.workloads.rollout import limits
 
 _NO_DEADLINE: Final = 2**31 - 1

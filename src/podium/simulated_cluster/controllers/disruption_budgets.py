@@ -8,6 +8,7 @@ does not count as healthy until it is gone, or has not gone within two minutes
 from collections.abc import Sequence
 from typing import Final
 
+from podium.api.json_values import JsonObject
 from podium.api.meta import OwnerReference
 from podium.api.workloads import PodDisruptionBudget
 from podium.client.resources import POD_DISRUPTION_BUDGETS
@@ -18,7 +19,7 @@ from podium.simulated_cluster.controllers.ownership import wake_changed
 from podium.simulated_cluster.informers import Informers
 from podium.workloads.disruptions import Scale, count_disruptions
 from podium.workloads.moment import Moment
-from podium.workloads.objects import JsonObject, selector_or_nothing
+from podium.workloads.objects import selector_or_nothing
 from podium.workloads.pods import Pod
 
 _BELIEVED_S: Final = 120.0

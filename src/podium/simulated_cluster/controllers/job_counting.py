@@ -9,10 +9,10 @@ twice (`pkg/controller/job/job_controller.go`, trackJobStatusAndRemoveFinalizers
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from podium.api.json_values import JsonObject
 from podium.client.resources import PODS
 from podium.simulated_cluster.actions import Action, without_finalizer
 from podium.workloads.kinds import Job, JobStatus, Uncounted
-from podium.workloads.objects import JsonObject
 from podium.workloads.pods import Pod
 
 TRACKING: Final = "batch.kubernetes.io/job-tracking"

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from podium.api.json_values import JsonObject
 from podium.simulated_cluster.controllers import job_counting
 from podium.simulated_cluster.controllers.job_counting import Count
 from podium.workloads import job_indexes
 from podium.workloads.kinds import Job
 from podium.workloads.moment import Moment
-from podium.workloads.objects import JsonObject
 from podium.workloads.pods import Pod
 
 

@@ -8,6 +8,7 @@ and limits per index are not (`pkg/controller/job`).
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from podium.api.json_values import JsonObject
 from podium.client.resources import JOBS, PODS
 from podium.simulated_cluster.actions import (
     NOTHING,
@@ -30,7 +31,7 @@ from podium.workloads import job_indexes
 from podium.workloads.jobs import JOB, job_pod, wanted_pods
 from podium.workloads.kinds import Job
 from podium.workloads.moment import Moment
-from podium.workloads.objects import JsonObject, is_true
+from podium.workloads.objects import is_true
 from podium.workloads.pods import Pod, ended_at
 from podium.workloads.scale_down import least_missed
 

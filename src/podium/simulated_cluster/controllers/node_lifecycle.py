@@ -11,6 +11,7 @@ The grace is 50 cluster seconds. What counts is when news were seen, not what th
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+from podium.api.json_values import JsonObject
 from podium.api.meta import Condition
 from podium.api.node import Taint
 from podium.client import PatchType
@@ -21,7 +22,7 @@ from podium.simulated_cluster.controllers.conditions import changed_condition
 from podium.simulated_cluster.informers import Informers
 from podium.workloads.moment import Moment
 from podium.workloads.nodes import Lease, Node
-from podium.workloads.objects import JsonObject, condition_of
+from podium.workloads.objects import condition_of
 from podium.workloads.pods import Pod
 
 GRACE_S: Final = 50.0

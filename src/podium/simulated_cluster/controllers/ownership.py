@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from podium.api.json_values import JsonObject
 from podium.api.labels import Selector
 from podium.api.meta import KubeObject, ObjectMeta
 from podium.client import ResourceType
@@ -16,7 +17,7 @@ from podium.simulated_cluster.actions import Action, metadata_patch
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.store import Store
-from podium.workloads.objects import JsonObject, Kind, owner_reference
+from podium.workloads.objects import Kind, owner_reference
 from podium.workloads.pods import Pod
 
 T = TypeVar("T", bound=KubeObject)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from podium.api.devices import ResourceClaim
+from podium.api.json_values import JsonObject
 from podium.client.resources import PERSISTENT_VOLUME_CLAIMS, PODS, RESOURCE_CLAIMS
 from podium.simulated_cluster.actions import NOTHING, Action, Create, Plan, status_patch
 from podium.simulated_cluster.control import Wake
@@ -14,7 +15,6 @@ from podium.workloads.claims import (
     volume_claim,
 )
 from podium.workloads.moment import Moment
-from podium.workloads.objects import JsonObject
 from podium.workloads.pods import Pod
 
 

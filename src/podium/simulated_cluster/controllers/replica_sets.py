@@ -6,6 +6,7 @@ Replication controllers are the same under an older name and are looked after he
 from collections.abc import Sequence
 from typing import Final
 
+from podium.api.json_values import JsonObject
 from podium.client import ResourceType
 from podium.client.resources import PODS, REPLICA_SETS, REPLICATION_CONTROLLERS
 from podium.simulated_cluster.actions import (
@@ -27,7 +28,7 @@ from podium.simulated_cluster.informers import Informers
 from podium.workloads.availability import availability
 from podium.workloads.kinds import ReplicaSet, ReplicationController
 from podium.workloads.moment import Moment
-from podium.workloads.objects import JsonObject, Kind, selector_or_nothing
+from podium.workloads.objects import Kind, selector_or_nothing
 from podium.workloads.pod_templates import pod_from_template
 from podium.workloads.pods import Pod
 from podium.workloads.scale_down import least_missed

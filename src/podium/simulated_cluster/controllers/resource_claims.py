@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from podium.api.devices import ResourceClaim, ResourceClaimConsumerReference
+from podium.api.json_values import JsonObject
 from podium.client import PatchType
 from podium.client.resources import RESOURCE_CLAIMS
 from podium.simulated_cluster.actions import NOTHING, Plan, delete, status_patch, without_finalizer
@@ -17,7 +18,6 @@ from podium.simulated_cluster.controllers.pod_claims import device_claims
 from podium.simulated_cluster.informers import Informers
 from podium.workloads.claims import ResourceClaimTemplate
 from podium.workloads.moment import Moment
-from podium.workloads.objects import JsonObject
 from podium.workloads.pods import Pod
 
 FINALIZER: Final = "resource.kubernetes.io/delete-protection"

@@ -7,11 +7,12 @@ the template it came from. A template that comes back gets its old revision with
 from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
+from podium.api.json_values import JsonObject
 from podium.api.meta import ObjectMeta
 from podium.client.resources import CONTROLLER_REVISIONS
 from podium.simulated_cluster.actions import Action, Create, Patch, delete
 from podium.workloads.kinds import ControllerRevision, PodTemplate
-from podium.workloads.objects import JsonObject, Kind, owner_reference
+from podium.workloads.objects import Kind, owner_reference
 from podium.workloads.pod_templates import REVISION_HASH, canonical, template_hash
 
 _HISTORY: Final = 10

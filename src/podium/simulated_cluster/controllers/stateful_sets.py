@@ -9,6 +9,7 @@ their pods: retention policies that delete them are not carried out.
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
+from podium.api.json_values import JsonObject
 from podium.client.resources import PERSISTENT_VOLUME_CLAIMS, PODS, STATEFUL_SETS
 from podium.simulated_cluster.actions import (
     NOTHING,
@@ -34,7 +35,7 @@ from podium.workloads.kinds import (
     StatefulSet,
 )
 from podium.workloads.moment import Moment
-from podium.workloads.objects import JsonObject, selector_or_nothing
+from podium.workloads.objects import selector_or_nothing
 from podium.workloads.pod_templates import REVISION_HASH
 from podium.workloads.pods import Pod
 from podium.workloads.stateful_sets import (

@@ -8,6 +8,7 @@ for ever (`pkg/controller/tainteviction/taint_eviction.go`).
 from dataclasses import dataclass
 from typing import Final
 
+from podium.api.json_values import JsonObject
 from podium.api.node import Taint
 from podium.client.resources import EVENTS, PODS
 from podium.simulated_cluster.actions import NOTHING, Action, Create, Plan, delete, status_patch
@@ -16,7 +17,6 @@ from podium.simulated_cluster.controllers.conditions import pod_disruption
 from podium.simulated_cluster.informers import Informers
 from podium.workloads.moment import Moment
 from podium.workloads.nodes import Node
-from podium.workloads.objects import JsonObject
 from podium.workloads.pods import Pod
 from podium.workloads.taint_eviction import expelling, stay_s
 

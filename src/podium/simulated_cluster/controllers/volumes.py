@@ -9,6 +9,7 @@ is wanted (`pkg/controller/volume/persistentvolume`).
 from collections.abc import Iterable
 from typing import Final
 
+from podium.api.json_values import JsonObject
 from podium.api.storage import (
     BIND_COMPLETED,
     BOUND_BY_CONTROLLER,
@@ -33,7 +34,6 @@ from podium.simulated_cluster.controllers.volume_matching import choose, is_rese
 from podium.simulated_cluster.informers import Informers
 from podium.workloads.moment import Moment
 from podium.workloads.nodes import Node
-from podium.workloads.objects import JsonObject
 from podium.workloads.provisioning import can_provision, claim_reference, provisioned_volume
 
 VOLUME: Final = "volume"

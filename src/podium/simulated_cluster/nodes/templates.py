@@ -14,11 +14,11 @@ from typing import Any, Final
 from podium import __version__
 from podium.api.documents import Document, expand_lists, read_documents
 from podium.api.errors import InputError, ObjectError
+from podium.api.json_values import JsonObject, JsonValue
 from podium.api.kinds import convert_object
 from podium.api.node import Node
 from podium.api.quantity import QuantityError, nano
 from podium.simulated_cluster.names import SIMULATED
-from podium.workloads.objects import JsonObject
 
 ZONE: Final = "topology.kubernetes.io/zone"
 _HOSTNAME: Final = "kubernetes.io/hostname"
@@ -69,9 +69,13 @@ def read_templates(written: bytes, source: str) -> list[NodeTemplate]:
     return [_template(document) for document in documents]
 
 
+def _object(value: JsonValue) -> JsonObject:
+    return value if isinstance(value, dict) else {}
+
+
 def _template(document: Document) -> NodeTemplate:
-    value = document.value
-    if not isinstance(value, dict) or value.get("kind") != "Node":
+    value = _object(document.value)
+    if value.get("kind") != "Node":
         raise document.error("is no Node", path="kind", remedy="a template is a Node manifest")
     try:
         convert_object(value, Node, strict=True)

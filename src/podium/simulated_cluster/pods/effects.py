@@ -6,12 +6,12 @@ are written for all of them at once, since the API replaces the list; restarts g
 
 from collections.abc import Iterable
 
+from podium.api.json_values import JsonObject
 from podium.simulated_cluster.controllers.conditions import changed_condition
 from podium.simulated_cluster.pods.durations import whole_number
 from podium.simulated_cluster.pods.field_paths import plain
 from podium.simulated_cluster.pods.stages import ContainerChange, Effect
 from podium.workloads.moment import Moment
-from podium.workloads.objects import JsonObject
 from podium.workloads.pods import Container, ContainerStatus, Pod
 
 

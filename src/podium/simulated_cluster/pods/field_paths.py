@@ -15,7 +15,7 @@ import msgspec
 from msgspec import inspect
 
 from podium.api.errors import ObjectError, closest, did_you_mean
-from podium.workloads.objects import JsonObject
+from podium.api.json_values import JsonObject
 from podium.workloads.pods import Pod
 
 _STEP: Final = re.compile(r'\.?([A-Za-z][A-Za-z0-9]*)|\[(\d+)\]|\["([^"]*)"\]')

@@ -6,13 +6,13 @@ is served. Verbs ask for a last word before storing; the registry tells what was
 
 from typing import Protocol
 
-from podium.apiserver.field_errors import FieldError
-from podium.apiserver.json_values import JsonObject
+from podium.api.field_errors import FieldError
+from podium.api.json_values import JsonObject
 from podium.apiserver.strategy import ServiceAddresses
 
 
-class Effects(Protocol):
-    """The effects of one resource's objects."""
+class StorageHooks(Protocol):
+    """The hooks of one resource's objects."""
 
     def settle(self, obj: JsonObject, now: str, *, dry_run: bool) -> list[FieldError]:
         """The last change before an object is stored, in place; errors refuse it."""

@@ -1,13 +1,13 @@
-"""Which advice concerns which kind."""
+"""Which warnings concern which kind."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from podium.apiserver.advice import node_labels
-from podium.apiserver.advice.pods import about_claim_spec, about_pod
-from podium.apiserver.json_values import JsonObject, JsonValue
+from podium.api.json_values import JsonObject, JsonValue
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.validation.names import label_problems
+from podium.apiserver.warnings import node_labels
+from podium.apiserver.warnings.pods import about_claim_spec, about_pod
 
 _Key = tuple[str, str]
 _About = Callable[[JsonObject], Iterator[str]]
@@ -108,7 +108,7 @@ def _about_service(service: JsonObject) -> Iterator[str]:
 def _about_storage_class(storage_class: JsonObject) -> Iterator[str]:
     for number, topology in enumerate(storage_class.get("allowedTopologies") or ()):
         for place, expression in enumerate(topology.get("matchLabelExpressions") or ()):
-            better = node_labels.advice_on(expression.get("key") or "")
+            better = node_labels.replacement_for(expression.get("key") or "")
             if better is not None:
                 at = f"allowedTopologies[{number}].matchLabelExpressions[{place}].key"
                 yield f"{at}: {better}"
@@ -120,7 +120,7 @@ def _about_capacity(capacity: JsonObject) -> Iterator[str]:
 
 def _about_runtime_class(runtime_class: JsonObject) -> Iterator[str]:
     for key in (runtime_class.get("scheduling") or {}).get("nodeSelector") or ():
-        better = node_labels.advice_on(key)
+        better = node_labels.replacement_for(key)
         if better is not None:
             yield f"scheduling.nodeSelector: {better}"
 

@@ -10,7 +10,7 @@ from heapq import merge
 from typing import Final, NamedTuple
 
 from podium.api.go_quoting import quoted
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 
 _DUPLICATE: Final = "duplicate"
 _OVERLAPPING: Final = "overlapping"

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from podium.api.go_quoting import quoted
+from podium.api.json_values import JsonObject
 from podium.api.quantity import milli_value
-from podium.apiserver.advice import container_ports, node_labels, volume_paths
-from podium.apiserver.json_values import JsonObject
+from podium.apiserver.warnings import container_ports, node_labels, volume_paths
 
 _ANNOTATIONS: Final[Mapping[str, str]] = {
     "scheduler.alpha.kubernetes.io/critical-pod": (
@@ -101,7 +101,7 @@ def _containers(spec: JsonObject, at: str) -> Iterator[tuple[JsonObject, str]]:
 
 def _about_node_choice(spec: JsonObject, at: str) -> Iterator[str]:
     for key in spec.get("nodeSelector") or ():
-        better = node_labels.advice_on(key)
+        better = node_labels.replacement_for(key)
         if better is not None:
             yield f"{at}.nodeSelector[{key}]: {better}"
     affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
@@ -117,7 +117,7 @@ def _about_node_choice(spec: JsonObject, at: str) -> Iterator[str]:
     for number, constraint in enumerate(spec.get("topologySpreadConstraints") or ()):
         where = f"{at}.topologySpreadConstraints[{number}]"
         key = constraint.get("topologyKey") or ""
-        better = node_labels.advice_on(key)
+        better = node_labels.replacement_for(key)
         if better is not None:
             yield f"{where}.topologyKey: {key} is {better}"
         if constraint.get("labelSelector") is None:

@@ -1,8 +1,9 @@
-"""What is wrong with one field of an object, in the words of kube-apiserver.
+"""What is wrong with one field of an object, in Kubernetes' words.
 
-Validation collects these and the answer to the client tells them all at once: as one sentence in
-the message and one by one in `details.causes`. Clients and people compare the texts, so the makers
-below are the only place where their fixed parts are written.
+Validation collects these and whoever asked is told them all at once: an API client as one sentence
+in the message and one by one in `details.causes`, the reader of a configuration or of a pod's
+events as one text. People and programs compare the texts, so the makers below are the only place
+where their fixed parts are written.
 
 Contract: `str(error)` is `<path>: <body>`, where the body starts with the kind of problem, shows
 the bad value where upstream shows it, and ends with the detail. Values that are neither texts nor
@@ -13,10 +14,10 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final
+from typing import Final, TypeAlias
 
 from podium.api.go_quoting import quoted
-from podium.apiserver.json_values import JsonValue
+from podium.api.json_values import ReadOnlyJson
 
 REQUIRED: Final = "FieldValueRequired"
 INVALID: Final = "FieldValueInvalid"
@@ -58,13 +59,16 @@ OMITTED: Final = _Omitted.OMITTED
 """Stands for a value that is not to be shown."""
 
 
+ShownValue: TypeAlias = "ReadOnlyJson | _Omitted"
+
+
 @dataclass(frozen=True, slots=True)
 class FieldError:
     """One problem with one field; `path` is written as users write paths."""
 
     cause: str
     path: str
-    value: JsonValue
+    value: ShownValue
     detail: str
 
     @property
@@ -88,20 +92,20 @@ def required(path: str, detail: str = "") -> FieldError:
     return FieldError(REQUIRED, path, "", detail)
 
 
-def invalid(path: str, value: JsonValue, detail: str) -> FieldError:
+def invalid(path: str, value: ShownValue, detail: str) -> FieldError:
     return FieldError(INVALID, path, value, detail)
 
 
-def type_invalid(path: str, value: JsonValue, detail: str) -> FieldError:
+def type_invalid(path: str, value: ShownValue, detail: str) -> FieldError:
     return FieldError(TYPE_INVALID, path, value, detail)
 
 
-def immutable(path: str, value: JsonValue) -> FieldError:
+def immutable(path: str, value: ShownValue) -> FieldError:
     """The field may not change once the object exists; `value` is the one that was refused."""
     return FieldError(INVALID, path, value, IMMUTABLE)
 
 
-def not_supported(path: str, value: JsonValue, supported: Iterable[str]) -> FieldError:
+def not_supported(path: str, value: ShownValue, supported: Iterable[str]) -> FieldError:
     choices = ", ".join(quoted(choice) for choice in supported)
     return FieldError(NOT_SUPPORTED, path, value, f"supported values: {choices}" if choices else "")
 
@@ -110,11 +114,11 @@ def forbidden(path: str, detail: str) -> FieldError:
     return FieldError(FORBIDDEN, path, "", detail)
 
 
-def duplicate(path: str, value: JsonValue, detail: str = "") -> FieldError:
+def duplicate(path: str, value: ShownValue, detail: str = "") -> FieldError:
     return FieldError(DUPLICATE, path, value, detail)
 
 
-def not_found(path: str, value: JsonValue, detail: str = "") -> FieldError:
+def not_found(path: str, value: ShownValue, detail: str = "") -> FieldError:
     return FieldError(NOT_FOUND, path, value, detail)
 
 
@@ -134,14 +138,25 @@ def too_many(path: str, found: int, limit: int) -> FieldError:
     return FieldError(TOO_MANY, path, found, f"must have at most {limit} {unit}")
 
 
-def shown(value: JsonValue) -> str:
+def child(path: str, name: str) -> str:
+    """The path of a field below `path`, which is empty at the root."""
+    return f"{path}.{name}" if path else name
+
+
+def aggregate(problems: Iterable[FieldError | str]) -> str:
+    """Several problems as one text: alone as it is, several once each in brackets."""
+    texts = list(dict.fromkeys(map(str, problems)))
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
+def shown(value: ReadOnlyJson) -> str:
     """A value as an error text shows it: texts quoted, the rest as Go's JSON."""
     if isinstance(value, str):
         return quoted(value)
     return go_json(value)
 
 
-def go_json(value: JsonValue) -> str:
+def go_json(value: ReadOnlyJson) -> str:
     """Compact JSON with the characters escaped that Go's encoder escapes."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.translate(_GO_JSON_ESCAPES)

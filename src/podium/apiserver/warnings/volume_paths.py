@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from podium.api.go_quoting import quoted
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 
 
 class _File(NamedTuple):

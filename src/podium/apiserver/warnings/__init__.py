@@ -12,6 +12,6 @@ up. Texts and their order are upstream's; kubectl shows them, and a client that 
 errors must see the same ones as with any other server.
 """
 
-from podium.apiserver.advice.kinds import on_create, on_delete, on_update, on_use
+from podium.apiserver.warnings.kinds import on_create, on_delete, on_update, on_use
 
 __all__ = ["on_create", "on_delete", "on_update", "on_use"]

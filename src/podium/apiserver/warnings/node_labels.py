@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.validation.object_meta import label_value_problems
 
 _OUTDATED: Final[Mapping[str, str]] = {
@@ -26,7 +26,7 @@ _OUTDATED: Final[Mapping[str, str]] = {
 }
 
 
-def advice_on(key: str) -> str | None:
+def replacement_for(key: str) -> str | None:
     """What to use instead of a label; None for one that is as good as any."""
     return _OUTDATED.get(key)
 
@@ -36,7 +36,7 @@ def about_term(term: JsonObject, path: str, *, is_preference: bool = False) -> I
     for number, expression in enumerate(term.get("matchExpressions") or ()):
         at = f"{path}.matchExpressions[{number}]"
         key = expression.get("key") or ""
-        better = advice_on(key)
+        better = replacement_for(key)
         if better is not None:
             yield f"{at}.key: {key} is {better}"
         if not is_preference:
@@ -52,10 +52,10 @@ def about_selector(selector: JsonObject | None, path: str) -> Iterator[str]:
         return
     for number, expression in enumerate(selector.get("matchExpressions") or ()):
         key = expression.get("key") or ""
-        better = advice_on(key)
+        better = replacement_for(key)
         if better is not None:
             yield f"{path}.matchExpressions[{number}].key: {key} is {better}"
     for key in selector.get("matchLabels") or ():
-        better = advice_on(key)
+        better = replacement_for(key)
         if better is not None:
             yield f"{path}.matchLabels.{key}: {better}"

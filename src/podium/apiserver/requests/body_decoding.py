@@ -8,6 +8,7 @@ from typing import Final
 
 from podium.api.go_quoting import quoted
 from podium.api.json_syntax import json_type
+from podium.api.json_values import JsonObject
 from podium.apiserver import protobuf, status_errors
 from podium.apiserver.bodies.reading import (
     JSON,
@@ -17,7 +18,6 @@ from podium.apiserver.bodies.reading import (
     read_json,
     read_yaml_body,
 )
-from podium.apiserver.json_values import JsonObject, JsonValue
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.query import IGNORE, STRICT
 from podium.apiserver.requests.registry import Registry
@@ -46,7 +46,9 @@ _OF_SEVERAL_VERSIONS: Final = ("CustomResourceDefinition", "Event")
 _OLDER: Final = {"Eviction": ("policy/v1beta1",)}
 
 
-def read_body(wanted: Resource | Schema, body: bytes, media_type: str, call: Call) -> Read:
+def read_body(
+    wanted: Resource | Schema, body: bytes, media_type: str, call: Call
+) -> Read[JsonObject]:
     """The value of a body that should hold an object of a kind; custom ones have to say it."""
     is_custom = isinstance(wanted, Resource) and wanted.is_custom
     try:
@@ -59,13 +61,15 @@ def read_body(wanted: Resource | Schema, body: bytes, media_type: str, call: Cal
             f"the object provided is unrecognized (must be of type {wanted.kind}): {problem}"
             f" ({_summary(body)})"
         ) from None
-    except protobuf.UnknownKind as unknown:
+    except protobuf.UnknownMessageKind as unknown:
         why = _NO_MESSAGE if is_custom else _not_registered(unknown.kind, unknown.api_version)
         version = unknown.api_version.rpartition("/")[2]
         raise not_handled(unknown.kind, version, wanted.kind, why) from None
 
 
-def _read(body: bytes, media_type: str, call: Call, kind: str, api_version: str) -> Read:
+def _read(
+    body: bytes, media_type: str, call: Call, kind: str, api_version: str
+) -> Read[JsonObject]:
     if media_type == protobuf.MEDIA_TYPE:
         return _read_protobuf(body, kind, api_version)
     try:
@@ -89,7 +93,7 @@ def _read(body: bytes, media_type: str, call: Call, kind: str, api_version: str)
     return Read(value or {}, read.duplicates)
 
 
-def _read_protobuf(body: bytes, kind: str, api_version: str) -> Read:
+def _read_protobuf(body: bytes, kind: str, api_version: str) -> Read[JsonObject]:
     try:
         kind, api_version, value = protobuf.decode(body, kind, api_version)
     except protobuf.WireError as problem:
@@ -105,10 +109,10 @@ def take_delete_options(body: bytes, media_type: str, call: Call) -> JsonObject:
         value = _read(body, media_type, call, schema.kind, schema.api_version).value
         kind = value.get("kind") or _DELETE_OPTIONS
         if kind != _DELETE_OPTIONS:
-            raise protobuf.UnknownKind(kind, value.get("apiVersion") or "v1")
+            raise protobuf.UnknownMessageKind(kind, value.get("apiVersion") or "v1")
         named = {**value, "kind": schema.kind, "apiVersion": schema.api_version}
         return decode(named, schema).value
-    except protobuf.UnknownKind as unknown:
+    except protobuf.UnknownMessageKind as unknown:
         why = _not_registered(unknown.kind, unknown.api_version, _META_SCHEME)
         raise status_errors.bad_request(why) from None
     except (Unreadable, DecodeError) as problem:
@@ -125,7 +129,7 @@ def _summary(body: bytes) -> str:
     return (start.decode("utf-8", "replace") if start[:1] == b"{" else start.hex()) + more
 
 
-def take(registry: Registry, resource: Resource, read: Read, call: Call) -> JsonObject:
+def take(registry: Registry, resource: Resource, read: Read[JsonObject], call: Call) -> JsonObject:
     """The object of a creation or update, of the resource's kind and with its defaults."""
     obj = of_resource_kind(registry, resource, read.value)
     rules = registry.rules(resource)
@@ -152,7 +156,7 @@ def check_kind(registry: Registry, schema: Schema, value: JsonObject) -> None:
     raise not_handled(kind, version, schema.kind, why)
 
 
-def take_as(schema: Schema, read: Read, call: Call) -> JsonObject:
+def take_as(schema: Schema, read: Read[JsonObject], call: Call) -> JsonObject:
     """The object of a subresource, such as a Binding, of the schema's kind."""
     obj = {**read.value, "kind": schema.kind, "apiVersion": schema.api_version}
     try:
@@ -170,9 +174,8 @@ def with_metadata(obj: JsonObject) -> JsonObject:
     return obj
 
 
-def of_resource_kind(registry: Registry, resource: Resource, value: JsonValue) -> JsonObject:
+def of_resource_kind(registry: Registry, resource: Resource, obj: JsonObject) -> JsonObject:
     """The object with its kind and version filled in; refused if it says it is something else."""
-    obj: JsonObject = value
     if resource.is_custom and not obj.get("apiVersion"):
         raise _other_version("", resource)
     kind = obj.get("kind") or resource.kind

@@ -8,7 +8,7 @@ deprecated.
 from collections.abc import Mapping
 from typing import Final
 
-from podium.apiserver.json_values import JsonObject
+from podium.api.json_values import JsonObject
 from podium.apiserver.resources.resource import Resource
 
 _NEWER_NAMES: Final[Mapping[str, str]] = {
