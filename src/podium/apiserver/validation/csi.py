@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from podium.api.quantity import nano
+from podium.api.quantity import is_negative
 from podium.apiserver.field_errors import (
     duplicate,
     forbidden,
@@ -138,7 +138,7 @@ def capacity_create_errors(capacity: JsonObject) -> Errors:
     name = capacity.get("storageClassName") or ""
     check_each(errors, subdomain_problems(name), name, "storageClassName")
     amount = capacity.get("capacity")
-    if amount is not None and nano(amount) < 0:
+    if amount is not None and is_negative(amount):
         errors.append(invalid("capacity", amount, NOT_NEGATIVE))
     return errors
 
