@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 from podium.apiserver.json_values import JsonObject
 from podium.apiserver.protobuf.reading import read_message
-from podium.apiserver.protobuf.wire import WireError, bytes_field, fields_of
+from podium.apiserver.protobuf.wire import FieldReader, WireError, bytes_field
 from podium.apiserver.protobuf.writing import write_message
 from podium.apiserver.schema import Schema, schema_of
 from podium.apiserver.schema.catalogue import notation
@@ -28,9 +28,11 @@ def decode(body: bytes) -> Enveloped:
         )
     kind = api_version = ""
     message = b""
-    for number, found in fields_of(body[len(_MAGIC) :]):
+    reader = FieldReader()
+    for number, found in reader.fields_of(body[len(_MAGIC) :]):
         if number == 1 and isinstance(found, bytes):
-            names = {place: text for place, text in fields_of(found) if isinstance(text, bytes)}
+            texts = reader.fields_of(found)
+            names = {place: text for place, text in texts if isinstance(text, bytes)}
             api_version = names.get(1, b"").decode("utf-8", "replace")
             kind = names.get(2, b"").decode("utf-8", "replace")
         elif number == 2 and isinstance(found, bytes):
@@ -40,7 +42,7 @@ def decode(body: bytes) -> Enveloped:
         schema = schema_of(*_OLDER.get((group, version, kind), (group, version, kind)))
     except KeyError:
         return Enveloped(kind, api_version, {})
-    return Enveloped(kind, api_version, read_message(schema.root, message))
+    return Enveloped(kind, api_version, read_message(schema.root, message, reader))
 
 
 def encode(schema: Schema, value: JsonObject) -> bytes:

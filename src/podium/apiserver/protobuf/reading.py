@@ -15,34 +15,36 @@ import msgspec
 
 from podium.apiserver.json_values import JsonObject, JsonValue
 from podium.apiserver.protobuf.message_numbers import fields_of_message
-from podium.apiserver.protobuf.wire import WireError, fields_of, signed
+from podium.apiserver.protobuf.wire import FieldReader, WireError, signed
 from podium.apiserver.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 
-Read = Callable[[int | bytes], JsonValue]
+_Read = Callable[[int | bytes, FieldReader], JsonValue]
 
 
-def read_message(struct_: Struct, data: bytes) -> JsonObject:
+def read_message(struct_: Struct, data: bytes, reader: FieldReader) -> JsonObject:
     value: JsonObject = {}
-    _read_into(value, struct_, struct_.name, data)
+    _read_into(value, struct_, struct_.name, data, reader)
     return value
 
 
-def _read_into(value: JsonObject, struct_: Struct, message: str, data: bytes) -> None:
+def _read_into(
+    value: JsonObject, struct_: Struct, message: str, data: bytes, reader: FieldReader
+) -> None:
     plans = _plans(struct_, message)
-    for number, found in fields_of(data):
+    for number, found in reader.fields_of(data):
         plan = plans.get(number)
         if plan is None:
             continue
         name, shape, inline = plan
         if inline:
-            _read_into(value, struct_, inline, _bytes(found))
+            _read_into(value, struct_, inline, _bytes(found), reader)
         elif isinstance(shape, ListOf):
-            value.setdefault(name, []).append(_read(shape.item, found))
+            value.setdefault(name, []).append(_read(shape.item, found, reader))
         elif isinstance(shape, MapOf):
-            key, item = _entry(shape, _bytes(found))
+            key, item = _entry(shape, _bytes(found), reader)
             value.setdefault(name, {})[key] = item
         else:
-            value[name] = _read(shape, found)
+            value[name] = _read(shape, found, reader)
 
 
 @cache
@@ -56,29 +58,29 @@ def _plans(struct_: Struct, message: str) -> dict[int, tuple[str, Shape | None, 
     return plans
 
 
-def _read(shape: Shape | None, found: int | bytes) -> JsonValue:
+def _read(shape: Shape | None, found: int | bytes, reader: FieldReader) -> JsonValue:
     match shape:
         case Struct():
-            return read_message(shape, _bytes(found))
+            return read_message(shape, _bytes(found), reader)
         case Scalar():
-            return _SCALARS[shape.form](found)
+            return _SCALARS[shape.form](found, reader)
         case AnyValue():
-            return _any(found)
+            return _any(found, reader)
         case ListOf():  # a list inside a map is a message with items
-            return [_read(shape.item, item) for _, item in fields_of(_bytes(found))]
+            return [_read(shape.item, item, reader) for _, item in reader.fields_of(_bytes(found))]
         case _:
             raise WireError("unexpected shape")
 
 
-def _entry(shape: MapOf, data: bytes) -> tuple[str, JsonValue]:
+def _entry(shape: MapOf, data: bytes, reader: FieldReader) -> tuple[str, JsonValue]:
     key: str = ""
     item: int | bytes | None = None
-    for number, found in fields_of(data):
+    for number, found in reader.fields_of(data):
         if number == 1:
             key = _text(found)
         elif number == 2:
             item = found
-    return key, _zero(shape.value) if item is None else _read(shape.value, item)
+    return key, _zero(shape.value) if item is None else _read(shape.value, item, reader)
 
 
 def _zero(shape: Shape) -> JsonValue:
@@ -118,16 +120,16 @@ def _base64(found: int | bytes) -> str:
     return base64.b64encode(_bytes(found)).decode()
 
 
-def _quantity(found: int | bytes) -> str:
-    for number, value in fields_of(_bytes(found)):
+def _quantity(found: int | bytes, reader: FieldReader) -> str:
+    for number, value in reader.fields_of(_bytes(found)):
         if number == 1:
             return _text(value) or "0"
     return "0"
 
 
-def _moment(found: int | bytes) -> tuple[int, int] | None:
+def _moment(found: int | bytes, reader: FieldReader) -> tuple[int, int] | None:
     seconds = nanos = None
-    for number, value in fields_of(_bytes(found)):
+    for number, value in reader.fields_of(_bytes(found)):
         if number == 1:
             seconds = _number(value)
         elif number == 2:
@@ -135,13 +137,13 @@ def _moment(found: int | bytes) -> tuple[int, int] | None:
     return None if seconds is None and nanos is None else (seconds or 0, nanos or 0)
 
 
-def _time(found: int | bytes) -> str | None:
-    moment = _moment(found)
+def _time(found: int | bytes, reader: FieldReader) -> str | None:
+    moment = _moment(found, reader)
     return None if moment is None else _datetime(moment[0]).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _micro_time(found: int | bytes) -> str | None:
-    moment = _moment(found)
+def _micro_time(found: int | bytes, reader: FieldReader) -> str | None:
+    moment = _moment(found, reader)
     if moment is None:
         return None
     return f"{_datetime(moment[0]):%Y-%m-%dT%H:%M:%S}.{moment[1] // 1000:06d}Z"
@@ -154,13 +156,13 @@ def _datetime(seconds: int) -> datetime:
         raise WireError("time out of range") from None
 
 
-def _int_or_string(found: int | bytes) -> int | str:
-    parts = dict(fields_of(_bytes(found)))
+def _int_or_string(found: int | bytes, reader: FieldReader) -> int | str:
+    parts = dict(reader.fields_of(_bytes(found)))
     return _text(parts.get(3, b"")) if parts.get(1, 0) == 1 else _number(parts.get(2, 0))
 
 
-def _any(found: int | bytes) -> JsonValue:
-    for number, value in fields_of(_bytes(found)):
+def _any(found: int | bytes, reader: FieldReader) -> JsonValue:
+    for number, value in reader.fields_of(_bytes(found)):
         if number == 1:
             try:
                 return msgspec.json.decode(_bytes(value))
@@ -169,13 +171,13 @@ def _any(found: int | bytes) -> JsonValue:
     return None
 
 
-_SCALARS: Final[dict[Form, Read]] = {
-    Form.STRING: _text,
-    Form.BOOL: lambda found: _number(found) != 0,
-    Form.INT32: _number,
-    Form.INT64: _number,
-    Form.FLOAT: _float,
-    Form.BYTES: _base64,
+_SCALARS: Final[dict[Form, _Read]] = {
+    Form.STRING: lambda found, _: _text(found),
+    Form.BOOL: lambda found, _: _number(found) != 0,
+    Form.INT32: lambda found, _: _number(found),
+    Form.INT64: lambda found, _: _number(found),
+    Form.FLOAT: lambda found, _: _float(found),
+    Form.BYTES: lambda found, _: _base64(found),
     Form.QUANTITY: _quantity,
     Form.TIME: _time,
     Form.MICRO_TIME: _micro_time,
