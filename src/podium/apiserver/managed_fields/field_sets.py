@@ -58,7 +58,7 @@ def intersection(one: FieldSet, other: FieldSet) -> FieldSet:
         theirs = other.get(key)
         if theirs is None or key == SELF:
             continue
-        common = intersection(node, theirs)
+        common = intersection(node, theirs) if node and theirs else LEAF
         if is_member(node) and is_member(theirs):
             out[key] = {SELF: LEAF, **common} if common else LEAF
         elif common:
@@ -78,9 +78,10 @@ def difference(one: FieldSet, other: FieldSet) -> FieldSet:
         theirs = other.get(key)
         if theirs is None:
             out[key] = node
-            continue
-        rest = _remaining(node, theirs, recursive=False)
-        if rest is not None:
+        elif not node:
+            if not is_member(theirs):
+                out[key] = node
+        elif (rest := _remaining(node, theirs, recursive=False)) is not None:
             out[key] = rest
     return out
 

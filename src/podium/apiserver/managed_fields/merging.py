@@ -14,7 +14,6 @@ from podium.apiserver.managed_fields.field_sets import (
     LEAF,
     SELF,
     FieldSet,
-    children,
     is_member,
 )
 from podium.apiserver.managed_fields.typed_values import is_split, shape_below
@@ -100,14 +99,16 @@ def _merged_order(live: list[str], config: list[str]) -> list[str]:
 
 def with_named_fields(node: FieldSet, shape: Shape | None) -> FieldSet:
     """The set, to which every named field belongs that has a member below it."""
-    out: FieldSet = {SELF: LEAF} if SELF in node else {}
-    for step, below in children(node):
-        inner_shape = _shape_at(shape, step)
-        inner = with_named_fields(below, inner_shape)
-        is_named = isinstance(shape, Struct) and step[:2] == "f:" and step[2:] in shape.fields
-        if below and is_named and SELF not in inner:
-            inner = {SELF: LEAF, **inner}
-        out[step] = inner
+    names = shape.fields if isinstance(shape, Struct) else {}
+    out: FieldSet = {}
+    for step, below in node.items():
+        if below:
+            inner = with_named_fields(below, _shape_at(shape, step))
+            if SELF not in inner and step[:2] == "f:" and step[2:] in names:
+                inner = {SELF: LEAF, **inner}
+            out[step] = inner
+        else:
+            out[step] = LEAF
     return out
 
 
