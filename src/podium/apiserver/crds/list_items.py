@@ -1,7 +1,9 @@
 """Lists that are sets or maps may not have the same item, or the same keys, twice."""
 
+import msgspec
+
 from podium.apiserver.crds.structural import Node
-from podium.apiserver.field_errors import FieldError, duplicate, go_json, invalid
+from podium.apiserver.field_errors import FieldError, duplicate, invalid
 from podium.apiserver.json_values import JsonValue
 
 
@@ -37,10 +39,10 @@ def _repeated_keys(value: list[JsonValue], node: Node, path: str) -> list[FieldE
 
 
 def _repeated(identities: list[JsonValue], shown: list[JsonValue], path: str) -> list[FieldError]:
-    times: dict[str, int] = {}
+    times: dict[bytes, int] = {}
     found = []
     for index, identity in enumerate(identities):
-        written = go_json(identity)
+        written = msgspec.json.encode(identity)
         times[written] = times.get(written, 0) + 1
         if times[written] == 2:
             found.append(duplicate(f"{path}[{index}]", shown[index]))

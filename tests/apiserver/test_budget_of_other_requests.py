@@ -1,4 +1,4 @@
-"""Patches, subresources, custom resources and selectors keep to the budget of `test_budget`."""
+"""Patches, subresources, custom resources, selectors: all keep to the budget of `test_budget`."""
 
 from typing import Any
 
@@ -307,3 +307,19 @@ def test_selectors_that_ask_too_much_of_every_object_are_refused(query: str, why
 
     assert refused.status == 400
     assert why in refused.message
+
+
+def test_a_role_that_gathers_by_many_selectors_is_kept_within_the_budget() -> None:
+    meter = Meter()
+    roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+    selectors: list[dict[str, Any]] = [
+        {"matchLabels": {f"k{number}": "v"}} for number in range(ITEMS // 2)
+    ]
+    for what, chosen in (("distinct", selectors), ("equal", [{}] * ITEMS)):
+        rule = {"clusterRoleSelectors": chosen}
+        role = {"metadata": {"name": what}, "aggregationRule": rule}
+        meter.ask(f"create, {what}", "POST", roles, role)
+    gathered = {"metadata": {"name": "gathered", "labels": {"k7": "v"}}}
+    meter.ask("create one that is gathered", "POST", roles, gathered)
+
+    assert meter.beyond_budget() == {}
