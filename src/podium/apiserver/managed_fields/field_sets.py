@@ -105,6 +105,8 @@ def without(one: FieldSet, other: FieldSet) -> FieldSet:
 def _remaining(node: FieldSet, theirs: FieldSet, *, recursive: bool) -> FieldSet | None:
     """What stays of a node; None when nothing does."""
     stays = is_member(node) and not is_member(theirs)
+    if not theirs and not recursive:
+        return {key: inner for key, inner in node.items() if key != SELF} or None
     take = without if recursive else difference
     below = {key: inner for key, inner in node.items() if key != SELF}
     theirs_below = {key: inner for key, inner in theirs.items() if key != SELF}

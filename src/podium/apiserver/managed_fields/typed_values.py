@@ -60,15 +60,17 @@ def _list_problems(value: list[JsonValue], shape: ListOf, path: str) -> list[str
             found += problems(item, shape.item, f"{path}[{index}]")
         return found
     seen: set[str] = set()
+    step_of_item = step_of(shape)
     for index, item in enumerate(value):
         try:
-            step = step_of(shape)(item)
+            step = step_of_item(item)
         except NotOfItsType as error:
             return [*found, f"{path}: element {index}: {error}"]
         if step in seen:
             found.append(f"{path}: duplicate entries for key {told_step(step)}")
         seen.add(step)
-        found += problems(item, shape.item, path + told_step(step))
+        for problem in problems(item, shape.item):
+            found.append(f"{path}{told_step(step)}{problem}")
     return found
 
 
