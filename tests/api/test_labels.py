@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.api.field_errors import aggregate
-from podium.api.label_syntax import key_problems, value_problems
+from podium.api.label_syntax import is_plain_key, is_plain_value, key_problems, value_problems
 from podium.api.labels import (
     EVERYTHING,
     NOTHING,
@@ -302,3 +302,17 @@ def test_merging_is_conjunction(
     assert merged.matches(labels) is (one.matches(labels) and two.matches(labels))
     assert merged == two.merged(one)
     assert isinstance(merged, Selector)
+
+
+@given(st.from_regex(r"[a-z0-9./_-]{0,70}", fullmatch=True) | st.text(max_size=70))
+def test_what_is_plain_at_first_sight_has_no_problems(text: str) -> None:
+    if is_plain_key(text):
+        assert key_problems(text) == []
+    if is_plain_value(text):
+        assert value_problems(text) == []
+
+
+@pytest.mark.parametrize("key", ["a", "example.com/a", f"{'a' * 253}/{'b' * 63}"])
+def test_common_keys_are_plain_and_longer_ones_are_not(key: str) -> None:
+    assert is_plain_key(key)
+    assert not is_plain_key(f"{'a' * 253}{key}{'b' * 63}")

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from podium.api.quantity import (
     QuantityError,
+    is_negative,
     milli_of_nano,
     milli_value,
     nano,
@@ -202,3 +203,27 @@ def test_any_text_is_read_or_refused_but_never_crashes(text: str) -> None:
     except QuantityError:
         return
     assert nano(f" {text} ") == read
+
+
+@given(st.integers(0, 10**20) | st.integers(0, 10**6), st.sampled_from(list(SUFFIXES)))
+def test_whole_numbers_are_read_as_all_others_are(number: int, suffix: str) -> None:
+    text = f"{number}{suffix}"
+    signed = f"+{text}"
+
+    assert (nano(text), value(text), milli_value(text)) == (
+        nano(signed),
+        value(signed),
+        milli_value(signed),
+    )
+
+
+@given(st.sampled_from(["", "-", "+"]), st.integers(0, 99), st.sampled_from(list(SUFFIXES)))
+def test_only_amounts_below_zero_are_negative(sign: str, number: int, suffix: str) -> None:
+    text = f"{sign}{number}{suffix}"
+
+    assert is_negative(text) == (nano(text) < 0)
+
+
+def test_a_text_of_spaces_is_not_worth_remembering() -> None:
+    with pytest.raises(QuantityError, match="longer than 1000 characters"):
+        nano(" " * 1000 + "1")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.api.quantity import nano
-from podium.api.quantity_spelling import canonical, rounded_to_milli, total
+from podium.api.quantity_spelling import canonical, is_canonical, rounded_to_milli, total
 
 quantities = st.builds(
     "{}{}{}{}".format,
@@ -73,3 +73,31 @@ def test_rounding_never_makes_an_amount_smaller_and_stays(written: str) -> None:
 @given(quantities, quantities)
 def test_sums_are_the_sum_of_the_amounts(first: str, second: str) -> None:
     assert nano(total(first, second)) == nano(first) + nano(second)
+
+
+whole_quantities = st.builds(
+    "{}{}{}".format,
+    st.integers(0, 10**19) | st.integers(0, 10**5),
+    st.sampled_from(["", "000", "0"]),
+    st.sampled_from(["", *"numkMGTPE", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "i", "K", "e3"]),
+)
+
+
+@given(whole_quantities | quantities)
+def test_what_is_canonical_at_first_sight_is_canonical_when_it_is_read(written: str) -> None:
+    read = f" {written}"  # the same text, but nothing is seen at first sight
+
+    assert not is_canonical(read)
+    assert canonical(written) == canonical(read).strip()
+    assert rounded_to_milli(written) == rounded_to_milli(read).strip()
+    assert canonical(written) == written or not is_canonical(written)
+
+
+@pytest.mark.parametrize("written", ["1", "999m", "1k", "12n", "7Gi", "1023Mi", "8Gi"])
+def test_common_quantities_are_seen_to_be_canonical(written: str) -> None:
+    assert is_canonical(written)
+
+
+@pytest.mark.parametrize("written", ["", "0", "01", "1000", "1024Ki", "10Ei", "1.5", "1e3", "x"])
+def test_what_may_be_respelt_has_to_be_read(written: str) -> None:
+    assert not is_canonical(written)

@@ -1,57 +1,35 @@
 """No request makes the server work for long: a budget for whatever fits into one.
 
 Every request of up to 3 MiB is answered within `BUDGET_S` of the process's CPU time. The fields to
-fill are drawn from the schemas of all kinds by a seed that a failure shows (`PODIUM_SEED=n` draws
-the same again); `PODIUM_LONG=1` tries them all, which takes hours. What once was hard is always
-tried. CPU time is what is counted, since the time on the clock belongs to everybody.
+fill are drawn from the schemas of all kinds, always the same ones; `PODIUM_SEED=n` draws others,
+`PODIUM_SEED=random` others each time, and a failure shows the seed. `PODIUM_LONG=1` tries them all,
+which takes hours. What once was hard is always tried. CPU time is what is counted, since the time
+on the clock belongs to everybody.
 """
 
 import json
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
-from api_calls import APPLY, JSON_PATCH, MERGE, STRATEGIC, Answer, Api
+from api_calls import APPLY, JSON_PATCH, MERGE, STRATEGIC
 from apiserver_process import RunningServer, serving
 from hostile_shapes import Place, all_places
-from populated_server import collection, populated
+from metered_server import BUDGET_S, Meter, encoded, seed_of
+from populated_server import collection
 
+from podium.apiserver import protobuf
 from podium.apiserver.http.messages import MAX_BODY_BYTES
 
-BUDGET_S = 1.0
 LONG = bool(os.environ.get("PODIUM_LONG"))
-SEED = int(os.environ.get("PODIUM_SEED") or time.time_ns() % 100_000)
+SEED = seed_of(os.environ.get("PODIUM_SEED"))
 SAMPLE = 12
 PODS = "/api/v1/namespaces/ns/pods"
 CONFIG_MAPS = "/api/v1/namespaces/ns/configmaps"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
-
-
-def encoded(value: Any) -> bytes:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
-
-
-class Meter:
-    """A server with an object of every kind, and how long each request kept it busy."""
-
-    def __init__(self) -> None:
-        self.api: Api = populated()
-        self.spent: dict[str, float] = {}
-
-    def ask(self, what: str, method: str, path: str, body: Any = None, **options: Any) -> Answer:
-        content = body if isinstance(body, bytes | None) else encoded(body)
-        assert content is None or len(content) <= MAX_BODY_BYTES
-        started = time.process_time()
-        answer = self.api.ask(method, path, content, **options)
-        self.spent[what] = time.process_time() - started
-        return answer
-
-    def beyond_budget(self) -> dict[str, float]:
-        return {what: spent for what, spent in self.spent.items() if spent > BUDGET_S}
 
 
 def without_first(content: Any) -> Any:
@@ -72,6 +50,7 @@ def write_in_all_ways(meter: Meter, place: Place, form: str) -> None:
     body, changed = encoded(place.object(content)), encoded(place.object(fewer))
     meter.ask("create", "POST", f"{all_of_it}?fieldValidation=Strict", place.object(content, "new"))
     meter.ask("show as a table", "GET", f"{all_of_it}/new", accept=TABLE)
+    meter.ask("show as protobuf", "GET", f"{all_of_it}/new", accept=protobuf.MEDIA_TYPE)
     meter.ask("replace", "PUT", f"{one}?dryRun=All", body)
     if place.path[0] == "status":
         one = f"{one}/status"
@@ -94,6 +73,10 @@ def write_in_all_ways(meter: Meter, place: Place, form: str) -> None:
         again,
         content_type=STRATEGIC,
     )
+    conflicting = applied.replace("=m&force=true", "=o")
+    meter.ask("apply in conflict", "PATCH", conflicting, first, content_type=APPLY)
+    nothing = place.object(content[:0] if isinstance(content, list | str) else {}, "applied")
+    meter.ask("give everything up", "PATCH", applied, nothing, content_type=APPLY)
     meter.ask("delete", "DELETE", f"{all_of_it}/a?dryRun=All", changed)
 
 

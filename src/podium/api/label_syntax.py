@@ -15,6 +15,10 @@ _NAME = re.compile(_NAME_FORM)
 _VALUE = re.compile(_VALUE_FORM)
 _SUBDOMAIN = re.compile(_SUBDOMAIN_FORM)
 
+# Most keys and values look like this, and are good.
+_PLAIN_VALUE = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+_PLAIN_KEY = re.compile(rf"(?:(?=[^/]{{1,253}}/){_SUBDOMAIN_FORM}/)?{_PLAIN_VALUE.pattern}")
+
 _MAX_NAME = 63
 _MAX_VALUE = 63
 _MAX_SUBDOMAIN = 253
@@ -37,6 +41,16 @@ _SUBDOMAIN_RULE = (
     "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used "
     f"for validation is '{_SUBDOMAIN_FORM}')"
 )
+
+
+def is_plain_key(key: str) -> bool:
+    """Whether a label key is seen to be valid at first sight."""
+    return _PLAIN_KEY.fullmatch(key) is not None
+
+
+def is_plain_value(value: str) -> bool:
+    """Whether a label value is seen to be valid at first sight."""
+    return _PLAIN_VALUE.fullmatch(value) is not None
 
 
 def key_problems(key: str) -> list[str]:

@@ -27,6 +27,8 @@ NANO_PER_MILLI = 10**6
 _MAX_TEXT = 1000
 _MAX_EXPONENT = 1000
 
+# A whole number with one suffix, as nearly every quantity is written.
+_WHOLE = re.compile(r"([0-9]{1,18})([numkMGTPE]|[KMGTPE]i|)")
 _NUMBER = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)")
 _EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)")
 
@@ -34,6 +36,10 @@ _DECIMAL_SUFFIXES = {
     "n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18,
 }  # fmt: skip
 _BINARY_SUFFIXES = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_NANO_PER_SUFFIX = {
+    **{suffix: 10 ** (9 + power) for suffix, power in _DECIMAL_SUFFIXES.items()},
+    **{suffix: NANO_PER_UNIT << power for suffix, power in _BINARY_SUFFIXES.items()},
+}
 
 # Scale differences upstream multiplies in one step, keeping the wrapped product; every other
 # difference is multiplied digit by digit and gives 0 at the first overflow.
@@ -68,6 +74,11 @@ def milli_value(quantity: Quantity) -> int:
     return _parse(quantity if type(quantity) is str else _text_of(quantity)).milli
 
 
+def is_negative(quantity: str) -> bool:
+    """Whether it is below zero; reads no further than the sign of most."""
+    return "-" in quantity and nano(quantity) < 0
+
+
 def value_of_nano(amount: int) -> int:
     """A sum of `nano` amounts in whole units, rounded up; 0 if that is no int64."""
     return _narrow(-(-amount // NANO_PER_UNIT))
@@ -90,13 +101,25 @@ def _text_of(quantity: object) -> str:
     return quantity if isinstance(quantity, str) else repr(quantity)
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 14)
 def _parse(written: str) -> _Parsed:
+    match = _WHOLE.fullmatch(written)
+    if match is None:
+        return _parse_any(written)
+    size = int(match[1]) * _NANO_PER_SUFFIX[match[2]]
+    milli = -(-size // NANO_PER_MILLI)
+    if milli > INT64_MAX:  # the result depends on how upstream got there
+        return _parse_any(written)
+    return _Parsed(size, -(-size // NANO_PER_UNIT), milli)
+
+
+def _parse_any(written: str) -> _Parsed:
+    # Spaces around it count: what is remembered for a text must not be larger than a few of them.
+    if len(written) > _MAX_TEXT:
+        raise QuantityError(f"{written[:40]}...", f"longer than {_MAX_TEXT} characters")
     text = written.strip()
     if not text:
         raise QuantityError(written, "empty; write a number such as 500m, 2 or 1Gi")
-    if len(text) > _MAX_TEXT:
-        raise QuantityError(f"{text[:40]}...", f"longer than {_MAX_TEXT} characters")
     match = _NUMBER.fullmatch(text)
     if match is None:
         raise QuantityError(

@@ -19,6 +19,8 @@ from typing import Final
 from podium.api.quantity import NANO_PER_MILLI, NANO_PER_UNIT, QuantityError, nano
 from podium.api.text_cache import cache_short_texts
 
+# Most quantities are written like this, and canonical unless 1024 divides the binary ones.
+_WHOLE: Final = re.compile(r"[1-9][0-9]{0,17}(?<!000)[numkMGTPE]?|([1-9][0-9]{0,4})[KMGT]i")
 _SHAPE: Final = re.compile(r"[+-]?0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)")
 _DECIMAL_SUFFIXES: Final = {
     -9: "n", -6: "u", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T", 15: "P", 18: "E",
@@ -33,6 +35,12 @@ _EXPONENT: Final = "exponent"
 _COMPACT_DIGITS: Final = 18
 _NANO: Final = -9
 _MILLI: Final = -3
+
+
+def is_canonical(text: str) -> bool:
+    """Whether it is canonical at first sight, as most are; False for some that are."""
+    match = _WHOLE.fullmatch(text)
+    return match is not None and (match[1] is None or int(match[1]) % 1024 != 0)
 
 
 def canonical(quantity: object) -> str:
@@ -55,6 +63,10 @@ def total(first: str, second: str) -> str:
 
 @cache_short_texts(1 << 14)
 def _canonical(written: str) -> str:
+    return written if is_canonical(written) else _respelt(written)
+
+
+def _respelt(written: str) -> str:
     text = written.strip()
     try:
         amount = nano(text)
@@ -67,6 +79,11 @@ def _canonical(written: str) -> str:
 
 @cache_short_texts(1 << 14)
 def _rounded_to_milli(written: str) -> str:
+    fine = written.endswith(("n", "u"))
+    return written if is_canonical(written) and not fine else _rounded(written)
+
+
+def _rounded(written: str) -> str:
     text = written.strip()
     try:
         amount = nano(text)

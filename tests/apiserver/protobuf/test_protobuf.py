@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from podium.apiserver import protobuf
 from podium.apiserver.protobuf.message_numbers import fields_of_message
-from podium.apiserver.protobuf.wire import FieldReader, signed, varint
+from podium.apiserver.protobuf.wire import MAX_FIELDS, FieldReader, bytes_field, signed, varint
 from podium.apiserver.resources.builtin import BUILTIN
 from podium.apiserver.schema import decode, schema_of
 
@@ -119,3 +119,10 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
         else:
             told = "fine"
         assert told
+
+
+def test_a_body_of_too_many_fields_is_refused() -> None:
+    data = bytes_field(2, b"") * (MAX_FIELDS + 1)
+
+    with pytest.raises(protobuf.WireError, match=r"exceeded max number of fields \(200000\)"):
+        protobuf.decode(b"k8s\x00" + data)

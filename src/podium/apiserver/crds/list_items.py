@@ -2,6 +2,8 @@
 
 from collections.abc import Hashable, Sequence
 
+import msgspec
+
 from podium.api.field_errors import FieldError, duplicate, go_json, invalid
 from podium.api.json_values import JsonValue, ReadOnlyJson
 from podium.apiserver.crds.structural import Node
@@ -52,10 +54,10 @@ def _repeated_keys(value: list[JsonValue], node: Node, path: str) -> list[FieldE
 def _repeated(
     identities: Sequence[ReadOnlyJson], shown: Sequence[ReadOnlyJson], path: str
 ) -> list[FieldError]:
-    times: dict[str, int] = {}
+    times: dict[bytes, int] = {}
     found = []
     for index, identity in enumerate(identities):
-        written = go_json(identity)
+        written = msgspec.json.encode(identity)
         times[written] = times.get(written, 0) + 1
         if times[written] == 2:
             found.append(duplicate(f"{path}[{index}]", shown[index]))

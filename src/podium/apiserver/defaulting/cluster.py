@@ -23,12 +23,12 @@ def set_node_defaults(node: JsonObject) -> None:
     status = node.get("status")
     if status is None:
         status = node["status"] = {}
-    if status.get("capacity"):
-        if status.get("allocatable") is None:
-            status["allocatable"] = dict(status["capacity"])
-        round_amounts(status["capacity"])
     if status.get("allocatable"):
         round_amounts(status["allocatable"])
+    if status.get("capacity"):
+        round_amounts(status["capacity"])
+        if status.get("allocatable") is None:
+            status["allocatable"] = dict(status["capacity"])
 
 
 def set_namespace_defaults(namespace: JsonObject) -> None:

@@ -15,8 +15,7 @@ from podium.api.json_values import JsonObject, JsonValue
 from podium.apiserver.managed_fields.field_sets import LEAF, SELF, FieldSet
 from podium.apiserver.managed_fields.steps import (
     NotOfItsType,
-    key_defaults,
-    keyed_step,
+    keyed_step_of,
     set_step,
 )
 from podium.apiserver.schema.shapes import AnyValue, ListOf, MapOf, Scalar, Shape, Struct
@@ -88,8 +87,7 @@ def step_of(shape: ListOf) -> StepOf:
     """How items of an associative list are told apart; the function raises NotOfItsType."""
     if not shape.keys:
         return set_step
-    keys = key_defaults(shape)
-    return lambda item: keyed_step(item, keys)
+    return keyed_step_of(shape)
 
 
 @lru_cache(maxsize=_MAX_SHAPES)

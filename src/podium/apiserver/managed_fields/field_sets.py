@@ -58,7 +58,7 @@ def intersection(one: FieldSet, other: FieldSet) -> FieldSet:
         theirs = other.get(key)
         if theirs is None or key == SELF:
             continue
-        common = intersection(node, theirs)
+        common = intersection(node, theirs) if node and theirs else LEAF
         if is_member(node) and is_member(theirs):
             out[key] = {SELF: LEAF, **common} if common else LEAF
         elif common:
@@ -78,9 +78,10 @@ def difference(one: FieldSet, other: FieldSet) -> FieldSet:
         theirs = other.get(key)
         if theirs is None:
             out[key] = node
-            continue
-        rest = _remaining(node, theirs, recursive=False)
-        if rest is not None:
+        elif not node:
+            if not is_member(theirs):
+                out[key] = node
+        elif (rest := _remaining(node, theirs, recursive=False)) is not None:
             out[key] = rest
     return out
 
@@ -104,6 +105,8 @@ def without(one: FieldSet, other: FieldSet) -> FieldSet:
 def _remaining(node: FieldSet, theirs: FieldSet, *, recursive: bool) -> FieldSet | None:
     """What stays of a node; None when nothing does."""
     stays = is_member(node) and not is_member(theirs)
+    if not theirs and not recursive:
+        return {key: inner for key, inner in node.items() if key != SELF} or None
     take = without if recursive else difference
     below = {key: inner for key, inner in node.items() if key != SELF}
     theirs_below = {key: inner for key, inner in theirs.items() if key != SELF}

@@ -5,16 +5,15 @@ replaced. Items keep the order of the live list, except that items that both hav
 of the configuration; new items stand where the configuration has them among these.
 """
 
-from collections import deque
+from collections import Counter, deque
 from typing import Any, Final
 
 from podium.api.json_values import DecodedValue, JsonObject, JsonValue
-from podium.apiserver.managed_fields.comparing import StepOf, step_of
+from podium.apiserver.managed_fields.comparing import step_of
 from podium.apiserver.managed_fields.field_sets import (
     LEAF,
     SELF,
     FieldSet,
-    children,
     is_member,
 )
 from podium.apiserver.managed_fields.typed_values import is_split, shape_below
@@ -44,9 +43,10 @@ def merged(live: DecodedValue, config: DecodedValue, shape: Shape) -> DecodedVal
 def _merged_lists(live: list[Any], config: list[Any], shape: ListOf) -> list[Any]:
     step = step_of(shape)
     mine = {step(item): item for item in config}
-    order = _merged_order([step(item) for item in live], list(mine))
-    theirs = _once_each(live, step)
-    repeated = iter([item for item in live if step(item) not in theirs])
+    names = [step(item) for item in live]
+    order = _merged_order(names, list(mine))
+    theirs = _once_each(names, live)
+    repeated = iter([item for name, item in zip(names, live, strict=True) if name not in theirs])
     out = []
     for name in order:
         if name not in mine:
@@ -58,16 +58,13 @@ def _merged_lists(live: list[Any], config: list[Any], shape: ListOf) -> list[Any
     return out
 
 
-def _once_each(items: list[Any], step: StepOf) -> dict[str, Any]:
+def _once_each(names: list[str], items: list[Any]) -> dict[str, Any]:
     """The items that share their step with no other."""
-    found: dict[str, Any] = {}
-    repeated = set()
-    for item in items:
-        name = step(item)
-        if name in found:
-            repeated.add(name)
-        found[name] = item
-    return {name: item for name, item in found.items() if name not in repeated}
+    found = dict(zip(names, items, strict=True))
+    if len(found) == len(names):
+        return found
+    times = Counter(names)
+    return {name: item for name, item in found.items() if times[name] == 1}
 
 
 def _merged_order(live: list[str], config: list[str]) -> list[str]:
@@ -100,14 +97,16 @@ def _merged_order(live: list[str], config: list[str]) -> list[str]:
 
 def with_named_fields(node: FieldSet, shape: Shape | None) -> FieldSet:
     """The set, to which every named field belongs that has a member below it."""
-    out: FieldSet = {SELF: LEAF} if SELF in node else {}
-    for step, below in children(node):
-        inner_shape = _shape_at(shape, step)
-        inner = with_named_fields(below, inner_shape)
-        is_named = isinstance(shape, Struct) and step[:2] == "f:" and step[2:] in shape.fields
-        if below and is_named and SELF not in inner:
-            inner = {SELF: LEAF, **inner}
-        out[step] = inner
+    names = shape.fields if isinstance(shape, Struct) else {}
+    out: FieldSet = {}
+    for step, below in node.items():
+        if below:
+            inner = with_named_fields(below, _shape_at(shape, step))
+            if SELF not in inner and step[:2] == "f:" and step[2:] in names:
+                inner = {SELF: LEAF, **inner}
+            out[step] = inner
+        else:
+            out[step] = LEAF
     return out
 
 

@@ -60,15 +60,17 @@ def _list_problems(value: list[JsonValue], shape: ListOf, path: str) -> list[str
             found += problems(item, shape.item, f"{path}[{index}]")
         return found
     seen: set[str] = set()
+    step_of_item = step_of(shape)
     for index, item in enumerate(value):
         try:
-            step = step_of(shape)(item)
+            step = step_of_item(item)
         except NotOfItsType as error:
             return [*found, f"{path}: element {index}: {error}"]
         if step in seen:
             found.append(f"{path}: duplicate entries for key {told_step(step)}")
         seen.add(step)
-        found += problems(item, shape.item, path + told_step(step))
+        for problem in problems(item, shape.item):
+            found.append(f"{path}{told_step(step)}{problem}")
     return found
 
 
@@ -84,16 +86,12 @@ def _object_problems(value: dict[str, JsonValue], shape: MapOf | Struct, path: s
 
 def shape_below(shape: Shape, key: str) -> Shape | None:
     """The shape of a field or of a key of a map."""
-    match shape:
-        case Struct():
-            field = shape.fields.get(key)
-            return shape.rest if field is None else field.shape
-        case MapOf():
-            return shape.value
-        case AnyValue():
-            return shape
-        case _:
-            return None
+    if isinstance(shape, Struct):
+        field = shape.fields.get(key)
+        return shape.rest if field is None else field.shape
+    if isinstance(shape, MapOf):
+        return shape.value
+    return shape if isinstance(shape, AnyValue) else None
 
 
 def is_split(shape: Shape, value: JsonValue) -> bool:
@@ -124,11 +122,11 @@ def _node(value: JsonValue, shape: Shape) -> FieldSet | None:
     if not isinstance(value, dict):
         return None
     out: FieldSet = {}
+    names = shape.fields if isinstance(shape, Struct) else {}
     for key, item in value.items():
         below = shape_below(shape, key)
-        node = LEAF if below is None else _node(item, below)
-        is_field = isinstance(shape, Struct) and key in shape.fields
-        if item is None or item == {} or not is_field:
+        node = LEAF if below is None or below.__class__ is Scalar else _node(item, below)
+        if node is not LEAF and (item is None or item == {} or key not in names):
             node = _as_member(node)
         if node is not None:
             out[f"f:{key}"] = node

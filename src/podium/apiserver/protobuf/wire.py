@@ -84,7 +84,12 @@ def signed(value: int) -> int:
     return value - (1 << 64) if value >> 63 else value
 
 
+_SHORT = tuple(bytes((value,)) for value in range(0x80))
+
+
 def varint(value: int) -> bytes:
+    if 0 <= value < 0x80:
+        return _SHORT[value]
     value &= _64_BITS
     out = bytearray()
     while value >= 0x80:
@@ -94,13 +99,13 @@ def varint(value: int) -> bytes:
     return bytes(out)
 
 
+def tag(number: int, wire_type: int) -> bytes:
+    return varint(number << 3 | wire_type)
+
+
 def number_field(number: int, value: int) -> bytes:
-    return varint(number << 3 | VARINT) + varint(value)
+    return tag(number, VARINT) + varint(value)
 
 
 def bytes_field(number: int, value: bytes) -> bytes:
-    return varint(number << 3 | BYTES) + varint(len(value)) + value
-
-
-def fixed64_field(number: int, value: bytes) -> bytes:
-    return varint(number << 3 | FIXED64) + value
+    return tag(number, BYTES) + varint(len(value)) + value

@@ -1,83 +1,137 @@
-"""JSON values written as protobuf messages, by the shapes of their kinds."""
+"""JSON values written as protobuf messages, by the shapes of their kinds.
+
+A field becomes a closure that has its tag as bytes and knows how its values are written, made when
+the struct is first met: large objects are measured by what they take up in this form.
+"""
 
 import base64
 import struct
+from collections.abc import Callable, Set
 from datetime import datetime
 from functools import cache
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
 from podium.api.json_values import DecodedValue, JsonObject
-from podium.apiserver.protobuf.message_numbers import NumberedField, fields_of_message
-from podium.apiserver.protobuf.wire import bytes_field, fixed64_field, number_field
+from podium.apiserver.protobuf.message_numbers import fields_of_message
+from podium.apiserver.protobuf.wire import (
+    BYTES,
+    FIXED64,
+    VARINT,
+    bytes_field,
+    number_field,
+    tag,
+    varint,
+)
 from podium.apiserver.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
+
+_Writer: TypeAlias = Callable[[Any], bytes]
+"""Writes a value, or a field with its tag."""
+_Plan: TypeAlias = tuple[str, Set[str], _Writer]
 
 
 def write_message(struct_: Struct, value: JsonObject) -> bytes:
-    return _write(struct_, struct_.name, value)
-
-
-def _write(struct_: Struct, message: str, value: JsonObject) -> bytes:
-    parts: list[bytes] = []
-    for field in fields_of_message(struct_.group, message):
-        if field.inline:
-            if _inline_names(struct_, field.inline) & value.keys():
-                parts.append(bytes_field(field.number, _write(struct_, field.inline, value)))
-            continue
-        found = value.get(field.name)
-        known = struct_.fields.get(field.name)
-        if found is not None and known is not None:
-            parts.append(_field(field, known.shape, found))
-    return b"".join(parts)
+    return _message_writer(struct_, struct_.name)(value)
 
 
 @cache
-def _inline_names(struct_: Struct, message: str) -> frozenset[str]:
+def _message_writer(struct_: Struct, message: str) -> _Writer:
+    plans: list[_Plan] = []
+    prepared = False
+
+    def prepare() -> None:
+        # Not before the first value: structs refer to each other in circles.
+        nonlocal prepared
+        prepared = True
+        for field in fields_of_message(struct_.group, message):
+            if field.inline:
+                inner = _with_tag(field.number, _message_writer(struct_, field.inline))
+                plans.append(("", _names_in(struct_, field.inline), inner))
+            elif known := struct_.fields.get(field.name):
+                plans.append((field.name, frozenset(), _field_writer(field.number, known.shape)))
+
+    def write(value: JsonObject) -> bytes:
+        if not prepared:
+            prepare()
+        parts = []
+        for name, inlined, writer in plans:
+            if inlined:
+                if inlined & value.keys():
+                    parts.append(writer(value))
+            elif (found := value.get(name)) is not None:
+                parts.append(writer(found))
+        return b"".join(parts)
+
+    return write
+
+
+def _names_in(struct_: Struct, message: str) -> frozenset[str]:
     return frozenset(field.name for field in fields_of_message(struct_.group, message))
 
 
-def _field(field: NumberedField, shape: Shape, value: DecodedValue) -> bytes:
-    number = field.number
-    if isinstance(shape, ListOf):
-        return b"".join(_one(number, shape.item, item) for item in value)
-    if isinstance(shape, MapOf):
-        return b"".join(
-            bytes_field(number, bytes_field(1, key.encode()) + _one(2, shape.value, item))
-            for key, item in sorted(value.items())
-        )
-    return _one(number, shape, value)
+def _field_writer(number: int, shape: Shape) -> _Writer:
+    match shape:
+        case ListOf():
+            write_item = _item_writer(number, shape.item)
+            return lambda items: b"".join(map(write_item, items))
+        case MapOf():
+            write_key, write_value = _text_writer(1), _item_writer(2, shape.value)
+            write_entry = _with_tag(number, lambda each: write_key(each[0]) + write_value(each[1]))
+            return lambda entries: b"".join(map(write_entry, sorted(entries.items())))
+        case _:
+            return _item_writer(number, shape)
 
 
-def _one(number: int, shape: Shape, value: DecodedValue) -> bytes:
+def _item_writer(number: int, shape: Shape) -> _Writer:
     match shape:
         case Struct():
-            return bytes_field(number, write_message(shape, value or {}))
+            write = _message_writer(shape, shape.name)
+            return _with_tag(number, lambda value: write(value or {}))
         case AnyValue():
-            return bytes_field(number, bytes_field(1, msgspec.json.encode(value)))
+            return _with_tag(number, _with_tag(1, msgspec.json.encode))
         case ListOf():  # a list inside a map is a message with items
-            items = b"".join(_one(1, shape.item, item) for item in value or ())
-            return bytes_field(number, items)
+            write_item = _item_writer(1, shape.item)
+            return _with_tag(number, lambda items: b"".join(map(write_item, items or ())))
         case Scalar():
-            return _scalar(number, shape.form, value)
+            return _scalar_writer(number, shape.form)
     raise AssertionError("maps have no maps as values")
 
 
-def _scalar(number: int, form: Form, value: DecodedValue) -> bytes:
+def _scalar_writer(number: int, form: Form) -> _Writer:
     match form:
         case Form.STRING:
-            return bytes_field(number, value.encode())
+            return _text_writer(number)
         case Form.BOOL | Form.INT32 | Form.INT64:
-            return number_field(number, int(value))
+            head = tag(number, VARINT)
+            return lambda value: head + varint(int(value))
         case Form.FLOAT:
-            return fixed64_field(number, struct.pack("<d", value))
+            head = tag(number, FIXED64)
+            return lambda value: head + struct.pack("<d", value)
         case Form.BYTES:
-            return bytes_field(number, base64.b64decode(value or ""))
+            return _with_tag(number, lambda value: base64.b64decode(value or ""))
         case Form.QUANTITY:
-            return bytes_field(number, bytes_field(1, str(value).encode()))
+            write_text = _text_writer(1)
+            return _with_tag(number, lambda value: write_text(str(value)))
         case Form.TIME | Form.MICRO_TIME:
-            return bytes_field(number, _moment(value))
+            return _with_tag(number, _moment)
         case Form.INT_OR_STRING:
-            return bytes_field(number, _int_or_string(value))
+            return _with_tag(number, _int_or_string)
+
+
+def _with_tag(number: int, write: _Writer) -> _Writer:
+    """The field of a number whose value has a length."""
+    head = tag(number, BYTES)
+
+    def write_field(value: Any) -> bytes:
+        content = write(value)
+        return head + varint(len(content)) + content
+
+    return write_field
+
+
+def _text_writer(number: int) -> _Writer:
+    return _with_tag(number, str.encode)
 
 
 def _moment(value: str | None) -> bytes:
@@ -88,7 +142,10 @@ def _moment(value: str | None) -> bytes:
     return number_field(1, int(moment.timestamp())) + number_field(2, nanos)
 
 
-def _int_or_string(value: int | str) -> bytes:
+_NO_TEXT: Final = bytes_field(3, b"")
+
+
+def _int_or_string(value: DecodedValue) -> bytes:
     if isinstance(value, str):
         return number_field(1, 1) + number_field(2, 0) + bytes_field(3, value.encode())
-    return number_field(1, 0) + number_field(2, value) + bytes_field(3, b"")
+    return number_field(1, 0) + number_field(2, value) + _NO_TEXT

@@ -111,16 +111,18 @@ class RoleAggregation:
     def _gathered(self, name: str, read: dict[str, JsonObject]) -> list[JsonObject]:
         """The rules of all roles that a role selects, each once."""
         rules: dict[bytes, JsonObject] = {}
-        versions = self._registry.collection(self._resource).current()
+        # Few roles differ in their labels, and one that was selected need not be again.
+        left: dict[tuple[tuple[str, str], ...], list[str]] = {}
+        for each in self._registry.collection(self._resource).current():
+            if each.name != name:
+                left.setdefault(tuple(sorted(each.labels.items())), []).append(each.name)
         for selector in self._gathering[name]:
-            chosen = sorted(
-                each.name
-                for each in versions
-                if each.name != name and selector.matches(each.labels)
-            )
-            for other in chosen:
+            matching = [labels for labels in left if selector.matches(dict(labels))]
+            for other in sorted(other for labels in matching for other in left.pop(labels)):
                 for rule in self._role(other, read).get("rules") or ():
                     rules.setdefault(encode(rule), rule)
+            if not left:
+                break
         return list(rules.values())
 
     def _role(self, name: str, read: dict[str, JsonObject]) -> JsonObject:

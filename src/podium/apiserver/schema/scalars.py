@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from podium.api.quantity import QuantityError, nano
-from podium.api.quantity_spelling import canonical
+from podium.api.quantity_spelling import canonical, is_canonical
 from podium.api.text_cache import cache_short_texts
 
 _QUANTITY: Final = re.compile(r"[+-]?([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)")
@@ -42,6 +42,8 @@ class ScalarError(ValueError):
 
 @cache_short_texts(1 << 14)
 def canonical_quantity(written: str) -> str:
+    if is_canonical(written):
+        return written
     text = written.strip()
     if not text:
         raise ScalarError(_BAD_QUANTITY)

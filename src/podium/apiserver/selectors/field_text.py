@@ -9,6 +9,8 @@ from typing import Final, NamedTuple
 
 _ESCAPED: Final = frozenset("\\,=")
 _OPERATORS: Final = ("!=", "==", "=")
+MAX_TERMS: Final = 1000
+"""Each is asked of every object of a collection."""
 
 
 class FieldSelectorError(ValueError):
@@ -26,7 +28,10 @@ class FieldTerm(NamedTuple):
 def parse_field_selector(text: str) -> tuple[FieldTerm, ...]:
     """The terms of a selector, all of which must hold."""
     terms: list[FieldTerm] = []
-    for part in sorted(_split(text)):
+    parts = _split(text)
+    if len(parts) > MAX_TERMS:
+        raise FieldSelectorError(f"invalid selector: exceeded max number of terms ({MAX_TERMS})")
+    for part in sorted(parts):
         if not part:
             continue
         found = _term(part)

@@ -4,6 +4,8 @@ The grammar and the texts of its errors are apimachinery's (`pkg/labels/selector
 people meet them in kubectl. What comes out is the same `Selector` that LabelSelector objects give.
 """
 
+import re
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from podium.api.field_errors import aggregate, invalid
@@ -23,7 +25,7 @@ from podium.api.labels import (
 )
 
 _SYMBOLS: Final = frozenset("=!(),><")
-_SPACE: Final = frozenset(" \t\r\n")
+_WORD_FORM: Final = re.compile(r"[^=!(),>< \t\r\n]+")
 _TOKENS: Final = frozenset((")", ",", "!", "==", "=", ">", "<", "!=", "("))
 _END: Final = "end"
 _WORD: Final = "word"
@@ -40,6 +42,11 @@ _OPERATORS: Final = {
 _KNOWN_OPERATORS: Final = "in, notin, =, ==, !=, gt, lt"
 
 
+MAX_REQUIREMENTS: Final = 1000
+"""Each is asked of every object of a collection."""
+MAX_TOKENS: Final = 100_000
+
+
 class _Token(NamedTuple):
     kind: str
     """A symbol, `word`, `end` or `wrong`."""
@@ -52,23 +59,22 @@ def parse_label_selector(text: str) -> Selector:
     return Selector(requirements) if requirements else EVERYTHING
 
 
-def _tokens(text: str) -> list[_Token]:
-    tokens: list[_Token] = []
-    place, size = 0, len(text)
+def _tokens(text: str) -> Iterator[_Token]:
+    """One after the other as they are asked for: nothing is read behind a mistake."""
+    place, size, count = 0, len(text), 0
     while place < size:
-        character = text[place]
-        if character in _SPACE:
-            place += 1
-        elif character in _SYMBOLS:
+        count += 1
+        if count > MAX_TOKENS:
+            raise SelectorError(f"exceeded max number of tokens ({MAX_TOKENS})")
+        found = _WORD_FORM.match(text, place)
+        if found is not None:
+            yield _Token(_WORD, found[0])
+            place = found.end()
+        elif text[place] in _SYMBOLS:
             token, place = _symbol(text, place)
-            tokens.append(token)
+            yield token
         else:
-            first = place
-            while place < size and text[place] not in _SYMBOLS and text[place] not in _SPACE:
-                place += 1
-            tokens.append(_Token(_WORD, text[first:place]))
-    tokens.append(_Token(_END, ""))
-    return tokens
+            place += 1
 
 
 def _symbol(text: str, place: int) -> tuple[_Token, int]:
@@ -88,9 +94,9 @@ def _symbol(text: str, place: int) -> tuple[_Token, int]:
 
 
 class _Parser:
-    def __init__(self, tokens: list[_Token]) -> None:
+    def __init__(self, tokens: Iterator[_Token]) -> None:
         self._tokens = tokens
-        self._place = 0
+        self._ahead: _Token | None = None
 
     def requirements(self) -> list[Requirement]:
         found: list[Requirement] = []
@@ -102,6 +108,8 @@ class _Parser:
                 raise SelectorError(
                     f"found '{token.text}', expected: !, identifier, or 'end of string'"
                 )
+            if len(found) == MAX_REQUIREMENTS:
+                raise SelectorError(f"exceeded max number of requirements ({MAX_REQUIREMENTS})")
             try:
                 found.append(self._requirement())
             except SelectorError as problem:
@@ -189,11 +197,13 @@ class _Parser:
                 raise SelectorError(f"found '{token.text}', expected: ',', or identifier")
 
     def _next(self) -> _Token:
-        return self._tokens[min(self._place, len(self._tokens) - 1)]
+        if self._ahead is None:
+            self._ahead = next(self._tokens, _Token(_END, ""))
+        return self._ahead
 
     def _take(self) -> _Token:
         token = self._next()
-        self._place += 1
+        self._ahead = None
         return token
 
 

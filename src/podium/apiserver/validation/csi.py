@@ -11,7 +11,7 @@ from podium.api.field_errors import (
     required,
 )
 from podium.api.json_values import JsonObject
-from podium.api.quantity import nano
+from podium.api.quantity import is_negative
 from podium.apiserver.validation.go_forms import go_form, go_selector
 from podium.apiserver.validation.names import subdomain_problems
 from podium.apiserver.validation.numbers import check_not_negative
@@ -138,7 +138,7 @@ def capacity_create_errors(capacity: JsonObject) -> Errors:
     name = capacity.get("storageClassName") or ""
     check_each(errors, subdomain_problems(name), name, "storageClassName")
     amount = capacity.get("capacity")
-    if amount is not None and nano(amount) < 0:
+    if amount is not None and is_negative(amount):
         errors.append(invalid("capacity", amount, NOT_NEGATIVE))
     return errors
 

@@ -47,12 +47,13 @@ def status_errors(new: JsonObject, old: JsonObject) -> Errors:
     _check_status(errors, new)
     spec: JsonObject = new.get("spec") or {}
     before: JsonObject = old.get("spec") or {}
-    seen: list[JsonObject] = []
+    seen: set[tuple[str, str]] = set()
     for index, address in enumerate((new.get("status") or {}).get("addresses") or ()):
-        if address in seen:
-            shown = {"Type": address.get("type"), "Address": address.get("address")}
+        this = address.get("type"), address.get("address")
+        if this in seen:
+            shown = {"Type": this[0], "Address": this[1]}
             errors.append(duplicate(f"status.addresses[{index}]", shown))
-        seen.append(address)
+        seen.add(this)
     _check_fixed(errors, spec, before)
     if spec.get("taints"):
         check_taints(errors, spec["taints"], "metadata.taints")

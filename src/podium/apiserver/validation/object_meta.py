@@ -6,6 +6,7 @@ here give lists that a kind may repeat.
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Final
 
 from podium.api import label_syntax
@@ -46,6 +47,8 @@ class ErrorList(list[FieldError]):
 
 NOT_NEGATIVE: Final = "must be greater than or equal to 0"
 
+_MANY_LABELS: Final = 100
+"""More than a cache is good for."""
 _ANNOTATIONS_LIMIT: Final = 256 * 1024
 _STANDARD_FINALIZERS: Final = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
 _EXCLUSIVE_FINALIZERS: Final = frozenset({"orphan", "foregroundDeletion"})
@@ -80,18 +83,32 @@ def label_value_problems(value: str) -> tuple[str, ...]:
 
 def check_labels(errors: Errors, labels: Mapping[str, str], path: str) -> None:
     """Keys and values of labels; upstream's order is arbitrary, here it is the sorted one."""
-    for key, value in labels.items() if len(labels) < 2 else sorted(labels.items()):
+    for key, value in labels.items() if len(labels) < 2 else _sorted_suspects(labels):
         if _key_problems(key) or _value_problems(value):
             check_label_key(errors, key, path)
             check_label_value(errors, value, path)
 
 
+def _sorted_suspects(labels: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The labels to look at closely: all of few, of many those that are not plainly good."""
+    if len(labels) <= _MANY_LABELS:
+        return sorted(labels.items())
+    return sorted(
+        (key, value)
+        for key, value in labels.items()
+        if not (label_syntax.is_plain_key(key) and label_syntax.is_plain_value(value))
+    )
+
+
 def check_annotations(errors: Errors, annotations: Mapping[str, str], path: str) -> None:
     size = 0
+    many = len(annotations) > _MANY_LABELS
     for key, value in sorted(annotations.items()):
+        size += len(key) + len(value)
+        if many and label_syntax.is_plain_key(key):
+            continue
         for problem in _key_problems(key.lower()):
             errors.append(invalid(path, key, problem))
-        size += len(key) + len(value)
     if size * 4 > _ANNOTATIONS_LIMIT:  # characters may be up to four bytes long
         size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
         if size > _ANNOTATIONS_LIMIT:
@@ -106,7 +123,15 @@ def check_each(errors: Errors, problems: Iterable[str], value: ReadOnlyJson, pat
 
 def meta_errors(metadata: JsonObject, namespaced: bool, name_rule: NameRule) -> Errors:
     """Everything wrong with metadata, apart from what depends on an earlier version of it."""
-    errors: Errors = []
+    errors = ErrorList()
+    with suppress(TooManyErrors):
+        _check_meta(errors, metadata, namespaced, name_rule)
+    return [*errors]
+
+
+def _check_meta(
+    errors: Errors, metadata: JsonObject, namespaced: bool, name_rule: NameRule
+) -> None:
     prefix = metadata.get("generateName")
     if prefix:
         check_each(errors, name_rule(as_prefix(prefix)), prefix, "metadata.generateName")
@@ -130,12 +155,17 @@ def meta_errors(metadata: JsonObject, namespaced: bool, name_rule: NameRule) -> 
     finalizers = metadata.get("finalizers")
     if finalizers:
         _check_finalizers(errors, finalizers)
-    return errors
 
 
 def meta_update_errors(new: JsonObject, old: JsonObject) -> Errors:
     """What is wrong with changed metadata: fixed fields, and what clients may write."""
-    errors: Errors = []
+    errors = ErrorList()
+    with suppress(TooManyErrors):
+        _check_changed_meta(errors, new, old)
+    return [*errors]
+
+
+def _check_changed_meta(errors: Errors, new: JsonObject, old: JsonObject) -> None:
     if old.get("deletionTimestamp"):
         kept = set(old.get("finalizers") or ())
         added = sorted({name for name in new.get("finalizers") or () if name not in kept})
@@ -158,7 +188,6 @@ def meta_update_errors(new: JsonObject, old: JsonObject) -> Errors:
         if new.get(field) != old.get(field):
             errors.append(immutable(f"metadata.{field}", new.get(field)))
     _check_shared_parts(errors, new)
-    return errors
 
 
 def built_in_meta_errors(metadata: JsonObject, namespaced: bool, name_rule: NameRule) -> Errors:

@@ -13,7 +13,7 @@ from podium.api.field_errors import (
     required,
 )
 from podium.api.json_values import JsonObject
-from podium.api.quantity import QuantityError, milli_value, nano
+from podium.api.quantity import QuantityError, is_negative, milli_value, nano
 from podium.api.text_cache import cache_short_texts
 from podium.apiserver.validation.names import label_problems
 from podium.apiserver.validation.object_meta import (
@@ -80,7 +80,7 @@ def may_be_overcommitted(name: str) -> bool:
 
 def check_amount(errors: Errors, name: str, amount: str, path: str) -> None:
     """An amount is never negative; what is counted in pieces comes in whole pieces."""
-    if nano(amount) < 0:
+    if is_negative(amount):
         errors.append(invalid(path, amount, NOT_NEGATIVE))
     if (name in _COUNTED_OBJECTS or is_extended(name)) and milli_value(amount) % 1000:
         errors.append(invalid(path, amount, NOT_AN_INTEGER))
@@ -182,7 +182,7 @@ def _check_entry(
     path: str,
 ) -> None:
     if name in ("cpu", "memory"):  # good names everywhere, and not counted in pieces
-        if nano(amount) < 0:
+        if is_negative(amount):
             errors.append(invalid(path, amount, NOT_NEGATIVE))
         return
     check_name(errors, name, path)

@@ -11,7 +11,7 @@ from podium.api.field_errors import (
     too_long,
 )
 from podium.api.json_values import JsonObject
-from podium.api.quantity import nano, value
+from podium.api.quantity import is_negative, nano, value
 from podium.apiserver.validation.claim_specs import (
     VOLUME_MODES,
     check_access_modes,
@@ -226,7 +226,7 @@ def _keep_size(spec: JsonObject, size: str) -> None:
 def claim_status_errors(new: JsonObject, old: JsonObject) -> Errors:
     errors = built_in_meta_update_errors(meta_of(new), meta_of(old))
     for name, amount in sorted(((new.get("status") or {}).get("capacity") or {}).items()):
-        if nano(amount) < 0:
+        if is_negative(amount):
             detail = "must be a valid resource quantity"
             errors.append(invalid(f"status.capacity[{name}]", amount, detail))
     return errors

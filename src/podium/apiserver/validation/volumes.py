@@ -12,7 +12,7 @@ from podium.api.field_errors import (
     too_long,
 )
 from podium.api.json_values import JsonObject
-from podium.api.quantity import nano
+from podium.api.quantity import is_negative
 from podium.api.volumes import ephemeral_claim_name
 from podium.apiserver.validation.claim_specs import check_claim_template
 from podium.apiserver.validation.environment import (
@@ -102,7 +102,7 @@ def _check_source(errors: Errors, volume: JsonObject, pod_name: str, path: str) 
 
 def _empty_dir(errors: Errors, source: JsonObject, path: str) -> None:
     limit = source.get("sizeLimit")
-    if limit is not None and nano(limit) < 0:
+    if limit is not None and is_negative(limit):
         detail = "SizeLimit field must be a valid resource quantity"
         errors.append(forbidden(f"{path}.sizeLimit", detail))
 
