@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from podium.api.documents import Document, Limits, expand_lists, read_documents
 from podium.api.errors import InputError
+from podium.api.json_values import JsonValue
 
 
 def values(text: str | bytes) -> list[Any]:
@@ -179,7 +180,7 @@ def test_an_empty_list_gives_nothing(items: object) -> None:
 @pytest.mark.parametrize(
     "value", [{"kind": "AllowList", "spec": {}}, {"kind": "XList", "items": 3}, {"items": []}, 7]
 )
-def test_what_only_looks_like_a_list_stays_as_it_is(value: object) -> None:
+def test_what_only_looks_like_a_list_stays_as_it_is(value: JsonValue) -> None:
     documents = list(expand_lists([Document("x", 1, 1, value)]))
     assert [document.value for document in documents] == [value]
 
