@@ -14,6 +14,7 @@ from podium.api.labels import (
     Requirement,
     Selector,
     SelectorError,
+    requirement_problems,
     selector_of,
     selector_of_map,
 )
@@ -302,3 +303,8 @@ def test_merging_is_conjunction(
     assert merged.matches(labels) is (one.matches(labels) and two.matches(labels))
     assert merged == two.merged(one)
     assert isinstance(merged, Selector)
+
+
+def test_a_bad_key_is_shown_as_go_quotes_it() -> None:
+    [problem] = requirement_problems("a\x01é", "Exists", None)
+    assert str(problem).startswith('key: Invalid value: "a\\x01é": name part must consist of')
