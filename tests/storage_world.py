@@ -42,7 +42,7 @@ K = TypeVar("K", bound=KubeStruct)
 Run = Coroutine[Any, Any, Status | None]
 
 DeviceName = tuple[str, str, str]
-MOST_CALLS = 400
+MAX_CALLS = 400
 
 
 @coroutine
@@ -275,7 +275,7 @@ class StorageWorld(SmallWorld):
         """Let a binding go on to its end; it hears of all that happens if so wanted."""
         binding = self.bindings[index]
         self.refusal, self.timeout = refusal, timeout
-        for _ in range(MOST_CALLS):
+        for _ in range(MAX_CALLS):
             if self.step_binding(self.bindings.index(binding)):
                 break
             if heard_first or (refusal is None and timeout is None):

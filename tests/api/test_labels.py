@@ -14,6 +14,7 @@ from podium.api.labels import (
     Requirement,
     Selector,
     SelectorError,
+    requirement_problems,
     selector_of,
     selector_of_map,
 )
@@ -316,3 +317,8 @@ def test_what_is_plain_at_first_sight_has_no_problems(text: str) -> None:
 def test_common_keys_are_plain_and_longer_ones_are_not(key: str) -> None:
     assert is_plain_key(key)
     assert not is_plain_key(f"{'a' * 253}{key}{'b' * 63}")
+
+
+def test_a_bad_key_is_shown_as_go_quotes_it() -> None:
+    [problem] = requirement_problems("a\x01é", "Exists", None)
+    assert str(problem).startswith('key: Invalid value: "a\\x01é": name part must consist of')

@@ -27,7 +27,7 @@ from hostile_text import (
 )
 
 from podium.api.go_quoting import escape_unprintable
-from podium.api.json_values import JsonObject
+from podium.api.json_values import DecodedValue
 from podium.api.yaml_reader import read_yaml
 
 Arguments = list[str]
@@ -301,8 +301,8 @@ def test_a_configuration_is_shown_as_yaml_that_loads_again(text: str, run: Run) 
     file = write_json(Path("c"), configuration({"schedulerName": text}))
     shown = run(["config", "show", file])
     assert_printable(shown.out)
-    document: JsonObject
-    [(_, document)] = read_yaml(shown.out, "output", depth=100, alias_nodes=10)  # type: ignore[assignment]
+    document: DecodedValue
+    [(_, document)] = read_yaml(shown.out, "output", depth=100, alias_nodes=10)
     assert document["profiles"][0]["schedulerName"] == text
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podium.cluster.change_log import MOST_LOGGED
+from podium.cluster.change_log import MAX_LOGGED
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.shadow import Shadow
 from podium.cluster.state import Cluster
@@ -76,7 +76,7 @@ def test_a_shadow_follows_its_original() -> None:
 def test_a_shadow_that_was_left_behind_too_long_is_made_anew() -> None:
     cluster = cluster_of("a")
     shadow = Shadow(cluster.usage)
-    for _ in range(2 * MOST_LOGGED + 1):
+    for _ in range(2 * MAX_LOGGED + 1):
         cluster.usage.log.note(0)
     cluster.add_pod(make_pod("p", node="a", requests={"cpu": "2"}))
     assert shadow.follow() is None

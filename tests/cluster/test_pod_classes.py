@@ -170,7 +170,7 @@ def test_equal_terms_with_other_weights_are_counted_apart() -> None:
 def test_counters_that_nobody_asks_for_are_dropped_and_come_back_right(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pod_classes, "_MOST_COUNTER_BYTES", 0)
+    monkeypatch.setattr(pod_classes, "_MAX_COUNTER_BYTES", 0)
     monkeypatch.setattr(pod_classes, "_FEWEST_COUNTERS", 2)
     cluster = make_cluster([make_node("a")], [make_pod("p", node="a", labels={"app": "x"})])
     oldest = query(app("x"))
@@ -184,7 +184,7 @@ def test_counters_that_nobody_asks_for_are_dropped_and_come_back_right(
 
 
 def test_a_counter_that_was_asked_for_lately_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pod_classes, "_MOST_COUNTER_BYTES", 0)
+    monkeypatch.setattr(pod_classes, "_MAX_COUNTER_BYTES", 0)
     monkeypatch.setattr(pod_classes, "_FEWEST_COUNTERS", 2)
     cluster = make_cluster([make_node("a")])
     kept = cluster.classes.counts(query(app("x")))
@@ -197,7 +197,7 @@ def test_a_counter_that_was_asked_for_lately_is_kept(monkeypatch: pytest.MonkeyP
 def test_classes_without_pods_are_forgotten_when_there_are_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pod_classes, "_MOST_EMPTY_CLASSES", 3)
+    monkeypatch.setattr(pod_classes, "_MAX_EMPTY_CLASSES", 3)
     cluster = make_cluster([make_node("a")])
     asked = query(EVERYTHING)
     answer(cluster, asked)
@@ -262,8 +262,8 @@ def test_early_and_late_counters_agree_with_counting_pod_by_pod(
     empty_classes: int,
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pod_classes, "_MOST_EMPTY_CLASSES", empty_classes)
-        patch.setattr(pod_classes, "_MOST_COUNTER_BYTES", 0)
+        patch.setattr(pod_classes, "_MAX_EMPTY_CLASSES", empty_classes)
+        patch.setattr(pod_classes, "_MAX_COUNTER_BYTES", 0)
         patch.setattr(pod_classes, "_FEWEST_COUNTERS", 4)
         cluster = make_cluster(make_node(name) for name in NODES)
         asked = list(early)

@@ -7,7 +7,7 @@ import pytest
 from known_plugins import in_tree
 
 from podium.config.examine import Examination, Mistake, examine
-from podium.config.mistakes import MOST_TOLD
+from podium.config.mistakes import MAX_TOLD
 
 HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 
@@ -158,8 +158,8 @@ def test_the_whole_file_is_not_repeated_to_people() -> None:
 
 
 def test_there_is_an_end_to_what_is_told() -> None:
-    found = examined(as_json(**{f"field{i}": 1 for i in range(MOST_TOLD + 20)}))
-    assert len(found.mistakes) == MOST_TOLD + 1
+    found = examined(as_json(**{f"field{i}": 1 for i in range(MAX_TOLD + 20)}))
+    assert len(found.mistakes) == MAX_TOLD + 1
     assert found.mistakes[-1].text == "and 20 more problems"
 
 

@@ -19,7 +19,7 @@ from podium.live.assembly import Assembly
 from podium.plugins import in_tree_registry
 from podium.simulator import Scenario, Simulation
 
-MOST_FILES = 80
+MAX_FILES = 80
 """Files that a reader of one attempt has to open."""
 
 
@@ -67,4 +67,4 @@ def test_a_pod_passes_through_the_same_functions_in_the_simulator_and_live() -> 
     _, second, third = ways  # the first also meets what heartbeats left to be looked at again
     for live, offline in (second, third):
         assert offline == live
-        assert figures(live).files <= MOST_FILES
+        assert figures(live).files <= MAX_FILES

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from podium.api.meta import ObjectMeta
 from podium.api.pod import Pod
 from podium.api.workloads import Service
-from podium.cluster.change_log import MOST_LOGGED, ChangeLog
+from podium.cluster.change_log import MAX_LOGGED, ChangeLog
 from podium.cluster.growth import count_of, indices
 from podium.config.load import load_configuration
 from podium.engine import Engine
@@ -232,11 +232,11 @@ def test_a_log_tells_the_rows_changed_since_a_generation() -> None:
 
 def test_a_log_says_so_when_it_has_forgotten() -> None:
     log = ChangeLog()
-    for row in range(3 * MOST_LOGGED):
+    for row in range(3 * MAX_LOGGED):
         log.note(row)
 
     assert log.since(0) is None
-    assert log.since(log.generation - 1) == [3 * MOST_LOGGED - 1]
+    assert log.since(log.generation - 1) == [3 * MAX_LOGGED - 1]
 
 
 def test_what_others_prefer_is_weighed_again_when_more_of_them_come() -> None:

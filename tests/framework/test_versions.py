@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.framework.versions import MOST_STEPS, Version
+from podium.framework.versions import MAX_STEPS, Version
 
 changes = st.lists(
     st.dictionaries(st.integers(0, 9), st.integers(-5, 5), min_size=1, max_size=4), max_size=20
@@ -27,12 +27,12 @@ def test_every_version_reads_as_the_column_was_at_its_moment(steps: list[dict[in
 def test_no_way_back_is_longer_than_so_many_steps() -> None:
     first = version = Version(np.zeros(3, dtype=np.int64))
     array = version.live
-    for value in range(MOST_STEPS + 1):
+    for value in range(MAX_STEPS + 1):
         version = version.changed([1], [value])
 
     assert version.live is not array
     assert first.read().tolist() == [0, 0, 0]
-    assert version.read().tolist() == [0, MOST_STEPS, 0]
+    assert version.read().tolist() == [0, MAX_STEPS, 0]
 
 
 def test_an_array_of_somebody_else_is_never_written_to() -> None:

@@ -2,7 +2,7 @@
 
 from podium.cluster.pod_info import PodInfo, PodInfos
 from podium.framework.status import Code, Status
-from podium.framework.waiting import MOST_WAIT_S, WaitingPod, WaitingPods
+from podium.framework.waiting import MAX_WAIT_S, WaitingPod, WaitingPods
 from podium.testing import make_pod
 
 INFOS = PodInfos()
@@ -70,9 +70,9 @@ def test_a_plugin_that_allowed_has_no_deadline_any_more() -> None:
 
 
 def test_nobody_waits_longer_than_a_quarter_of_an_hour() -> None:
-    held = waiting(A=10 * MOST_WAIT_S)
-    assert held.deadline == 100 + MOST_WAIT_S
-    held.expire(100 + MOST_WAIT_S)
+    held = waiting(A=10 * MAX_WAIT_S)
+    assert held.deadline == 100 + MAX_WAIT_S
+    held.expire(100 + MAX_WAIT_S)
     assert held.outcome is not None
     assert held.outcome.reasons == ("rejected due to timeout after waiting 15m0s at plugin A",)
 

@@ -81,7 +81,7 @@ def test_terms_that_come_later_are_found_as_well() -> None:
 
 
 def test_terms_that_were_dropped_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pod_classes, "_MOST_EMPTY_CLASSES", 0)
+    monkeypatch.setattr(pod_classes, "_MAX_EMPTY_CLASSES", 0)
     cluster = cluster_of(NODES, [hostile("p1"), hostile("p2", key="zone")])
     carried = CarriedTerms(cluster.catalog, cluster.classes)
     assert matching(carried, cluster) == {"host": 1, "zone": 1}

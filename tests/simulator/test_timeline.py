@@ -84,7 +84,7 @@ def test_nobody_has_a_life_when_there_is_nobody() -> None:
 
 
 def test_every_pod_of_a_large_run_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "MOST_PODS", 2)
+    monkeypatch.setattr(run, "MAX_PODS", 2)
     report = simulate([make_pod(f"p{n}") for n in range(5)])
     assert len(report.timeline.pods()) == 5
 

@@ -26,7 +26,7 @@ from podium.plugins import in_tree_registry
 
 ATTEMPT_S = 0.002
 TICK_EVERY_S = 1.0
-MOST_ATTEMPTS_PER_POD = 20
+MAX_ATTEMPTS_PER_POD = 20
 """An error that time does not heal would be retried for ever."""
 
 

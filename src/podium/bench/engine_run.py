@@ -20,7 +20,7 @@ from podium.api.errors import InputError
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.bench.cases import CASES
-from podium.bench.driver import MOST_ATTEMPTS_PER_POD, Driver
+from podium.bench.driver import MAX_ATTEMPTS_PER_POD, Driver
 from podium.bench.figures import Figures, percentile_ms
 from podium.bench.scene import Arrival, Plan, Scene
 from podium.engine.garbage import seldom_collected
@@ -103,7 +103,7 @@ def measure_case(
     with Stopwatch() as loading:
         driver.load(scene)
     arrivals = list(scene.measured)
-    most = MOST_ATTEMPTS_PER_POD * max(1, len(arrivals))
+    most = MAX_ATTEMPTS_PER_POD * max(1, len(arrivals))
     with seldom_collected(), profiler or nullcontext(), Stopwatch() as watch:
         driver.arrive(arrivals)
         while not driver.finished and driver.attempts < most and driver.step():

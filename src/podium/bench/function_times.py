@@ -5,7 +5,7 @@ from types import CodeType
 
 import msgspec
 
-MOST_FUNCTIONS = 40
+MAX_FUNCTIONS = 40
 
 
 class FunctionTime(msgspec.Struct, kw_only=True):
@@ -33,7 +33,7 @@ class FunctionTimes:
     def __exit__(self, *_: object) -> None:
         self._profile.disable()
 
-    def top(self, most: int = MOST_FUNCTIONS) -> tuple[FunctionTime, ...]:
+    def top(self, most: int = MAX_FUNCTIONS) -> tuple[FunctionTime, ...]:
         """Functions by their own time, the longest first."""
         entries = sorted(self._profile.getstats(), key=lambda entry: -entry.inlinetime)
         whole_s = sum(entry.inlinetime for entry in entries) or 1.0

@@ -15,7 +15,7 @@ from podium.cli.console import stack_lines
 from podium.cli.tables import Screen
 
 NAME_WIDTH = 26
-MOST_FUNCTIONS = 25
+MAX_FUNCTIONS = 25
 _STYLES = {FASTER: "green", SLOWER: "red"}
 
 
@@ -90,7 +90,7 @@ class BenchView:
         for heading in ("share", "own s", "total s", "calls"):
             table.add_column(heading, justify="right", no_wrap=True)
         table.add_column("function", overflow="fold")
-        for function in functions[:MOST_FUNCTIONS]:
+        for function in functions[:MAX_FUNCTIONS]:
             table.add_row(
                 f"{100 * function.share:.1f} %",
                 f"{function.own_s:.3f}",

@@ -9,7 +9,7 @@ from podium.simulator.timeline import LifeStep, LineKind
 BACKOFF = "BackoffComplete"
 TIMEOUT = "UnschedulableTimeout"
 ACTIVATED = "ForceActivate"
-MOST_MESSAGE = 50
+MAX_MESSAGE = 50
 
 
 def format_seconds(at_s: float) -> str:
@@ -77,4 +77,4 @@ def _describe_kind(kind: LineKind) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= MOST_MESSAGE else f"{text[: MOST_MESSAGE - 3]}..."
+    return text if len(text) <= MAX_MESSAGE else f"{text[: MAX_MESSAGE - 3]}..."

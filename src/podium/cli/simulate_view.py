@@ -19,12 +19,12 @@ from podium.simulator import PodOutcome, PodResult, SimulationReport
 from podium.simulator.report import Digest
 from podium.simulator.utilisation import Use
 
-MOST_PODS = 25
-MOST_GROUPS = 15
-MOST_FAILURES = 8
-MOST_NODES = 15
+MAX_PODS = 25
+MAX_GROUPS = 15
+MAX_FAILURES = 8
+MAX_NODES = 15
 
-MOST_BAR, FEWEST_BAR = 16, 4
+MAX_BAR, FEWEST_BAR = 16, 4
 
 _MEASURED = (CPU, MEMORY, EPHEMERAL_STORAGE)
 _HEADINGS = {CPU: "CPU", MEMORY: "MEMORY", PODS: "PODS"}
@@ -40,7 +40,7 @@ def show_report(
 ) -> None:
     placed = [result for result in report.pods if result.placed]
     if placed:
-        if show_all or len(placed) <= MOST_PODS:
+        if show_all or len(placed) <= MAX_PODS:
             _show_placed(placed, screen, wide=wide)
         else:
             _show_groups(report.pods, screen)
@@ -121,7 +121,7 @@ def _show_groups(results: list[PodResult], screen: Screen) -> None:
         "SCORES",
         right=("PODS", "PLACED", "NODES", "PER NODE"),
     )
-    for workload, members in largest[:MOST_GROUPS]:
+    for workload, members in largest[:MAX_GROUPS]:
         nodes = Counter(member.node for member in members if member.placed)
         table.add_row(
             workload,
@@ -132,7 +132,7 @@ def _show_groups(results: list[PodResult], screen: Screen) -> None:
             _range((m.digest.score for m in members if m.digest.score is not None), screen),
         )
     screen.print(table)
-    left = largest[MOST_GROUPS:]
+    left = largest[MAX_GROUPS:]
     if left:
         pods = sum(len(members) for _, members in left)
         screen.print(f"and {count(len(left), 'more workload')} with {count(pods, 'pod')}")
@@ -183,7 +183,7 @@ def _show_failures(results: list[PodResult], screen: Screen, *, show_all: bool) 
         for result in members:
             by_message.setdefault(result.message, []).append(result.key)
         groups = sorted(by_message.items(), key=lambda kv: -len(kv[1]))
-        shown = groups if show_all else groups[:MOST_FAILURES]
+        shown = groups if show_all else groups[:MAX_FAILURES]
         table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 1))
         table.add_column(no_wrap=True)
         table.add_column(overflow="fold")
@@ -204,7 +204,7 @@ def _show_evictions(report: SimulationReport, screen: Screen, *, show_all: bool)
         return
     screen.heading("Evicted", f"{count(len(report.evictions), 'pod')}, to make room")
     table = screen.table("POD", "PRIORITY", "NODE", "FOR", right=("PRIORITY",))
-    shown = report.evictions if show_all else report.evictions[:MOST_FAILURES]
+    shown = report.evictions if show_all else report.evictions[:MAX_FAILURES]
     for eviction in shown:
         priority = str(eviction.victim.spec.priority or 0)
         table.add_row(eviction.key, priority, eviction.node, eviction.by)
@@ -221,9 +221,9 @@ def _show_nodes(report: SimulationReport, screen: Screen, *, show_all: bool) -> 
     use = report.utilisation
     names = list(use.nodes)
     remark = "requested of allocatable, before " + screen.signs.arrow + " after"
-    if not show_all and len(names) > MOST_NODES:
+    if not show_all and len(names) > MAX_NODES:
         fullest = sorted(names, key=lambda name: (-use.fullness(name), name))
-        names = sorted(fullest[: MOST_NODES - 3])
+        names = sorted(fullest[: MAX_NODES - 3])
         remark += f"; the {len(names)} fullest of {len(use.nodes):,}, --all lists every node"
     screen.heading("Nodes", remark)
     rows = {name: [use.of(name, resource) for resource in use.resources] for name in names}
@@ -260,7 +260,7 @@ def _bar_width(numbers: dict[str, list[str]], screen: Screen) -> int:
     columns = list(zip(*numbers.values(), strict=True))
     taken = max(map(len, numbers)) + sum(max(map(len, column)) for column in columns)
     spare = (screen.width - taken) // len(columns) - _SPACE_PER_COLUMN
-    return min(MOST_BAR, spare) if spare >= FEWEST_BAR else 0
+    return min(MAX_BAR, spare) if spare >= FEWEST_BAR else 0
 
 
 def _cell(use: Use, text: str, screen: Screen, width: int) -> RichText:

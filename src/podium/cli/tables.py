@@ -21,7 +21,7 @@ from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 from podium.cli.console import Console, RichText, Text
 
 WIDTH_IN_PIPES = 140
-MOST_NAMES = 3
+MAX_NAMES = 3
 
 Heading = str | RichText
 
@@ -144,7 +144,7 @@ def amount(resource: str, number: int) -> str:
     return f"{number}"
 
 
-def some(names: Sequence[str], most: int = MOST_NAMES) -> str:
+def some(names: Sequence[str], most: int = MAX_NAMES) -> str:
     """`a, b, c and 40 more`"""
     listed = ", ".join(names[:most])
     left = len(names) - most

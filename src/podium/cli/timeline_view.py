@@ -10,16 +10,16 @@ from podium.cli.tables import Screen, count, some
 from podium.engine.pod_log import Line
 from podium.simulator.timeline import LifeGroup, LifeStep, Timeline
 
-MOST_PODS = 25
-MOST_GROUPS = 12
-MOST_STEPS = 12
+MAX_PODS = 25
+MAX_GROUPS = 12
+MAX_STEPS = 12
 _FIRST_STEPS, _LAST_STEPS = 6, 5
 
 
 def show_timeline(timeline: Timeline, screen: Screen, *, show_all: bool) -> None:
     pods = timeline.pods()
     length = f"seconds of virtual time; {count(len(pods), 'pod')} in {timeline.length_s():,.3f} s"
-    if show_all or len(pods) <= MOST_PODS:
+    if show_all or len(pods) <= MAX_PODS:
         screen.heading("Timeline", length)
         _show_lives(timeline, screen, show_all=show_all)
     else:
@@ -36,7 +36,7 @@ def _show_lives(timeline: Timeline, screen: Screen, *, show_all: bool) -> None:
 
 def _life(life: list[Line], screen: Screen, *, show_all: bool) -> RichText:
     steps = [_moment(line) for line in life]
-    if not show_all and len(steps) > MOST_STEPS:
+    if not show_all and len(steps) > MAX_STEPS:
         left = len(steps) - _FIRST_STEPS - _LAST_STEPS
         more = Text(f"... {count(left, 'more step')} ...", style="dim")
         steps = [*steps[:_FIRST_STEPS], more, *steps[-_LAST_STEPS:]]
@@ -49,11 +49,11 @@ def _moment(line: Line) -> RichText:
 
 def _show_groups(groups: list[LifeGroup], screen: Screen) -> None:
     table = screen.table("PODS", "SUCH AS", "LIFE", right=("PODS",))
-    for group in groups[:MOST_GROUPS]:
+    for group in groups[:MAX_GROUPS]:
         steps = Text(f" {screen.signs.arrow} ").join(_step(step) for step in group.steps)
         table.add_row(f"{len(group.pods):,}", some(group.pods, 2), steps)
     screen.print(table)
-    left = groups[MOST_GROUPS:]
+    left = groups[MAX_GROUPS:]
     if left:
         pods = sum(len(group.pods) for group in left)
         lives = count(len(left), "more life").replace("lifes", "lives")

@@ -14,7 +14,7 @@ from podium.api.workloads import Namespace
 
 K = TypeVar("K", bound=KubeStruct)
 
-_MOST_REMEMBERED = 4096
+_MAX_REMEMBERED = 4096
 
 
 def object_key(metadata: ObjectMeta) -> str:
@@ -67,8 +67,8 @@ class Catalog:
         self._versions[kind] = self._versions.get(kind, 0) + 1
         changed = self._changed.setdefault(kind, [])
         changed.append(key)
-        if len(changed) > 2 * _MOST_REMEMBERED:
-            del changed[:_MOST_REMEMBERED]
+        if len(changed) > 2 * _MAX_REMEMBERED:
+            del changed[:_MAX_REMEMBERED]
 
     def namespace_labels(self, name: str) -> dict[str, str]:
         """A namespace's labels; an unknown namespace has none."""

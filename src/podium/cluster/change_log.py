@@ -4,7 +4,7 @@ A moment is a generation: the number of changes so far. A vector that was right 
 brought up to date by the rows logged after it; one that is too old is made anew.
 """
 
-MOST_LOGGED = 8192
+MAX_LOGGED = 8192
 
 
 class ChangeLog:
@@ -18,8 +18,8 @@ class ChangeLog:
         """Log a change and give its generation."""
         self.generation += 1
         self._rows.append(row)
-        if len(self._rows) > 2 * MOST_LOGGED:
-            del self._rows[:MOST_LOGGED]
+        if len(self._rows) > 2 * MAX_LOGGED:
+            del self._rows[:MAX_LOGGED]
         return self.generation
 
     def since(self, generation: int) -> list[int] | None:

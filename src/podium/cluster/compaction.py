@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from podium.api.meta import ObjectMeta
 from podium.api.pod import Pod, PodSpec, PodStatus
 
-MOST_VALUES = 65_536
+MAX_VALUES = 65_536
 
 T = TypeVar("T", bound=Hashable)
 
@@ -23,7 +23,7 @@ T = TypeVar("T", bound=Hashable)
 class Values:
     """One object for each value; forgets all of them when they become too many."""
 
-    def __init__(self, most: int = MOST_VALUES) -> None:
+    def __init__(self, most: int = MAX_VALUES) -> None:
         self._known: dict[object, object] = {}
         self._most = most
 

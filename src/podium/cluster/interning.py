@@ -15,7 +15,7 @@ from podium.cluster.growth import Ints
 
 V = TypeVar("V", bound=Hashable)
 
-_MOST_TABLES = 256
+_MAX_TABLES = 256
 
 
 class Interner(Generic[V]):
@@ -50,7 +50,7 @@ class Interner(Generic[V]):
         known = self._tables.pop(question, None)
         if known is None:
             known = np.zeros(0, dtype=np.int64)
-            if len(self._tables) >= _MOST_TABLES:
+            if len(self._tables) >= _MAX_TABLES:
                 del self._tables[next(iter(self._tables))]
         if len(known) < len(self._values):
             fresh = [evaluate(value) for value in self._values[len(known) :]]

@@ -19,7 +19,7 @@ from podium.cluster.pod_info import PodInfo
 from podium.cluster.shadow import Shadow
 from podium.cluster.usage import Usage
 
-MOST_PRIORITIES = 4
+MAX_PRIORITIES = 4
 
 PodsByRow = Mapping[int, tuple[PodInfo, ...]]
 
@@ -108,7 +108,7 @@ class NominatedPodsByPriority:
         held = self._by_priority.get(priority)
         if held is None:
             held = self._by_priority[priority] = _OfPriority(priority, self._usage)
-            if len(self._by_priority) > MOST_PRIORITIES:
+            if len(self._by_priority) > MAX_PRIORITIES:
                 self._by_priority.popitem(last=False)
         self._by_priority.move_to_end(priority)
         self._catch_up(held)

@@ -10,7 +10,7 @@ from podium.api.meta import ObjectMeta
 from podium.api.pod import Pod
 from podium.cluster.pod_info import PodInfo, PodShape
 
-_MOST_REMEMBERED = 4096
+_MAX_REMEMBERED = 4096
 
 
 class Nominator:
@@ -80,8 +80,8 @@ class Nominator:
     def _note(self, node_name: str) -> None:
         self.version += 1
         self._changed.append(node_name)
-        if len(self._changed) > 2 * _MOST_REMEMBERED:
-            del self._changed[:_MOST_REMEMBERED]
+        if len(self._changed) > 2 * _MAX_REMEMBERED:
+            del self._changed[:_MAX_REMEMBERED]
 
 
 def _bare(info: PodInfo) -> PodInfo:

@@ -19,10 +19,10 @@ from podium.cluster.growth import Ints, wider
 from podium.cluster.nodes import NodeTable
 from podium.cluster.pod_info import PodInfo
 
-_MOST_COUNTER_BYTES = 256 * 1024 * 1024
+_MAX_COUNTER_BYTES = 256 * 1024 * 1024
 _FEWEST_COUNTERS = 16
-_MOST_EMPTY_CLASSES = 1024
-_MOST_CHANGES = 64
+_MAX_EMPTY_CLASSES = 1024
+_MAX_CHANGES = 64
 """So many changes of a counter are quicker applied one by one than counted anew."""
 
 TermKind = Literal["required_affinity", "required_anti", "preferred_affinity", "preferred_anti"]
@@ -73,8 +73,8 @@ class PodCounter:
             self.counts[row] += delta
         if self._changes is not None:
             self._changes.append((row, delta))
-            if len(self._changes) > 2 * _MOST_CHANGES:
-                del self._changes[:_MOST_CHANGES]
+            if len(self._changes) > 2 * _MAX_CHANGES:
+                del self._changes[:_MAX_CHANGES]
 
     def follow(self) -> None:
         """From now on, remember what changes."""
@@ -179,7 +179,7 @@ class PodClasses:
             if counter.counts is not None and row >= len(counter.counts):
                 self.column(counter)
             counter.add(row, delta)
-        if len(self._empty) > _MOST_EMPTY_CLASSES:
+        if len(self._empty) > _MAX_EMPTY_CLASSES:
             self._drop_empty()
 
     def _class_of(self, info: PodInfo) -> PodClass:
@@ -230,7 +230,7 @@ class PodClasses:
             by_term[term].join(pod_class)
 
     def _evict(self) -> None:
-        room = max(_FEWEST_COUNTERS, _MOST_COUNTER_BYTES // (8 * max(self._nodes.capacity, 1)))
+        room = max(_FEWEST_COUNTERS, _MAX_COUNTER_BYTES // (8 * max(self._nodes.capacity, 1)))
         while len(self._counters) > room:
             _, counter = self._counters.popitem(last=False)
             for pod_class in counter.classes:

@@ -35,7 +35,7 @@ from podium.cluster.compaction import Compaction
 if TYPE_CHECKING:
     from podium.cluster.pod_classes import PodClass
 
-_MOST_SHAPES = 100_000
+_MAX_SHAPES = 100_000
 
 
 class PodShape:
@@ -170,7 +170,7 @@ class PodInfos:
         key = self._encoder.encode(_shape_fields(pod))
         shape = self._shapes.get(key)
         if shape is None:
-            if len(self._shapes) >= _MOST_SHAPES:
+            if len(self._shapes) >= _MAX_SHAPES:
                 self._shapes.clear()
             shape = self._shapes[key] = PodShape(pod)
         return PodInfo(self._compaction.compacted(pod, shape.first), shape)

@@ -55,7 +55,7 @@ __all__ = [
 
 _WRONG: Final = object()
 # Beyond these nobody reads what else is wrong, or what was probably meant.
-_MOST_TOLD: Final = 100
+_MAX_TOLD: Final = 100
 StructT = TypeVar("StructT", bound=msgspec.Struct)
 ValueT = TypeVar("ValueT")
 
@@ -137,7 +137,7 @@ def _decode_struct(
         info: FieldInfo | None = None if go_path in found.absent else known.get(name)
         if info is None:
             if name not in unread:
-                guess = closest(name, list(known)) if len(found.unknown) < _MOST_TOLD else ""
+                guess = closest(name, list(known)) if len(found.unknown) < _MAX_TOLD else ""
                 found.unknown.append(UnknownField(path, guess))
             continue
         if name in seen:
@@ -158,7 +158,7 @@ def _decode_or_note(raw: Any, shape: Any, place: Place, found: _Found) -> Any:
     except EndingError:
         raise
     except DecodeError as error:
-        if len(found.wrong) < _MOST_TOLD:
+        if len(found.wrong) < _MAX_TOLD:
             found.wrong.append(error)
         return _WRONG
 

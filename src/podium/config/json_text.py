@@ -14,7 +14,7 @@ from podium.api.go_json import JSONSyntaxError, WrittenFloat, mended, read_whole
 from podium.config.errors import ConfigurationError
 
 __all__ = [
-    "MOST_VALUES",
+    "MAX_VALUES",
     "SHORT",
     "RepeatedMembers",
     "WrittenFloat",
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 SHORT: Final = "a configuration is short"
-MOST_VALUES: Final = 20_000
+MAX_VALUES: Final = 20_000
 """Far more than anybody writes, and few enough to be answered at once."""
 _DEPTH: Final = 100
 _PREFIX: Final = "couldn't get version/kind; json parse error: "
@@ -84,14 +84,14 @@ def _refuse_large(value: Any) -> None:
         found += len(container)
         if depth > _DEPTH:
             raise _too_deep()
-        if found > MOST_VALUES:
+        if found > MAX_VALUES:
             raise too_many()
         inner = container.values() if isinstance(container, dict) else container
         left.extend((entry, depth + 1) for entry in inner if isinstance(entry, dict | list))
 
 
 def too_many() -> ConfigurationError:
-    return ConfigurationError(f"holds more than {MOST_VALUES} values", remedy=SHORT)
+    return ConfigurationError(f"holds more than {MAX_VALUES} values", remedy=SHORT)
 
 
 def _too_deep() -> ConfigurationError:

@@ -29,7 +29,7 @@ from podium.config.written import WrittenFile, read_written
 READERS: Final[Mapping[str, Version]] = {
     version.api_version: version for version in (V1, V1BETA3, V1BETA2, V1BETA1)
 }
-MOST_PROFILES: Final = 200
+MAX_PROFILES: Final = 200
 Overlay = Callable[[Configuration], Configuration]
 Prepare = Callable[[Configuration], object]
 
@@ -115,11 +115,11 @@ def _load_version(
     version = version_of(written, readers)
     strict = StrictErrors(written.repeated_keys)
     decoded = version.read(written.value, strict)
-    if len(decoded.profiles) > MOST_PROFILES:
+    if len(decoded.profiles) > MAX_PROFILES:
         raise ConfigurationError(
             f"profiles: {len(decoded.profiles)} of them",
             (FieldProblem("profiles", f"{len(decoded.profiles)} of them"),),
-            remedy=f"Podium takes up to {MOST_PROFILES}",
+            remedy=f"Podium takes up to {MAX_PROFILES}",
         )
     args = typed_args(
         decoded,

@@ -18,7 +18,7 @@ from podium.config.points import ExtensionPoint
 from podium.config.validation import IN_TREE_VOLUME_LIMITS
 from podium.config.written import WrittenFile
 
-MOST_TOLD: Final = 100
+MAX_TOLD: Final = 100
 _NO_SUCH_PLUGIN: Final = re.compile(r'\b[A-Z]\w*Plugin "([^"]*)" does not exist$')
 _WRONG_POINT: Final = re.compile(r'\bplugin "([^"]*)" does not extend \w+ plugin$')
 _TWICE: Final = re.compile(r'\bplugin "[^"]*" already registered as "\w+"$')
@@ -86,9 +86,9 @@ def mistakes_of(
             remedy = error.remedy or _advice(problems[0], plugins)
             return (Mistake(text, line=error.line, remedy=remedy),)
     different = list(dict.fromkeys(problems))
-    told = [_mistake(problem, written, plugins) for problem in different[:MOST_TOLD]]
-    if len(different) > MOST_TOLD:
-        told.append(Mistake(f"and {len(different) - MOST_TOLD} more problems"))
+    told = [_mistake(problem, written, plugins) for problem in different[:MAX_TOLD]]
+    if len(different) > MAX_TOLD:
+        told.append(Mistake(f"and {len(different) - MAX_TOLD} more problems"))
     return tuple(told)
 
 

@@ -19,7 +19,7 @@ from podium.api.yaml_reader import Anchored, Builder, Open
 from podium.api.yaml_scalars import ScalarError, key_text, plain
 from podium.config.decode_values import base64_fault, go_number
 from podium.config.errors import ConfigurationError
-from podium.config.json_text import MOST_VALUES, too_many
+from podium.config.json_text import MAX_VALUES, too_many
 
 _TAG: Final = "tag:yaml.org,2002:"
 _FLOAT_WORDS: Final = {"nan": "NaN", "inf": "+Inf", "+inf": "+Inf", "-inf": "-Inf"}
@@ -54,7 +54,7 @@ class ValueBuilder(Builder):
         self._maps: list[dict[str, Any]] = []
         self._repeated_before: list[int] = []
         self._repeated_inside: dict[str, list[str]] = {}
-        super().__init__("", depth, MOST_VALUES)
+        super().__init__("", depth, MAX_VALUES)
 
     @property
     def refusal(self) -> ConfigurationError | None:
@@ -67,7 +67,7 @@ class ValueBuilder(Builder):
             if anchor:
                 self._repeated_inside[anchor] = self.repeated[before:]
         super().take(event)
-        if self._nodes > MOST_VALUES:
+        if self._nodes > MAX_VALUES:
             raise too_many()
         if isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
             self._repeated_before.append(len(self.repeated))

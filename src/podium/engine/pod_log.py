@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from podium.engine.decision import Decision
 
-MOST_PODS = 10_000
-MOST_LINES = 200
-MOST_DECISION_BYTES = 16 * 1024 * 1024
+MAX_PODS = 10_000
+MAX_LINES = 200
+MAX_DECISION_BYTES = 16 * 1024 * 1024
 
 
 class Line(NamedTuple):
@@ -46,9 +46,9 @@ class Line(NamedTuple):
 class PodLog:
     def __init__(
         self,
-        most_pods: int = MOST_PODS,
-        most_lines: int = MOST_LINES,
-        most_bytes: int = MOST_DECISION_BYTES,
+        most_pods: int = MAX_PODS,
+        most_lines: int = MAX_LINES,
+        most_bytes: int = MAX_DECISION_BYTES,
     ) -> None:
         self._lines_by_pod: OrderedDict[str, list[Line]] = OrderedDict()
         self._most_pods = most_pods

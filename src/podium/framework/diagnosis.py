@@ -15,7 +15,7 @@ from podium.cluster.growth import Mask, Rows, count_of, indices
 from podium.framework.status import Code, Status, error, unresolvable
 from podium.framework.verdict import Verdict
 
-_MOST_VERDICTS = 100
+_MAX_VERDICTS = 100
 """So many verdicts of different kinds have a number; beyond, and for errors, each has its place in
 a map."""
 
@@ -93,7 +93,7 @@ class FilterResult:
         """Replace the verdicts of positions, whatever they were."""
         self._survivors = self._groups = None
         self.rejected_any = True
-        if status.code.rejected and len(self.plugins) < _MOST_VERDICTS and not self.overrides:
+        if status.code.rejected and len(self.plugins) < _MAX_VERDICTS and not self.overrides:
             self._change()
             self.plugins.append(status.plugin)
             self.describes.append(lambda _: status)

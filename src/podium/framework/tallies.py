@@ -14,7 +14,7 @@ from podium.framework.leaders import Leaders
 from podium.framework.stale import FEW, Changes
 from podium.framework.versions import Version
 
-MOST_BYTES = 64 * 1024 * 1024
+MAX_BYTES = 64 * 1024 * 1024
 
 Parts = Sequence[Ints]
 
@@ -73,7 +73,7 @@ class Tally:
 class Tallies:
     """The tallies of late, bounded in bytes; the least recently used goes."""
 
-    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, most_bytes: int = MAX_BYTES) -> None:
         self._tallies: OrderedDict[Hashable, Tally] = OrderedDict()
         self._most_bytes = most_bytes
         self.nbytes = 0

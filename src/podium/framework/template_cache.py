@@ -32,8 +32,8 @@ from podium.framework.tallies import Tallies
 from podium.framework.vector_cache import FilterEntry, ScoreEntry, scores_as_they_are
 from podium.framework.verdict import Verdict
 
-MOST_SHAPES = 8192
-MOST_BYTES = 64 * 1024 * 1024
+MAX_SHAPES = 8192
+MAX_BYTES = 64 * 1024 * 1024
 
 World = tuple[int, int, int, int]
 P = TypeVar("P", bound=Plugin)
@@ -148,7 +148,7 @@ class TemplateEntry:
 class TemplateCache:
     """What stands for the shapes of late, for one profile; bounded in number and bytes."""
 
-    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, most_bytes: int = MAX_BYTES) -> None:
         self._by_shape: dict[PodShape, TemplateEntry] = {}
         self._constants: dict[Hashable, Constants] = {}
         self._filtered: OrderedDict[tuple[int, ...], _Filtered] = OrderedDict()
@@ -177,7 +177,7 @@ class TemplateCache:
             return None
         template = self._by_shape.get(shape)
         if template is None:
-            if len(self._by_shape) >= MOST_SHAPES:
+            if len(self._by_shape) >= MAX_SHAPES:
                 self._forget()
             template = self._by_shape[shape] = TemplateEntry()
         return template

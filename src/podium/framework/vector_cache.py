@@ -25,7 +25,7 @@ from podium.framework.status import Status
 from podium.framework.verdict import Values, Verdict, checked
 from podium.framework.versions import Column, Version
 
-MOST_BYTES = 192 * 1024 * 1024
+MAX_BYTES = 192 * 1024 * 1024
 
 
 class Scores(NamedTuple):
@@ -110,7 +110,7 @@ T = TypeVar("T", bound="np.generic[object]")
 class VectorCache:
     """What the plugins of one profile said, bounded in bytes; the least recently used goes."""
 
-    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, most_bytes: int = MAX_BYTES) -> None:
         self._entries: OrderedDict[Key, _Entry] = OrderedDict()
         self._most_bytes = most_bytes
         self.nbytes = 0

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from podium.cluster.growth import Ints
 
-MOST_STEPS = 256
+MAX_STEPS = 256
 
 ChangedRows = Sequence[int] | npt.NDArray[np.intp]
 
@@ -34,7 +34,7 @@ class Version:
     @classmethod
     def of_another(cls, array: Ints) -> "Version":
         """Of an array that is not to be changed; the first change makes a copy of it."""
-        return cls(array, MOST_STEPS)
+        return cls(array, MAX_STEPS)
 
     @property
     def live(self) -> Ints:
@@ -58,7 +58,7 @@ class Version:
     def changed(self, rows: ChangedRows, values: Sequence[int] | Ints) -> "Version":
         """The next version, with other values at some rows; this one becomes past."""
         array = self.live
-        if self._steps >= MOST_STEPS:
+        if self._steps >= MAX_STEPS:
             newer = Version(array.copy())
             newer.live[rows] = values
             return newer

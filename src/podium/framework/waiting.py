@@ -11,7 +11,7 @@ from podium.api.go_duration import Duration
 from podium.cluster.pod_info import PodInfo
 from podium.framework.status import Code, Status
 
-MOST_WAIT_S = 15 * 60.0
+MAX_WAIT_S = 15 * 60.0
 
 
 class WaitingPod:
@@ -22,7 +22,7 @@ class WaitingPod:
         self.node_name = node_name
         self.since = now
         self._deadlines = {
-            plugin: (now + min(timeout, MOST_WAIT_S), min(timeout, MOST_WAIT_S))
+            plugin: (now + min(timeout, MAX_WAIT_S), min(timeout, MAX_WAIT_S))
             for plugin, timeout in timeouts.items()
         }
         self.outcome: Status | None = None

@@ -16,7 +16,7 @@ from podium.cluster.catalog import Catalog
 from podium.cluster.pod_classes import CarriedTerm, PodClasses, PodCounter, PodQuery, TermKind
 from podium.cluster.pod_info import PodShape
 
-_MOST_KEPT = 4096
+_MAX_KEPT = 4096
 
 NEGATIVE_NAMESPACE_SELECTORS_REACH_ALL: Final[bool] = True
 """Quirk Q1: after a term's namespaces have been listed, upstream still holds its
@@ -48,7 +48,7 @@ class TermQueries:
 
     def _namespaces(self, selector: Selector) -> frozenset[str]:
         version = self._catalog.version(Namespace)
-        if version != self._version or len(self._selected) >= _MOST_KEPT:
+        if version != self._version or len(self._selected) >= _MAX_KEPT:
             self._version = version
             self._selected.clear()
         found = self._selected.get(selector)
@@ -86,7 +86,7 @@ class CarriedTerms:
         if not carried:
             return ()
         version = (self._catalog.version(Namespace), self._classes.carried_epoch)
-        if version != self._version or len(self._matched) >= _MOST_KEPT:
+        if version != self._version or len(self._matched) >= _MAX_KEPT:
             self._version = version
             self._matched.clear()
         matched = self._matched.get((shape, kind))

@@ -12,7 +12,7 @@ from podium.cluster.growth import Ints, Mask
 from podium.cluster.pod_classes import PodClasses, PodCounter
 from podium.plugins.topology_domains import Slots, Topology
 
-MOST_BYTES = 32 * 1024 * 1024
+MAX_BYTES = 32 * 1024 * 1024
 
 
 class _Sums:
@@ -28,7 +28,7 @@ class _Sums:
 class DomainSums:
     """Bounded in bytes; the least recently used go first."""
 
-    def __init__(self, classes: PodClasses, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, classes: PodClasses, most_bytes: int = MAX_BYTES) -> None:
         self._classes = classes
         self._most_bytes = most_bytes
         self._known: OrderedDict[tuple[int, str], _Sums] = OrderedDict()

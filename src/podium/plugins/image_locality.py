@@ -17,7 +17,7 @@ from podium.framework.scoring import MAX_SCORE
 
 MIB = 1024 * 1024
 LEAST_BYTES = 23 * MIB
-MOST_BYTES_PER_CONTAINER = 1000 * MIB
+MAX_BYTES_PER_CONTAINER = 1000 * MIB
 
 
 class ImageLocality(ScorePlugin):
@@ -38,7 +38,7 @@ class ImageLocality(ScorePlugin):
             local_bytes[state.rows] += int(float(state.size_bytes) * spread) * uses
         if local_bytes is None:
             return np.zeros(count_of(rows), dtype=np.int64)
-        return _scores(local_bytes[rows], MOST_BYTES_PER_CONTAINER * containers)
+        return _scores(local_bytes[rows], MAX_BYTES_PER_CONTAINER * containers)
 
     def score_depends(self, cycle: Cycle) -> Dependence:
         nodes = cycle.nodes

@@ -38,14 +38,14 @@ from podium.plugins.node_resources_fit_hints import FitHints
 from podium.plugins.placement_allocation import placement_score
 from podium.plugins.resource_allocation import scorer_for, stack_scorer_for
 from podium.plugins.resource_columns import Buffers, ResourceColumns
-from podium.plugins.resource_stack import MOST_ROWS, lines_of
+from podium.plugins.resource_stack import MAX_ROWS, lines_of
 
 TOO_MANY_PODS = "Too many pods"
 INSUFFICIENT = "Insufficient {}"
 STATE_MISSING = 'error reading "PreFilterNodeResourcesFit" from cycleState: {}'
 
 _NATIVE = (CPU, MEMORY, EPHEMERAL_STORAGE)
-_MOST_BITS = 7
+_MAX_BITS = 7
 """How many kinds of shortage fit into a byte, next to the bit for hopeless ones."""
 
 
@@ -114,7 +114,7 @@ class NodeResourcesFit(
         shortages = self._shortages(cycle, rows, demands)
         if not shortages:
             return None
-        if len(shortages) <= _MOST_BITS:
+        if len(shortages) <= _MAX_BITS:
             return _verdict_by_bits(shortages, count_of(rows))
         return _verdict_by_pattern(shortages, count_of(rows))
 
@@ -240,7 +240,7 @@ def _is_room_everywhere(cycle: Cycle, rows: npt.NDArray[np.intp], demands: Deman
     """A look at all resources at once, which for a few rows is quicker than one at each: false if
     some row may lack something."""
     nodes, usage = cycle.nodes, cycle.usage
-    if len(rows) > MOST_ROWS:
+    if len(rows) > MAX_ROWS:
         return False
     lines = lines_of([nodes.resources.find(demand.resource) for demand in demands])
     if lines is None or any(demand.delegable for demand in demands):

@@ -13,7 +13,7 @@ from podium.cluster.catalog import Catalog
 from podium.cluster.pod_info import PodInfo, PodShape
 
 _KINDS = (Service, ReplicationController, ReplicaSet, StatefulSet)
-_MOST_KEPT = 4096
+_MAX_KEPT = 4096
 
 OwnerKey = tuple[str, str, str]
 
@@ -32,7 +32,7 @@ class OwnerSelectors:
         key = (pod.shape, owner)
         found = self._kept.get(key)
         if found is None:
-            if len(self._kept) >= _MOST_KEPT:
+            if len(self._kept) >= _MAX_KEPT:
                 self._kept.clear()
             found = self._kept[key] = self._derive(pod.shape, owner)
         return found

@@ -17,7 +17,7 @@ from podium.framework.profile import Profile
 from podium.framework.status import Status
 from podium.plugins.preemption_dry_run import Candidate
 
-_MOST_KINDS = 64
+_MAX_KINDS = 64
 
 _Kind = tuple[PodShape, int]
 _Moment = tuple[int, int, int]
@@ -80,7 +80,7 @@ class PreemptionMemory:
         kind = self._kind(cycle)
         known = self._answers.setdefault(kind, _Answers())
         self._answers.move_to_end(kind)
-        if len(self._answers) > _MOST_KINDS:
+        if len(self._answers) > _MAX_KINDS:
             self._answers.popitem(last=False)
         known.catch_up(cycle.cluster)
         own = self._own_row(cycle)

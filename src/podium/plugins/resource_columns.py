@@ -21,7 +21,7 @@ from podium.plugins.device_counts import device_counts
 from podium.plugins.extended_resource_classes import ExtendedResourceClasses
 from podium.plugins.resource_stack import (
     FLOAT_EXACT_BELOW,
-    MOST_ROWS,
+    MAX_ROWS,
     Floats,
     ResourceStacks,
     Stack,
@@ -136,7 +136,7 @@ class ResourceColumns:
         Most of the table is scored as a whole: picking results is cheaper than picking inputs.
         A few rows are scored with all resources at once, if the scorer can do that.
         """
-        if of_stack is not None and not isinstance(rows, slice) and len(rows) <= MOST_ROWS:
+        if of_stack is not None and not isinstance(rows, slice) and len(rows) <= MAX_ROWS:
             stack = self._stacks.of(cycle.usage, rows, requests)
             if stack is not None:
                 return of_stack(stack)

@@ -20,7 +20,7 @@ from podium.cluster.usage import Usage
 
 Floats = npt.NDArray[np.float64]
 
-MOST_ROWS = 2048
+MAX_ROWS = 2048
 """Beyond that the arithmetic counts, and buffers that are used again."""
 
 FLOAT_EXACT_BELOW = 2**44

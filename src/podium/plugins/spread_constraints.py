@@ -20,7 +20,7 @@ Action = Literal["DoNotSchedule", "ScheduleAnyway"]
 HARD: Action = "DoNotSchedule"
 SOFT: Action = "ScheduleAnyway"
 
-_MOST_KEPT = 4096
+_MAX_KEPT = 4096
 
 
 class SpreadConstraint(NamedTuple):
@@ -67,7 +67,7 @@ class SpreadConstraints:
         key = (pod.shape, action)
         found = self._own.get(key)
         if found is None:
-            if len(self._own) >= _MOST_KEPT:
+            if len(self._own) >= _MAX_KEPT:
                 self._own.clear()
             found = self._own[key] = self._compile_own(written, action, pod.shape.labels)
         return found

@@ -32,7 +32,7 @@ from podium.simulated_cluster.request_executor import RequestExecutor
 from podium.simulated_cluster.served_kinds import REFRESH_S, ServedKinds
 
 _LOG: Final = logging.getLogger("podium.simulated_cluster")
-_MOST_HEARTBEATS_PER_S: Final = 200.0
+_MAX_HEARTBEATS_PER_S: Final = 200.0
 _START_S: Final = 20.0
 _COLLECTED: Final = frozenset({"list", "watch", "delete"})
 
@@ -82,7 +82,7 @@ class SimulatedCluster:
     def _made_loops(self) -> list[ControlLoop]:
         # Heartbeats take their share of the server's time and no more, however fast time passes.
         speed = self._clock.speed
-        least_s = len(self._options.nodes) / _MOST_HEARTBEATS_PER_S * speed
+        least_s = len(self._options.nodes) / _MAX_HEARTBEATS_PER_S * speed
         interval_s = max(INTERVAL_S, least_s)
         context = ControllerContext(
             self.informers,

@@ -21,7 +21,7 @@ T = TypeVar("T", bound=KubeObject)
 Listener = Callable[[T | None, T | None], None]
 Key = tuple[str, str]
 
-_MOST_TOMBSTONES = 100_000
+_MAX_TOMBSTONES = 100_000
 
 
 class Index(Generic[T]):
@@ -122,7 +122,7 @@ class Store(Generic[T]):
     def drop(self, obj: T) -> None:
         uid = obj.metadata.uid
         self._gone[uid] = None
-        if len(self._gone) > _MOST_TOMBSTONES:
+        if len(self._gone) > _MAX_TOMBSTONES:
             del self._gone[next(iter(self._gone))]
         old = self._objects.get(obj.metadata.key)
         if old is not None and old.metadata.uid == uid:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from podium.api.documents import Document
 from podium.api.errors import InputError, ObjectError
 
-MOST_SHOWN = 20
+MAX_SHOWN = 20
 
 
 class InputProblems(InputError):
@@ -22,7 +22,7 @@ class InputProblems(InputError):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        shown = [f"  {problem}" for problem in self.problems[:MOST_SHOWN]]
+        shown = [f"  {problem}" for problem in self.problems[:MAX_SHOWN]]
         left = len(self.problems) - len(shown)
         if left > 0:
             shown.append(f"  ... and {left} more")

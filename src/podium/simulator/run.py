@@ -21,7 +21,7 @@ from podium.config.feature_gates import FeatureGates
 from podium.config.types import Configuration
 from podium.engine import Attempt, Engine
 from podium.engine.choice import Seeded
-from podium.engine.pod_log import MOST_PODS, PodLog
+from podium.engine.pod_log import MAX_PODS, PodLog
 from podium.engine.validation import InvariantBroken
 from podium.framework.asking import Asker
 from podium.framework.registry import Registry
@@ -35,7 +35,7 @@ from podium.simulator.timeline import Timeline
 from podium.simulator.utilisation import Utilisation, load_of
 from podium.simulator.watching import WatchedPods
 
-MOST_ATTEMPTS = 16
+MAX_ATTEMPTS = 16
 """Per pod: an error that time does not heal would be retried for ever."""
 ARRIVAL_S = 1e-6
 """Time between two arrivals, so that the earlier pod has waited longer."""
@@ -62,7 +62,7 @@ class Simulation:
         self._start = self._now = start.timestamp()
         self._scenario = scenario
         self._seed = seed
-        most_pods = max(MOST_PODS, len(scenario.pending) + len(scenario.running))
+        most_pods = max(MAX_PODS, len(scenario.pending) + len(scenario.running))
         self.engine = Engine(
             configuration,
             registry,
@@ -135,7 +135,7 @@ class Simulation:
 
     def _give_up_if_hopeless(self, info: PodInfo, result: PodResult) -> None:
         """Leave a pod out of the rest of the run if trying again will not help it."""
-        if result.crash or result.attempts >= MOST_ATTEMPTS:
+        if result.crash or result.attempts >= MAX_ATTEMPTS:
             self.engine.queue.delete(info)
             self.engine.state.pods.pop(info.key, None)
             self.engine.state.note(info.key, "given up")

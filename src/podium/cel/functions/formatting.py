@@ -19,7 +19,7 @@ from podium.cel.values import (
 
 _CLAUSE = re.compile(r"%(?:%|(?:\.([0-9]*))?(.)?)", re.DOTALL)
 _DEFAULT_PRECISION = 6
-_MOST_PRECISION = 1000
+_MAX_PRECISION = 1000
 
 
 def format_text(template: str, args: list[Any]) -> str:
@@ -42,7 +42,7 @@ def format_text(template: str, args: list[Any]) -> str:
         value = args[used]
         used += 1
         precision = int(match[1]) if match[1] else _DEFAULT_PRECISION
-        if precision > _MOST_PRECISION:
+        if precision > _MAX_PRECISION:
             raise CelError("precision is too large")
         return formatter(value, precision)
 

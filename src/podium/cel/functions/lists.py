@@ -27,7 +27,7 @@ LISTS = Functions()
 ATTRIBUTE_LISTS = Functions()
 _define = LISTS.define
 
-_MOST_ATTRIBUTE_VALUES = 48
+_MAX_ATTRIBUTE_VALUES = 48
 _ORDERED = ("int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes")
 
 
@@ -169,10 +169,10 @@ def _range(count: int) -> list[int]:
 @ATTRIBUTE_LISTS.define("(dyn).includes(dyn) -> bool", cost=sized)
 def _includes(target: Any, wanted: Any) -> bool:
     values = target if isinstance(target, list) else [target]
-    if len(values) > _MOST_ATTRIBUTE_VALUES:
+    if len(values) > _MAX_ATTRIBUTE_VALUES:
         raise CelError(
             "'includes' function cannot be applied to lists longer than"
-            f" {_MOST_ATTRIBUTE_VALUES} values"
+            f" {_MAX_ATTRIBUTE_VALUES} values"
         )
     return any(not not_equal(value, wanted) for value in values)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from podium.framework.queued import QueuedPod
 
-_MOST_DOUBLINGS = 62
+_MAX_DOUBLINGS = 62
 """Enough to pass any limit in seconds, and few enough not to overflow."""
 
 
@@ -24,7 +24,7 @@ class Backoff:
         count = queued.consecutive_errors_count or queued.unschedulable_count
         if self.most_s == 0 or count == 0:
             return 0.0
-        return float(min(self.initial_s * 2.0 ** min(count - 1, _MOST_DOUBLINGS), self.most_s))
+        return float(min(self.initial_s * 2.0 ** min(count - 1, _MAX_DOUBLINGS), self.most_s))
 
     def expiry(self, queued: QueuedPod) -> float:
         if queued.backoff_expiry is None:

@@ -13,7 +13,7 @@ from podium.framework.sort_keys import SortKey
 
 T = TypeVar("T")
 
-_MOST_GONE = 1024
+_MAX_GONE = 1024
 
 
 class KeyedHeap(Generic[T]):
@@ -34,7 +34,7 @@ class KeyedHeap(Generic[T]):
         self._sequence += 1
         self.members[key] = (self._sequence, order, member)
         heapq.heappush(self._heap, (order, self._sequence, key))
-        if len(self._heap) > 2 * len(self.members) + _MOST_GONE:
+        if len(self._heap) > 2 * len(self.members) + _MAX_GONE:
             self._compact()
 
     def pop(self) -> T | None:

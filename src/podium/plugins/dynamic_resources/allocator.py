@@ -26,7 +26,7 @@ from podium.plugins.dynamic_resources.pod_claims import claim_key
 from podium.plugins.dynamic_resources.pools import NodePools
 from podium.plugins.dynamic_resources.requests import (
     ALL,
-    MOST_RESULTS,
+    MAX_RESULTS,
     AllocationError,
     ClaimRequests,
     Request,
@@ -130,10 +130,10 @@ class _Search:
                 min(self._count(request) for request in alternatives)
                 for alternatives in claim.requests
             )
-            if least > MOST_RESULTS:
+            if least > MAX_RESULTS:
                 raise AllocationError(
                     f"claim {claim_key(claim.claim)}: number of requested devices {least} exceeds"
-                    f" the claim limit of {MOST_RESULTS}"
+                    f" the claim limit of {MAX_RESULTS}"
                 )
             constraints: list[Constraint] = []
             for number, written in enumerate(claim.claim.spec.devices.constraints or ()):
@@ -221,7 +221,7 @@ class _Search:
         count = request.count if listed is None else len(listed)
         if picked >= count:
             return self._request(claim, number + 1)
-        if len(self._results[claim]) + count - picked > MOST_RESULTS:
+        if len(self._results[claim]) + count - picked > MAX_RESULTS:
             return _TOO_BIG
         if listed is not None:
             entry = listed[picked]

@@ -27,7 +27,7 @@ K = TypeVar("K", bound=Hashable)
 PoolId = tuple[str, str]
 """(driver, pool)"""
 
-_MOST_REMEMBERED = 4096
+_MAX_REMEMBERED = 4096
 
 _SHARED: WeakKeyDictionary[Cluster, "ClaimState"] = WeakKeyDictionary()
 
@@ -95,9 +95,9 @@ class AllocatedDevices:
     def _touch(self, pool: PoolId, sign: int) -> None:
         _step(self._in_pool, pool, sign)
         self._touched.append(pool)
-        if len(self._touched) > 2 * _MOST_REMEMBERED:
-            del self._touched[:_MOST_REMEMBERED]
-            self._forgotten += _MOST_REMEMBERED
+        if len(self._touched) > 2 * _MAX_REMEMBERED:
+            del self._touched[:_MAX_REMEMBERED]
+            self._forgotten += _MAX_REMEMBERED
 
 
 def _step(counts: dict[K, int], key: K, sign: int) -> int:

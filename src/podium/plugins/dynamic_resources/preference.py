@@ -10,13 +10,13 @@ from podium.api.devices import ResourceClaim
 from podium.plugins.dynamic_resources.allocator import Solution
 from podium.plugins.dynamic_resources.requests import ClaimRequests
 
-MOST_ALTERNATIVES = 8
+MAX_ALTERNATIVES = 8
 
 
 def points_of_solution(claims: Sequence[ClaimRequests], solution: Solution) -> int:
     """Points of claims that are allocated now."""
     return sum(
-        MOST_ALTERNATIVES - index
+        MAX_ALTERNATIVES - index
         for claim, chosen in zip(claims, solution.chosen, strict=True)
         for alternatives, index in zip(claim.requests, chosen, strict=True)
         if alternatives[0].alternative
@@ -32,6 +32,6 @@ def points_of_allocated(claim: ResourceClaim) -> int:
     for request in claim.spec.devices.requests or ():
         for index, alternative in enumerate(request.first_available or ()):
             if f"{request.name}/{alternative.name}" in granted:
-                points += MOST_ALTERNATIVES - index
+                points += MAX_ALTERNATIVES - index
                 break
     return points

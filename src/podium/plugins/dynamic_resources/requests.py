@@ -21,7 +21,7 @@ from podium.plugins.dynamic_resources.capacity import Asked, asked_of
 from podium.plugins.dynamic_resources.inventory import DeviceEntry, SelectorError
 from podium.plugins.dynamic_resources.pod_claims import claim_key
 
-MOST_RESULTS = 32
+MAX_RESULTS = 32
 EXACT_COUNT, ALL = "ExactCount", "All"
 
 FindClass = Callable[[str], DeviceClass | None]

@@ -18,7 +18,7 @@ from podium.plugins.dynamic_resources.supply import Supply
 
 UNKNOWN, SERVED, NOT_SERVED, INVALID_POOLS, TIMED_OUT = range(5)
 
-_MOST_QUESTIONS = 64
+_MAX_QUESTIONS = 64
 
 Answer = tuple[int, int]
 """(one of the codes above, points of the alternatives that were chosen)"""
@@ -73,7 +73,7 @@ class SearchMemory:
         found = self._answers.get(key)
         if found is None:
             found = self._answers[key] = Answers()
-            if len(self._answers) > _MOST_QUESTIONS:
+            if len(self._answers) > _MAX_QUESTIONS:
                 self._answers.popitem(last=False)
         else:
             self._answers.move_to_end(key)

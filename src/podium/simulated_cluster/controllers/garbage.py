@@ -21,7 +21,7 @@ from podium.simulated_cluster.request_executor import RequestExecutor
 ORPHAN: Final = "orphan"
 FOREGROUND: Final = "foregroundDeletion"
 _UNOWNED: Final = frozenset({("", "events"), ("events.k8s.io", "events")})
-_MOST_ABSENT: Final = 10_000
+_MAX_ABSENT: Final = 10_000
 
 
 class Found(NamedTuple):
@@ -214,7 +214,7 @@ class Garbage:
             if head_of(body).metadata.uid == owner.uid:
                 return False
         self._absent[owner.uid] = None
-        if len(self._absent) > _MOST_ABSENT:
+        if len(self._absent) > _MAX_ABSENT:
             del self._absent[next(iter(self._absent))]
         return True
 

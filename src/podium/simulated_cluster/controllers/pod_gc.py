@@ -18,7 +18,7 @@ from podium.workloads.nodes import Node
 from podium.workloads.pods import Pod
 
 QUARANTINE_S: Final = 40.0
-MOST_ENDED: Final = 12_500
+MAX_ENDED: Final = 12_500
 _WHY: Final = ("DeletionByPodGC", "PodGC: node no longer exists")
 _ALL: Final = "*"
 
@@ -40,7 +40,7 @@ def decide(pod: Pod, *, node_is_there: bool, lost_s: float, moment: Moment) -> P
     return Plan([*actions, delete(PODS, pod, grace_period_s=0)])
 
 
-def surplus(ended: Sequence[Pod], most: int = MOST_ENDED) -> Plan:
+def surplus(ended: Sequence[Pod], most: int = MAX_ENDED) -> Plan:
     """The oldest of the ended pods that are too many."""
     excess = len(ended) - most
     if excess <= 0:
@@ -54,7 +54,7 @@ class PodGC:
 
     name = "podgc"
 
-    def __init__(self, informers: Informers, most_ended: int = MOST_ENDED) -> None:
+    def __init__(self, informers: Informers, most_ended: int = MAX_ENDED) -> None:
         self._nodes, self._pods = informers.nodes, informers.pods
         self._most_ended = most_ended
         self._ended = 0
