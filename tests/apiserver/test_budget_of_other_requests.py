@@ -316,7 +316,7 @@ def test_a_role_that_gathers_by_many_selectors_is_kept_within_the_budget() -> No
         {"matchLabels": {f"k{number}": "v"}} for number in range(ITEMS // 2)
     ]
     for what, chosen in (("distinct", selectors), ("equal", [{}] * ITEMS)):
-        rule = {"clusterRoleSelectors": chosen}
+        rule: dict[str, Any] = {"clusterRoleSelectors": chosen}
         role = {"metadata": {"name": what}, "aggregationRule": rule}
         meter.ask(f"create, {what}", "POST", roles, role)
     gathered = {"metadata": {"name": "gathered", "labels": {"k7": "v"}}}

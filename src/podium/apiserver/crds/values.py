@@ -8,6 +8,8 @@ checked again, so that a schema may become stricter than what is stored.
 import math
 from typing import Final
 
+import msgspec
+
 from podium.api.go_quoting import quoted
 from podium.apiserver.crds.formats import fits, is_known
 from podium.apiserver.crds.patterns import matches
@@ -186,17 +188,17 @@ def _list_problems(value: list[JsonValue], node: Node, path: str, old: object) -
     return found
 
 
-def _by_keys(old: object, node: Node) -> dict[str, JsonValue]:
+def _by_keys(old: object, node: Node) -> dict[bytes, JsonValue]:
     """Items of the stored list by their keys; only lists that are maps have them."""
     if node.list_type != "map" or not isinstance(old, list):
         return {}
     return {_keys_of(item, node): item for item in old}
 
 
-def _keys_of(item: JsonValue, node: Node) -> str:
+def _keys_of(item: JsonValue, node: Node) -> bytes:
     if not isinstance(item, dict):
-        return ""
-    return go_json([item.get(key) for key in node.list_keys])
+        return b""
+    return msgspec.json.encode([item.get(key) for key in node.list_keys])
 
 
 def _object_problems(value: JsonObject, node: Node, path: str, old: object) -> list[FieldError]:
