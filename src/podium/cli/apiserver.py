@@ -67,6 +67,7 @@ def apiserver(
     """
     from podium.apiserver.serving.kubeconfig import write_kubeconfig
     from podium.apiserver.serving.server import ApiServer, ServerOptions, run
+    from podium.engine.garbage import seldom_collected
 
     start_logging(logging.WARNING)
     options = ServerOptions(
@@ -86,7 +87,8 @@ def apiserver(
         raise
     kept = f"objects in {data}" if data else "objects in memory"
     print_line(f"podium: serving {server.url}, {kept}, kubeconfig in {target}")
-    run(server)
+    with seldom_collected():
+        run(server)
     print_line("podium: stopped", error=True)
     return OK
 

@@ -120,6 +120,7 @@ def up(
     """
     from podium.apiserver.serving.kubeconfig import write_kubeconfig
     from podium.apiserver.serving.server import ApiServer, ServerOptions
+    from podium.engine.garbage import seldom_collected
     from podium.processes.whole_cluster import ClusterPlan, RunningCluster, run_cluster
 
     start_logging(logging.WARNING)
@@ -158,6 +159,7 @@ def up(
         print_line(f"podium: look at it with  KUBECONFIG={where} kubectl get pods -o wide")
         print_line("podium: Ctrl-C stops it")
 
-    run(run_cluster(server, plan, announce))
+    with seldom_collected():
+        run(run_cluster(server, plan, announce))
     print_line("podium: stopped", error=True)
     return OK

@@ -22,9 +22,11 @@ from podium.apiserver.managed_fields.entries import (
 from podium.apiserver.managed_fields.field_sets import (
     FieldSet,
     difference,
+    emptied,
     intersection,
     members,
     union,
+    without_voids,
 )
 from podium.apiserver.managed_fields.last_applied import (
     KUBECTL,
@@ -43,7 +45,11 @@ from podium.apiserver.managed_fields.tracking import (
     without_identity,
     without_lost_fields,
 )
-from podium.apiserver.managed_fields.typed_values import field_set, problems
+from podium.apiserver.managed_fields.typed_values import (
+    field_set,
+    field_set_with_voids,
+    problems,
+)
 from podium.apiserver.schema.catalogue import Schema
 from podium.apiserver.status_errors import StatusError, apply_conflict, bad_request, internal
 
@@ -159,14 +165,14 @@ def _without_dropped_fields(
     owned: FieldSet = {}
     for each in everyone.values():
         owned = union(owned, each.fields)
-    whole = with_named_fields(field_set(result, root), root)
+    voided = field_set_with_voids(result, root)
+    whole = with_named_fields(without_voids(voided), root)
     last = with_named_fields(previous, root)
-    pruned = removed(result, last, root) or {}
+    pruned = with_named_fields(without_voids(emptied(voided, last)), root)
     # What others own comes back, and with it everything that was not dropped.
-    kept = union(with_named_fields(field_set(pruned, root), root), with_named_fields(owned, root))
-    pruned = removed(result, difference(whole, kept), root) or {}
+    kept = union(pruned, with_named_fields(owned, root))
+    left = with_named_fields(without_voids(emptied(voided, difference(whole, kept))), root)
     # Fields below a dropped field that this manager never owned are not its to remove.
-    left = with_named_fields(field_set(pruned, root), root)
     dropped = intersection(difference(whole, left), last)
     return removed(result, dropped, root) or {}
 

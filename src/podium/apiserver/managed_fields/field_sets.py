@@ -20,6 +20,8 @@ FieldSet: TypeAlias = JsonObject
 LEAF: Final[FieldSet] = {}
 """A path that is a member and has nothing below it. Shared: never change it."""
 SELF: Final = "."
+VOID: Final = "-"
+"""Below a field that is there and that nobody can own, such as an empty list."""
 
 
 def is_member(node: FieldSet) -> bool:
@@ -99,6 +101,32 @@ def without(one: FieldSet, other: FieldSet) -> FieldSet:
             rest = _remaining(node, theirs, recursive=True)
             if rest is not None:
                 out[key] = rest
+    return out
+
+
+def emptied(one: FieldSet, other: FieldSet) -> FieldSet:
+    """The fields of a value, which are `one`, when the members of `other` are taken out of it.
+
+    What is below a member goes with it; what has nothing left below it stays, and is empty.
+    """
+    out = {}
+    for key, node in one.items():
+        theirs = other.get(key)
+        if theirs is None:
+            out[key] = node
+        elif theirs and SELF not in theirs:
+            out[key] = LEAF if not node or VOID in node else emptied(node, theirs)
+    return out
+
+
+def without_voids(root: FieldSet) -> FieldSet:
+    """The set without fields that have nothing but voids below them."""
+    out: FieldSet = {}
+    for key, node in root.items():
+        if not node:
+            out[key] = node
+        elif VOID not in node and (rest := without_voids(node)):
+            out[key] = LEAF if len(rest) == 1 and SELF in rest else rest
     return out
 
 

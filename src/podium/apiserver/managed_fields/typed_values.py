@@ -10,10 +10,11 @@ from typing import Final
 from podium.api.json_values import JsonValue
 from podium.apiserver.go_text import go_value
 from podium.apiserver.managed_fields.comparing import step_of
-from podium.apiserver.managed_fields.field_sets import LEAF, SELF, FieldSet
+from podium.apiserver.managed_fields.field_sets import LEAF, SELF, VOID, FieldSet, without_voids
 from podium.apiserver.managed_fields.steps import NotOfItsType, told_step
 from podium.apiserver.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 
+_NOTHING: Final[FieldSet] = {VOID: LEAF}
 _NUMERIC: Final = frozenset({Form.INT32, Form.INT64, Form.FLOAT})
 _TEXTS: Final = frozenset({Form.STRING, Form.BYTES})
 _GO_TYPES: Final = {
@@ -109,6 +110,11 @@ def is_split(shape: Shape, value: JsonValue) -> bool:
 
 def field_set(value: JsonValue, shape: Shape) -> FieldSet:
     """The root of the set of all fields that a configuration mentions."""
+    return without_voids(field_set_with_voids(value, shape))
+
+
+def field_set_with_voids(value: JsonValue, shape: Shape) -> FieldSet:
+    """The same, where fields that hold nothing to be owned have a void below them."""
     node = _node(value, shape)
     return {} if node is None else {key: below for key, below in node.items() if key != SELF}
 
@@ -128,8 +134,7 @@ def _node(value: JsonValue, shape: Shape) -> FieldSet | None:
         node = LEAF if below is None or below.__class__ is Scalar else _node(item, below)
         if node is not LEAF and (item is None or item == {} or key not in names):
             node = _as_member(node)
-        if node is not None:
-            out[f"f:{key}"] = node
+        out[f"f:{key}"] = _NOTHING if node is None else node
     return out or None
 
 
