@@ -10,7 +10,7 @@ from textwrap import dedent
 
 import pytest
 from hypothesis import settings
-from plugin_files import Source
+from support.user_code.plugin_files import Source
 
 from podium.engine import Engine
 

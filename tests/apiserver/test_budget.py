@@ -15,11 +15,11 @@ from random import Random
 from typing import Any
 
 import pytest
-from api_calls import APPLY, JSON_PATCH, MERGE, STRATEGIC
-from apiserver_process import RunningServer, serving
-from hostile_shapes import Place, all_places
-from metered_server import BUDGET_S, Meter, encoded, seed_of
-from populated_server import collection
+from support.apiserver.api_calls import APPLY, JSON_PATCH, MERGE, STRATEGIC
+from support.apiserver.apiserver_process import RunningServer, serving
+from support.apiserver.hostile_shapes import Place, all_places
+from support.apiserver.metered_server import BUDGET_S, Meter, encoded, seed_of
+from support.apiserver.populated_server import collection
 
 from podium.apiserver import protobuf
 from podium.apiserver.http.messages import MAX_BODY_BYTES

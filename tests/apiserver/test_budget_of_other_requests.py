@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from api_calls import APPLY, JSON_PATCH, MERGE, STRATEGIC, good
-from hostile_values import CUSTOM
-from metered_server import Meter
-from populated_server import collection
+from support.apiserver.api_calls import APPLY, JSON_PATCH, MERGE, STRATEGIC, good
+from support.apiserver.hostile_values import CUSTOM
+from support.apiserver.metered_server import Meter
+from support.apiserver.populated_server import collection
 
 from podium.apiserver import protobuf
 from podium.apiserver.http.messages import MAX_BODY_BYTES

@@ -6,7 +6,7 @@ They say in a few pages what a recording of a real server says in many, and need
 from pathlib import Path
 
 import pytest
-from conversations import Conversation, Talk, conversations
+from support.apiserver.conversations import Conversation, Talk, conversations
 
 CASES = list(conversations(Path(__file__).with_name("cases")))
 

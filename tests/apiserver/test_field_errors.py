@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from schema_values import json_values
+from support.apiserver.schema_values import json_values
 
 from podium.api import field_errors
 from podium.api.field_errors import OMITTED, FieldError, go_json

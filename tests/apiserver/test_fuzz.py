@@ -22,11 +22,11 @@ from typing import Any
 import msgspec
 import pytest
 import yaml
-from api_calls import TOKEN
-from hostile_requests import FORMS, Hostile, creations, sequences
-from hostile_values import BOMB
 from hypothesis import HealthCheck, given, settings
-from populated_server import populated
+from support.apiserver.api_calls import TOKEN
+from support.apiserver.hostile_requests import FORMS, Hostile, creations, sequences
+from support.apiserver.hostile_values import BOMB
+from support.apiserver.populated_server import populated
 
 from podium.apiserver.http.app import Application
 from podium.apiserver.http.messages import MAX_BODY_BYTES

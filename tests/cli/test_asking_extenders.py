@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import node, pod, podium, writer
+from support.cli.command_line import node, pod, podium, writer
 
 from podium.cli.decide import decide_stream
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from command_line import podium
+from support.cli.command_line import podium
 
 from podium.cli.config_diff import effective_diff
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import trustme
-from command_line import EXAMPLES, podium
+from support.cli.command_line import EXAMPLES, podium
 
 PLUGINS = EXAMPLES / "plugins"
 DENSITY = ("--plugin", str(PLUGINS / "pod_density.py"))

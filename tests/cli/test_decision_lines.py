@@ -5,9 +5,9 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from hostile_text import HOSTILE
-from live_clusters import in_live_cluster, is_bound, pod
-from simulated_clusters import Cluster
+from support.cli.hostile_text import HOSTILE
+from support.live.live_clusters import in_live_cluster, is_bound, pod
+from support.simulated_cluster.simulated_clusters import Cluster
 
 from podium.api.go_quoting import escape_unprintable
 from podium.cli.console import Console

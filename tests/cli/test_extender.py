@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import EXAMPLES, podium
+from support.cli.command_line import EXAMPLES, podium
 
 from podium.api.errors import InputError
 from podium.extenders import Extender

@@ -1,7 +1,7 @@
 """`--feature-gates`, as kube-scheduler's flag has them."""
 
 import pytest
-from command_line import EXAMPLE, podium
+from support.cli.command_line import EXAMPLE, podium
 
 from podium.api.errors import InputError
 from podium.cli.feature_gate_flags import read_gates

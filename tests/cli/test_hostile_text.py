@@ -14,9 +14,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from command_line import Done, node, pod, podium
-from extender_servers import answering, serving_in_thread
-from hostile_text import (
+from support.cli.command_line import Done, node, pod, podium
+from support.cli.hostile_text import (
     FORGED,
     HOSTILE,
     WORST,
@@ -25,6 +24,7 @@ from hostile_text import (
     write_cluster,
     write_json,
 )
+from support.extenders.extender_servers import answering, serving_in_thread
 
 from podium.api.go_quoting import escape_unprintable
 from podium.api.json_values import DecodedValue

@@ -5,7 +5,7 @@ import json
 import logging
 
 import pytest
-from hostile_text import FORGED, HOSTILE
+from support.cli.hostile_text import FORGED, HOSTILE
 
 from podium.api.go_quoting import escape_unprintable, quoted
 from podium.cli.line_logging import LineFormatter, guard_last_resort

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from command_line import podium
-from extender_servers import Request, reply, serving_in_thread
+from support.cli.command_line import podium
+from support.extenders.extender_servers import Request, reply, serving_in_thread
 
 
 @pytest.fixture

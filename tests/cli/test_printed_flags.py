@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from command_line import Done, podium
+from support.cli.command_line import Done, podium
 
 SEEDS = sorted((Path(__file__).resolve().parents[2].parent / "shared" / "seeds").glob("*.txt"))
 _FLAG = re.compile(r"--[a-z][a-z-]*(?:=[\w./:=-]+)?")

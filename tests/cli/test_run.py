@@ -6,7 +6,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from scheduler_process import FILE, Scheduler
+from support.cli.scheduler_process import FILE, Scheduler
 
 WRITE = ("--write-config-to", "OUT", "--secure-port=0")
 QUIET = (*WRITE, "--kubeconfig", "KUBECONFIG")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scheduler_process import Ended, Scheduler
+from support.cli.scheduler_process import Ended, Scheduler
 
 from podium.api.go_quoting import quoted
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from command_line import EXAMPLE, Write, node, pod, podium, writer
+from support.cli.command_line import EXAMPLE, Write, node, pod, podium, writer
 
 
 @pytest.fixture(autouse=True)

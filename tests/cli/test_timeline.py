@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from command_line import EXAMPLE, Write, node, pod, podium, writer
+from support.cli.command_line import EXAMPLE, Write, node, pod, podium, writer
 
 from podium.cli.pod_log_words import describe_line, describe_step
 from podium.cli.tables import Screen

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from command_line import node, podium, writer
+from support.cli.command_line import node, podium, writer
 
 FILES = [
     ("simulate", "-f"),

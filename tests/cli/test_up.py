@@ -4,7 +4,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from command_line import podium
+from support.cli.command_line import podium
 
 pytestmark = pytest.mark.usefixtures("own_modules")
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Write, node, pod, podium, writer
-from plugin_files import SAYS_NO, Source
+from support.cli.command_line import Write, node, pod, podium, writer
+from support.user_code.plugin_files import SAYS_NO, Source
 
 pytestmark = pytest.mark.usefixtures("wide_output", "own_modules")
 

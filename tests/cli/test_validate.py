@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from command_line import EXAMPLE, podium
+from support.cli.command_line import EXAMPLE, podium
 
 from podium.engine.failure import Failures
 from podium.engine.scheduling_cycle import SchedulingCycle

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually
 
 from podium.client import AsgiTransport, Unreachable
 from podium.client.transport import Request

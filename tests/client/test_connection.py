@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from extender_servers import answering, serving
+from support.extenders.extender_servers import answering, serving
 
 from podium.api.errors import InputError
 from podium.client.connection import find_settings, transport_for

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from extender_servers import Answer, Server, answering, never, reply, serving
-from extender_servers import Request as Seen
+from support.extenders.extender_servers import Answer, Server, answering, never, reply, serving
+from support.extenders.extender_servers import Request as Seen
 
 from podium.client import HttpTransport, Unreachable
 from podium.client.credentials import Credential, FixedCredentials

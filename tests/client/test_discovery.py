@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from scripted_server import ScriptedServer, refusal, reply
-from virtual_loop import run_virtually
+from support.live.scripted_server import ScriptedServer, refusal, reply
+from support.live.virtual_loop import run_virtually
 
 from podium.client import KubeClient
 from podium.client.discovery import Served, discover

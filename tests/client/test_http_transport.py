@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 import trustme
-from extender_servers import Request as Seen
-from extender_servers import answering, never, reply, serving
+from support.extenders.extender_servers import Request as Seen
+from support.extenders.extender_servers import answering, never, reply, serving
 
 from podium.client import HttpTransport, Unreachable
 from podium.client.credentials import Credential, FixedCredentials

@@ -5,8 +5,8 @@ import json
 from typing import Any
 
 import pytest
-from scripted_server import ScriptedServer, make_list, make_object, refusal, reply
-from virtual_loop import run_virtually
+from support.live.scripted_server import ScriptedServer, make_list, make_object, refusal, reply
+from support.live.virtual_loop import run_virtually
 
 from podium.api.errors import PodiumError
 from podium.client import (

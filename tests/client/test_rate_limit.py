@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_server import ScriptedServer, reply
-from virtual_loop import run_virtually
+from support.live.scripted_server import ScriptedServer, reply
+from support.live.virtual_loop import run_virtually
 
 from podium.client import KubeClient, Selection
 from podium.client.rate_limit import LimitedTransport, TokenBucket

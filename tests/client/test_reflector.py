@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from scripted_server import (
+from support.live.scripted_server import (
     ScriptedServer,
     bookmark,
     line,
@@ -18,7 +18,7 @@ from scripted_server import (
     refusal,
     status_object,
 )
-from virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually
 
 from podium.client import KubeClient, LoopClock, Reflector, Unreachable
 from podium.client.resources import PODS

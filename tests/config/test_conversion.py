@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from known_plugins import in_tree
+from support.config.known_plugins import in_tree
 
 from podium.config.convert import Conversion, to_v1
 from podium.config.effective import effective

@@ -7,7 +7,7 @@ import msgspec
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from known_plugins import in_tree
+from support.config.known_plugins import in_tree
 
 from podium.config import ExtensionPoint
 from podium.config.effective_yaml import effective_yaml

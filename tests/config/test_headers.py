@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from known_plugins import in_tree
+from support.config.known_plugins import in_tree
 
 from podium.config.examine import examine
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from known_plugins import in_tree
+from support.config.known_plugins import in_tree
 
 from podium.config import DEFAULT_GATES
 from podium.config.examine import Examination, examine

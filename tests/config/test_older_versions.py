@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 import yaml
-from known_plugins import in_tree
+from support.config.known_plugins import in_tree
 
 from podium.config import ConfigurationError, effective, load_configuration
 from podium.config.convert import to_v1

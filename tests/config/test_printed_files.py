@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
-from known_plugins import in_tree
+from support.config.known_plugins import in_tree
 
 from podium.config import DEFAULT_GATES
 from podium.config.examine import examine

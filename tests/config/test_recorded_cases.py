@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from known_plugins import in_tree
+from support.config.known_plugins import in_tree
 
 from podium.cli import main
 from podium.config import (

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from api_calls import APPLY, CONFIG_MAPS, MERGE, config_map
-from apiserver_process import RunningServer, serving
+from support.apiserver.api_calls import APPLY, CONFIG_MAPS, MERGE, config_map
+from support.apiserver.apiserver_process import RunningServer, serving
 
 pytestmark = pytest.mark.slow
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from apiserver_process import serving
-from kubectl_process import installed, required
+from support.apiserver.apiserver_process import serving
+from support.apiserver.kubectl_process import installed, required
 
 pytestmark = pytest.mark.slow
 

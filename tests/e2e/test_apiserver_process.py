@@ -5,8 +5,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from api_calls import CONFIG_MAPS, PODS, config_map, pod
-from apiserver_process import RunningServer, serving
+from support.apiserver.api_calls import CONFIG_MAPS, PODS, config_map, pod
+from support.apiserver.apiserver_process import RunningServer, serving
 
 pytestmark = pytest.mark.slow
 

@@ -15,11 +15,11 @@ from typing import Any
 import kubernetes
 import kubernetes_asyncio
 import pytest
-from api_calls import pod
-from apiserver_process import RunningServer, serving
 from kubernetes.client.exceptions import ApiException
 from kubernetes.dynamic import DynamicClient
 from kubernetes_asyncio.client.exceptions import ApiException as AsyncApiException
+from support.apiserver.api_calls import pod
+from support.apiserver.apiserver_process import RunningServer, serving
 
 pytestmark = pytest.mark.slow
 

@@ -13,8 +13,8 @@ from urllib.request import urlopen
 
 import pytest
 import trustme
-from command_line import EXAMPLES
-from extender_servers import ask, filter_call, make_extender, prioritize_call
+from support.cli.command_line import EXAMPLES
+from support.extenders.extender_servers import ask, filter_call, make_extender, prioritize_call
 
 from podium.cli import main
 from podium.config.load import load_written

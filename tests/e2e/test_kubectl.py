@@ -9,9 +9,9 @@ from itertools import count
 from typing import Any
 
 import pytest
-from apiserver_process import RunningServer, serving
-from kubectl_process import Kubectl, releases, required
-from manifests import BUDGET, DEFINITION, DEPLOYMENT, NODE, POD, QUEUE
+from support.apiserver.apiserver_process import RunningServer, serving
+from support.apiserver.kubectl_process import Kubectl, releases, required
+from support.e2e.manifests import BUDGET, DEFINITION, DEPLOYMENT, NODE, POD, QUEUE
 
 pytestmark = pytest.mark.slow
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from apiserver_process import RunningServer, serving
-from scheduler_at_work import scheduling
-from simulated_clusters import template, workload
+from support.apiserver.apiserver_process import RunningServer, serving
+from support.live.scheduler_at_work import scheduling
+from support.simulated_cluster.simulated_clusters import template, workload
 
 from podium.client import KubeClient, Selection
 from podium.client.connection import find_settings, transport_for

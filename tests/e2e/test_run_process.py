@@ -18,7 +18,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 import yaml
-from apiserver_process import RunningServer, serving
+from support.apiserver.apiserver_process import RunningServer, serving
 
 pytestmark = pytest.mark.slow
 

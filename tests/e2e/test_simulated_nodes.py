@@ -3,7 +3,13 @@
 import asyncio
 
 import pytest
-from simulated_clusters import Cluster, in_cluster, pod_spec, template, workload
+from support.simulated_cluster.simulated_clusters import (
+    Cluster,
+    in_cluster,
+    pod_spec,
+    template,
+    workload,
+)
 
 from podium.client.api_errors import Forbidden, TooManyRequests
 from podium.client.resources import (

@@ -2,7 +2,13 @@
 
 import asyncio
 
-from simulated_clusters import Cluster, in_cluster, pod_spec, template, workload
+from support.simulated_cluster.simulated_clusters import (
+    Cluster,
+    in_cluster,
+    pod_spec,
+    template,
+    workload,
+)
 
 from podium.client import DeleteOptions, ResourceType
 from podium.client.resources import (

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import EXAMPLES
-from kubectl_process import Kubectl, releases, required
-from simulated_clusters import pod_spec, workload
-from up_process import Objects, UpProcess, up
+from support.apiserver.kubectl_process import Kubectl, releases, required
+from support.cli.command_line import EXAMPLES
+from support.e2e.up_process import Objects, UpProcess, up
+from support.simulated_cluster.simulated_clusters import pod_spec, workload
 
 pytestmark = pytest.mark.slow
 

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from fake_plugins import binder, make_engine, pre_bind
+from support.framework.fake_plugins import binder, make_engine, pre_bind
 
 from podium.cluster.pod_info import PodInfo
 from podium.engine.binding_cycle import NO_BINDER, Binding

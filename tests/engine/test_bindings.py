@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from fake_plugins import binder, permit, pre_bind, reserve
+from support.framework.fake_plugins import binder, permit, pre_bind, reserve
 
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle

@@ -4,8 +4,8 @@ import asyncio
 from typing import Any
 
 import pytest
-from fake_plugins import pre_bind, reserve
-from scripted_extenders import Script, binding, extender, fails
+from support.engine.scripted_extenders import Script, binding, extender, fails
+from support.framework.fake_plugins import pre_bind, reserve
 
 from podium.engine.binding_cycle import Binding
 from podium.framework.asking import NobodyToAsk

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from scripted_extenders import (
+from support.engine.scripted_extenders import (
     SCORING_PLUGINS,
     Script,
     extender,

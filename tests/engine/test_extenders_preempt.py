@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from scripted_extenders import Script, clears, extender, fails, preempting
-from tight_clusters import budget, labelled, running
+from support.engine.scripted_extenders import Script, clears, extender, fails, preempting
+from support.engine.tight_clusters import budget, labelled, running
 
 from podium.api.meta import KubeStruct
 from podium.api.node import Node

@@ -4,7 +4,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scripted_extenders import (
+from support.engine.scripted_extenders import (
     SCORING_PLUGINS,
     Script,
     extender,

@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from scripted_extenders import Script, filtering, scores, scoring
+from support.engine.scripted_extenders import Script, filtering, scores, scoring
 
 from podium.api.meta import KubeStruct
 from podium.api.node import Node

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from fake_plugins import permit
-from scripted_extenders import Script, filtering, leaves, scores, scoring
+from support.engine.scripted_extenders import Script, filtering, leaves, scores, scoring
+from support.framework.fake_plugins import permit
 
 from podium.api.meta import KubeStruct
 from podium.engine.scheduler import Attempt

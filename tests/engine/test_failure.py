@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 import pytest
-from fake_plugins import filter_by, permit, post_filter, reserve
 from msgspec.structs import replace
+from support.framework.fake_plugins import filter_by, permit, post_filter, reserve
 
 from podium.api.pod import PodCondition
 from podium.engine import Decision

@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from fake_plugins import permit
 from msgspec.structs import replace
+from support.framework.fake_plugins import permit
 
 from podium.api.storage import PersistentVolumeClaim
 from podium.api.workloads import Namespace

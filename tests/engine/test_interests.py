@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-from fake_plugins import Arrival, Binder, configuration_of
+from support.framework.fake_plugins import Arrival, Binder, configuration_of
 
 from podium.cluster.growth import Ints, Rows, indices
 from podium.cluster.pod_info import PodInfo

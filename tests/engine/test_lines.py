@@ -1,7 +1,7 @@
 """What the pod log says about each thing that happens to a pod, and which writes come with it."""
 
-from fake_plugins import filter_by, permit, post_filter, reserve
 from msgspec.structs import replace
+from support.framework.fake_plugins import filter_by, permit, post_filter, reserve
 
 from podium.api.pod import Toleration
 from podium.engine.pod_log import Line

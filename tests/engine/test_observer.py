@@ -1,6 +1,6 @@
 """Who observes hears what happens to pods and in the queue, as it happens."""
 
-from fake_plugins import permit
+from support.framework.fake_plugins import permit
 
 from podium.engine.binding_cycle import Binding
 from podium.engine.observer import Observer

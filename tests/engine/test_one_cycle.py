@@ -2,11 +2,11 @@
 
 from functools import partial
 
-from call_profile import Call, figures, recording, way_of_a_pod
-from live_clusters import Scenario as Scene
-from live_clusters import in_live_cluster, is_bound
-from live_clusters import pod as live_pod
-from simulated_clusters import Cluster
+from support.engine.call_profile import Call, figures, recording, way_of_a_pod
+from support.live.live_clusters import Scenario as Scene
+from support.live.live_clusters import in_live_cluster, is_bound
+from support.live.live_clusters import pod as live_pod
+from support.simulated_cluster.simulated_clusters import Cluster
 
 from podium.api.node import Node
 from podium.api.pod import Pod

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
-from fake_plugins import make_engine
+from support.framework.fake_plugins import make_engine
 
 from podium.engine.binding_cycle import Binding
 from podium.framework.api_handle import ApiHandle

@@ -1,7 +1,7 @@
 """Stories of pods and their last decisions."""
 
 import numpy as np
-from queues import info
+from support.engine.queues import info
 
 from podium.engine.decision import Decision
 from podium.engine.pod_log import Line, PodLog

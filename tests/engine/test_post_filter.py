@@ -1,6 +1,6 @@
 """PostFilter: how the answers of several plugins become one."""
 
-from fake_plugins import filter_by, made, make_engine, post_filter
+from support.framework.fake_plugins import filter_by, made, make_engine, post_filter
 
 from podium.engine.post_filter import run_post_filters
 from podium.framework.asking import drive

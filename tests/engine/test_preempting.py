@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from fake_plugins import permit, pre_bind
+from support.framework.fake_plugins import permit, pre_bind
 
 from podium.api.pod import PodCondition
 from podium.engine.requests import Preempt

@@ -3,8 +3,17 @@
 from typing import Any
 
 import pytest
-from fake_plugins import make_engine, pre_filter
-from tight_clusters import GOING, PREEMPTED, chosen, decide, engine_of, pending, running, small
+from support.engine.tight_clusters import (
+    GOING,
+    PREEMPTED,
+    chosen,
+    decide,
+    engine_of,
+    pending,
+    running,
+    small,
+)
+from support.framework.fake_plugins import make_engine, pre_filter
 
 from podium.api.pod import Pod
 from podium.framework.status import unschedulable

@@ -1,7 +1,16 @@
 """Preemption: budgets that protect pods, and which of several nodes gives way."""
 
 import pytest
-from tight_clusters import budget, chosen, decide, engine_of, labelled, pending, running, small
+from support.engine.tight_clusters import (
+    budget,
+    chosen,
+    decide,
+    engine_of,
+    labelled,
+    pending,
+    running,
+    small,
+)
 
 from podium.api.pod import Pod
 from podium.api.workloads import PodDisruptionBudget

@@ -1,7 +1,16 @@
 """Preemption: what happens when something breaks, and answers that are kept."""
 
-from fake_plugins import filter_by, make_engine, pre_filter
-from tight_clusters import budget, chosen, decide, engine_of, labelled, pending, running, small
+from support.engine.tight_clusters import (
+    budget,
+    chosen,
+    decide,
+    engine_of,
+    labelled,
+    pending,
+    running,
+    small,
+)
+from support.framework.fake_plugins import filter_by, make_engine, pre_filter
 
 from podium.cluster.pod_info import PodInfo
 from podium.engine.scheduler import Engine

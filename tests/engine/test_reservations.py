@@ -1,7 +1,7 @@
 """Holding a node: assume, Reserve, Permit, and the way back."""
 
 import pytest
-from fake_plugins import (
+from support.framework.fake_plugins import (
     filter_by,
     make_engine,
     permit,

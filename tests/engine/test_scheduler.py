@@ -1,7 +1,7 @@
 """The engine around its attempts: profiles, gates, undoing, failed bindings."""
 
 import pytest
-from fake_plugins import Arrival, Binder, gate, make_engine, reserve, score_by
+from support.framework.fake_plugins import Arrival, Binder, gate, make_engine, reserve, score_by
 
 from podium.api.pod import Pod
 from podium.engine.requests import Bind

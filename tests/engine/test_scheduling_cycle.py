@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from fake_plugins import (
+from support.framework.fake_plugins import (
     crowd_filter,
     filter_by,
     make_engine,

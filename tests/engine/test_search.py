@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from fake_plugins import make_engine
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.framework.fake_plugins import make_engine
 
 from podium.cluster.growth import Ints, Rows, count_of, indices
 from podium.cluster.state import Cluster

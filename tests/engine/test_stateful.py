@@ -5,7 +5,7 @@ thousand transitions.
 """
 
 import pytest
-from living_cluster import LONG, LivingCluster, live
+from support.engine.living_cluster import LONG, LivingCluster, live
 
 
 @pytest.mark.slow

@@ -8,9 +8,9 @@ are where an engine without extenders would have them, or wait for the same reas
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
-from living_cluster import LONG, LivingCluster, live, make_engine
-from scripted_extenders import Script, clears, extender, fails, leaves
-from small_world import ApiError, SmallWorld
+from support.engine.living_cluster import LONG, LivingCluster, live, make_engine
+from support.engine.scripted_extenders import Script, clears, extender, fails, leaves
+from support.engine.small_world import ApiError, SmallWorld
 
 from podium.engine.scheduler import Attempt, Engine
 from podium.framework.asking import Answers, Calls

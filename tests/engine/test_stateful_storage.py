@@ -9,13 +9,13 @@ them, or wait for the same reasons.
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
-from living_cluster import LONG, LivingCluster, live, some_names
 from msgspec.structs import replace
-from pod_shapes import HOST, NODE_NAMES, ZONE
-from small_world import GOING, SmallWorld
-from storage_controllers import ControlledWorld
-from storage_shapes import NAMES, claiming_pods, objects
-from storage_world import metadata_of
+from support.engine.living_cluster import LONG, LivingCluster, live, some_names
+from support.engine.pod_shapes import HOST, NODE_NAMES, ZONE
+from support.engine.small_world import GOING, SmallWorld
+from support.engine.storage_controllers import ControlledWorld
+from support.engine.storage_shapes import NAMES, claiming_pods, objects
+from support.engine.storage_world import metadata_of
 
 from podium.api.devices import ResourceClaim
 from podium.api.pod import Pod

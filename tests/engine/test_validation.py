@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from fake_plugins import permit
+from support.framework.fake_plugins import permit
 
 from podium.engine.scheduler import Engine
 from podium.engine.state import Flight

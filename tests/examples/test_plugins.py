@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command_line import EXAMPLE, EXAMPLES, podium
+from support.cli.command_line import EXAMPLE, EXAMPLES, podium
 
 from podium.config.plugin_args import RawArgs
 from podium.framework.plugin_arguments import arguments_of

@@ -4,9 +4,15 @@ import json
 from typing import Any
 
 import pytest
-from extender_servers import bind_call, filter_call, make_extender, preempt_call, prioritize_call
 from hypothesis import given
 from hypothesis import strategies as st
+from support.extenders.extender_servers import (
+    bind_call,
+    filter_call,
+    make_extender,
+    preempt_call,
+    prioritize_call,
+)
 
 from podium.extenders.answers import read_answer
 from podium.extenders.go_shapes import DecodingProblem

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from extender_servers import (
+from support.extenders.extender_servers import (
     answering,
     filter_call,
     make_extender,

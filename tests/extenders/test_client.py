@@ -6,7 +6,7 @@ import gzip
 from typing import Any
 
 import pytest
-from extender_servers import (
+from support.extenders.extender_servers import (
     Request,
     Server,
     answering,

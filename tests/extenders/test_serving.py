@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from raw_http import Heard, served
+from support.serving.raw_http import Heard, served
 
 from podium.api.pod import Pod
 from podium.extenders import Extender, Nodes

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import trustme
-from extender_servers import (
+from support.extenders.extender_servers import (
     answering,
     ask,
     filter_call,

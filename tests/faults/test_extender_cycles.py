@@ -8,7 +8,14 @@ import asyncio
 from typing import Any
 
 import pytest
-from extender_servers import Answer, Request, answering, never, reply, serving_in_thread
+from support.extenders.extender_servers import (
+    Answer,
+    Request,
+    answering,
+    never,
+    reply,
+    serving_in_thread,
+)
 
 from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND

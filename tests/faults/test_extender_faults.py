@@ -8,7 +8,7 @@ import ssl
 
 import pytest
 import trustme
-from extender_servers import (
+from support.extenders.extender_servers import (
     Answer,
     Request,
     Server,

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from apiserver_process import RunningServer, serving
+from support.apiserver.apiserver_process import RunningServer, serving
 
 from podium.client import KubeClient, LoopClock, Reflector
 from podium.client.connection import find_settings, transport_for

@@ -1,7 +1,7 @@
 """Steps that wait for answers, and who drives them."""
 
 import pytest
-from scripted_extenders import Script, fails, leaves, scores
+from support.engine.scripted_extenders import Script, fails, leaves, scores
 
 from podium.config.types import Extender
 from podium.framework.asking import (

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from fake_plugins import crowd_filter, filter_by, made
 from hypothesis import given
 from hypothesis import strategies as st
+from support.framework.fake_plugins import crowd_filter, filter_by, made
 
 from podium.cluster.growth import Rows, indices
 from podium.cluster.pod_info import PodInfo

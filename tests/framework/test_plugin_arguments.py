@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 import pytest
-from fake_plugins import Arrival, Binder
+from support.framework.fake_plugins import Arrival, Binder
 
 from podium.cluster.growth import Rows
 from podium.cluster.state import Cluster

@@ -1,7 +1,7 @@
 """PreFilter: what each code does, and how node sets meet."""
 
 import pytest
-from fake_plugins import made, pre_filter
+from support.framework.fake_plugins import made, pre_filter
 
 from podium.framework.cycle import Cycle
 from podium.framework.filtering import PreFilterOutcome, run_pre_filters

@@ -1,7 +1,7 @@
 """Profiles: plugins built once, in order, with their weights."""
 
 import pytest
-from fake_plugins import (
+from support.framework.fake_plugins import (
     Arrival,
     Binder,
     configuration_of,

@@ -1,7 +1,7 @@
 """Plugins by name, and what cannot be one."""
 
 import pytest
-from fake_plugins import Arrival, Binder, filter_by
+from support.framework.fake_plugins import Arrival, Binder, filter_by
 
 from podium.api.pod import Pod
 from podium.framework.cycle import Cycle
@@ -51,7 +51,7 @@ def test_a_plugin_serves_some_point() -> None:
 def test_a_name_belongs_to_one_class() -> None:
     first, second = filter_by("Same", {}), filter_by("Same", {})
     registry = Registry([first, first])
-    with pytest.raises(RegistryError, match=r"plugin name Same is taken by fake_plugins\."):
+    with pytest.raises(RegistryError, match=r"plugin name Same is taken by support\.framework\.fake_plugins\."):
         registry.register(second)
     assert registry.get("Same") is first
 

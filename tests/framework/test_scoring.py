@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from fake_plugins import made, score_by
 from hypothesis import given
 from hypothesis import strategies as st
+from support.framework.fake_plugins import made, score_by
 
 from podium.cluster.growth import Ints
 from podium.framework.cycle import Cycle

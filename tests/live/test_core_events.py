@@ -4,8 +4,8 @@ import asyncio
 from random import Random
 from typing import Any
 
-from event_server import BEGIN_S, EventServer, failed, pod_info, recording, scheduled
-from virtual_loop import run_virtually
+from support.live.event_server import BEGIN_S, EventServer, failed, pod_info, recording, scheduled
+from support.live.virtual_loop import run_virtually
 
 from podium.live.core_events import CoreEvents
 

@@ -3,8 +3,8 @@
 from functools import partial
 from typing import Any
 
-from live_clusters import condition_of, in_live_cluster, is_bound, is_running, pod
-from simulated_clusters import Cluster
+from support.live.live_clusters import condition_of, in_live_cluster, is_bound, is_running, pod
+from support.simulated_cluster.simulated_clusters import Cluster
 
 from podium.client import DeleteOptions
 from podium.client.resources import (

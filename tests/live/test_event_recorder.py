@@ -5,7 +5,7 @@ import logging
 from math import inf
 
 import pytest
-from event_server import (
+from support.live.event_server import (
     BEGIN_S,
     DISCOVERY,
     EventServer,
@@ -16,8 +16,8 @@ from event_server import (
     running,
     scheduled,
 )
-from scripted_server import refusal
-from virtual_loop import run_virtually
+from support.live.scripted_server import refusal
+from support.live.virtual_loop import run_virtually
 
 from podium.api.meta import ObjectMeta
 from podium.api.pod_groups import PodGroup

@@ -5,11 +5,11 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from event_server import BEGIN_S, EventServer, failed, pod_info, recording, scheduled
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scripted_server import refusal
-from virtual_loop import run_virtually
+from support.live.event_server import BEGIN_S, EventServer, failed, pod_info, recording, scheduled
+from support.live.scripted_server import refusal
+from support.live.virtual_loop import run_virtually
 
 from podium.client import Unreachable
 from podium.engine.requests import Event

@@ -4,9 +4,9 @@ import asyncio
 from itertools import pairwise
 
 import pytest
-from event_server import EventServer, failed, pod_info, recording, scheduled
-from scripted_server import refusal
-from virtual_loop import run_virtually
+from support.live.event_server import EventServer, failed, pod_info, recording, scheduled
+from support.live.scripted_server import refusal
+from support.live.virtual_loop import run_virtually
 
 from podium.client import Unreachable
 from podium.client.transport import Reply, Request

@@ -6,8 +6,8 @@ from random import Random
 from typing import Any
 
 import msgspec
-from event_server import BEGIN_S, failed, running, scheduled
-from simulated_clusters import Cluster, in_cluster, pod_spec
+from support.live.event_server import BEGIN_S, failed, running, scheduled
+from support.simulated_cluster.simulated_clusters import Cluster, in_cluster, pod_spec
 
 from podium.api.pod import Pod
 from podium.client import KubeClient, LoopClock

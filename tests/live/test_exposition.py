@@ -1,8 +1,8 @@
 """How metrics read: help, bounds, numbers, and what is left out."""
 
 import pytest
-from fake_host_environment import FakeHostEnvironment
-from watched_metrics import Watched
+from support.config.fake_host_environment import FakeHostEnvironment
+from support.live.watched_metrics import Watched
 
 from podium.config.flags.options import options_of
 from podium.config.flags.parser import parse_flags

@@ -4,10 +4,10 @@ import asyncio
 import json
 from typing import Any
 
-from extender_servers import Request, reply, serving
-from live_clusters import is_bound, pod
-from scheduler_at_work import scheduling
-from simulated_clusters import Cluster
+from support.extenders.extender_servers import Request, reply, serving
+from support.live.live_clusters import is_bound, pod
+from support.live.scheduler_at_work import scheduling
+from support.simulated_cluster.simulated_clusters import Cluster
 
 from podium.client.resources import PODS
 from podium.config.load import load_configuration

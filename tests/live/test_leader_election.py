@@ -5,9 +5,9 @@ import itertools
 from uuid import UUID
 
 import pytest
-from lease_server import LEASE, SETTINGS, Elector, LeaseServer, Way, play, stopped
 from msgspec.structs import replace
-from virtual_loop import run_virtually
+from support.live.lease_server import LEASE, SETTINGS, Elector, LeaseServer, Way, play, stopped
+from support.live.virtual_loop import run_virtually
 
 from podium.api.go_duration import Duration
 from podium.live.leader_election import LeadershipLost, new_identity

@@ -4,7 +4,7 @@ import asyncio
 import json
 
 import pytest
-from lease_server import Elector, LeaseServer, Way, play, stopped
+from support.live.lease_server import Elector, LeaseServer, Way, play, stopped
 
 from podium.live.leader_election import LeadershipLost
 

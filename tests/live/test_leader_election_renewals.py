@@ -4,9 +4,9 @@ import asyncio
 from typing import Any
 
 import pytest
-from lease_server import Elector, LeaseServer, Way, play, stopped
-from scripted_server import refusal, reply
-from virtual_loop import run_virtually
+from support.live.lease_server import Elector, LeaseServer, Way, play, stopped
+from support.live.scripted_server import refusal, reply
+from support.live.virtual_loop import run_virtually
 
 from podium.live.leader_election import LeadershipLost
 

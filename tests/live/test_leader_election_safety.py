@@ -14,10 +14,10 @@ from random import Random
 import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
-from lease_server import SETTINGS, Elector, LeaseServer, SkewedClock, Way, stopped
 from msgspec.structs import replace
-from scripted_server import refusal
-from virtual_loop import run_virtually
+from support.live.lease_server import SETTINGS, Elector, LeaseServer, SkewedClock, Way, stopped
+from support.live.scripted_server import refusal
+from support.live.virtual_loop import run_virtually
 
 from podium.api.go_duration import Duration
 from podium.client.transport import Request

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lease_server import BEGIN_S, SETTINGS, NotedLog, stopped
-from simulated_clusters import Cluster, in_cluster
+from support.live.lease_server import BEGIN_S, SETTINGS, NotedLog, stopped
+from support.simulated_cluster.simulated_clusters import Cluster, in_cluster
 
 from podium.api.errors import InputError
 from podium.client import LoopClock

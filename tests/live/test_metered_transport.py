@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually
 
 from podium.client import LimitedTransport, TokenBucket, Unreachable
 from podium.client.transport import Reply, Request, Stream

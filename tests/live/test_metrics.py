@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_plugins import filter_by, permit, pre_filter
-from group_driver import GANGS, make_group, member, node
-from watched_metrics import Watched
+from support.engine.group_driver import GANGS, make_group, member, node
+from support.framework.fake_plugins import filter_by, permit, pre_filter
+from support.live.watched_metrics import Watched
 
 from podium.framework.points import PermitResult, Plugin
 from podium.framework.status import Code, Status, error, unresolvable

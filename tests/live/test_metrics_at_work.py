@@ -4,10 +4,10 @@ import asyncio
 from functools import partial
 
 import pytest
-from live_clusters import condition_of, in_live_cluster, is_bound, is_running, pod
-from moody_transport import Judge, Times, binds, moody, refusal
-from simulated_clusters import Cluster
-from watched_metrics import LiveMetrics
+from support.live.live_clusters import condition_of, in_live_cluster, is_bound, is_running, pod
+from support.live.moody_transport import Judge, Times, binds, moody, refusal
+from support.live.watched_metrics import LiveMetrics
+from support.simulated_cluster.simulated_clusters import Cluster
 
 from podium.client import DeleteOptions
 from podium.client.resources import (

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from live_clusters import (
+from support.live.live_clusters import (
     condition_of,
     events_about,
     in_live_cluster,
@@ -10,8 +10,8 @@ from live_clusters import (
     is_running,
     pod,
 )
-from scheduler_at_work import scheduling
-from simulated_clusters import Cluster, workload
+from support.live.scheduler_at_work import scheduling
+from support.simulated_cluster.simulated_clusters import Cluster, workload
 
 from podium.client.resources import (
     DEPLOYMENTS,

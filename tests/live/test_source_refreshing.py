@@ -8,8 +8,8 @@ from random import Random
 from typing import ClassVar
 
 import pytest
-from scheduler_at_work import scheduling
-from virtual_loop import run_virtually
+from support.live.scheduler_at_work import scheduling
+from support.live.virtual_loop import run_virtually
 
 from podium.client import LoopClock
 from podium.client.resources import NODES, PODS

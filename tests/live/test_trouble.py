@@ -4,15 +4,15 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from live_clusters import (
+from support.live.live_clusters import (
     condition_of,
     in_live_cluster,
     is_bound,
     is_running,
     pod,
 )
-from moody_transport import Moody, Times, binds, moody, refusal
-from simulated_clusters import Cluster
+from support.live.moody_transport import Moody, Times, binds, moody, refusal
+from support.simulated_cluster.simulated_clusters import Cluster
 
 from podium.client import DeleteOptions, KubeClient, Transport, Unreachable
 from podium.client.resources import PODS

@@ -5,7 +5,7 @@ from random import Random
 
 import msgspec
 import pytest
-from virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually
 
 from podium.api.pod import PodCondition, PodExtendedResourceClaimStatus
 from podium.client import LoopClock, Unreachable

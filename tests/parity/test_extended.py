@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from scripted_extenders import Script
+from support.engine.scripted_extenders import Script
 
 from podium.config.types import API_VERSION, KIND
 from podium.parity.cases import Case, family_of, read_case_file

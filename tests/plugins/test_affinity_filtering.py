@@ -3,7 +3,9 @@
 from typing import Any
 
 import numpy as np
-from affinity_clusters import (
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.plugins.affinity_clusters import (
     NAMESPACES,
     cluster_of,
     node_lists,
@@ -12,9 +14,7 @@ from affinity_clusters import (
     required,
     term,
 )
-from affinity_reference import ReferenceFilter
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from support.plugins.affinity_reference import ReferenceFilter
 
 from podium.api.node import Node
 from podium.api.pod import Pod

@@ -1,7 +1,9 @@
 """Preferred (anti-)affinity: columns against dictionaries, and the numbers of the examples."""
 
 import numpy as np
-from affinity_clusters import (
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.plugins.affinity_clusters import (
     NAMESPACES,
     cluster_of,
     node_lists,
@@ -11,9 +13,7 @@ from affinity_clusters import (
     required,
     term,
 )
-from affinity_reference import reference_scores
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from support.plugins.affinity_reference import reference_scores
 
 from podium.api.node import Node
 from podium.api.pod import Pod

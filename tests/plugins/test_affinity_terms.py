@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from affinity_clusters import cluster_of, put_namespace, required, term
+from support.plugins.affinity_clusters import cluster_of, put_namespace, required, term
 
 from podium.api.pod_affinity import AffinityTerm, parse_pod_affinity
 from podium.cluster import pod_classes

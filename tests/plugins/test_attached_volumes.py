@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from storage_builders import (
+from support.plugins.storage_builders import (
     claim_volume,
     make_attachment,
     make_claim,

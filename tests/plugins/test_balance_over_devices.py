@@ -6,7 +6,7 @@ the devices that match the class and those in use, as it does for a class withou
 
 from typing import Any
 
-from device_builders import DRIVER, device, make_class, make_slice
+from support.plugins.device_builders import DRIVER, device, make_class, make_slice
 
 from podium.config.load import load_configuration
 from podium.engine import Engine

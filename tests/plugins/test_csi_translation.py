@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from storage_builders import expression, make_volume
+from support.plugins.storage_builders import expression, make_volume
 
 from podium.api.volumes import Volume
 from podium.plugins.csi_translation import (

@@ -1,6 +1,6 @@
 """GangScheduling: members wait for each other before the queue and at Permit."""
 
-from group_driver import make_group, member
+from support.engine.group_driver import make_group, member
 
 from podium.api.pod import Pod
 from podium.api.pod_groups import PodGroup

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from affinity_clusters import preferred, required, term
+from support.plugins.affinity_clusters import preferred, required, term
 
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster

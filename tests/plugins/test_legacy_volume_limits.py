@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from storage_builders import (
+from support.plugins.storage_builders import (
     claim_volume,
     make_claim,
     make_class,

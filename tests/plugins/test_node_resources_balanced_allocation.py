@@ -4,7 +4,7 @@ import math
 
 from hypothesis import given
 from hypothesis import strategies as st
-from resource_clusters import GPU, NodeBook, ResourceCase, resource_cases
+from support.plugins.resource_clusters import GPU, NodeBook, ResourceCase, resource_cases
 
 from podium.api.pod import Pod
 from podium.api.requests import is_scalar

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from resource_clusters import GPU, HUGE, NodeBook, ResourceCase, resource_cases
+from support.plugins.resource_clusters import GPU, HUGE, NodeBook, ResourceCase, resource_cases
 
 from podium.api.devices import DeviceClass, DeviceClassSpec
 from podium.api.meta import ObjectMeta

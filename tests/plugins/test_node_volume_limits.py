@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from storage_builders import (
+from support.plugins.storage_builders import (
     claim_volume,
     make_attachment,
     make_claim,

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from group_driver import member
+from support.engine.group_driver import member
 
 from podium.cluster.pod_group_state import PodGroupStateMissing
 from podium.cluster.state import Cluster

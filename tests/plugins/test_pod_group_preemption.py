@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from group_driver import make_group, member, node, running
+from support.engine.group_driver import make_group, member, node, running
 
 from podium.api.pod import Pod
 from podium.api.pod_groups import PodGroup

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from spread_clusters import HOSTNAME, ZONE, example_cluster, spread
+from support.plugins.spread_clusters import HOSTNAME, ZONE, example_cluster, spread
 
 from podium.api.pod import TopologySpreadConstraint
 from podium.api.workloads import Service

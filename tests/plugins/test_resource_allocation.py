@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from resource_clusters import GPU, NodeBook, ResourceCase, resource_cases
+from support.plugins.resource_clusters import GPU, NodeBook, ResourceCase, resource_cases
 
 from podium.api.pod import Pod
 from podium.api.requests import is_scalar

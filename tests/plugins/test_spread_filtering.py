@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from spread_clusters import (
+from support.plugins.spread_clusters import (
     HOSTNAME,
     example_cluster,
     node_lists,
@@ -13,7 +13,7 @@ from spread_clusters import (
     placed_pods,
     spread,
 )
-from spread_reference import ReferenceFilter
+from support.plugins.spread_reference import ReferenceFilter
 
 from podium.api.node import Node
 from podium.api.pod import Pod

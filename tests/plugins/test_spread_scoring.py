@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from spread_clusters import (
+from support.plugins.spread_clusters import (
     HOSTNAME,
     ZONE,
     example_cluster,
@@ -16,7 +16,7 @@ from spread_clusters import (
     pod_labels,
     spread,
 )
-from spread_reference import constraints_of, reference_scores, selector_for
+from support.plugins.spread_reference import constraints_of, reference_scores, selector_for
 
 from podium.api.labels import selector_of_map
 from podium.api.node import Node

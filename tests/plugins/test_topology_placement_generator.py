@@ -1,9 +1,9 @@
 """TopologyPlacementGenerator: one placement per value of the label a group asks for."""
 
 import pytest
-from group_driver import make_group, member
 from hypothesis import given
 from hypothesis import strategies as st
+from support.engine.group_driver import make_group, member
 
 from podium.api.pod_groups import PodGroup
 from podium.cluster.pod_group_state import PodGroupMissing

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from storage_builders import claim_volume, make_claim, put
+from support.plugins.storage_builders import claim_volume, make_claim, put
 
 from podium.api.pod import Pod
 from podium.api.volumes import Volume

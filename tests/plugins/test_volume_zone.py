@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from storage_builders import claim_volume, make_claim, make_class, make_volume, put
+from support.plugins.storage_builders import claim_volume, make_claim, make_class, make_volume, put
 
 from podium.api.node import Node
 from podium.api.pod import Pod

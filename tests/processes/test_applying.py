@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from command_line import EXAMPLES
-from simulated_clusters import Cluster
-from virtual_loop import run_virtually
+from support.cli.command_line import EXAMPLES
+from support.live.virtual_loop import run_virtually
+from support.simulated_cluster.simulated_clusters import Cluster
 
 from podium.api.documents import Document, expand_lists, read_documents
 from podium.api.errors import InputError

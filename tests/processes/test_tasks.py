@@ -7,7 +7,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 import pytest
-from virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually
 
 from podium.processes.tasks import (
     run_until_stopped,

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from command_line import pod
-from plugin_files import SAYS_NO, Source
+from support.cli.command_line import pod
+from support.user_code.plugin_files import SAYS_NO, Source
 
 from podium.api.documents import read_documents
 from podium.api.errors import InputError

@@ -5,8 +5,8 @@ import contextlib
 from typing import Any
 
 import pytest
-from raw_http import GET, Deaf, Echo, RawClient, Served, answer, served
-from virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually
+from support.serving.raw_http import GET, Deaf, Echo, RawClient, Served, answer, served
 
 from podium.serving import BodyTooLarge, ClientGone, Limits, read_body
 

@@ -4,8 +4,8 @@ import asyncio
 from typing import Any
 
 import pytest
-from raw_http import GET, Echo, Heard, served
-from virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually
+from support.serving.raw_http import GET, Echo, Heard, served
 
 from podium.serving import Limits
 

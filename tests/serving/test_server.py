@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import trustme
 import uvloop
-from raw_http import GET, Deaf, Echo, served
-from virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually
+from support.serving.raw_http import GET, Deaf, Echo, served
 
 from podium.api.errors import InputError
 from podium.serving import Limits, listen

@@ -5,8 +5,8 @@ import contextlib
 from typing import Any
 
 import pytest
-from scripted_server import ScriptedServer, bookmark, refusal, reply
-from virtual_loop import run_virtually
+from support.live.scripted_server import ScriptedServer, bookmark, refusal, reply
+from support.live.virtual_loop import run_virtually
 
 from podium.api.errors import InputError
 from podium.client import KubeClient, Unreachable

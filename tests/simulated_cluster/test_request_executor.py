@@ -5,9 +5,9 @@ import json
 from typing import Any
 
 import pytest
-from controller_objects import pod, timestamp
-from scripted_server import ScriptedServer, make_object, refusal, reply
-from virtual_loop import run_virtually
+from support.live.scripted_server import ScriptedServer, make_object, refusal, reply
+from support.live.virtual_loop import run_virtually
+from support.simulated_cluster.controller_objects import pod, timestamp
 
 from podium.client import KubeClient, Unreachable
 from podium.client.api_errors import Conflict, Forbidden

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from controller_objects import build, owned_by
 from hypothesis import given
 from hypothesis import strategies as st
+from support.simulated_cluster.controller_objects import build, owned_by
 
 from podium.client.resources import PODS
 from podium.simulated_cluster.store import PodStore

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually
 
 from podium.client import LoopClock
 from podium.simulated_cluster.work_queue import WorkQueue

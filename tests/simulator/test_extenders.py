@@ -2,7 +2,15 @@
 
 from typing import Any
 
-from scripted_extenders import Script, binding, fails, filtering, leaves, scores, scoring
+from support.engine.scripted_extenders import (
+    Script,
+    binding,
+    fails,
+    filtering,
+    leaves,
+    scores,
+    scoring,
+)
 
 from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND

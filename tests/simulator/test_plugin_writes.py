@@ -1,6 +1,13 @@
 """Writes that plugins leave behind after a failure, carried out on the cluster in memory."""
 
-from device_builders import allocated, claiming_pod, exactly, make_claim, make_class, make_slice
+from support.plugins.device_builders import (
+    allocated,
+    claiming_pod,
+    exactly,
+    make_claim,
+    make_class,
+    make_slice,
+)
 
 from podium.api.devices import ResourceClaim
 from podium.api.meta import KubeStruct

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from group_driver import GANGS, PREEMPTING, make_group
+from support.engine.group_driver import GANGS, PREEMPTING, make_group
 
 from podium.api.meta import KubeStruct
 from podium.api.node import Node

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 import pytest
-from fake_plugins import filter_by
+from support.framework.fake_plugins import filter_by
 
 from podium.api.node import Node
 from podium.api.pod import Pod

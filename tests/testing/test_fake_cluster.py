@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from fake_plugins import permit, pre_bind
+from support.framework.fake_plugins import permit, pre_bind
 
 from podium.api.pod_groups import PodGroup
 from podium.plugin import (

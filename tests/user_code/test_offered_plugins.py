@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Write, writer
-from plugin_files import SAYS_NO, Source
+from support.cli.command_line import Write, writer
+from support.user_code.plugin_files import SAYS_NO, Source
 
 from podium.api.errors import InputError
 from podium.config.load import load_configuration

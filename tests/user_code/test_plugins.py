@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from plugin_files import SAYS_NO, Source
+from support.user_code.plugin_files import SAYS_NO, Source
 
 from podium.api.errors import InputError
 from podium.config.load import load_configuration

@@ -1,7 +1,7 @@
 """Who gets in, who may what, and what reviews say of it."""
 
 import pytest
-from api_calls import PODS, TOKEN, Api
+from support.apiserver.api_calls import PODS, TOKEN, Api
 
 from podium.apiserver.access.grants import Grants
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from api_calls import MERGE, Answer, Api
+from support.apiserver.api_calls import MERGE, Answer, Api
 
 GROUP = "rbac.authorization.k8s.io"
 CLAIMS = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"

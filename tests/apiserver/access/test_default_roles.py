@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from api_calls import MERGE, Api, good
+from support.apiserver.api_calls import MERGE, Api, good
 
 GROUP = "rbac.authorization.k8s.io"
 ROLES = f"/apis/{GROUP}/v1/clusterroles"

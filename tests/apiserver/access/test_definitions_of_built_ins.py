@@ -1,8 +1,8 @@
 """The right to define resources is none to those that the server has by itself."""
 
 import pytest
-from api_calls import Api
-from rights_table import definition
+from support.apiserver.api_calls import Api
+from support.apiserver.rights_table import definition
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
-from api_calls import Api, good
-from rights_table import (
+from support.apiserver.api_calls import Api, good
+from support.apiserver.rights_table import (
     BOUND,
     DEFINED,
     EVERYTHING,

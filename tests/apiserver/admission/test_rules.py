@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from smallest_objects import smallest
-from written_objects import Object, Shelf, pod_written, resource_of
+from support.apiserver.smallest_objects import smallest
+from support.apiserver.written_objects import Object, Shelf, pod_written, resource_of
 
 from podium.apiserver.admission import AdmissionSettings, admit_binding, admit_delete
 from podium.apiserver.resources.resource import Resource

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from api_calls import Api
+from support.apiserver.api_calls import Api
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 GIZMOS = "/apis/x.dev/v1/namespaces/default/gizmos"

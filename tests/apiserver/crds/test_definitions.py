@@ -4,7 +4,7 @@ import copy
 from typing import Any
 
 import pytest
-from apiserver_cases import recorded_steps
+from support.apiserver.apiserver_cases import recorded_steps
 
 from podium.apiserver import status_errors
 from podium.apiserver.crds import (

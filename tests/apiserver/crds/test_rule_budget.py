@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from apiserver_process import RunningServer, serving
+from support.apiserver.apiserver_process import RunningServer, serving
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 QUADRATIC = "self.a.all(x, self.a.all(y, x + y > %d))"

@@ -4,10 +4,10 @@ import copy
 from typing import Any
 
 import pytest
-from apiserver_cases import recorded_steps
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schema_values import json_values
+from support.apiserver.apiserver_cases import recorded_steps
+from support.apiserver.schema_values import json_values
 
 from podium.apiserver import status_errors
 from podium.apiserver.crds import CustomRules, default_definition, resources_of_definition

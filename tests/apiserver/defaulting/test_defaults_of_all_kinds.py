@@ -5,9 +5,9 @@ from copy import deepcopy
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schema_values import objects_of
-from smallest_objects import KINDS, smallest
-from written_objects import Object, read
+from support.apiserver.schema_values import objects_of
+from support.apiserver.smallest_objects import KINDS, smallest
+from support.apiserver.written_objects import Object, read
 
 from podium.apiserver.defaulting import set_defaults
 from podium.apiserver.resources.resource import Resource

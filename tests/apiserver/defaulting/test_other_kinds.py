@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from smallest_objects import smallest
-from written_objects import Object, read, resource_of
+from support.apiserver.smallest_objects import smallest
+from support.apiserver.written_objects import Object, read, resource_of
 
 
 def with_defaults(kind: str, group: str = "", **fields: Any) -> Object:

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from written_objects import Object, pod_written, read, resource_of
+from support.apiserver.written_objects import Object, pod_written, read, resource_of
 
 from podium.apiserver.defaulting.images import pull_policy
 

@@ -6,8 +6,8 @@ import json
 import logging
 
 import pytest
-from api_calls import CONFIG_MAPS, PODS, Api, config_map, pod
-from asgi_client import exchange
+from support.apiserver.api_calls import CONFIG_MAPS, PODS, Api, config_map, pod
+from support.apiserver.asgi_client import exchange
 
 from podium.apiserver.http.app import Application
 from podium.apiserver.http.messages import MAX_BODY_BYTES, Request

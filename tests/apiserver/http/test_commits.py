@@ -5,8 +5,8 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from api_calls import PODS, Api, pod
-from asgi_client import Exchange, exchange
+from support.apiserver.api_calls import PODS, Api, pod
+from support.apiserver.asgi_client import Exchange, exchange
 
 from podium.api.json_values import encode
 from podium.apiserver.http.app import Application

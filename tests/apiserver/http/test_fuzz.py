@@ -10,9 +10,9 @@ from random import Random
 from typing import Any
 
 import pytest
-from api_calls import APPLY, JSON_PATCH, MERGE, PODS, STRATEGIC, Api, pod
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.apiserver.api_calls import APPLY, JSON_PATCH, MERGE, PODS, STRATEGIC, Api, pod
 
 from podium.apiserver.resources.builtin import BUILTIN
 from podium.apiserver.resources.resource import Resource

@@ -1,7 +1,7 @@
 """Paths, methods and forms of answers."""
 
 import pytest
-from api_calls import CONFIG_MAPS, PODS, Api, config_map, pod
+from support.apiserver.api_calls import CONFIG_MAPS, PODS, Api, config_map, pod
 
 from podium.apiserver import protobuf
 from podium.apiserver.schema import schema_of

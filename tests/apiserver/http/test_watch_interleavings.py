@@ -10,10 +10,10 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
-from api_calls import CONFIG_MAPS, Api, config_map, good
-from asgi_client import Exchange, in_virtual_time
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.apiserver.api_calls import CONFIG_MAPS, Api, config_map, good
+from support.apiserver.asgi_client import Exchange, in_virtual_time
 
 from podium.apiserver.http.app import Application
 from podium.apiserver.store.history import History

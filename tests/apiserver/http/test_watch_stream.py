@@ -3,8 +3,8 @@
 import asyncio
 
 import pytest
-from api_calls import PODS, Api
-from asgi_client import Exchange, in_virtual_time
+from support.apiserver.api_calls import PODS, Api
+from support.apiserver.asgi_client import Exchange, in_virtual_time
 
 from podium.apiserver.http import app as app_module
 from podium.apiserver.http.app import Application

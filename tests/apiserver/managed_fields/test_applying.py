@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schema_values import objects_of
+from support.apiserver.schema_values import objects_of
 
 from podium.api.json_values import copied
 from podium.apiserver.managed_fields import Writer, apply, track_create, track_update

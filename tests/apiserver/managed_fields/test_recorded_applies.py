@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from apiserver_cases import parts_missing, recorded_steps
+from support.apiserver.apiserver_cases import parts_missing, recorded_steps
 
 from podium.apiserver.managed_fields import Writer, apply, track_update
 from podium.apiserver.patching import merge_patch

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schema_values import objects_of
+from support.apiserver.schema_values import objects_of
 
 from podium.apiserver.managed_fields import (
     Writer,

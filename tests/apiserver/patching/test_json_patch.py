@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from schema_values import json_objects, json_values
+from support.apiserver.schema_values import json_objects, json_values
 
 from podium.api.json_values import DecodedValue, JsonValue
 from podium.apiserver.patching import PatchError, json_patch

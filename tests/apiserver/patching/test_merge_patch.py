@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from schema_values import json_objects
+from support.apiserver.schema_values import json_objects
 
 from podium.apiserver.patching import PatchError, merge_patch
 

@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from apiserver_cases import parts_missing, recorded_steps
+from support.apiserver.apiserver_cases import parts_missing, recorded_steps
 
 from podium.apiserver.patching import (
     JSON_PATCH,

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schema_values import json_values, objects_of
-from strategic_difference import strategic_difference
+from support.apiserver.schema_values import json_values, objects_of
+from support.apiserver.strategic_difference import strategic_difference
 
 from podium.api.json_values import JsonObject
 from podium.apiserver.patching import (

@@ -1,9 +1,9 @@
 """Objects survive the way through protobuf."""
 
 import pytest
-from api_calls import Json
 from hypothesis import given
 from hypothesis import strategies as st
+from support.apiserver.api_calls import Json
 
 from podium.apiserver import protobuf
 from podium.apiserver.protobuf.message_numbers import fields_of_message

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from api_calls import CONFIG_MAPS, PODS, Answer, Api, config_map
+from support.apiserver.api_calls import CONFIG_MAPS, PODS, Answer, Api, config_map
 
 from podium.apiserver import protobuf
 from podium.apiserver.protobuf.envelope import enveloped

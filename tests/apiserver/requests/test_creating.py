@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from api_calls import CONFIG_MAPS, PODS, Api, config_map, pod
+from support.apiserver.api_calls import CONFIG_MAPS, PODS, Api, config_map, pod
 
 
 def test_a_new_object_gets_its_system_fields() -> None:

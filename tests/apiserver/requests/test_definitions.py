@@ -1,6 +1,6 @@
 """Custom resources come with their definition and go with it."""
 
-from api_calls import JSON_PATCH, MERGE, STRATEGIC, Api, Json
+from support.apiserver.api_calls import JSON_PATCH, MERGE, STRATEGIC, Api, Json
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 GROUP = "example.com"

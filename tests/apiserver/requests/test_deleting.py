@@ -1,7 +1,7 @@
 """Deletion: grace, finalizers, propagation, preconditions, collections."""
 
 import pytest
-from api_calls import CONFIG_MAPS, PODS, Api, Json, config_map, pod
+from support.apiserver.api_calls import CONFIG_MAPS, PODS, Api, Json, config_map, pod
 
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 TEMPLATE: Json = {

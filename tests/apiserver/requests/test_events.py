@@ -1,6 +1,6 @@
 """Events are one collection in two forms, and do not live for ever."""
 
-from api_calls import Api, Json
+from support.apiserver.api_calls import Api, Json
 
 OLDER = "/api/v1/namespaces/default/events"
 NEWER = "/apis/events.k8s.io/v1/namespaces/default/events"

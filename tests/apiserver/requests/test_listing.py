@@ -1,9 +1,9 @@
 """Lists: pages that belong together, revisions, and what is too old or too new."""
 
 import pytest
-from api_calls import PODS, Api, Json
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.apiserver.api_calls import PODS, Api, Json
 
 from podium.apiserver.store.history import History
 

@@ -1,6 +1,15 @@
 """Patches of every kind, on one object."""
 
-from api_calls import APPLY, CONFIG_MAPS, JSON_PATCH, MERGE, PODS, STRATEGIC, Api, config_map
+from support.apiserver.api_calls import (
+    APPLY,
+    CONFIG_MAPS,
+    JSON_PATCH,
+    MERGE,
+    PODS,
+    STRATEGIC,
+    Api,
+    config_map,
+)
 
 CM = f"{CONFIG_MAPS}/c"
 

@@ -1,7 +1,7 @@
 """Binding, eviction and the other paths below a pod."""
 
 import pytest
-from api_calls import PODS, STRATEGIC, Api, Json
+from support.apiserver.api_calls import PODS, STRATEGIC, Api, Json
 
 BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
 

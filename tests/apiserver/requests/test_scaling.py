@@ -1,6 +1,6 @@
 """The scale subresource."""
 
-from api_calls import MERGE, Api
+from support.apiserver.api_calls import MERGE, Api
 
 PATH = "/apis/apps/v1/namespaces/default/deployments"
 DEPLOYMENT = {

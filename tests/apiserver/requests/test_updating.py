@@ -1,7 +1,7 @@
 """Updates: preconditions, what cannot change, and writes that are none."""
 
 import pytest
-from api_calls import CONFIG_MAPS, MERGE, PODS, Api, config_map
+from support.apiserver.api_calls import CONFIG_MAPS, MERGE, PODS, Api, config_map
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
 

@@ -1,7 +1,7 @@
 """Watches: where they start, what they see, and when they cannot go on."""
 
 import pytest
-from api_calls import PODS, Api, Watching
+from support.apiserver.api_calls import PODS, Api, Watching
 
 from podium.apiserver.requests.watching import Overtaken
 from podium.apiserver.status_errors import StatusError

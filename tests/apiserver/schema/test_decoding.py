@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schema_values import json_objects, objects_of
+from support.apiserver.schema_values import json_objects, objects_of
 
 from podium.apiserver.schema import DecodeError, Schema, decode, decode_patched, schema_of, zero
 

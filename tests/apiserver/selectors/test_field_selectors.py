@@ -3,9 +3,9 @@
 import contextlib
 
 import pytest
-from api_calls import PODS, Api, pod
 from hypothesis import given
 from hypothesis import strategies as st
+from support.apiserver.api_calls import PODS, Api, pod
 
 from podium.apiserver.selectors.field_text import (
     FieldSelectorError,

@@ -6,7 +6,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from command_line import podium
+from support.cli.command_line import podium
 
 from podium.api.errors import InputError
 from podium.apiserver.serving.server import ApiServer, ServerOptions

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from api_calls import CONFIG_MAPS, config_map
-from raw_http import Heard, RawClient, Served
+from support.apiserver.api_calls import CONFIG_MAPS, config_map
+from support.serving.raw_http import Heard, RawClient, Served
 
 from podium.apiserver.serving.server import ApiServer, ServerOptions
 from podium.serving import Limits

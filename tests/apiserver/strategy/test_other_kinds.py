@@ -4,8 +4,8 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from smallest_objects import KINDS, smallest
-from written_objects import NOW, UID, Object, Shelf, resource_of
+from support.apiserver.smallest_objects import KINDS, smallest
+from support.apiserver.written_objects import NOW, UID, Object, Shelf, resource_of
 
 from podium.apiserver import strategy
 from podium.apiserver.resources.resource import STATUS_VERBS, Resource, Subresource

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from written_objects import Object, Shelf, pod_written, resource_of
+from support.apiserver.written_objects import Object, Shelf, pod_written, resource_of
 
 from podium.apiserver.strategy.quality_of_service import qos_class
 

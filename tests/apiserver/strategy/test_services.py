@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from smallest_objects import smallest
-from written_objects import Object, Shelf, read, resource_of
+from support.apiserver.smallest_objects import smallest
+from support.apiserver.written_objects import Object, Shelf, read, resource_of
 
 from podium.apiserver.strategy import ServiceAddresses
 

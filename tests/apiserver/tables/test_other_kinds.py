@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schema_values import objects_of
-from smallest_objects import KINDS, smallest
-from written_objects import NOW, Object, read, resource_of
+from support.apiserver.schema_values import objects_of
+from support.apiserver.smallest_objects import KINDS, smallest
+from support.apiserver.written_objects import NOW, Object, read, resource_of
 
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.schema import schema_of

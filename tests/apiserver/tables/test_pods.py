@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from written_objects import Object, resource_of
+from support.apiserver.written_objects import Object, resource_of
 
 from podium.apiserver.tables import cells, columns, row_conditions
 

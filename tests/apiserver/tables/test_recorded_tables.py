@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from apiserver_cases import recorded_steps
-from recorded_writes import place_of, writes_of
-from written_objects import Object, Shelf
+from support.apiserver.apiserver_cases import recorded_steps
+from support.apiserver.recorded_writes import place_of, writes_of
+from support.apiserver.written_objects import Object, Shelf
 
 from podium.apiserver.tables import cells, columns, row_conditions
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from smallest_objects import problems_of
+from support.apiserver.smallest_objects import problems_of
 
 RBAC = "rbac.authorization.k8s.io"
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from smallest_objects import problems_of
-from written_objects import Object
+from support.apiserver.smallest_objects import problems_of
+from support.apiserver.written_objects import Object
 
 DEVICES = "resource.k8s.io"
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from smallest_objects import problems_of, refusal_of
-from written_objects import Object
+from support.apiserver.smallest_objects import problems_of, refusal_of
+from support.apiserver.written_objects import Object
 
 from podium.apiserver.validation.names import (
     label_problems,

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from smallest_objects import refusal_of
+from support.apiserver.smallest_objects import refusal_of
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """Objects that a real API server was sent: what it stored of them, or why it refused them."""
 
 import pytest
-from recorded_writes import comparable, writes_of
-from written_objects import Shelf
+from support.apiserver.recorded_writes import comparable, writes_of
+from support.apiserver.written_objects import Shelf
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from smallest_objects import refusal_of
+from support.apiserver.smallest_objects import refusal_of
 
 RBAC, STORAGE, DEVICES = "rbac.authorization.k8s.io", "storage.k8s.io", "resource.k8s.io"
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from fake_host_environment import FakeHostEnvironment
+from support.config.fake_host_environment import FakeHostEnvironment
 
 from podium.api.go_duration import Duration
 from podium.config.flags.client_settings import (

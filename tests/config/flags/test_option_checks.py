@@ -1,7 +1,7 @@
 """Mistakes that options have by themselves."""
 
 import pytest
-from fake_host_environment import FakeHostEnvironment
+from support.config.fake_host_environment import FakeHostEnvironment
 
 from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.config.flags.logging_checks import logging_problems

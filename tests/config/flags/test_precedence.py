@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from fake_host_environment import FakeHostEnvironment
+from support.config.fake_host_environment import FakeHostEnvironment
 
 from podium.config.errors import ConfigurationError
 from podium.config.feature_gates import DEFAULT_GATES

@@ -1,7 +1,7 @@
 """Certificates, ciphers, and whom the endpoints ask."""
 
 import pytest
-from fake_host_environment import FakeHostEnvironment
+from support.config.fake_host_environment import FakeHostEnvironment
 
 from podium.config.flags.client_settings import TOKEN_FILE
 from podium.config.flags.delegation_checks import check_authentication, check_authorization

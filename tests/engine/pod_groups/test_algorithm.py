@@ -3,8 +3,16 @@
 from typing import Any
 
 import pytest
-from fake_plugins import filter_by, permit, post_filter, reserve
-from group_driver import GENERIC, TOO_FEW, GroupDriver, make_group, member, node, running
+from support.engine.group_driver import (
+    GENERIC,
+    TOO_FEW,
+    GroupDriver,
+    make_group,
+    member,
+    node,
+    running,
+)
+from support.framework.fake_plugins import filter_by, permit, post_filter, reserve
 
 from podium.api.meta import KubeStruct
 from podium.cluster.pod_info import PodInfo

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from group_driver import GENERIC, GroupDriver, make_group, member, node
+from support.engine.group_driver import GENERIC, GroupDriver, make_group, member, node
 
 from podium.engine.pod_groups.conditions import condition_patch
 from podium.framework.status import Status, error, unresolvable, unschedulable

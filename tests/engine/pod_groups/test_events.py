@@ -1,6 +1,6 @@
 """What comes in about groups: events that wake, and those that do not while groups are off."""
 
-from group_driver import GANGS, GENERIC, GroupDriver, make_group, member, node
+from support.engine.group_driver import GANGS, GENERIC, GroupDriver, make_group, member, node
 
 from podium.cluster.pod_info import PodInfo
 from podium.framework.events import Action, ClusterEvent, Resource

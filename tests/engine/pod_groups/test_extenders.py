@@ -2,8 +2,16 @@
 
 from typing import Any
 
-from group_driver import GANGS, PREEMPTING, GroupDriver, make_group, member, node, running
-from scripted_extenders import Script, fails, filtering, in_turn, leaves, preempting
+from support.engine.group_driver import (
+    GANGS,
+    PREEMPTING,
+    GroupDriver,
+    make_group,
+    member,
+    node,
+    running,
+)
+from support.engine.scripted_extenders import Script, fails, filtering, in_turn, leaves, preempting
 
 from podium.framework.extender_calls import FilterAnswer, FilterCall
 

@@ -3,8 +3,16 @@
 from typing import Any
 
 import pytest
-from fake_plugins import filter_by
-from group_driver import GANGS, GENERIC, GroupDriver, make_group, member, node, running
+from support.engine.group_driver import (
+    GANGS,
+    GENERIC,
+    GroupDriver,
+    make_group,
+    member,
+    node,
+    running,
+)
+from support.framework.fake_plugins import filter_by
 
 from podium.engine.pod_groups.algorithm import GroupAlgorithm
 from podium.framework.status import unschedulable

@@ -3,8 +3,16 @@
 from collections.abc import Sequence
 from typing import Any
 
-from fake_plugins import filter_by
-from group_driver import EVERYTHING, TOPOLOGY, GroupDriver, make_group, member, node, running
+from support.engine.group_driver import (
+    EVERYTHING,
+    TOPOLOGY,
+    GroupDriver,
+    make_group,
+    member,
+    node,
+    running,
+)
+from support.framework.fake_plugins import filter_by
 
 from podium.api.meta import KubeStruct
 from podium.api.node import Node

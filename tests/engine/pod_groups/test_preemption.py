@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from fake_plugins import post_filter
-from group_driver import (
+from support.engine.group_driver import (
     EVERYTHING,
     PREEMPTING,
     GroupDriver,
@@ -12,6 +11,7 @@ from group_driver import (
     node,
     running,
 )
+from support.framework.fake_plugins import post_filter
 
 from podium.api.meta import KubeStruct
 from podium.cluster.growth import Rows

@@ -6,9 +6,17 @@ wait, a group must come out as its members would one by one.
 
 from typing import Any
 
-from group_driver import EVERYTHING, GENERIC, TOPOLOGY, GroupDriver, make_group, member, node
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.engine.group_driver import (
+    EVERYTHING,
+    GENERIC,
+    TOPOLOGY,
+    GroupDriver,
+    make_group,
+    member,
+    node,
+)
 
 from podium.cluster.pod_group_state import group_of
 from podium.cluster.pod_info import uid_of

@@ -1,8 +1,16 @@
 """What really happens to each member: every row of group result and member result."""
 
 import pytest
-from fake_plugins import filter_by, reserve
-from group_driver import GENERIC, TOO_FEW, GroupDriver, make_group, member, node, running
+from support.engine.group_driver import (
+    GENERIC,
+    TOO_FEW,
+    GroupDriver,
+    make_group,
+    member,
+    node,
+    running,
+)
+from support.framework.fake_plugins import filter_by, reserve
 
 from podium.cluster.pod_group_state import group_of
 from podium.framework.cycle import Cycle

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from queues import info
+from support.engine.queues import info
 
 from podium.engine.queue.backoff import Backoff
 from podium.framework.queued import QueuedPod

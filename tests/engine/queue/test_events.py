@@ -1,7 +1,7 @@
 """What cluster events and time do to waiting pods."""
 
 import pytest
-from queues import (
+from support.engine.queues import (
     NODE_ADDED,
     NODE_TAINT,
     NODES,

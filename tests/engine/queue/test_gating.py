@@ -1,7 +1,7 @@
 """Pods that plugins hold back before they may be tried."""
 
 import pytest
-from queues import NODE_ADDED, NODES, POD_DELETED, PODS_GONE, QueueUnderTest, info
+from support.engine.queues import NODE_ADDED, NODES, POD_DELETED, PODS_GONE, QueueUnderTest, info
 
 from podium.framework.events import Action, Registration, Resource
 

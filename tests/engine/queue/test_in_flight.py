@@ -2,7 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from queues import NODE_ADDED
+from support.engine.queues import NODE_ADDED
 
 from podium.engine.queue.in_flight import Happened, InFlight
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from queues import NODE_ADDED, NODES, QueueUnderTest, info
+from support.engine.queues import NODE_ADDED, NODES, QueueUnderTest, info
 
 from podium.cluster.pod_info import PodInfo
 from podium.framework.queued import QueuedPod

@@ -1,7 +1,7 @@
 """Where pods are in the queue, and the order in which they are tried."""
 
 import pytest
-from queues import NODE_ADDED, NODES, QueueUnderTest, info, pod_of
+from support.engine.queues import NODE_ADDED, NODES, QueueUnderTest, info, pod_of
 
 from podium.framework.events import Action, Registration, Resource
 

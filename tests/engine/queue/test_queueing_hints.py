@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from queues import NODE_ADDED, NODE_TAINT, POD_DELETED, PROFILE, info, saying
+from support.engine.queues import NODE_ADDED, NODE_TAINT, POD_DELETED, PROFILE, info, saying
 
 from podium.engine.queue.queueing_hints import (
     FORCE_ACTIVATE,

@@ -1,7 +1,15 @@
 """Objects of queued pods that change, and the nominations that follow them."""
 
 import pytest
-from queues import NODE_ADDED, NODES, POD_LABEL, POD_UPDATE, QueueUnderTest, info, saying
+from support.engine.queues import (
+    NODE_ADDED,
+    NODES,
+    POD_LABEL,
+    POD_UPDATE,
+    QueueUnderTest,
+    info,
+    saying,
+)
 
 from podium.framework.events import Action, Registration, Resource
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 import trustme
-from api_calls import TOKEN, Api
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
-from management_pages import OPEN, FakeApi, management, reviewed_by
+from support.apiserver.api_calls import TOKEN, Api
+from support.live.management_pages import OPEN, FakeApi, management, reviewed_by
 
 from podium.apiserver.http.app import Application as ApiServer
 from podium.client import AsgiTransport, KubeClient

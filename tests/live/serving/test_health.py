@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from management_pages import OPEN, Management, Page, management
+from support.live.management_pages import OPEN, Management, Page, management
 
 from podium.live.serving import NOT_SYNCHRONIZED, PING, Check
 

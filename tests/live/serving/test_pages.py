@@ -5,7 +5,7 @@ import gzip
 from typing import Any
 
 import pytest
-from management_pages import OPEN, STARTED_AT, Page, management
+from support.live.management_pages import OPEN, STARTED_AT, Page, management
 
 from podium.live.exposition import Exposition
 from podium.live.metric_definitions import PREEMPTION_ATTEMPTS

@@ -15,7 +15,7 @@ import pytest
 import trustme
 import uvloop
 from cryptography import x509
-from management_pages import (
+from support.live.management_pages import (
     OPEN,
     STARTED_AT,
     FakeApi,

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 import pytest
 import trustme
-from management_pages import settings, surface
-from raw_http import Heard, Served
+from support.live.management_pages import settings, surface
+from support.serving.raw_http import Heard, Served
 
 from podium.live.serving import ManagementServer
 from podium.serving import Limits

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from management_pages import OPEN, Page, management
+from support.live.management_pages import OPEN, Page, management
 
 from podium.config.feature_gates import FeatureGates, Release
 from podium.live.serving import Standing

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from device_builders import (
+from support.plugins.device_builders import (
     DeviceWorld,
     allocated,
     alternative,

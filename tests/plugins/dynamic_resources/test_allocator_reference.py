@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from device_builders import (
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.plugins.device_builders import (
     DRIVER,
     DeviceWorld,
     allocated,
@@ -15,8 +17,6 @@ from device_builders import (
     make_claim,
     make_slice,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 
 class Dev(NamedTuple):

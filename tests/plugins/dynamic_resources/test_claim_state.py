@@ -1,6 +1,6 @@
 """Claims between the watch, the writes on their way, and the reservations in memory."""
 
-from device_builders import DRIVER, DeviceWorld, allocated, exactly, make_claim
+from support.plugins.device_builders import DRIVER, DeviceWorld, allocated, exactly, make_claim
 
 from podium.api.devices import AllocationResult, ResourceClaim
 from podium.plugins.dynamic_resources.claim_state import ClaimState

@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import Callable
 
-from device_builders import (
+from msgspec.structs import replace
+from support.plugins.device_builders import (
     NOW_S,
     DeviceWorld,
     allocated,
@@ -14,7 +15,6 @@ from device_builders import (
     make_class,
     make_slice,
 )
-from msgspec.structs import replace
 
 from podium.api.devices import AllocatedDeviceStatus, DeviceCondition, ResourceClaim
 from podium.api.pod import Pod, PodExtendedResourceClaimStatus

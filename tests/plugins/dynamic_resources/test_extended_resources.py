@@ -2,7 +2,14 @@
 
 from typing import Any
 
-from device_builders import DeviceWorld, claiming_pod, exactly, make_claim, make_class, make_slice
+from support.plugins.device_builders import (
+    DeviceWorld,
+    claiming_pod,
+    exactly,
+    make_claim,
+    make_class,
+    make_slice,
+)
 
 from podium.api.pod import Pod
 from podium.cluster.catalog import Catalog

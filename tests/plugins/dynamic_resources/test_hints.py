@@ -1,6 +1,12 @@
 """Which events wake a pod that waits for devices."""
 
-from device_builders import DeviceWorld, allocated, claiming_pod, exactly, make_claim
+from support.plugins.device_builders import (
+    DeviceWorld,
+    allocated,
+    claiming_pod,
+    exactly,
+    make_claim,
+)
 
 from podium.api.devices import ResourceClaim
 from podium.api.pod import Pod

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from device_builders import (
+from support.plugins.device_builders import (
     DeviceWorld,
     allocated,
     alternative,

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from device_builders import DeviceWorld, device, make_slice
+from support.plugins.device_builders import DeviceWorld, device, make_slice
 
 from podium.api.devices import ResourceSlice
 from podium.plugins.dynamic_resources.inventory import Inventory

@@ -1,6 +1,6 @@
 """What Reserve holds, who sees it, and what is left of it after binding."""
 
-from device_builders import (
+from support.plugins.device_builders import (
     DeviceWorld,
     allocated,
     claiming_pod,

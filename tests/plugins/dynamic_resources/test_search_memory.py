@@ -2,7 +2,10 @@
 
 from typing import Any
 
-from device_builders import (
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from support.plugins.device_builders import (
     DRIVER,
     DeviceWorld,
     allocated,
@@ -14,9 +17,6 @@ from device_builders import (
     make_claim,
     make_slice,
 )
-from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from podium.api.devices import ResourceClaim, ResourceSlice
 from podium.testing import make_node

@@ -2,7 +2,7 @@
 
 import pytest
 from msgspec.structs import replace
-from storage_builders import make_claim, make_volume
+from support.plugins.storage_builders import make_claim, make_volume
 
 from podium.api.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.catalog import Catalog

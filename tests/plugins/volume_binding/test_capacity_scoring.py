@@ -4,7 +4,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from storage_builders import (
+from support.plugins.storage_builders import (
     claim_volume,
     make_capacity,
     make_claim,

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from storage_builders import expression
+from support.plugins.storage_builders import expression
 
 from podium.api.labels import IN, Requirement
 from podium.api.node_affinity import NodeTerm, parse_node_selector

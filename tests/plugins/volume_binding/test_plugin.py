@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from msgspec.structs import replace
-from storage_builders import (
+from support.plugins.storage_builders import (
     SELECTED_NODE,
     claim_volume,
     make_capacity,

@@ -4,7 +4,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from storage_builders import (
+from support.plugins.storage_builders import (
     SELECTED_NODE,
     expression,
     make_capacity,
@@ -15,8 +15,17 @@ from storage_builders import (
     make_volume,
     put,
 )
-from volume_clusters import DRIVER, HOST, ZONE, cluster_of, node, planned, plugin_for, pod_with
-from volume_reference import Answer, Decisions, Reference
+from support.plugins.volume_clusters import (
+    DRIVER,
+    HOST,
+    ZONE,
+    cluster_of,
+    node,
+    planned,
+    plugin_for,
+    pod_with,
+)
+from support.plugins.volume_reference import Answer, Decisions, Reference
 
 from podium.api.storage import PersistentVolume
 from podium.framework.status import Status, error, unresolvable

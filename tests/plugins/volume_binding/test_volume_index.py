@@ -2,7 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from storage_builders import make_claim, make_volume
+from support.plugins.storage_builders import make_claim, make_volume
 
 from podium.api.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.catalog import Catalog

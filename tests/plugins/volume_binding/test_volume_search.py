@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from storage_builders import (
+from support.plugins.storage_builders import (
     SELECTED_NODE,
     expression,
     make_capacity,
@@ -13,7 +13,7 @@ from storage_builders import (
     make_volume,
     put,
 )
-from volume_clusters import DRIVER, ZONE, cluster_of, planned, plugin_for, pod_with
+from support.plugins.volume_clusters import DRIVER, ZONE, cluster_of, planned, plugin_for, pod_with
 
 from podium.api.storage import PersistentVolume
 from podium.cluster.state import Cluster

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from storage_builders import (
+from support.plugins.storage_builders import (
     SELECTED_NODE,
     claim_volume,
     make_claim,

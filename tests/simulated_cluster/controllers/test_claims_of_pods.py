@@ -2,7 +2,16 @@
 
 from typing import Any
 
-from controller_objects import build, creations, moment, owned_by, patches, pod, shown, timestamp
+from support.simulated_cluster.controller_objects import (
+    build,
+    creations,
+    moment,
+    owned_by,
+    patches,
+    pod,
+    shown,
+    timestamp,
+)
 
 from podium.api.devices import ResourceClaim
 from podium.simulated_cluster.controllers.pod_claims import (

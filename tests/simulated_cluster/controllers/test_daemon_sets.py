@@ -2,7 +2,16 @@
 
 from typing import Any
 
-from controller_objects import build, creations, moment, node, pod, shown, template, written_status
+from support.simulated_cluster.controller_objects import (
+    build,
+    creations,
+    moment,
+    node,
+    pod,
+    shown,
+    template,
+    written_status,
+)
 
 from podium.simulated_cluster.actions import Plan
 from podium.simulated_cluster.controllers.daemon_sets import decide

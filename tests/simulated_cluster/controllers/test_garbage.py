@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from controller_objects import build, shown, timestamp
-from scripted_server import ScriptedServer, make_object, refusal, reply
-from virtual_loop import run_virtually
+from support.live.scripted_server import ScriptedServer, make_object, refusal, reply
+from support.live.virtual_loop import run_virtually
+from support.simulated_cluster.controller_objects import build, shown, timestamp
 
 from podium.api.meta import KubeObject, OwnerReference
 from podium.client import KubeClient

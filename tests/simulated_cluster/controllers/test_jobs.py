@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from controller_objects import (
+from hypothesis import given
+from hypothesis import strategies as st
+from support.simulated_cluster.controller_objects import (
     build,
     condition,
     creations,
@@ -13,8 +15,6 @@ from controller_objects import (
     timestamp,
     written_status,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 from podium.simulated_cluster.actions import Plan
 from podium.simulated_cluster.controllers import job_counting

@@ -2,7 +2,16 @@
 
 from typing import Any
 
-from controller_objects import build, condition, moment, node, patches, pod, shown, written_status
+from support.simulated_cluster.controller_objects import (
+    build,
+    condition,
+    moment,
+    node,
+    patches,
+    pod,
+    shown,
+    written_status,
+)
 
 from podium.simulated_cluster.actions import Plan
 from podium.simulated_cluster.controllers.node_lifecycle import NodeLifecycle, decide

@@ -1,6 +1,13 @@
 """Collecting pods that nobody else will."""
 
-from controller_objects import moment, node, pod, shown, timestamp, written_status
+from support.simulated_cluster.controller_objects import (
+    moment,
+    node,
+    pod,
+    shown,
+    timestamp,
+    written_status,
+)
 
 from podium.simulated_cluster.controllers.pod_gc import PodGC, decide, surplus
 from podium.simulated_cluster.informers import Informers

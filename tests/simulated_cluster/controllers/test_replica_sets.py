@@ -3,9 +3,17 @@
 from typing import Any
 
 import pytest
-from controller_objects import build, creations, moment, pod, shown, template, written_status
 from hypothesis import given
 from hypothesis import strategies as st
+from support.simulated_cluster.controller_objects import (
+    build,
+    creations,
+    moment,
+    pod,
+    shown,
+    template,
+    written_status,
+)
 
 from podium.client.resources import REPLICA_SETS, REPLICATION_CONTROLLERS
 from podium.simulated_cluster.controllers.replica_sets import KIND, OLD_KIND, decide

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from controller_objects import (
+from support.simulated_cluster.controller_objects import (
     build,
     creations,
     moment,

@@ -3,7 +3,15 @@
 from typing import Any
 
 import pytest
-from controller_objects import creations, moment, node, pod, shown, timestamp, written_status
+from support.simulated_cluster.controller_objects import (
+    creations,
+    moment,
+    node,
+    pod,
+    shown,
+    timestamp,
+    written_status,
+)
 
 from podium.api.node import Taint
 from podium.simulated_cluster.controllers.taint_eviction import Departure, TaintEviction, decide

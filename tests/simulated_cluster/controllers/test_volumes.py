@@ -2,7 +2,16 @@
 
 from typing import Any
 
-from controller_objects import build, creations, moment, node, patches, pod, shown, timestamp
+from support.simulated_cluster.controller_objects import (
+    build,
+    creations,
+    moment,
+    node,
+    patches,
+    pod,
+    shown,
+    timestamp,
+)
 
 from podium.api.storage import (
     BIND_COMPLETED,

@@ -3,7 +3,15 @@
 from typing import Any
 
 import pytest
-from controller_objects import build, condition, creations, moment, node, shown, written_status
+from support.simulated_cluster.controller_objects import (
+    build,
+    condition,
+    creations,
+    moment,
+    node,
+    shown,
+    written_status,
+)
 
 from podium.api.errors import InputError
 from podium.simulated_cluster.actions import Plan

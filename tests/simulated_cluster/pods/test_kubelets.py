@@ -3,7 +3,15 @@
 from typing import Any
 
 import pytest
-from controller_objects import moment, node, patches, pod, shown, timestamp, written_status
+from support.simulated_cluster.controller_objects import (
+    moment,
+    node,
+    patches,
+    pod,
+    shown,
+    timestamp,
+    written_status,
+)
 
 from podium.simulated_cluster.actions import Plan
 from podium.simulated_cluster.informers import Informers

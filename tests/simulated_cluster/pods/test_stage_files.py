@@ -1,7 +1,7 @@
 """Stages as data: what is read, and what is refused."""
 
 import pytest
-from command_line import EXAMPLES
+from support.cli.command_line import EXAMPLES
 
 from podium.api.errors import InputError
 from podium.simulated_cluster.nodes.templates import read_templates

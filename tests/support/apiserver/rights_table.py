@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from api_calls import APPLY, JSON_PATCH, MERGE, STRATEGIC
-from smallest_objects import smallest
+from support.apiserver.api_calls import APPLY, JSON_PATCH, MERGE, STRATEGIC
+from support.apiserver.smallest_objects import smallest
 
 from podium.apiserver.resources.resource import Resource, Subresource
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from api_calls import APPLY, JSON_PATCH, MERGE, STRATEGIC, TOKEN, Api, Watching
+from support.apiserver.api_calls import APPLY, JSON_PATCH, MERGE, STRATEGIC, TOKEN, Api, Watching
 
 ABSENT = "<absent>"
 TYPES = {"apply": APPLY, "json": JSON_PATCH, "merge": MERGE, "strategic": STRATEGIC}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from scripted_server import refusal, reply
+from support.live.scripted_server import refusal, reply
 
 from podium.client import KubeClient, LoopClock, Unreachable
 from podium.client.transport import Reply, Request, Stream

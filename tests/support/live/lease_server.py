@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from scripted_server import refusal, reply
-from virtual_loop import run_virtually
+from support.live.scripted_server import refusal, reply
+from support.live.virtual_loop import run_virtually
 
 from podium.api.go_duration import Duration
 from podium.client import Clock, KubeClient, LoopClock, Unreachable

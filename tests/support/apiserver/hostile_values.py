@@ -6,8 +6,8 @@ from typing import Any
 
 import yaml
 from hypothesis import strategies as st
-from schema_values import json_values, objects_of
-from smallest_objects import KINDS, smallest
+from support.apiserver.schema_values import json_values, objects_of
+from support.apiserver.smallest_objects import KINDS, smallest
 
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.schema import schema_of

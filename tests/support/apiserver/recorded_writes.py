@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import yaml
-from apiserver_cases import recorded_steps
-from written_objects import RESOURCES, Object, Shelf, resource_of
+from support.apiserver.apiserver_cases import recorded_steps
+from support.apiserver.written_objects import RESOURCES, Object, Shelf, resource_of
 
 from podium.apiserver.admission import SYSTEM_CLASSES
 from podium.apiserver.resources.resource import Resource

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from scheduler_at_work import BEGIN_S, scheduling
-from simulated_clusters import Cluster
-from virtual_loop import run_virtually
-from watched_metrics import LiveMetrics
+from support.live.scheduler_at_work import BEGIN_S, scheduling
+from support.live.virtual_loop import run_virtually
+from support.live.watched_metrics import LiveMetrics
+from support.simulated_cluster.simulated_clusters import Cluster
 
 from podium.client import KubeClient
 from podium.client.resources import EVENTS, NODES, PODS

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from apiserver_process import RunningServer, described
+from support.apiserver.apiserver_process import RunningServer, described
 
 PATIENCE_S = 60
 _READY = "podium: Ctrl-C stops it"

@@ -13,7 +13,7 @@ from types import coroutine
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
-from small_world import ApiError, SmallWorld
+from support.engine.small_world import ApiError, SmallWorld
 
 from podium.api.devices import ResourceClaim
 from podium.api.meta import KubeStruct, ObjectMeta

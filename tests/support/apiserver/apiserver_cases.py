@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-_CASES = Path(__file__).resolve().parents[2] / "shared" / "apiserver-cases"
+_CASES = Path(__file__).resolve().parents[4] / "shared" / "apiserver-cases"
 _PLACEHOLDERS = {
     "<TIME>": "2026-01-01T00:00:00Z",
     "<MICROTIME>": "2026-01-01T00:00:00.000000Z",

@@ -9,7 +9,7 @@ import pytest
 
 from podium.cli import main
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[3]
 EXAMPLES = ROOT / "examples"
 EXAMPLE = ("-f", str(EXAMPLES / "cluster.yaml"), "-f", str(EXAMPLES / "pods.yaml"))
 

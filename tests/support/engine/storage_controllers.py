@@ -7,10 +7,10 @@ look at the API server's objects, never at what the scheduler believes.
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from device_builders import exactly
-from device_builders import make_claim as make_device_claim
 from msgspec.structs import replace
-from storage_world import StorageWorld
+from support.engine.storage_world import StorageWorld
+from support.plugins.device_builders import exactly
+from support.plugins.device_builders import make_claim as make_device_claim
 
 from podium.api.devices import ResourceClaim
 from podium.api.meta import ObjectMeta, OwnerReference

@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from random import Random
 
-from watched_metrics import LiveMetrics
+from support.live.watched_metrics import LiveMetrics
 
 from podium.client import KubeClient
 from podium.config.load import load_configuration

@@ -5,8 +5,8 @@ import time
 from random import SystemRandom
 from typing import Any
 
-from api_calls import Answer, Api
-from populated_server import populated
+from support.apiserver.api_calls import Answer, Api
+from support.apiserver.populated_server import populated
 
 from podium.apiserver.http.messages import MAX_BODY_BYTES
 from podium.engine.garbage import seldom_collected

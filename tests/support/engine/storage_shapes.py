@@ -6,14 +6,14 @@ As in `pod_shapes.py` there is little of everything, so that pods want the same 
 from typing import Any
 
 import msgspec
-from device_builders import alternative as or_else
-from device_builders import device, exactly, first_of, make_slice
-from device_builders import make_claim as make_device_claim
-from device_builders import make_class as make_device_class
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from pod_shapes import MISCHIEF, NODE_NAMES, ZONE, pods
-from storage_builders import (
+from support.engine.pod_shapes import MISCHIEF, NODE_NAMES, ZONE, pods
+from support.plugins.device_builders import alternative as or_else
+from support.plugins.device_builders import device, exactly, first_of, make_slice
+from support.plugins.device_builders import make_claim as make_device_claim
+from support.plugins.device_builders import make_class as make_device_class
+from support.plugins.storage_builders import (
     claim_volume,
     make_capacity,
     make_claim,

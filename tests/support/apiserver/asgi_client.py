@@ -11,7 +11,7 @@ from collections.abc import Coroutine, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from api_calls import TOKEN
+from support.apiserver.api_calls import TOKEN
 
 from podium.apiserver.http.app import Application
 

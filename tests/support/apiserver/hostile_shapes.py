@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from smallest_objects import KINDS, smallest
+from support.apiserver.smallest_objects import KINDS, smallest
 
 from podium.apiserver.bodies.reading import MAX_PARTS, MAX_VALUES
 from podium.apiserver.http.messages import MAX_BODY_BYTES

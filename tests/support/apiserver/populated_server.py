@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from api_calls import Api, good
-from hostile_values import CUSTOM, DEFINITION, QUEUE
-from smallest_objects import KINDS, smallest
+from support.apiserver.api_calls import Api, good
+from support.apiserver.hostile_values import CUSTOM, DEFINITION, QUEUE
+from support.apiserver.smallest_objects import KINDS, smallest
 
 from podium.apiserver.resources.resource import Resource
 

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import msgspec
-from scheduler_at_work import BEGIN_S, scheduling
-from virtual_loop import run_virtually
+from support.live.scheduler_at_work import BEGIN_S, scheduling
+from support.live.virtual_loop import run_virtually
 
 from podium.client import KubeClient, PatchType, ResourceType, Selection
 from podium.client.api_errors import NotFound

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from storage_builders import claim_volume, make_class, put
+from support.plugins.storage_builders import claim_volume, make_class, put
 
 from podium.api.node import Node
 from podium.api.pod import Pod

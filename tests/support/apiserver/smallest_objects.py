@@ -6,7 +6,7 @@ Tests change one thing of it and look at what is said of that.
 import re
 from typing import Any
 
-from written_objects import NOW, RESOURCES, UID, Object, Shelf, read, resource_of
+from support.apiserver.written_objects import NOW, RESOURCES, UID, Object, Shelf, read, resource_of
 
 from podium.apiserver import strategy, validation
 from podium.apiserver.resources.resource import Resource

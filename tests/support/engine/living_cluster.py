@@ -20,10 +20,10 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from mischief import Mischief
 from msgspec import convert
-from pod_shapes import NODE_NAMES, POD_NAMES, apps, nodes, pods
-from small_world import ApiError, SmallWorld
+from support.engine.mischief import Mischief
+from support.engine.pod_shapes import NODE_NAMES, POD_NAMES, apps, nodes, pods
+from support.engine.small_world import ApiError, SmallWorld
 
 from podium.api.pod import Pod, Toleration
 from podium.api.workloads import PodDisruptionBudget

@@ -10,8 +10,16 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from hostile_values import CUSTOM, JSON_PATCHES, ODD_TEXTS, RAW_BODIES, bodies, encoded, spoilt
 from hypothesis import strategies as st
+from support.apiserver.hostile_values import (
+    CUSTOM,
+    JSON_PATCHES,
+    ODD_TEXTS,
+    RAW_BODIES,
+    bodies,
+    encoded,
+    spoilt,
+)
 
 from podium.apiserver.resources.builtin import BUILTIN
 from podium.apiserver.resources.resource import Resource

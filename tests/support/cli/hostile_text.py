@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from command_line import Raw, node, pod
+from support.cli.command_line import Raw, node, pod
 
 from podium.config.types import API_VERSION, KIND
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 import msgspec
-from affinity_reference import Namespaces
 from hypothesis import strategies as st
+from support.plugins.affinity_reference import Namespaces
 
 from podium.api.node import Node
 from podium.api.pod import Pod
