@@ -51,7 +51,7 @@ def test_a_plugin_serves_some_point() -> None:
 def test_a_name_belongs_to_one_class() -> None:
     first, second = filter_by("Same", {}), filter_by("Same", {})
     registry = Registry([first, first])
-    with pytest.raises(RegistryError, match=r"plugin name Same is taken by support\.framework\.fake_plugins\."):
+    with pytest.raises(RegistryError, match=r"taken by support\.framework\.fake_plugins\."):
         registry.register(second)
     assert registry.get("Same") is first
 

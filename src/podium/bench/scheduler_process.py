@@ -42,7 +42,16 @@ _LAST_LINES: Final = 15
 
 
 class SchedulerEnded(InputError):
-    """A scheduler that was to be measured is not there, or does nothing."""
+    """A scheduler that was to be measured is not there, or does nothing; `log` is the end of what
+    it logged."""
+
+    def __init__(self, problem: str, *, source: str, log: Sequence[str] = ()) -> None:
+        super().__init__(problem, source=source)
+        self.log = tuple(log)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        return (*super().lines, *self.log)
 
 
 class SchedulerProcess:
@@ -60,8 +69,8 @@ class SchedulerProcess:
     def trouble(self, what: str) -> SchedulerEnded:
         """What is wrong with the scheduler, with the end of its log."""
         lines = self._log.read_text(errors="replace").splitlines()[-_LAST_LINES:]
-        told = "\n".join(("; the end of its log:", *lines)) if lines else "; it logged nothing"
-        return SchedulerEnded(f"the scheduler {what}{told}", source=self._name)
+        told = "; the end of its log:" if lines else "; it logged nothing"
+        return SchedulerEnded(f"the scheduler {what}{told}", source=self._name, log=lines)
 
     def cpu_s(self) -> float:
         self.check()

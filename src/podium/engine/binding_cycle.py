@@ -30,7 +30,7 @@ class Binding(Struct):
     `expected` is the gate NominatedNodeNameForExpectation: without it nobody asks PreBind plugins
     whether they have work, so all of them run, one by one. `binders` are the extenders that bind
     in place of the bind plugins, in calling order. `timings` are the extension points that were
-    run: name, outcome, seconds.
+    run: name, outcome, seconds; without a `clock` they are not taken.
     """
 
     cycle: Cycle
@@ -42,7 +42,7 @@ class Binding(Struct):
     cancelled: Status | None = None
     prebound: bool = False
     problems: list[str] = field(default_factory=list)
-    clock: Callable[[], float] = lambda: 0.0
+    clock: Callable[[], float] | None = None
     timings: list[tuple[str, Code, float]] = field(default_factory=list)
 
     def prepare(self) -> Status | None:
@@ -69,7 +69,7 @@ class Binding(Struct):
 
     async def run(self, api: ApiHandle) -> Status | None:
         """None when the pod is bound, else why not. Call `prepare` before."""
-        begun = self.clock()
+        begun = self._now()
         failure = await self._pre_bind_all(api)
         begun = self._time("PreBind", begun, failure)
         if failure is not None:
@@ -78,7 +78,7 @@ class Binding(Struct):
         by_extender, failure = await self._bind_by_extender(api)
         if not by_extender:
             if self.binders:
-                begun = self.clock()
+                begun = self._now()
             failure = await self._bind(api)
             begun = self._time("Bind", begun, failure)
         if failure is not None:
@@ -87,8 +87,13 @@ class Binding(Struct):
         self._time("PostBind", begun, None)
         return None
 
+    def _now(self) -> float:
+        return self.clock() if self.clock is not None else 0.0
+
     def _time(self, point: str, begun: float, failure: Status | None) -> float:
         """Remember how an extension point went; the time, at which the next one begins."""
+        if self.clock is None:
+            return 0.0
         now = self.clock()
         code = Code.SUCCESS if failure is None else failure.code
         # upstream: a pod that nobody binds is an error, and Skip where it is counted

@@ -260,7 +260,9 @@ class Intake:
             self._handled(event, waking - updated_s)
 
     def _handled(self, event: ClusterEvent, begun: float) -> None:
-        self._state.observers.event_handled(event, self._state.clock() - begun)
+        observers = self._state.observers
+        if observers.hears("event_handled"):
+            observers.event_handled(event, self._state.clock() - begun)
 
 
 def _same_version(old: Pod, new: Pod) -> bool:

@@ -96,6 +96,10 @@ class Observers(Observer):
             if getattr(type(observer), name) is not getattr(Observer, name):
                 self._listeners[name] += ((observer, getattr(observer, name)),)
 
+    def hears(self, name: str) -> bool:
+        """Whether anybody wants to hear of something; what nobody hears need not be timed."""
+        return bool(self._listeners[name])
+
     def _tell(self, name: str, *args: object, **named: object) -> None:
         for observer, listen in self._listeners[name]:
             try:

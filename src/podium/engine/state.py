@@ -76,7 +76,8 @@ class EngineState:
         if self.extenders:
             wanting = interested(self.extenders, cycle.pod.pod)
             binders = tuple(extender for extender in wanting if extender.bind_verb)
-        return Binding(cycle, profile, node_name, self._expected, binders, clock=self.clock)
+        clock = self.clock if self.observers.hears("binding_ended") else None
+        return Binding(cycle, profile, node_name, self._expected, binders, clock=clock)
 
     def ask(self, request: Request) -> None:
         self.requests.append(request)
