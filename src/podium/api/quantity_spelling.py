@@ -45,12 +45,14 @@ def is_canonical(text: str) -> bool:
 
 def canonical(quantity: object) -> str:
     """The quantity in the spelling that Kubernetes gives it."""
-    return _canonical(quantity if type(quantity) is str else str(quantity))
+    text = quantity if type(quantity) is str else str(quantity)
+    return text if is_canonical(text) else _canonical(text)
 
 
 def rounded_to_milli(quantity: object) -> str:
     """The same, with finer amounts rounded up to thousandths, as resource lists have them."""
-    return _rounded_to_milli(quantity if type(quantity) is str else str(quantity))
+    text = quantity if type(quantity) is str else str(quantity)
+    return text if is_canonical(text) and text[-1] not in "nu" else _rounded_to_milli(text)
 
 
 def total(first: str, second: str) -> str:
@@ -63,10 +65,6 @@ def total(first: str, second: str) -> str:
 
 @cache_short_texts(1 << 14)
 def _canonical(written: str) -> str:
-    return written if is_canonical(written) else _respelt(written)
-
-
-def _respelt(written: str) -> str:
     text = written.strip()
     try:
         amount = nano(text)
@@ -79,11 +77,6 @@ def _respelt(written: str) -> str:
 
 @cache_short_texts(1 << 14)
 def _rounded_to_milli(written: str) -> str:
-    fine = written.endswith(("n", "u"))
-    return written if is_canonical(written) and not fine else _rounded(written)
-
-
-def _rounded(written: str) -> str:
     text = written.strip()
     try:
         amount = nano(text)

@@ -40,10 +40,12 @@ class ScalarError(ValueError):
     """A text that its type does not take; the message is Go's."""
 
 
-@cache_short_texts(1 << 14)
 def canonical_quantity(written: str) -> str:
-    if is_canonical(written):
-        return written
+    return written if is_canonical(written) else _respelt_quantity(written)
+
+
+@cache_short_texts(1 << 14)
+def _respelt_quantity(written: str) -> str:
     text = written.strip()
     if not text:
         raise ScalarError(_BAD_QUANTITY)
