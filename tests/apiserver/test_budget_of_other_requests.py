@@ -1,5 +1,6 @@
 """Patches, subresources, custom resources, selectors: all keep to the budget of `test_budget`."""
 
+from resource import RUSAGE_SELF, getrusage
 from typing import Any
 
 import pytest
@@ -330,4 +331,23 @@ def test_a_role_that_gathers_by_many_selectors_is_kept_within_the_budget() -> No
     gathered = {"metadata": {"name": "gathered", "labels": {"k7": "v"}}}
     meter.ask("create one that is gathered", "POST", roles, gathered)
 
+    assert meter.beyond_budget() == {}
+
+
+@pytest.mark.parametrize("part", ["a.", "a/", "a-", "a_"])
+def test_a_name_of_a_million_parts_takes_no_more_memory_than_a_few_copies(part: str) -> None:
+    meter = Meter()
+    name = part * (SIZE // len(part) - 1000) + "a"
+    containers = [{"name": "c", "image": name}]
+    pods = [
+        {"metadata": {"name": name}, "spec": {"containers": [{"name": "c", "image": "i"}]}},
+        {"metadata": {"name": "p"}, "spec": {"containers": containers}},
+        {"metadata": {"name": "p", "labels": {f"{name}/a": ""}}, "spec": {"containers": []}},
+    ]
+    before = getrusage(RUSAGE_SELF).ru_maxrss
+
+    for number, pod in enumerate(pods):
+        meter.ask(f"create {number}", "POST", PODS, pod)
+
+    assert getrusage(RUSAGE_SELF).ru_maxrss - before < 100 << 10
     assert meter.beyond_budget() == {}

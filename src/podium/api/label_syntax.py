@@ -13,7 +13,8 @@ _SUBDOMAIN_FORM = "[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])
 
 _NAME = re.compile(_NAME_FORM)
 _VALUE = re.compile(_VALUE_FORM)
-_SUBDOMAIN = re.compile(_SUBDOMAIN_FORM)
+# Possessive: nothing is gained by giving a part back, and remembering how takes 200 bytes a part.
+_SUBDOMAIN = re.compile(f"{_SUBDOMAIN_FORM}+")
 
 # Most keys and values look like this, and are good.
 _PLAIN_VALUE = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")

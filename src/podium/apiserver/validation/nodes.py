@@ -17,7 +17,7 @@ from podium.apiserver.validation.object_meta import (
 from podium.apiserver.validation.placement import check_taints
 from podium.apiserver.validation.resource_amounts import check_amount
 
-_FEATURE: Final = re.compile(r"[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*")
+_FEATURE: Final = re.compile(r"[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*+")
 _STANDARD_FINALIZERS: Final = ("kubernetes", "orphan", "foregroundDeletion")
 
 
