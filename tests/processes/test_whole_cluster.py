@@ -35,8 +35,8 @@ def plan(count: int = 2, *, plugins: tuple[str, ...] = (), **more: Any) -> Clust
     nodes = tuple(nodes_from([default_template()], count))
     configuration = load_configuration(None)
     equipped = equip(configuration, in_tree_registry(), plugins)
-    population = SimulatedClusterOptions(nodes=nodes, controllers=ALL)
-    return ClusterPlan(population, equipped, DEFAULT_GATES, **{"speed": 20.0, **more})
+    simulated = SimulatedClusterOptions(nodes=nodes, controllers=ALL)
+    return ClusterPlan(simulated, equipped, DEFAULT_GATES, **{"speed": 20.0, **more})
 
 
 def server(data: Path | None = None) -> ApiServer:

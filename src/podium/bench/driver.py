@@ -71,14 +71,7 @@ class Driver:
             self._wanted.add(arrival.pod.metadata.uid)
 
     def put(self, obj: KubeStruct) -> None:
-        intake = self.engine.intake
-        match obj:
-            case Node():
-                intake.node_put(obj)
-            case Pod():
-                intake.pod_put(obj)
-            case _:
-                intake.object_put(obj)
+        self.engine.intake.put(obj)
 
     def delete(self, obj: KubeStruct) -> None:
         intake = self.engine.intake

@@ -157,14 +157,7 @@ class EngineApi(MemoryObjects):
         return found if isinstance(found, kind) else None
 
     def _store(self, obj: KubeObject) -> None:
-        intake = self._engine.intake
-        match obj:
-            case Node():
-                intake.node_put(obj)
-            case Pod():
-                intake.pod_put(obj)
-            case _:
-                intake.object_put(obj)
+        self._engine.intake.put(obj)
 
 
 def _with(obj: K, **fields: object) -> K:

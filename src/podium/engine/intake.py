@@ -91,6 +91,16 @@ class Intake:
 
     # everything else
 
+    def put(self, obj: KubeStruct) -> None:
+        """An object of any kind appeared or changed."""
+        match obj:
+            case Node():
+                self.node_put(obj)
+            case Pod():
+                self.pod_put(obj)
+            case _:
+                self.object_put(obj)
+
     @transition
     def object_put(self, obj: KubeStruct) -> None:
         """An object that is neither node nor pod appeared or changed."""

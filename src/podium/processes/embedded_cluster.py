@@ -1,6 +1,6 @@
 """A cluster without sockets: an API server in this process, and who lives in it.
 
-The one place where server and population meet, since neither knows the other. The population
+The one place where server and simulated cluster meet, since neither knows the other. The latter
 speaks to the server through the same client as it would over HTTP; whoever runs a cluster this way
 gets a client for it as well.
 """
@@ -28,7 +28,7 @@ _USER_AGENT: Final = {"User-Agent": "podium"}
 class EmbeddedCluster:
     application: Application
     client: KubeClient
-    population: SimulatedCluster
+    simulated: SimulatedCluster
 
 
 @contextlib.asynccontextmanager
@@ -39,18 +39,18 @@ async def embedded_cluster(
     wall: Callable[[], float] = time.time,
     seed: int | None = None,
 ) -> AsyncIterator[EmbeddedCluster]:
-    """A cluster that lives for as long as the context; its population has started."""
+    """A cluster that lives for as long as the context; its nodes and controllers have started."""
     randomness = Random(seed)
     # New nodes take no pods until somebody has seen that they are ready, if somebody looks.
     settings = AdmissionSettings(taint_new_nodes="nodelifecycle" in options.controllers)
     application = _application(wall, randomness, settings)
     client = KubeClient(AsgiTransport(application, _USER_AGENT))
     clock = ClusterClock(speed, wall)
-    population = SimulatedCluster(client, options, clock=clock, randomness=randomness)
+    simulated = SimulatedCluster(client, options, clock=clock, randomness=randomness)
     try:
-        async with running_part(population.run()) as running:
-            await wait_while_running(population.started.wait(), running)
-            yield EmbeddedCluster(application, client, population)
+        async with running_part(simulated.run()) as running:
+            await wait_while_running(simulated.started.wait(), running)
+            yield EmbeddedCluster(application, client, simulated)
             if running.done():
                 running.result()
     finally:

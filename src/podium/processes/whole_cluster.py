@@ -44,7 +44,7 @@ _LOOK_S: Final = 0.05
 class ClusterPlan:
     """What a cluster is made of; `documents` are objects to begin with."""
 
-    population: SimulatedClusterOptions
+    simulated: SimulatedClusterOptions
     scheduler: Equipped
     gates: FeatureGates
     speed: float = 1.0
@@ -104,9 +104,9 @@ async def whole_cluster(server: ApiServer, plan: ClusterPlan) -> AsyncIterator[R
         application = await wait_while_running(server.application(), serving)
         headers = {"Authorization": f"Bearer {server.token}", "User-Agent": _SCHEDULER}
         client = KubeClient(AsgiTransport(application, headers), field_manager=_SCHEDULER)
-        population = SimulatedCluster(client, plan.population, clock=ClusterClock(plan.speed))
-        living = await stack.enter_async_context(running_part(population.run()))
-        await wait_while_running(population.started.wait(), serving, living)
+        simulated = SimulatedCluster(client, plan.simulated, clock=ClusterClock(plan.speed))
+        living = await stack.enter_async_context(running_part(simulated.run()))
+        await wait_while_running(simulated.started.wait(), serving, living)
         randomness = SystemRandom()
         engine = live_engine(
             plan.scheduler.configuration,

@@ -21,6 +21,7 @@ from podium.api.storage import (
     PersistentVolumeClaim,
     StorageClass,
 )
+from podium.api.timestamps import time_text
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
 from podium.engine import Engine
@@ -73,7 +74,7 @@ class SimulatedApi(InMemoryApi):
         """The pod runs on the node from now on."""
         pod = self._engine.state.pods.get(object_key(pod.metadata), pod)
         self._last_start += timedelta(seconds=1)
-        start = self._last_start.strftime("%Y-%m-%dT%H:%M:%SZ")
+        start = time_text(self._last_start.timestamp())
         status = replace(pod.status, phase="Running", start_time=start, nominated_node_name="")
         spec = replace(pod.spec, node_name=node_name)
         self._engine.intake.pod_put(replace(pod, spec=spec, status=status))

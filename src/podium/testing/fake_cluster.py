@@ -17,7 +17,6 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from podium.api.meta import KubeStruct
-from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.cluster.pod_info import PodInfo
 from podium.config.feature_gates import FeatureGates
@@ -101,15 +100,8 @@ class FakeCluster:
     # the world
 
     def put(self, *objects: KubeStruct) -> None:
-        intake = self.engine.intake
         for obj in objects:
-            match obj:
-                case Node():
-                    intake.node_put(obj)
-                case Pod():
-                    intake.pod_put(obj)
-                case _:
-                    intake.object_put(obj)
+            self.engine.intake.put(obj)
 
     def answer(self, source: str, value: object) -> None:
         """A source of a plugin answers now."""

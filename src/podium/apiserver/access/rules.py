@@ -40,14 +40,8 @@ class Part(NamedTuple):
 
 def grants(rule: JsonObject, attempt: Attempt) -> bool:
     """Whether a rule allows an attempt."""
-    if not _has(rule, "verbs", attempt.verb):
-        return False
-    if attempt.path is not None:
-        return _grants_path(rule, attempt.path)
-    if not _has(rule, "apiGroups", attempt.group) or not _has_resource(rule, attempt.full_resource):
-        return False
-    names = rule.get("resourceNames")
-    return not names or attempt.name in names
+    wanted = Part(attempt.verb, attempt.group, attempt.full_resource, attempt.name, attempt.path)
+    return _covers(rule, wanted)
 
 
 def _has(rule: JsonObject, field: str, wanted: str) -> bool:

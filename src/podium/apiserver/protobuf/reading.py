@@ -7,13 +7,13 @@ them afterwards, as it does with JSON. Fields that no schema knows are left out.
 import base64
 import struct
 from collections.abc import Callable
-from datetime import UTC, datetime
 from functools import cache
 from typing import Final
 
 import msgspec
 
 from podium.api.json_values import JsonObject, JsonValue
+from podium.api.timestamps import time_text
 from podium.apiserver.protobuf.message_numbers import fields_of_message
 from podium.apiserver.protobuf.wire import MAX_MESSAGE_DEPTH, FieldReader, Found, WireError, signed
 from podium.apiserver.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
@@ -143,19 +143,19 @@ def _moment(found: Found, reader: FieldReader) -> tuple[int, int] | None:
 
 def _time(found: Found, reader: FieldReader) -> str | None:
     moment = _moment(found, reader)
-    return None if moment is None else _datetime(moment[0]).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return None if moment is None else _time_text(moment[0])
 
 
 def _micro_time(found: Found, reader: FieldReader) -> str | None:
     moment = _moment(found, reader)
     if moment is None:
         return None
-    return f"{_datetime(moment[0]):%Y-%m-%dT%H:%M:%S}.{moment[1] // 1000:06d}Z"
+    return f"{_time_text(moment[0])[:-1]}.{moment[1] // 1000:06d}Z"
 
 
-def _datetime(seconds: int) -> datetime:
+def _time_text(seconds: int) -> str:
     try:
-        return datetime.fromtimestamp(seconds, UTC)
+        return time_text(seconds)
     except (OverflowError, ValueError, OSError):
         raise WireError("time out of range") from None
 
