@@ -14,9 +14,9 @@ from support.engine.scripted_extenders import (
 
 from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND
+from podium.explain.explanation import Explanation
 from podium.plugins import in_tree_registry
 from podium.simulator import ExplainedPod, PodOutcome, Scenario, Simulation, SimulationReport
-from podium.simulator.explanation import Explanation
 from podium.testing import make_node, make_pod
 
 KEY = "default/p"

@@ -5,9 +5,9 @@ from typing import Any
 from podium.cli.extender_view import consulted_document
 from podium.cli.simulate_document import score_document
 from podium.engine.decision import Decision
+from podium.explain.explanation import Explanation, Ranked
 from podium.framework.status import Status
 from podium.simulator import ExplainedPod
-from podium.simulator.explanation import Explanation, Ranked
 
 
 def explanation_document(explained: ExplainedPod, *, only_node: str | None) -> dict[str, Any]:

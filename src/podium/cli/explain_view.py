@@ -12,9 +12,9 @@ from podium.cli.extender_view import show_consulted
 from podium.cli.node_view import format_score, show_node
 from podium.cli.tables import Heading, Screen, count, some
 from podium.engine.decision import Decision
+from podium.explain.explanation import Explanation, Ranked
 from podium.framework.status import Code
 from podium.simulator import ExplainedPod, PodOutcome
-from podium.simulator.explanation import Explanation, Ranked
 
 _WORD_BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])")
 

@@ -4,8 +4,8 @@ from podium.api.pod import Pod
 from podium.cli.console import Text
 from podium.cli.tables import Screen, amount
 from podium.engine.decision import NodeScore
-from podium.simulator.explanation import Explanation
-from podium.simulator.shortcomings import room_for, unmet_selectors, untolerated_taints
+from podium.explain.explanation import Explanation
+from podium.explain.shortcomings import room_for, unmet_selectors, untolerated_taints
 
 
 def format_score(score: NodeScore, screen: Screen) -> str:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from podium.simulator.explanation import Explanation
+from podium.explain.explanation import Explanation
 from podium.simulator.report import PodResult, SimulationReport
 
 

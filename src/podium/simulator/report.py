@@ -11,9 +11,9 @@ import numpy as np
 
 from podium.api.pod import Pod
 from podium.engine.decision import Decision, NodeScore
+from podium.explain.utilisation import Utilisation
 from podium.framework.fit_message import reason_counts
 from podium.simulator.timeline import Timeline
-from podium.simulator.utilisation import Utilisation
 from podium.simulator.watching import Look
 
 

@@ -23,6 +23,7 @@ from podium.engine import Attempt, Engine
 from podium.engine.choice import Seeded
 from podium.engine.pod_log import MAX_PODS, PodLog
 from podium.engine.validation import InvariantBroken
+from podium.explain.utilisation import Utilisation, load_of
 from podium.framework.asking import Asker
 from podium.framework.registry import Registry
 from podium.simulator.outcomes import Outcomes
@@ -32,7 +33,6 @@ from podium.simulator.scenario import Scenario
 from podium.simulator.simulated_api import SimulatedApi
 from podium.simulator.source_fetching import SourceFetching
 from podium.simulator.timeline import Timeline
-from podium.simulator.utilisation import Utilisation, load_of
 from podium.simulator.watching import WatchedPods
 
 MAX_ATTEMPTS = 16

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from podium.cluster.pod_info import PodInfo
 from podium.engine import Decision, Engine
 from podium.engine.observer import Observer
-from podium.simulator.filter_examination import FilterExamination, examine_filters
+from podium.explain.filter_examination import FilterExamination, examine_filters
 
 
 @dataclass(frozen=True, slots=True)

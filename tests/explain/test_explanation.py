@@ -6,10 +6,10 @@ from typing import Any
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.config.load import load_configuration
+from podium.explain.explanation import NOMINATED_ELSEWHERE, Explanation
+from podium.explain.shortcomings import room_for, unmet_selectors, untolerated_taints
 from podium.plugins import in_tree_registry
 from podium.simulator import ExplainedPod, Scenario, Simulation
-from podium.simulator.explanation import NOMINATED_ELSEWHERE, Explanation
-from podium.simulator.shortcomings import room_for, unmet_selectors, untolerated_taints
 from podium.testing import make_node, make_pod
 
 

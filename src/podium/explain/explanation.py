@@ -13,8 +13,8 @@ import numpy as np
 
 from podium.cluster.growth import Ints, indices
 from podium.engine.decision import Decision, NodeScore
+from podium.explain.filter_examination import FilterExamination
 from podium.framework.status import Status, unresolvable
-from podium.simulator.filter_examination import FilterExamination
 
 NOT_LOOKED_AT = "not looked at: enough nodes were found before"
 NO_REASON = "dropped by an extender without a reason"

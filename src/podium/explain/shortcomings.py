@@ -12,7 +12,7 @@ from podium.api.node_affinity import NodeTerm, required_of
 from podium.api.pod import Pod
 from podium.api.requests import PODS, pod_requests, to_vector
 from podium.api.tolerations import HARD_EFFECTS, tolerated
-from podium.simulator.utilisation import Load
+from podium.explain.utilisation import Load
 
 
 @dataclass(frozen=True, slots=True)

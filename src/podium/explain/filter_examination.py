@@ -11,11 +11,11 @@ import numpy as np
 from podium.api.node import Node
 from podium.cluster.pod_info import PodInfo
 from podium.engine.scheduler import Engine
+from podium.explain.utilisation import Load, load_of
 from podium.framework.cycle import Cycle
 from podium.framework.faults import describe
 from podium.framework.status import Status, error
 from podium.framework.verdict import Verdict
-from podium.simulator.utilisation import Load, load_of
 
 
 @dataclass(slots=True)
