@@ -165,8 +165,9 @@ class Usage:
 
     def grow(self) -> None:
         """Catch up with resources and rows that the node table has gained."""
-        if self.requested.shape[0] < len(self._nodes.resources):
-            grown = np.zeros((len(self._nodes.resources), self.capacity), dtype=np.int64)
+        resources = self._nodes.allocatable.shape[0]
+        if self.requested.shape[0] < resources:
+            grown = np.zeros((resources, self.capacity), dtype=np.int64)
             grown[: self.requested.shape[0]] = self.requested
             self.requested = grown
         if self.capacity < self._nodes.capacity:

@@ -69,32 +69,35 @@ class Binding(Struct):
 
     async def run(self, api: ApiHandle) -> Status | None:
         """None when the pod is bound, else why not. Call `prepare` before."""
-        begun = self._now()
-        failure = await self._pre_bind_all(api)
-        begun = self._time("PreBind", begun, failure)
+        clock = self.clock
+        begun = clock() if clock is not None else 0.0
+        failure = await self._pre_bind_all(api) if self.groups else self.cancelled
+        if clock is not None:
+            begun = self._time("PreBind", clock, begun, failure)
         if failure is not None:
             return failure
         self.prebound = True
-        by_extender, failure = await self._bind_by_extender(api)
+        by_extender = False
+        if self.binders:
+            by_extender, failure = await self._bind_by_extender(api)
+            begun = clock() if clock is not None else 0.0
         if not by_extender:
-            if self.binders:
-                begun = self._now()
             failure = await self._bind(api)
-            begun = self._time("Bind", begun, failure)
+            if clock is not None:
+                begun = self._time("Bind", clock, begun, failure)
         if failure is not None:
             return failure
-        await self._post_bind(api)
-        self._time("PostBind", begun, None)
+        if self.profile.post_bind:
+            await self._post_bind(api)
+        if clock is not None:
+            self._time("PostBind", clock, begun, None)
         return None
 
-    def _now(self) -> float:
-        return self.clock() if self.clock is not None else 0.0
-
-    def _time(self, point: str, begun: float, failure: Status | None) -> float:
+    def _time(
+        self, point: str, clock: Callable[[], float], begun: float, failure: Status | None
+    ) -> float:
         """Remember how an extension point went; the time, at which the next one begins."""
-        if self.clock is None:
-            return 0.0
-        now = self.clock()
+        now = clock()
         code = Code.SUCCESS if failure is None else failure.code
         # upstream: a pod that nobody binds is an error, and Skip where it is counted
         self.timings.append((point, Code.SKIP if failure is NOT_BOUND else code, now - begun))

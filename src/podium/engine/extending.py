@@ -5,17 +5,15 @@ at once. What may be in an answer is decided here: names that were never asked a
 in full, nodes named as failed. Where nobody is interested, nothing is asked and nothing changes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-from msgspec import Struct
 
 from podium.api.arithmetic import wrap_int64
-from podium.api.node import Node
-from podium.cluster.growth import Ints, Rows, count_of, indices
+from podium.cluster.growth import Ints
 from podium.cluster.nodes import NodeTable
 from podium.engine.decision import Decision
-from podium.engine.search import AttemptError
+from podium.engine.search import AttemptError, Candidates
 from podium.framework.asking import Asking, asked
 from podium.framework.diagnosis import Diagnosis
 from podium.framework.extender_calls import (
@@ -34,31 +32,6 @@ UNKNOWN_NODE = 'extender "{}" claims a filtered node "{}" which is not found in 
 NO_REASON = Status(Code.UNRESOLVABLE, (), EXTENDER)
 """A node that disappears without a word is beyond preemption's help."""
 _NO_POINTS: Ints = np.zeros(0, dtype=np.int64)
-
-
-class Candidates(Struct):
-    """Nodes that are still in, in order.
-
-    `rows` are those that plugins found; `names` are there once an extender was asked about them and
-    count from then on. `returned` are the objects of all of them once an extender has given nodes
-    back in full; then these count, not what the cluster knows.
-    """
-
-    rows: Rows
-    names: tuple[str, ...] | None = None
-    returned: tuple[Node, ...] | None = None
-
-    def __len__(self) -> int:
-        return count_of(self.rows) if self.names is None else len(self.names)
-
-    def names_in(self, table: NodeTable) -> tuple[str, ...]:
-        if self.names is None:
-            names = table.names
-            self.names = tuple(names[row] for row in indices(self.rows).tolist())
-        return self.names
-
-    def objects_in(self, table: NodeTable) -> Mapping[str, Node]:
-        return dict(zip(self.names_in(table), self.returned or (), strict=False))
 
 
 class Consultation:

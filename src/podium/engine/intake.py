@@ -271,7 +271,7 @@ class Intake:
 
     def _handled(self, event: ClusterEvent, begun: float) -> None:
         observers = self._state.observers
-        if observers.hears("event_handled"):
+        if "event_handled" in observers.heard:
             observers.event_handled(event, self._state.clock() - begun)
 
 

@@ -79,15 +79,17 @@ def raise_error(_: Observer, problem: Exception) -> None:
 class Observers(Observer):
     """Several observers as one, told in the order in which they came.
 
-    Who does not override a method is not called for it, so that what nobody wants to hear costs
-    next to nothing. `on_error` is called with an observer that breaks; by default its error is the
-    engine's. A driver for which observers are somebody else's trouble says so here.
+    Who does not override a method is not called for it, and what nobody wants to hear costs next
+    to nothing: `heard` are the methods that somebody overrides. `on_error` is called with an
+    observer that breaks; by default its error is the engine's. A driver for which observers are
+    somebody else's trouble says so here.
     """
 
     def __init__(self) -> None:
         self._listeners: dict[str, tuple[tuple[Observer, Callable[..., None]], ...]] = (  # type: ignore[explicit-any]  # each method has its own
             dict.fromkeys(_METHODS, ())
         )
+        self.heard: set[str] = set()
         self.on_error: Callable[[Observer, Exception], None] = raise_error
 
     def add(self, observer: Observer) -> None:
@@ -95,10 +97,7 @@ class Observers(Observer):
         for name in _METHODS:
             if getattr(type(observer), name) is not getattr(Observer, name):
                 self._listeners[name] += ((observer, getattr(observer, name)),)
-
-    def hears(self, name: str) -> bool:
-        """Whether anybody wants to hear of something; what nobody hears need not be timed."""
-        return bool(self._listeners[name])
+                self.heard.add(name)
 
     def _tell(self, name: str, *args: object, **named: object) -> None:
         for observer, listen in self._listeners[name]:
@@ -108,39 +107,51 @@ class Observers(Observer):
                 self.on_error(observer, problem)
 
     def entered_queue(self, part: str, event: ClusterEvent) -> None:
-        self._tell("entered_queue", part, event)
+        if "entered_queue" in self.heard:
+            self._tell("entered_queue", part, event)
 
     def search_started(self, pod: "PodInfo") -> None:
-        self._tell("search_started", pod)
+        if "search_started" in self.heard:
+            self._tell("search_started", pod)
 
     def search_ended(self, decision: "Decision") -> None:
-        self._tell("search_ended", decision)
+        if "search_ended" in self.heard:
+            self._tell("search_ended", decision)
 
     def pod_decided(self, decision: "Decision") -> None:
-        self._tell("pod_decided", decision)
+        if "pod_decided" in self.heard:
+            self._tell("pod_decided", decision)
 
     def pod_failed(self, queued: "QueuedPod", *, rejected: bool) -> None:
-        self._tell("pod_failed", queued, rejected=rejected)
+        if "pod_failed" in self.heard:
+            self._tell("pod_failed", queued, rejected=rejected)
 
     def wait_ended(self, code: "Code", seconds: float) -> None:
-        self._tell("wait_ended", code, seconds)
+        if "wait_ended" in self.heard:
+            self._tell("wait_ended", code, seconds)
 
     def binding_ended(
         self, queued: "QueuedPod", binding: "Binding", problem: "Status | None"
     ) -> None:
-        self._tell("binding_ended", queued, binding, problem)
+        if "binding_ended" in self.heard:
+            self._tell("binding_ended", queued, binding, problem)
 
     def event_handled(self, event: ClusterEvent, seconds: float) -> None:
-        self._tell("event_handled", event, seconds)
+        if "event_handled" in self.heard:
+            self._tell("event_handled", event, seconds)
 
     def victims_chosen(self, count: int) -> None:
-        self._tell("victims_chosen", count)
+        if "victims_chosen" in self.heard:
+            self._tell("victims_chosen", count)
 
     def preemption_ended(self, problem: str | None, seconds: float) -> None:
-        self._tell("preemption_ended", problem, seconds)
+        if "preemption_ended" in self.heard:
+            self._tell("preemption_ended", problem, seconds)
 
     def event_told(self, event: "Event") -> None:
-        self._tell("event_told", event)
+        if "event_told" in self.heard:
+            self._tell("event_told", event)
 
     def group_tried(self, profile: str, result: str, seconds: float, deciding_s: float) -> None:
-        self._tell("group_tried", profile, result, seconds, deciding_s)
+        if "group_tried" in self.heard:
+            self._tell("group_tried", profile, result, seconds, deciding_s)

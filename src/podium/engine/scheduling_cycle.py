@@ -23,12 +23,12 @@ from podium.cluster.state import Cluster
 from podium.config.types import Extender
 from podium.engine.choice import Choice
 from podium.engine.decision import Decision
-from podium.engine.extending import Candidates, Consultation
+from podium.engine.extending import Consultation
 from podium.engine.observer import Observer
 from podium.engine.post_filter import POST_FILTER_SKIPPED, run_post_filters
 from podium.engine.reservations import Reservations
 from podium.engine.returned_nodes import score_returned_nodes
-from podium.engine.search import AttemptError, NodeSearch, limited_to
+from podium.engine.search import AttemptError, Candidates, NodeSearch
 from podium.framework.asking import Asking
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import Diagnosis
@@ -95,7 +95,7 @@ class SchedulingCycle:
 
     def _find_node(self, decision: Decision, cycle: Cycle, profile: Profile) -> Asking[None]:
         self._cluster.node_order()  # the snapshot: its order depends on when it is taken
-        limit = limited_to(cycle)
+        limit = cycle.group.limited_to if cycle.group is not None else None
         count = self._cluster.nodes.present_count if limit is None else len(limit)
         if count == 0:
             decision.message = NO_NODES
@@ -113,13 +113,13 @@ class SchedulingCycle:
             _reject_by_pre_filter(diagnosis, outcome)
         else:
             diagnosis.rejectors |= outcome.narrowed_by
-            nominated = self._search.try_nominated(cycle, profile, diagnosis)
+            nominated = self._search.try_nominated(cycle, profile, diagnosis, limit)
             if nominated is not None:
                 found = Candidates(nominated)
                 if extenders is not None:
                     found = yield from self._filter_nominated(extenders, found, diagnosis)
         if found is None:
-            found = Candidates(self._search.find(cycle, profile, outcome, diagnosis))
+            found = Candidates(self._search.find(cycle, profile, outcome, diagnosis, limit))
             if extenders is not None:
                 found = yield from self._filter_found(extenders, found, diagnosis)
         scoring = self._clock()

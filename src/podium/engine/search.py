@@ -6,12 +6,15 @@ the search ends when one more than enough turns up (engine spec 5.3). A pod's no
 looked at before all others, and alone if it passes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
+from podium.api.node import Node
 from podium.cluster.growth import Rows, count_of, indices
+from podium.cluster.nodes import NodeTable
 from podium.cluster.state import Cluster
 from podium.config.types import Extender
 from podium.framework.cycle import Cycle
@@ -28,6 +31,31 @@ class AttemptError(Exception):
     """The attempt broke (as opposed to: no node fits); the text is its message."""
 
 
+class Candidates(Struct):
+    """Nodes that are still in, in order.
+
+    `rows` are those that plugins found; `names` are there once an extender was asked about them and
+    count from then on. `returned` are the objects of all of them once an extender has given nodes
+    back in full; then these count, not what the cluster knows.
+    """
+
+    rows: Rows
+    names: tuple[str, ...] | None = None
+    returned: tuple[Node, ...] | None = None
+
+    def __len__(self) -> int:
+        return count_of(self.rows) if self.names is None else len(self.names)
+
+    def names_in(self, table: NodeTable) -> tuple[str, ...]:
+        if self.names is None:
+            names = table.names
+            self.names = tuple(names[row] for row in indices(self.rows).tolist())
+        return self.names
+
+    def objects_in(self, table: NodeTable) -> Mapping[str, Node]:
+        return dict(zip(self.names_in(table), self.returned or (), strict=False))
+
+
 class NodeSearch:
     """Finds the rows that pass every filter, and remembers where the search left off."""
 
@@ -42,13 +70,14 @@ class NodeSearch:
         """Whether a profile without scores needs no second node."""
         self._start = 0
 
-    def try_nominated(self, cycle: Cycle, profile: Profile, diagnosis: Diagnosis) -> Rows | None:
+    def try_nominated(
+        self, cycle: Cycle, profile: Profile, diagnosis: Diagnosis, limit: PlacementRows | None
+    ) -> Rows | None:
         """The pod's nominated node alone, if it is there and passes."""
         name = cycle.pod.pod.status.nominated_node_name
         if not name or not self._cluster.nodes.is_present(name):
             return None
         rows = np.array([self._cluster.nodes.row(name)], dtype=np.intp)
-        limit = limited_to(cycle)
         if limit is not None and rows[0] not in limit:
             return None
         result = profile.filter_rows(cycle, rows)
@@ -61,10 +90,14 @@ class NodeSearch:
         return None
 
     def find(
-        self, cycle: Cycle, profile: Profile, outcome: PreFilterOutcome, diagnosis: Diagnosis
+        self,
+        cycle: Cycle,
+        profile: Profile,
+        outcome: PreFilterOutcome,
+        diagnosis: Diagnosis,
+        limit: PlacementRows | None,
     ) -> Rows:
-        """Rows that pass, among all that the attempt may look at."""
-        limit = limited_to(cycle)
+        """Rows that pass, among those that the attempt is limited to, or all of them."""
         rows = whole_table(self._cluster) if limit is None else limit
         if outcome.nodes is not None:
             by = " ".join(sorted(outcome.narrowed_by))
@@ -73,7 +106,9 @@ class NodeSearch:
         result = self._filter_enough(cycle, profile, rows)
         diagnosis.results.append(result)
         seen, problem = _up_to_an_error(result)
-        self._start = (self._start + seen + _seen_before(diagnosis, seen)) % diagnosis.node_count
+        if len(diagnosis.results) > 1 or diagnosis.own or diagnosis.strangers:
+            seen += _seen_before(diagnosis, seen)
+        self._start = (self._start + seen) % diagnosis.node_count
         if problem:
             raise AttemptError(problem)
         survivors = result.survivors()
@@ -111,11 +146,6 @@ class NodeSearch:
                 diagnosis.rejectors.add(status.plugin)
                 if status.code is Code.PENDING:
                     diagnosis.pending.add(status.plugin)
-
-
-def limited_to(cycle: Cycle) -> PlacementRows | None:
-    """The rows that the attempt is limited to, if it is."""
-    return cycle.group.limited_to if cycle.group is not None else None
 
 
 def nodes_to_find(count: int, percentage: int) -> int:

@@ -76,7 +76,7 @@ class EngineState:
         if self.extenders:
             wanting = interested(self.extenders, cycle.pod.pod)
             binders = tuple(extender for extender in wanting if extender.bind_verb)
-        clock = self.clock if self.observers.hears("binding_ended") else None
+        clock = self.clock if "binding_ended" in self.observers.heard else None
         return Binding(cycle, profile, node_name, self._expected, binders, clock=clock)
 
     def ask(self, request: Request) -> None:

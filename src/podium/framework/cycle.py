@@ -34,6 +34,7 @@ class Cycle:
         "all_reasons",
         "cluster",
         "group",
+        "nodes",
         "pod",
         "skip_filter",
         "skip_score",
@@ -47,6 +48,7 @@ class Cycle:
     def __init__(self, pod: PodInfo, cluster: Cluster, usage: Usage | None = None) -> None:
         self.pod = pod
         self.cluster = cluster
+        self.nodes: NodeTable = cluster.nodes
         self.usage = usage if usage is not None else cluster.usage
         self.states: dict[str, object] = {}
         self.skip_filter: set[str] = set()
@@ -62,10 +64,6 @@ class Cycle:
         """What is known of pods like this one."""
         self.writes: list[object] = []
         """API writes that synchronous points ask for; the driver carries them out."""
-
-    @property
-    def nodes(self) -> NodeTable:
-        return self.cluster.nodes
 
     @property
     def nominated(self) -> NominatedPods:

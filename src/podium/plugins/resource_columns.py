@@ -175,7 +175,7 @@ class ResourceColumns:
 
     def _known_resources(self) -> tuple[_Known, ...]:
         """The configured resources that the tables have a row for."""
-        count = len(self._nodes.resources)
+        count = self._nodes.allocatable.shape[0]
         if count != self._known_count:
             self._known_count = count
             found = ((spec, self._nodes.resources.find(spec.name)) for spec in self.resources)

@@ -87,8 +87,8 @@ def way_of_a_pod(calls: list[Call]) -> list[Call]:
     """The first pod that got a node: from its pop to the call of its binder.
 
     Between the end of its scheduling cycle and the start of its binding cycle, and around both,
-    drivers do what is theirs: calls of other rooms are left out, and so is an observer that a
-    driver has and that does nothing about what it hears.
+    drivers do what is theirs: calls of other rooms are left out, and so is what depends on who
+    observes: the handing round, and observers that do nothing about what they hear.
     """
     names = [call.function for call in calls]
     assumed = names.index("Cluster.assume")
@@ -100,5 +100,7 @@ def way_of_a_pod(calls: list[Call]) -> list[Call]:
     return [
         call
         for call in way
-        if call.room in ENGINE_ROOMS and not call.function.startswith("Observer.")
+        if call.room in ENGINE_ROOMS
+        and not call.function.startswith("Observer.")
+        and call.function != "Observers._tell"
     ]

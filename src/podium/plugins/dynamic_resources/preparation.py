@@ -34,6 +34,7 @@ class Preparation:
         self._classes = classes
         self._find_class = find_class
         self._gates = gates
+        self._extended = gates["DRAExtendedResource"]
 
     def problem(self, pod: Pod) -> Status | None:
         """Why the pod cannot have its claims yet."""
@@ -59,7 +60,7 @@ class Preparation:
         return state
 
     def _extended_claim(self, pod: Pod) -> ExtendedClaim | None:
-        if not self._gates["DRAExtendedResource"]:
+        if not self._extended:
             return None
         resources = extended_requests(pod, self._classes)
         if resources is None:
