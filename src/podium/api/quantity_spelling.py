@@ -37,6 +37,7 @@ _NANO: Final = -9
 _MILLI: Final = -3
 
 
+@cache_short_texts(1 << 14)
 def is_canonical(text: str) -> bool:
     """Whether it is canonical at first sight, as most are; False for some that are."""
     match = _WHOLE.fullmatch(text)

@@ -61,6 +61,8 @@ class BoundedProtocol(HttpToolsProtocol):
         self._tail = b""
         self._held, self._held_at = b"", 0
         self._timer: asyncio.TimerHandle | None = None
+        self._due_s = 0.0
+        self._when_due: Callable[[], None] | None = None
         self._is_head_timed = False
         self._write_timer: asyncio.TimerHandle | None = None
 
@@ -79,7 +81,10 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._reading = _REST
         self._forget()
-        self._cancel_timer()
+        self._cancel_deadline()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         self.resume_writing()
         super().connection_lost(exc)
         self._on_lost()
@@ -114,7 +119,7 @@ class BoundedProtocol(HttpToolsProtocol):
                 if reading == _NOTHING:
                     self._hold(data, at)
                 return
-        if self._timer is None and self._reading in (_BODY, _CHUNKS):
+        if self._when_due is None and self._reading in (_BODY, _CHUNKS):
             self._wait(self._limits.body_timeout_s, self._body_is_late)
 
     def _take_head(self, data: bytes, at: int) -> int:
@@ -204,7 +209,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
-        self._cancel_timer()
+        self._cancel_deadline()
         self._blank_lines = 0
         version, method = self.parser.get_http_version(), self.parser.get_method()
         frame = framed(version, method, self.parser.should_upgrade(), self._framing)
@@ -269,7 +274,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         if self._reading == _REST:
             return
-        self._cancel_timer()
+        self._cancel_deadline()
         self.cycle.more_body = False
         self.cycle.message_event.set()
         self._reading = _NOTHING
@@ -358,12 +363,31 @@ class BoundedProtocol(HttpToolsProtocol):
         self.headers[:] = [pair for pair in self.headers if pair[0] != b"host"]
         self.headers.append((b"host", authority))
 
-    def _wait(self, timeout_s: float, then: Callable[[], None]) -> None:
-        self._cancel_timer()
-        self._timer = self.loop.call_later(timeout_s, then)
+    # Deadlines come and go with every request and hardly ever pass: one timer serves all of them,
+    # and looks when it fires whether the deadline of the moment is due.
 
-    def _cancel_timer(self) -> None:
+    def _wait(self, timeout_s: float, then: Callable[[], None]) -> None:
         self._is_head_timed = False
+        self._due_s = self.loop.time() + timeout_s
+        self._when_due = then
+        if self._timer is None or self._timer.when() > self._due_s:
+            self._set_timer()
+
+    def _set_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-            self._timer = None
+        self._timer = self.loop.call_at(self._due_s, self._look_at_deadline)
+
+    def _look_at_deadline(self) -> None:
+        self._timer = None
+        if self._when_due is None:
+            return
+        if self._due_s > self.loop.time():
+            self._set_timer()
+            return
+        then, self._when_due = self._when_due, None
+        then()
+
+    def _cancel_deadline(self) -> None:
+        self._is_head_timed = False
+        self._when_due = None

@@ -68,12 +68,14 @@ class Application:
             await send({"type": "websocket.close"})
             return
         request = request_from(scope)
-        with contextlib.suppress(ClientGone):
+        try:
             answer = await self._answer(request, scope, receive)
             if isinstance(answer, WatchAnswer):
                 await self._stream(request, answer, receive, send)
             else:
                 await _send(request, answer, send)
+        except ClientGone:
+            return
 
     def stop(self) -> None:
         """Say that the server is going: watches end, readiness fails."""

@@ -10,6 +10,7 @@ import ipaddress
 from typing import Final
 from urllib.parse import urlsplit
 
+from podium.api.text_cache import cache_short_texts
 from podium.apiserver.http.messages import Request
 from podium.apiserver.status_errors import StatusError, forbidden_path, unsupported_media_type
 
@@ -34,6 +35,7 @@ def refuse_browsers(request: Request) -> None:
             )
 
 
+@cache_short_texts(64)
 def _is_loopback(host: str) -> bool:
     try:
         name = urlsplit(f"//{host}").hostname or ""
