@@ -10,13 +10,12 @@ they have run.
 from collections.abc import Callable
 from typing import Any
 
-from podium.cel import access, logic, loops
+from podium.cel import access, logic, loops, overload_calls
 from podium.cel.checker import TYPE_NAMES, Checker
 from podium.cel.costs.macros import FOLD_COSTS, LIST_BASE, MAP_BASE
-from podium.cel.errors import CelError, cost_exceeded, no_such_overload
+from podium.cel.errors import CelError, no_such_overload
 from podium.cel.evaluation import (
     FIRST_VARIABLE,
-    METER,
     Code,
     Frame,
     binding,
@@ -25,10 +24,8 @@ from podium.cel.evaluation import (
     metered,
     variable,
 )
-from podium.cel.functions.charges import FAILED_PATTERN, compiling
-from podium.cel.library import ONE_UNIT, Overload
+from podium.cel.library import ONE_UNIT
 from podium.cel.mismatches import mismatch
-from podium.cel.patterns import PatternError, TooLarge
 from podium.cel.syntax import (
     Bind,
     Call,
@@ -133,17 +130,21 @@ class Compiler:
         arguments = node.args if node.target is None else [node.target, *node.args]
         literals = [arg.value for arg in arguments if isinstance(arg, Literal)]
         if node.function in _FOLDED and len(literals) == len(arguments):
-            return _folded(overloads, literals)
+            return overload_calls.fold(overloads, literals)
         codes = [self._compile(arg) for arg in arguments]
         certain = len(overloads) == 1 and not any(
             is_wild(self._checker.type_of(arg)) for arg in arguments
         )
         if self._meter and any(overload.cost is not ONE_UNIT for overload in overloads):
             if node.function in _PATTERN_FUNCTIONS and not isinstance(arguments[1], Literal):
-                codes[1] = _pattern_metered(codes[1])
-            return _call_metered(overloads, codes, certain=certain)
+                codes[1] = overload_calls.meter_pattern(codes[1])
+            return overload_calls.call_metered(overloads, codes, certain=certain)
         self._due += 1
-        return _call_certain(overloads[0], codes) if certain else _call_open(overloads, codes)
+        return (
+            overload_calls.call_certain(overloads[0], codes)
+            if certain
+            else overload_calls.call_open(overloads, codes)
+        )
 
     def _special(self, node: Call) -> Code | None:
         args = node.args
@@ -363,84 +364,6 @@ def _otherwise(target: Code, default: Code, *, keep: bool) -> Code:
         if found.present:
             return found if keep else found.value
         return _optional(default(frame)) if keep else default(frame)
-
-    return run
-
-
-def _folded(overloads: list[Overload], literals: list[Any]) -> Code:
-    overload = _pick(overloads, literals)
-    try:
-        return constant(overload.run(*literals))
-    except CelError as problem:
-        text = str(problem)
-
-        def fail(_: Frame) -> Any:
-            raise CelError(text)
-
-        return fail
-
-
-def _pick(overloads: list[Overload], values: list[Any]) -> Overload:
-    for overload in overloads:
-        if overload.fits(values):
-            return overload
-    raise mismatch(overloads[0].function, values)
-
-
-def _call_certain(overload: Overload, codes: list[Code]) -> Code:
-    """The argument types leave one overload and no doubt."""
-    run = overload.run
-    if len(codes) == 1:
-        (only,) = codes
-        return lambda frame: run(only(frame))
-    if len(codes) == 2:
-        first, second = codes
-        return lambda frame: run(first(frame), second(frame))
-    return lambda frame: run(*[code(frame) for code in codes])
-
-
-def _call_open(overloads: list[Overload], codes: list[Code]) -> Code:
-    """The overload depends on the values."""
-
-    def call(frame: Frame) -> Any:
-        values = [code(frame) for code in codes]
-        return _pick(overloads, values).run(*values)
-
-    return call
-
-
-def _call_metered(overloads: list[Overload], codes: list[Code], *, certain: bool) -> Code:
-    only = overloads[0]
-
-    def call(frame: Frame) -> Any:
-        values = [code(frame) for code in codes]
-        overload = only if certain else _pick(overloads, values)
-        try:
-            result = overload.run(*values)
-        except CelError:
-            # An operator may absorb the error, but not the work that it took to find it.
-            frame[METER].charge(overload.cost(*values, ""))
-            raise
-        frame[METER].charge(overload.cost(*values, result))
-        return result
-
-    return call
-
-
-def _pattern_metered(code: Code) -> Code:
-    """A pattern that is known at run time only has to be compiled then."""
-
-    def run(frame: Frame) -> Any:
-        pattern = code(frame)
-        if type(pattern) is str:
-            try:
-                frame[METER].charge_once(pattern, compiling)
-            except TooLarge:
-                raise cost_exceeded() from None
-            except PatternError as problem:
-                frame[METER].charge(FAILED_PATTERN + len(pattern))
-                raise CelError(str(problem)) from None
-        return pattern
 
     return run
 

@@ -5,7 +5,7 @@ over another that fails. Comparisons with a literal on the right, the usual case
 test of kinds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from podium.cel.errors import CelError, no_such_overload
@@ -14,21 +14,22 @@ from podium.cel.values import contains, count_parts, equal, not_equal, size_of, 
 
 
 def all_of(operands: Sequence[Code]) -> Code:
-    return _chain(operands, decisive=False)
+    return absorbing(lambda _: operands, decisive=False)
 
 
 def any_of(operands: Sequence[Code]) -> Code:
-    return _chain(operands, decisive=True)
+    return absorbing(lambda _: operands, decisive=True)
 
 
-def _chain(operands: Sequence[Code], *, decisive: bool) -> Code:
+def absorbing(terms: Callable[[Frame], Iterable[Code]], *, decisive: bool) -> Code:
+    """A chain of terms that the first decisive one ends; an error counts if none is."""
     neutral = not decisive
 
     def run(frame: Frame) -> bool:
         problem: CelError | None = None
-        for operand in operands:
+        for term in terms(frame):
             try:
-                value = operand(frame)
+                value = term(frame)
             except CelError as found:
                 problem = problem or found
                 continue

@@ -11,6 +11,7 @@ from typing import Any
 
 from podium.cel.errors import CelError, cost_exceeded, no_such_overload
 from podium.cel.evaluation import METER, Code, Frame
+from podium.cel.logic import absorbing
 from podium.cel.ordering import sorted_by_keys
 from podium.cel.values import from_key, to_key
 
@@ -54,25 +55,7 @@ def steps_over(source: Code, positions: tuple[int, ...], turn: int) -> Steps:
 
 def quantifier(steps: Steps, condition: Code, *, decisive: bool) -> Code:
     """`exists` (decided by a true) and `all` (decided by a false)."""
-    neutral = not decisive
-
-    def run(frame: Frame) -> bool:
-        problem: CelError | None = None
-        for _ in steps(frame):
-            try:
-                value = condition(frame)
-            except CelError as found:
-                problem = problem or found
-                continue
-            if value is decisive:
-                return not neutral
-            if value is not neutral:
-                problem = problem or no_such_overload()
-        if problem is not None:
-            raise problem
-        return neutral
-
-    return run
+    return absorbing(lambda frame: (condition for _ in steps(frame)), decisive=decisive)
 
 
 def chosen_steps(steps: Steps, condition: Code | None, chosen: int) -> Steps:

@@ -7,6 +7,7 @@ before anything is written, so the next attempt already sees both.
 from collections.abc import Iterable
 
 from podium.cluster.pod_info import PodInfo
+from podium.engine.decision import Decision
 from podium.engine.queue.queueing_hints import Strategy
 from podium.engine.requests import PatchStatus, shortened
 from podium.engine.state import EngineState
@@ -56,6 +57,17 @@ class Failures:
         reason = UNSCHEDULABLE if rejected else SCHEDULER_ERROR
         if self._needs_patch(info, reason, message, nominated_node):
             state.ask(PatchStatus(info, reason, message, nominated_node))
+
+    def handle_decision(self, queued: QueuedPod, decision: Decision) -> None:
+        """The failure of an attempt, as its record tells it."""
+        self.handle(
+            queued,
+            rejected=not decision.is_error,
+            message=decision.message or "",
+            rejectors=decision.rejectors,
+            pending=decision.pending_plugins,
+            nominated_node=decision.nominated_node,
+        )
 
     def _nominate(self, info: PodInfo, nominated_node: str | None) -> None:
         """Keeping means: what the object says, even if memory was ahead of it."""

@@ -263,14 +263,7 @@ class Engine:
         outcome = decision.post_filter
         if outcome is not None and outcome.code is Code.SUCCESS:
             self.preemptions.carry_out(info, outcome)
-        self.failures.handle(
-            queued,
-            rejected=not decision.is_error,
-            message=decision.message or "",
-            rejectors=decision.rejectors,
-            pending=decision.pending_plugins,
-            nominated_node=decision.nominated_node,
-        )
+        self.failures.handle_decision(queued, decision)
         return attempt
 
     def _try_group(self, groups: PodGroups, queued: QueuedPod) -> Asking[Attempt | None]:

@@ -30,6 +30,14 @@ def check_label_selector(errors: Errors, selector: JsonObject | None, path: str)
 
 def _check_expression(errors: Errors, expression: JsonObject, path: str) -> None:
     values = expression.get("values") or ()
+    _check_operator(errors, expression, path)
+    check_label_key(errors, expression.get("key") or "", f"{path}.key")
+    for index, value in enumerate(values):
+        check_label_value(errors, value, f"{path}.values[{index}]")
+
+
+def _check_operator(errors: Errors, expression: JsonObject, path: str) -> None:
+    values = expression.get("values")
     operator = expression.get("operator") or ""
     if operator in ("In", "NotIn"):
         if not values:
@@ -39,9 +47,6 @@ def _check_expression(errors: Errors, expression: JsonObject, path: str) -> None
             errors.append(forbidden(f"{path}.values", _NO_VALUES))
     else:
         errors.append(invalid(f"{path}.operator", operator, _NOT_AN_OPERATOR))
-    check_label_key(errors, expression.get("key") or "", f"{path}.key")
-    for index, value in enumerate(values):
-        check_label_value(errors, value, f"{path}.values[{index}]")
 
 
 def check_node_selector(errors: Errors, selector: JsonObject, path: str) -> None:
@@ -68,19 +73,12 @@ def _check_node_expression(
     errors: Errors, expression: JsonObject, path: str, *, any_values: bool
 ) -> None:
     values = expression.get("values") or ()
-    operator = expression.get("operator") or ""
-    if operator in ("In", "NotIn"):
-        if not values:
-            errors.append(required(f"{path}.values", _VALUES_NEEDED))
-    elif operator in ("Exists", "DoesNotExist"):
-        if values:
-            errors.append(forbidden(f"{path}.values", _NO_VALUES))
-    elif operator in ("Gt", "Lt"):
+    if expression.get("operator") in ("Gt", "Lt"):
         if len(values) != 1:
             detail = "must be specified single value when `operator` is 'Lt' or 'Gt'"
             errors.append(required(f"{path}.values", detail))
     else:
-        errors.append(invalid(f"{path}.operator", operator, _NOT_AN_OPERATOR))
+        _check_operator(errors, expression, path)
     check_label_key(errors, expression.get("key") or "", f"{path}.key")
     if not any_values:
         for index, value in enumerate(values):

@@ -108,14 +108,7 @@ class Submission:
 
     def _fail_as_decided(self, queued: QueuedPod, decision: Decision) -> Decision:
         self._state.note_attempt(decision)
-        self._failures.handle(
-            queued,
-            rejected=not decision.is_error,
-            message=decision.message or "",
-            rejectors=decision.rejectors,
-            pending=decision.pending_plugins,
-            nominated_node=decision.nominated_node,
-        )
+        self._failures.handle_decision(queued, decision)
         return decision
 
 
