@@ -43,6 +43,26 @@ class NeverHere(NodeFilterPlugin):
         return "not on my watch" if pod.metadata.name.startswith("unwanted") else None
 """
 
+SECOND_TIME = """
+from podium.plugin import Action, Registration, ReservePlugin, Resource, unschedulable
+
+class SecondTime(ReservePlugin):
+    name = "SecondTime"
+    seen = False
+
+    def events(self):
+        return (Registration(Resource.STORAGE_CLASS, Action.ADD),)
+
+    def reserve(self, cycle, node_name):
+        if cycle.pod.pod.metadata.name != "stubborn" or self.seen:
+            return None
+        self.seen = True
+        return unschedulable("once more, please")
+
+    def unreserve(self, cycle, node_name):
+        pass
+"""
+
 
 class Process:
     """A scheduler that runs, and what it has logged."""
@@ -176,6 +196,20 @@ def test_a_plugin_of_ones_own_has_its_say(server: RunningServer, tmp_path: Path)
         create(server, "wanted")
         assert until(lambda: node_of(server, "wanted")) == "n1"
         assert "1 not on my watch" in until(lambda: why_pending(server, "unwanted"))
+        assert process.stopped() == 0
+
+
+def test_a_pod_that_no_event_wakes_is_tried_again_after_the_time_that_a_flag_gives(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    (tmp_path / "second.py").write_text(SECOND_TIME)
+    flags = ("--secure-port=0", "--leader-elect=false", "--plugin", "second.py")
+    with scheduler(
+        server, tmp_path, *flags, "--pod-max-in-unschedulable-pods-duration=5s"
+    ) as process:
+        create(server, "stubborn")
+        assert "once more" in until(lambda: why_pending(server, "stubborn"))
+        assert until(lambda: node_of(server, "stubborn")) == "n1"  # by default after five minutes
         assert process.stopped() == 0
 
 

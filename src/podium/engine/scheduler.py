@@ -31,6 +31,7 @@ from podium.engine.pod_log import PodLog
 from podium.engine.preempting import Preemptions
 from podium.engine.queue import SchedulingQueue
 from podium.engine.queue.backoff import Backoff
+from podium.engine.queue.unschedulable_timeout import MAX_UNSCHEDULABLE_S
 from podium.engine.requests import Request
 from podium.engine.reservations import Reservations
 from podium.engine.scheduling_cycle import SchedulingCycle
@@ -82,11 +83,13 @@ class Engine:
         validate: bool = False,
         pod_log: PodLog | None = None,
         client_settings: ClientSettings | None = None,
+        max_unschedulable_s: float = MAX_UNSCHEDULABLE_S,
     ) -> None:
         """`percentage` overrides the configured percentageOfNodesToScore; `validate` re-checks
         every invariant after every transition, which is slow and meant for tests and for doubt;
         `pod_log` is one of other size than usual; `client_settings` are there for plugins that
-        want to reach the API server themselves."""
+        want to reach the API server themselves; a pod that has waited `max_unschedulable_s` for an
+        event that helps it is tried again without one."""
         self.configuration = configuration
         self.gates = gates or FeatureGates()
         self.cluster = Cluster()
@@ -109,7 +112,7 @@ class Engine:
             client_settings=client_settings,
         )
         self.observers = Observers()
-        self.queue = self._build_queue()
+        self.queue = self._build_queue(max_unschedulable_s)
         self.state = EngineState(
             self.cluster,
             self.profiles,
@@ -146,7 +149,7 @@ class Engine:
         self._pod_groups = self._build_pod_groups(choice) if self.gates["GenericWorkload"] else None
         self._validate = validate
 
-    def _build_queue(self) -> SchedulingQueue:
+    def _build_queue(self, max_unschedulable_s: float) -> SchedulingQueue:
         configuration = self.configuration
         pop_early = self.gates["SchedulerPopFromBackoffQ"]
         return SchedulingQueue(
@@ -166,6 +169,7 @@ class Engine:
             ),
             pop_from_backoff=pop_early,
             pod_groups=self.gates["GenericWorkload"],
+            max_unschedulable_s=max_unschedulable_s,
             observer=self.observers,
         )
 

@@ -19,6 +19,7 @@ from podium.config.types import Configuration
 from podium.engine import Engine
 from podium.engine.choice import Seeded
 from podium.engine.observer import Observer
+from podium.engine.queue.unschedulable_timeout import MAX_UNSCHEDULABLE_S
 from podium.engine.requests import Event
 from podium.extenders.client import ExtenderClient
 from podium.extenders.objects import TypedObjects
@@ -41,6 +42,7 @@ def live_engine(
     gates: FeatureGates | None = None,
     validate: bool = False,
     client_settings: ClientSettings | None = None,
+    max_unschedulable_s: float = MAX_UNSCHEDULABLE_S,
 ) -> Engine:
     """An engine whose choices among equals nobody can foresee. Raises ConfigurationError.
 
@@ -54,6 +56,7 @@ def live_engine(
         clock=wall,
         validate=validate,
         client_settings=client_settings,
+        max_unschedulable_s=max_unschedulable_s,
     )
 
 

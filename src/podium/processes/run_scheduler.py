@@ -89,7 +89,7 @@ class _RunningScheduler:
         self._stopping.set()
 
     async def _run(self, stack: AsyncExitStack) -> None:
-        prepared = self._prepared
+        prepared, deprecated = self._prepared, self._options.deprecated
         engine = live_engine(
             prepared.configuration,
             prepared.registry,
@@ -97,6 +97,7 @@ class _RunningScheduler:
             randomness=self._randomness,
             gates=self._gates,
             client_settings=prepared.client,
+            max_unschedulable_s=deprecated.pod_max_in_unschedulable_pods_duration.seconds,
         )
         metrics = SchedulerMetrics(engine, rules_of(self._options.metrics, LocalHost()))
         self._requests = RequestMetrics(metrics.exposition)

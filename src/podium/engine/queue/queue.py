@@ -28,7 +28,7 @@ from podium.engine.queue.queueing_hints import (
     Strategy,
     in_flight_strategy,
 )
-from podium.engine.queue.unschedulable_timeout import LONGEST_UNSCHEDULABLE_S, UnschedulableTimeout
+from podium.engine.queue.unschedulable_timeout import MAX_UNSCHEDULABLE_S, UnschedulableTimeout
 from podium.framework.events import ClusterEvent, EventObject
 from podium.framework.queued import QueuedPod
 from podium.framework.sort_keys import SortKey
@@ -50,7 +50,7 @@ class SchedulingQueue:
         backoff: Backoff,
         pop_from_backoff: bool = True,
         pod_groups: bool = False,
-        longest_unschedulable_s: float = LONGEST_UNSCHEDULABLE_S,
+        max_unschedulable_s: float = MAX_UNSCHEDULABLE_S,
         observer: Observer | None = None,
     ) -> None:
         self._clock = clock
@@ -61,7 +61,7 @@ class SchedulingQueue:
         self._backoff = backoff
         self._pop_from_backoff = pop_from_backoff
         self._pod_groups = pod_groups
-        self._unschedulable_timeout = UnschedulableTimeout(clock, longest_unschedulable_s)
+        self._unschedulable_timeout = UnschedulableTimeout(clock, max_unschedulable_s)
         self._active: KeyedHeap[QueuedPod] = KeyedHeap(sort_key)
         self._backing_off: KeyedHeap[QueuedPod] = KeyedHeap(
             self._backoff_order if pop_from_backoff else backoff.expiry

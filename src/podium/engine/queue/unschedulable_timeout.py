@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable
 
 from podium.framework.queued import QueuedPod
 
-LONGEST_UNSCHEDULABLE_S = 300.0
+MAX_UNSCHEDULABLE_S = 300.0
 LOOK_EVERY_S = 30.0
 
 
 class UnschedulableTimeout:
-    def __init__(self, clock: Callable[[], float], longest_s: float) -> None:
+    def __init__(self, clock: Callable[[], float], max_s: float) -> None:
         self._clock = clock
-        self._longest_s = longest_s
+        self._max_s = max_s
         self._next_look = clock()
 
     def expired(self, waiting: Iterable[QueuedPod]) -> list[QueuedPod]:
@@ -26,7 +26,7 @@ class UnschedulableTimeout:
             return []
         at = self._next_look + late_s // LOOK_EVERY_S * LOOK_EVERY_S
         self._next_look = at + LOOK_EVERY_S
-        due = [queued for queued in waiting if at - _since(queued) > self._longest_s]
+        due = [queued for queued in waiting if at - _since(queued) > self._max_s]
         for queued in due:
             queued.flushed, queued.flushed_at = True, at
         return due
@@ -36,7 +36,7 @@ class UnschedulableTimeout:
         since = min(map(_since, waiting), default=None)
         if since is None:
             return None
-        left = max(since + self._longest_s - self._next_look, -LOOK_EVERY_S)
+        left = max(since + self._max_s - self._next_look, -LOOK_EVERY_S)
         return self._next_look + LOOK_EVERY_S * (left // LOOK_EVERY_S + 1)
 
 
