@@ -4,11 +4,13 @@ from functools import partial
 from typing import Any
 
 from support.live.live_clusters import condition_of, in_live_cluster, is_bound, is_running, pod
+from support.live.moody_transport import moody
 from support.simulated_cluster.simulated_clusters import Cluster
 
 from podium.client import DeleteOptions
 from podium.client.resources import (
     DEVICE_CLASSES,
+    EVENTS_K8S_IO,
     PODS,
     RESOURCE_CLAIM_TEMPLATES,
     RESOURCE_CLAIMS,
@@ -85,6 +87,27 @@ def test_a_claim_of_ones_own_is_shared_and_reserved_for_every_user() -> None:
         assert [each["device"] for each in results] == ["gpu-0"]
 
     in_live_cluster(scenario, nodes=2)
+
+
+def test_many_pods_that_share_a_claim_take_turns_in_writing_to_it() -> None:
+    async def scenario(cluster: Cluster, _: Assembly) -> None:
+        await _offer(cluster, "node-0", 1)
+        claims = [{"name": "gpu", "resourceClaimName": "shared"}]
+        for number in range(100):
+            await cluster.create(PODS, pod(f"user-{number}", "10m", resourceClaims=claims))
+        spec = {"devices": {"requests": [REQUEST]}}
+        await cluster.create(RESOURCE_CLAIMS, {"metadata": {"name": "shared"}, "spec": spec})
+
+        async def all_bound() -> bool:
+            return all(each["spec"].get("nodeName") for each in await cluster.all(PODS))
+
+        assert await cluster.until(all_bound) < 5
+        claim = await cluster.get(RESOURCE_CLAIMS, "shared")
+        assert len(claim["status"]["reservedFor"]) == 100
+        told = [each["note"] for each in await cluster.all(EVENTS_K8S_IO)]
+        assert not [note for note in told if "object has been modified" in note]
+
+    in_live_cluster(scenario, nodes=2, between=moody(lambda _: 0.005))
 
 
 def test_a_pod_that_asks_for_an_extended_resource_gets_a_claim_for_it() -> None:

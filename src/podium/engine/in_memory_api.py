@@ -7,6 +7,7 @@ that measures as it is, one that simulates with controllers on top.
 """
 
 from collections.abc import Coroutine
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -36,6 +37,9 @@ class InMemoryApi(EngineApi):
         return claim
 
     # devices
+
+    def claim_turn(self, _uid: str) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
 
     async def get_resource_claim(self, namespace: str, name: str) -> ResourceClaim:
         found = self._engine.cluster.catalog.get(ResourceClaim, name, namespace)

@@ -3,7 +3,7 @@
 Objects go in and come out typed, whatever their kind. A typed object holds the fields that
 scheduling reads: `update` writes what was changed in it and leaves fields alone that it does not
 know. Every driver has a handle of its own: a client, or the cluster in memory
-(`engine/memory_api.py`).
+(`engine/in_memory_api.py`).
 """
 
 from collections.abc import Coroutine, Mapping, Sequence

@@ -51,6 +51,7 @@ class LiveApi:
         self.claims = ClaimWrites(client, known_claim, metrics)
         self.update_volume = volumes.update_volume
         self.update_claim = volumes.update_claim
+        self.claim_turn = self.claims.claim_turn
         self.get_resource_claim = self.claims.get_resource_claim
         self.create_resource_claim = self.claims.create_resource_claim
         self.update_resource_claim = self.claims.update_resource_claim

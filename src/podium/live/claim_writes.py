@@ -6,6 +6,7 @@ again and decides anew.
 """
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import msgspec
@@ -15,6 +16,7 @@ from podium.api.kinds import decode_as
 from podium.client import DeleteOptions, KubeClient
 from podium.client.api_errors import AlreadyExists, Conflict, NotFound
 from podium.client.resources import RESOURCE_CLAIMS
+from podium.live.keyed_lock import KeyedLock
 from podium.live.volume_writes import unchanged
 from podium.live.write_metrics import WriteMetrics
 from podium.plugins.dynamic_resources.claim_writing import (
@@ -39,6 +41,10 @@ class ClaimWrites:
         self._client = client
         self._metrics = metrics
         self._known = known
+        self._turns = KeyedLock()
+
+    def claim_turn(self, uid: str) -> AbstractAsyncContextManager[None]:
+        return self._turns.hold(uid)
 
     async def get_resource_claim(self, namespace: str, name: str) -> ResourceClaim:
         return decode_as(await self._client.get(RESOURCE_CLAIMS, name, namespace), ResourceClaim)
@@ -71,13 +77,14 @@ class ClaimWrites:
         """A write that nobody waits for; a claim that has moved on is left alone."""
         claim = write.claim
         try:
-            match write:
-                case Deallocate():
-                    await self.update_resource_claim_status(deallocated(claim))
-                case ReleaseReservation():
-                    await self._release(claim, write.pod_uid)
-                case DeleteClaim():
-                    await self._delete(claim)
+            async with self.claim_turn(claim.metadata.uid):
+                match write:
+                    case Deallocate():
+                        await self.update_resource_claim_status(deallocated(claim))
+                    case ReleaseReservation():
+                        await self._release(claim, write.pod_uid)
+                    case DeleteClaim():
+                        await self._delete(claim)
         except (NotFound, WriteConflict):
             return
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 
 from msgspec.structs import replace
 from support.plugins.device_builders import (
@@ -50,6 +51,9 @@ class ClaimsApi(FakeApi):
         stored = replace(claim, metadata=replace(claim.metadata, resource_version=version))
         self.stored[claim.metadata.name] = stored
         return stored
+
+    def claim_turn(self, _uid: str) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
 
     async def get_resource_claim(self, namespace: str, name: str) -> ResourceClaim:
         self.calls.append(f"get {name}")

@@ -9,6 +9,7 @@ another claim, a device that another claim has, or binding a pod before its clai
 """
 
 from collections.abc import Coroutine, Generator, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from types import coroutine
 from typing import Any, TypeVar
 
@@ -164,6 +165,9 @@ class StorageWorld(SmallWorld):
         return stored
 
     # the API handle: devices
+
+    def claim_turn(self, _uid: str) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
 
     async def get_resource_claim(self, namespace: str, name: str) -> ResourceClaim:
         await self._arrive()

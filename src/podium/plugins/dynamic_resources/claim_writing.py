@@ -7,6 +7,7 @@ functions that both share with replays and simulations (spec 7.8, 7.10, 7.11, 10
 """
 
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -54,6 +55,11 @@ class ClaimApi(Protocol):
     Writes return what is stored afterwards. They raise WriteConflict for an object that has moved
     on, and any other exception with a text that users can read.
     """
+
+    def claim_turn(self, uid: str) -> AbstractAsyncContextManager[None]:
+        """Wait until nobody else of this scheduler writes to a claim; pods that share one would
+        otherwise run into each other's versions."""
+        ...
 
     async def get_resource_claim(self, namespace: str, name: str) -> ResourceClaim: ...
 
@@ -197,10 +203,14 @@ class ClaimWriter:
         reservation: Reservation,
     ) -> ResourceClaim:
         uid = claim.metadata.uid
-        stored = await self._write(claim, pod, allocation, api)
-        reservation.written[uid] = stored
-        self._claims.assume(stored)
-        self._claims.finish(uid)
+        async with api.claim_turn(uid):
+            latest = self._claims.find(claim.metadata.namespace, claim.metadata.name)
+            if latest is not None and latest.metadata.uid == uid:
+                claim = latest
+            stored = await self._write(claim, pod, allocation, api)
+            reservation.written[uid] = stored
+            self._claims.assume(stored)
+            self._claims.finish(uid)
         return stored
 
     async def _bind_extended(
