@@ -12,11 +12,7 @@ import traceback
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
-import msgspec
-
-from podium.api.timestamps import time_text
-from podium.client import KubeClient, PatchType, RequestFailed
-from podium.client.resources import POD_GROUPS
+from podium.client import RequestFailed
 from podium.engine import Engine
 from podium.engine.binding_cycle import Binding
 from podium.engine.requests import (
@@ -35,6 +31,7 @@ from podium.engine.scheduler import CRASHED
 from podium.framework.faults import describe
 from podium.framework.status import error
 from podium.live.api_handle import LiveApi
+from podium.live.pod_group_writes import PodGroupWrites
 from podium.live.pod_writes import PodWrites
 from podium.plugins.dynamic_resources.claim_writing import ClaimWrite
 
@@ -45,19 +42,17 @@ class ApiDispatcher:
     def __init__(
         self,
         engine: Engine,
-        client: KubeClient,
         pods: PodWrites,
+        groups: PodGroupWrites,
         api: LiveApi,
         *,
-        wall: Callable[[], float],
         stir: Callable[[], None],
     ) -> None:
         """`stir` is called when the engine has heard something."""
         self._engine = engine
-        self._client = client
         self._pods = pods
+        self._groups = groups
         self._api = api
-        self._wall = wall
         self._stir = stir
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -107,7 +102,7 @@ class ApiDispatcher:
             case PluginWrite():
                 await self._write(request)
             case PatchPodGroupStatus():
-                await self._patch_group(request)
+                await self._groups.tell(request)
 
     # bindings
 
@@ -164,23 +159,3 @@ class ApiDispatcher:
         except RequestFailed as problem:
             key = request.pod.key
             _LOG.warning("a resource claim of pod %s could not be written: %s", key, problem)
-
-    async def _patch_group(self, request: PatchPodGroupStatus) -> None:
-        metadata = request.group.metadata
-        now = time_text(self._wall())
-        condition = msgspec.structs.replace(request.condition, last_transition_time=now)
-        patch = {
-            "metadata": {"uid": metadata.uid},
-            "status": {"conditions": [msgspec.to_builtins(condition)]},
-        }
-        try:
-            await self._client.patch(
-                POD_GROUPS,
-                metadata.name,
-                patch,
-                metadata.namespace,
-                kind=PatchType.STRATEGIC,
-                subresource="status",
-            )
-        except RequestFailed as problem:
-            _LOG.warning("the status of pod group %s: %s", request.group.key, problem)

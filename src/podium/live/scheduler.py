@@ -32,6 +32,7 @@ from podium.framework.asking import drive_async
 from podium.live.api_dispatcher import ApiDispatcher
 from podium.live.api_handle import LiveApi, Tell
 from podium.live.feed import Feed
+from podium.live.pod_group_writes import PodGroupWrites
 from podium.live.pod_writes import PodWrites
 from podium.live.raw_objects import RawObjects
 from podium.live.source_refreshing import SourceRefreshing
@@ -95,9 +96,8 @@ class LiveScheduler:
             metrics=metrics,
             extenders=extenders,
         )
-        self.dispatcher = ApiDispatcher(
-            engine, client, pods, api, wall=wall, stir=self._stirred.set
-        )
+        groups = PodGroupWrites(client, wall)
+        self.dispatcher = ApiDispatcher(engine, pods, groups, api, stir=self._stirred.set)
 
     @property
     def trouble(self) -> dict[str, str]:

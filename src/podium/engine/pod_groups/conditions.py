@@ -32,12 +32,16 @@ def condition_patch(group: PodGroup, status: Status | None) -> PatchPodGroupStat
     """The write that an attempt calls for, if it does."""
     wanted = condition_of(group, status)
     held = next((c for c in group.status.conditions or () if c.type == SCHEDULED), None)
-    if held is not None:
-        if held.status == TRUE and wanted.status != TRUE:
-            return None
-        if _told(held) == _told(wanted):
-            return None
-    return PatchPodGroupStatus(group, wanted)
+    return PatchPodGroupStatus(group, wanted) if is_news(held, wanted) else None
+
+
+def is_news(held: PodGroupCondition | None, wanted: PodGroupCondition) -> bool:
+    """Whether a condition is to be written over the one that is held."""
+    if held is None:
+        return True
+    if held.status == TRUE and wanted.status != TRUE:
+        return False
+    return _told(held) != _told(wanted)
 
 
 def _told(condition: PodGroupCondition) -> tuple[str, str, str, int]:
