@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from podium.api.quantity import (
     QuantityError,
+    amount_of,
     is_negative,
     milli_of_nano,
     milli_value,
@@ -110,10 +111,26 @@ def test_decimal_quantities_beyond_int64_count_as_zero_or_wrap() -> None:
     assert value("10000000000000000000") == 10**19 - 2**64
 
 
-def test_nano_amounts_beyond_int64_count_as_zero() -> None:
-    assert value_of_nano(nano("10E")) == 0
-    assert milli_of_nano(nano("1E")) == 0
-    assert value_of_nano(nano("8Ei")) == INT64_MAX
+@pytest.mark.parametrize(
+    ("parts", "in_units", "in_thousandths"),
+    [
+        ("1Ei", 1 << 60, -(1 << 63)),
+        ("8Ei", INT64_MAX, -1000),
+        ("10E", 0, 0),
+        ("10E 10E", 0, 0),
+        ("10E 1", -8446744073709551615, 1864712049423025128),
+        ("5E 5E", 0, 0),
+        ("9E 1", 9000000000000000001, -2011107970261187608),
+        ("0 9E", 9000000000000000000, 0),
+        ("3e15 0Ei 842P", 845000000000000000, -3550227390639374336),
+    ],
+)
+def test_sums_beyond_int64_depend_on_how_their_parts_are_written(
+    parts: str, in_units: int, in_thousandths: int
+) -> None:
+    total = sum(map(amount_of, parts.split()))
+    assert value_of_nano(total) == in_units
+    assert milli_of_nano(total) == in_thousandths
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,12 @@ from support.framework.fake_plugins import (
 
 from podium.api.node import Node
 from podium.api.pod import Pod
+from podium.config.load import load_configuration
 from podium.engine.decision import Decision, NodeScore
 from podium.engine.scheduler import Attempt, Engine
 from podium.framework.points import PostFilterResult
 from podium.framework.status import SKIP, Code, Status, error, unresolvable, unschedulable
+from podium.plugins import in_tree_registry
 from podium.testing import make_node, make_pod
 
 NAMES = ("a", "b", "c")
@@ -315,3 +317,15 @@ def test_a_decision_keeps_its_names_when_the_cluster_changes() -> None:
         engine.cluster.remove_node(name)
     engine.cluster.put_node(make_node("z"))
     assert set(decision.filter_statuses()) == set(NAMES)
+
+
+def test_requests_beyond_int64_wrap_and_so_do_their_sums() -> None:
+    # upstream: 1Ei cpu is -2^63 thousandths, which any node has, and two of them are none at all.
+    engine = Engine(load_configuration(None), in_tree_registry(), validate=True)
+    engine.intake.node_put(make_node("n1", allocatable={"cpu": "4", "pods": 110}))
+    for name in ("immense", "as-well"):
+        engine.intake.pod_put(make_pod(name, node="n1", requests={"cpu": "1Ei"}))
+    for name, cpu in (("small", "4"), ("late", "1m")):
+        engine.intake.pod_put(make_pod(name, requests={"cpu": cpu}))
+    placed = [attempt.decision.bound for _ in range(2) if (attempt := engine.schedule_next())]
+    assert placed == ["n1", None]

@@ -54,14 +54,53 @@ class QuantityError(ValueError):
 
 
 class _Parsed(NamedTuple):
+    """`scale` is the decimal exponent of upstream's compact form, an int64 and a scale; None
+    stands for its big decimal form."""
+
     nano: int
     value: int
     milli: int
+    scale: int | None
 
 
 def nano(quantity: Quantity) -> int:
     """The quantity in units of 10^-9; finer amounts are rounded away from zero."""
     return _parse(quantity if type(quantity) is str else _text_of(quantity)).nano
+
+
+class Amount(int):
+    """`nano` units that remember upstream's form of them, on which sums beyond int64 depend.
+
+    Compact amounts are added at the smaller of their scales; a sum that does not fit an int64
+    there becomes a big decimal, and stays one.
+    """
+
+    scale: int | None
+
+    def __new__(cls, size: int, scale: int | None) -> "Amount":
+        made = super().__new__(cls, size)
+        made.scale = scale
+        return made
+
+    def __add__(self, other: int) -> "Amount":
+        total = int(self) + int(other)
+        if not isinstance(other, Amount):
+            return Amount(total, self.scale)
+        if self.scale is None or other.scale is None:
+            return Amount(total, None)
+        if not self or not other:
+            return Amount(total, self.scale if self else other.scale)
+        scale = min(self.scale, other.scale)
+        mantissa = total // 10 ** (9 + scale)
+        return Amount(total, scale if INT64_MIN <= mantissa <= INT64_MAX else None)
+
+    __radd__ = __add__
+
+
+def amount_of(quantity: Quantity) -> Amount:
+    """`nano` for sums that may be larger than an int64."""
+    parsed = _parse(quantity if type(quantity) is str else _text_of(quantity))
+    return Amount(parsed.nano, parsed.scale)
 
 
 def value(quantity: Quantity) -> int:
@@ -80,18 +119,14 @@ def is_negative(quantity: str) -> bool:
 
 
 def value_of_nano(amount: int) -> int:
-    """A sum of `nano` amounts in whole units, rounded up; 0 if that is no int64."""
-    return _narrow(-(-amount // NANO_PER_UNIT))
+    """A sum of `nano` amounts in whole units, rounded up. One that is no int64 must be an Amount
+    to become what upstream makes of it."""
+    return _rounded(amount, 0, amount.scale if isinstance(amount, Amount) else None)
 
 
 def milli_of_nano(amount: int) -> int:
-    """A sum of `nano` amounts in thousandths, rounded up; 0 if that is no int64."""
-    return _narrow(-(-amount // NANO_PER_MILLI))
-
-
-def _narrow(number: int) -> int:
-    # upstream: a total too large for int64 usually counts as nothing at all (`10E` has value 0).
-    return number if INT64_MIN <= number <= INT64_MAX else 0
+    """A sum of `nano` amounts in thousandths, rounded up, likewise."""
+    return _rounded(amount, -3, amount.scale if isinstance(amount, Amount) else None)
 
 
 def _text_of(quantity: object) -> str:
@@ -106,11 +141,16 @@ def _parse(written: str) -> _Parsed:
     match = _WHOLE.fullmatch(written)
     if match is None:
         return _parse_any(written)
-    size = int(match[1]) * _NANO_PER_SUFFIX[match[2]]
+    suffix = match[2]
+    size = int(match[1]) * _NANO_PER_SUFFIX[suffix]
     milli = -(-size // NANO_PER_MILLI)
     if milli > INT64_MAX:  # the result depends on how upstream got there
         return _parse_any(written)
-    return _Parsed(size, -(-size // NANO_PER_UNIT), milli)
+    binary = suffix in _BINARY_SUFFIXES
+    exponent = _BINARY_SUFFIXES[suffix] if binary else _DECIMAL_SUFFIXES[suffix]
+    compact = _is_compact(match[1].lstrip("0") or "0", "", exponent, binary=binary)
+    scale = (0 if binary else exponent) if compact else None
+    return _Parsed(size, -(-size // NANO_PER_UNIT), milli, scale)
 
 
 def _parse_any(written: str) -> _Parsed:
@@ -141,13 +181,8 @@ def _parse_any(written: str) -> _Parsed:
         size = INT64_MAX * NANO_PER_UNIT
     if sign == "-":
         size = -size
-    scale = exponent - len(fraction) if compact and not binary else None
-    return _Parsed(
-        size,
-        _rounded(size, 0, scale),
-        # upstream: the cap is an int64 that is then multiplied by 1000 and wraps to -1000.
-        wrap_int64(size // NANO_PER_MILLI) if capped else _rounded(size, -3, scale),
-    )
+    scale = (0 if binary else exponent - len(fraction)) if compact else None
+    return _Parsed(size, _rounded(size, 0, scale), _rounded(size, -3, scale), scale)
 
 
 def _decimal_exponent(written: str, suffix: str) -> int:

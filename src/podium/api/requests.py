@@ -5,22 +5,27 @@ the differences decide placements, so the options are arguments of one walk over
 (`staging/src/k8s.io/component-helpers/resource/helpers.go`) and the named variants below fix them.
 
 Contract: sums and maxima are exact, in units of 10^-9; rounding happens once per pod and resource,
-in `to_vector`. Limits are never read: the API server has copied them into missing requests already.
+in `to_vector`. What does not fit an int64 then is what upstream makes of it (`quantity.Amount`).
+Limits are never read: the API server has copied them into missing requests already.
 
 Worked example: containers {cpu 1, memory 1Gi} and {cpu 500m}; init containers {cpu 2}, a sidecar
 {cpu 300m, memory 100Mi} and {cpu 1500m, memory 2Gi}; overhead {cpu 50m, memory 10Mi}. Running:
 1800m, 1124Mi. Starting: 2000m; 300m, 100Mi; 1800m, 2148Mi. Together: 2050m and 2158Mi.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
+from typing import NamedTuple
 
+from podium.api.arithmetic import INT64_MAX
 from podium.api.label_syntax import key_problems
-from podium.api.meta import ResourceList
+from podium.api.meta import Quantity, ResourceList
 from podium.api.pod import Container, ContainerStatus, Pod, ResourceRequirements
 from podium.api.quantity import (
     NANO_PER_MILLI,
     NANO_PER_UNIT,
+    Amount,
+    amount_of,
     milli_of_nano,
     milli_value,
     nano,
@@ -38,9 +43,22 @@ DEFAULT_MEMORY_BYTES = 209715200
 """What a container without a request counts for in scoring, so that such pods spread too."""
 
 _SCORING_DEFAULTS: Mapping[str, int] = {
-    CPU: DEFAULT_CPU_MILLI * NANO_PER_MILLI,
-    MEMORY: DEFAULT_MEMORY_BYTES * NANO_PER_UNIT,
+    CPU: Amount(DEFAULT_CPU_MILLI * NANO_PER_MILLI, -3),
+    MEMORY: Amount(DEFAULT_MEMORY_BYTES * NANO_PER_UNIT, 0),
 }
+
+
+_MAX_EXACT = INT64_MAX * NANO_PER_MILLI
+"""A larger total may not fit an int64 when it is rounded; then the form of its parts counts."""
+
+
+class _Options(NamedTuple):
+    """What one walk over a pod's containers looks at; `read` makes an amount of a quantity."""
+
+    status_resources: bool
+    pod_level: bool
+    defaults: Mapping[str, int] | None
+    read: Callable[[Quantity], int]
 
 
 def pod_requests(
@@ -56,10 +74,18 @@ def pod_requests(
     and in use; `pod_level` lets `spec.resources` replace the sum of the containers; `defaults` (in
     nano units) are used for each container that does not mention the name.
     """
-    total = _container_requests(pod, status_resources=status_resources, defaults=defaults)
-    if pod_level and has_pod_level_requests(pod):
-        total.update(_pod_level_requests(pod, status_resources=status_resources))
-    _add(total, _nanos(pod.spec.overhead))
+    options = _Options(status_resources, pod_level, defaults, nano)
+    total = _total(pod, options)
+    if any(amount > _MAX_EXACT for amount in total.values()):
+        return _total(pod, options._replace(read=amount_of))
+    return total
+
+
+def _total(pod: Pod, options: _Options) -> dict[str, int]:
+    total = _container_requests(pod, options)
+    if options.pod_level and has_pod_level_requests(pod):
+        total.update(_pod_level_requests(pod, options))
+    _add(total, _read(pod.spec.overhead, options))
     return total
 
 
@@ -147,16 +173,16 @@ def _is_counted(name: str) -> bool:
     return name in (CPU, MEMORY, EPHEMERAL_STORAGE) or is_scalar(name)
 
 
-def _container_requests(
-    pod: Pod, *, status_resources: bool, defaults: Mapping[str, int] | None
-) -> dict[str, int]:
-    statuses = _statuses(pod) if status_resources else {}
+def _container_requests(pod: Pod, options: _Options) -> dict[str, int]:
+    defaults = options.defaults
+    statuses = _statuses(pod) if options.status_resources else {}
     infeasible = bool(statuses) and resize_is_infeasible(pod)
 
     def asked(container: Container, status: ContainerStatus | None) -> dict[str, int]:
-        spec = _requests(container.resources)
+        spec = _requests(container.resources, options)
         if status is not None and status.resources is not None:
-            spec = _in_effect(spec, status.resources, status.allocated_resources, infeasible)
+            allocated = status.allocated_resources
+            spec = _in_effect(spec, status.resources, allocated, infeasible, options)
         return {**defaults, **spec} if defaults else spec
 
     running: dict[str, int] = {}
@@ -182,15 +208,15 @@ def _container_requests(
     return running
 
 
-def _pod_level_requests(pod: Pod, *, status_resources: bool) -> dict[str, int]:
+def _pod_level_requests(pod: Pod, options: _Options) -> dict[str, int]:
     """What replaces the containers' sums, for the names written in `spec.resources` only."""
-    spec = {name: q for name, q in _requests(pod.spec.resources).items() if _is_pod_level(name)}
+    asked = _requests(pod.spec.resources, options)
+    spec = {name: amount for name, amount in asked.items() if _is_pod_level(name)}
     status = pod.status
-    if not status_resources or status.resources is None:
+    if not options.status_resources or status.resources is None:
         return spec
-    effective = _in_effect(
-        spec, status.resources, status.allocated_resources, resize_is_infeasible(pod)
-    )
+    infeasible = resize_is_infeasible(pod)
+    effective = _in_effect(spec, status.resources, status.allocated_resources, infeasible, options)
     # upstream: a name that an infeasible resize brought in is replaced by nothing at all.
     return {name: effective.get(name, 0) for name in spec}
 
@@ -200,11 +226,12 @@ def _in_effect(
     actuated: ResourceRequirements,
     allocated: ResourceList | None,
     infeasible: bool,
+    options: _Options,
 ) -> dict[str, int]:
     """What counts during a resize: an infeasible one leaves out what the spec asks for."""
     amounts = {} if infeasible else dict(spec)
-    _raise(amounts, _requests(actuated))
-    _raise(amounts, _nanos(allocated))
+    _raise(amounts, _requests(actuated, options))
+    _raise(amounts, _read(allocated, options))
     return amounts
 
 
@@ -222,12 +249,15 @@ def _statuses(pod: Pod) -> dict[str, ContainerStatus]:
     return {container.name: container for container in listed}
 
 
-def _requests(resources: ResourceRequirements | None) -> dict[str, int]:
-    return {} if resources is None else _nanos(resources.requests)
+def _requests(resources: ResourceRequirements | None, options: _Options) -> dict[str, int]:
+    return {} if resources is None else _read(resources.requests, options)
 
 
-def _nanos(resources: ResourceList | None) -> dict[str, int]:
-    return {name: nano(quantity) for name, quantity in resources.items()} if resources else {}
+def _read(resources: ResourceList | None, options: _Options) -> dict[str, int]:
+    if not resources:
+        return {}
+    read = options.read
+    return {name: read(quantity) for name, quantity in resources.items()}
 
 
 def _add(total: dict[str, int], amounts: Mapping[str, int]) -> None:

@@ -75,10 +75,11 @@ class Audit:
         claims: Counter[str] = Counter()
         for held in self._cluster.placements.values():
             shape = self._shape(held.info)
-            for name, amount in shape.accounted.items():
-                if amount:
-                    requested[resources.id(name), held.row] += amount
-            nonzero[:, held.row] += shape.accounted_nonzero
+            with np.errstate(over="ignore"):
+                for name, amount in shape.accounted.items():
+                    if amount:
+                        requested[resources.id(name), held.row] += amount
+                nonzero[:, held.row] += shape.accounted_nonzero
             pod_count[held.row] += 1
             claims.update(shape.claim_names)
         for name, kept, counted in zip(resources, usage.requested, requested, strict=False):

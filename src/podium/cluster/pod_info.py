@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from podium.cluster.pod_classes import PodClass
 
 _MAX_SHAPES = 100_000
+_IMMENSE = 1 << 50
 
 
 class PodShape:
@@ -56,6 +57,12 @@ class PodShape:
     @cached_property
     def accounted_nonzero(self) -> tuple[int, int]:
         return nonzero_requests(self.first)
+
+    @cached_property
+    def is_immense(self) -> bool:
+        """Whether a node full of such pods may ask for more than an int64 holds."""
+        amounts = (*self.accounted.values(), *self.accounted_nonzero)
+        return any(abs(amount) >= _IMMENSE for amount in amounts)
 
     @cached_property
     def requests(self) -> dict[str, int]:
