@@ -88,7 +88,7 @@ def _decode_one_by_one(data: bytes, struct: type[T]) -> DecodedItems[T]:
     return found
 
 
-class _Named(msgspec.Struct):
+class _Named(msgspec.Struct, frozen=True):
     namespace: str = ""
     name: str = ""
 

@@ -167,8 +167,9 @@ def _notes(server: str, snapshot: Snapshot) -> Iterable[str]:
         yield f"not served by this cluster: {', '.join(unserved)}"
     if snapshot.problems:
         shown = "; ".join(snapshot.problems[:_MAX_PROBLEMS])
-        more = len(snapshot.problems) - _MAX_PROBLEMS
-        yield f"left out because they cannot be read: {shown}" + (f"; {more} more" * (more > 0))
+        left = len(snapshot.problems) - _MAX_PROBLEMS
+        more = f"; {left} more" if left > 0 else ""
+        yield f"left out because they cannot be read: {shown}{more}"
 
 
 def _tell_unread(resource: ResourceType, why: Unread) -> str:
