@@ -132,8 +132,8 @@ def prepare_simulation(
     gates = read_gates(feature_gates)
     configuration = read_configuration(config, gates)
     equipped = equip(configuration, in_tree_registry(), plugin or ())
-    found: "FoundContext | None" = None
-    live: "LiveCluster | None" = None
+    found: FoundContext | None = None
+    live: LiveCluster | None = None
     if cluster.is_live(has_files=bool(paths)):
         from podium.cli.cluster_reading import read_cluster
 
