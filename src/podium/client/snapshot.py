@@ -13,12 +13,13 @@ or that may not be read is left out and named; any other refusal is raised.
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
 from podium.api.kinds import KubeObject
-from podium.api.lists import decode_list_items, decode_list_meta
+from podium.api.lists import DecodedItems, decode_list_items, decode_list_meta
 from podium.client.api_errors import (
     BadRequest,
     Forbidden,
@@ -41,6 +42,14 @@ class Listing:
     resource: ResourceType
     struct: type[KubeObject]
     selection: Selection = EVERYTHING
+    on_decoded: Callable[[Sequence[KubeObject]], None] = lambda _: None
+    """Called with each page of new objects, in the thread that has decoded them; one at a time."""
+
+    def decode(self, body: bytes) -> DecodedItems[KubeObject]:
+        """Raises ObjectError."""
+        decoded = decode_list_items(body, self.struct)
+        self.on_decoded(decoded.items)
+        return decoded
 
 
 class Unread(StrEnum):
@@ -84,27 +93,31 @@ async def read_snapshot(
 ) -> Snapshot:
     """The kinds that come first are asked for first. Raises ApiError, Unreachable, and ObjectError
     for an answer that is no list."""
-    reading = _Reading(client, page, on_progress)
-    await reading.find_revision(listings)
-    turns = asyncio.Semaphore(lists_at_once)
+    with ThreadPoolExecutor(1, "decoding") as decoding:
+        reading = _Reading(client, page, on_progress, decoding)
+        await reading.find_revision(listings)
+        turns = asyncio.Semaphore(lists_at_once)
 
-    async def take_turn(listing: Listing) -> None:
-        async with turns:
-            await reading.read(listing)
+        async def take_turn(listing: Listing) -> None:
+            async with turns:
+                await reading.read(listing)
 
-    try:
-        async with asyncio.TaskGroup() as group:
-            for listing in listings:
-                if listing.resource not in reading.snapshot.unread:
-                    group.create_task(take_turn(listing))
-    except BaseExceptionGroup as several:
-        raise several.exceptions[0] from None
-    return reading.snapshot
+        try:
+            async with asyncio.TaskGroup() as group:
+                for listing in listings:
+                    if listing.resource not in reading.snapshot.unread:
+                        group.create_task(take_turn(listing))
+        except BaseExceptionGroup as several:
+            raise several.exceptions[0] from None
+        return reading.snapshot
 
 
 class _Reading:
-    def __init__(self, client: KubeClient, page: int, on_progress: OnProgress) -> None:
+    def __init__(
+        self, client: KubeClient, page: int, on_progress: OnProgress, decoding: Executor
+    ) -> None:
         self._client = client
+        self._decoding = decoding
         self._page: Query = (("limit", str(page)),)
         self._on_progress = on_progress
         self.snapshot = Snapshot()
@@ -140,6 +153,7 @@ class _Reading:
             return await self._read_pages(listing, ())
 
     async def _read_pages(self, listing: Listing, first: Query) -> list[KubeObject]:
+        loop = asyncio.get_running_loop()
         found: list[KubeObject] = []
         problems: list[str] = []
         coming: asyncio.Task[bytes] | None = asyncio.create_task(self._ask(listing, first))
@@ -152,7 +166,7 @@ class _Reading:
                     following = (*self._page, ("continue", metadata.continue_))
                     coming = asyncio.create_task(self._ask(listing, following))
                 # In a thread, so that the next page is asked for and received meanwhile.
-                items, wrong = await asyncio.to_thread(decode_list_items, body, listing.struct)
+                items, wrong = await loop.run_in_executor(self._decoding, listing.decode, body)
                 found += items
                 problems += (f"{listing.resource.plural} {each}" for each in wrong)
                 left = metadata.remaining_item_count if metadata.continue_ else 0

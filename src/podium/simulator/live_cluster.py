@@ -15,6 +15,7 @@ from podium.api.pod import Pod
 from podium.client import ResourceType, Selection, resources
 from podium.client.snapshot import Listing, Snapshot, Unread
 from podium.config.feature_gates import FeatureGates
+from podium.simulator.shared_parts import SharedParts
 
 _UNFINISHED: Final = Selection(fields="status.phase!=Succeeded,status.phase!=Failed")
 _MAX_PROBLEMS: Final = 3
@@ -109,11 +110,13 @@ def listings_for(gates: FeatureGates) -> list[Listing]:
         *(_GROUPS if gates["GenericWorkload"] else ()),
     )
     read = (*_REQUIRED, *(each.resource for each in kinds))
+    parts = SharedParts()
     return [
         Listing(
             resource,
             KINDS[resource.api_version, resource.kind],
             _UNFINISHED if resource is resources.PODS else Selection(),
+            parts.share,
         )
         for resource in read
     ]
