@@ -72,6 +72,8 @@ def refusals_told(server: str) -> Iterator[None]:
                 source=server,
                 remedy="certificate-authority names who has signed it",
             ) from None
+        if problem.refused:
+            cause = "connection refused"
         raise InputError(f"does not answer: {cause}", source=server) from None
 
 

@@ -22,6 +22,9 @@ from podium.cli.options import (
     ValidationMode,
 )
 from podium.cli.preparation import only, prepare_simulation
+from podium.cli.recorded import tell_recorded
+from podium.cli.recorded_options import DECIDE_ANEW, RecordedOptions
+from podium.cli.recorded_view import show_record
 from podium.cli.simulate import exit_code
 from podium.cli.tables import Screen, print_document, warnings_document
 from podium.simulator import ExplainedPod, Scenario
@@ -33,6 +36,7 @@ def explain(
     *paths: Annotated[str, Parameter(help="More files, as with -f.")],
     filename: Filename = None,
     cluster: ClusterOptions = FILES_ONLY,
+    recorded: RecordedOptions = DECIDE_ANEW,
     config: Config = None,
     plugin: PluginFiles = None,
     feature_gates: Gates = None,
@@ -71,11 +75,15 @@ def explain(
     nodes that do not are counted by reason. `--node` shows one node in full, including filters that
     were not asked because another one had said no. `-o json` and `-o yaml` hold all of it.
 
+    With `--recorded` nothing is decided: a scheduler that runs, Podium's own, is asked what it has
+    decided for the pod last, and where it stands in the queue.
+
     **Examples**
 
     ```
     podium explain web-0 -f cluster.yaml -f pods.yaml
     podium explain deployment/web -n shop --kubeconfig ~/.kube/config
+    podium explain shop/web-0 --recorded --kubeconfig podium.kubeconfig
     podium explain kube-system/coredns-5d4 -f cluster.json --top 20
     podium explain gpu-trainer -f cluster.yaml -f pods.yaml --node gpu-a1
     podium explain web-0 -f cluster.json --alone -o json | jq '.attempts[-1].nodes'
@@ -84,6 +92,8 @@ def explain(
     **Exit code** 0 if the pod gets a node, 1 if not, 2 if the input is wrong, 70 if Podium has a
     bug.
     """
+    if recorded.is_asked:
+        return tell_recorded(pod, cluster, recorded, output, show_record)
     prepared = prepare_simulation(
         [*(filename or ()), *paths],
         validation=validation,

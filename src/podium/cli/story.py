@@ -18,6 +18,9 @@ from podium.cli.options import (
     ValidationMode,
 )
 from podium.cli.preparation import prepare_simulation
+from podium.cli.recorded import tell_recorded
+from podium.cli.recorded_options import DECIDE_ANEW, RecordedOptions
+from podium.cli.recorded_view import show_recorded_story
 from podium.cli.simulate import exit_code
 from podium.cli.story_document import story_document
 from podium.cli.story_view import show_story
@@ -31,6 +34,7 @@ def story(
     *paths: Annotated[str, Parameter(help="More files, as with -f.")],
     filename: Filename = None,
     cluster: ClusterOptions = FILES_ONLY,
+    recorded: RecordedOptions = DECIDE_ANEW,
     config: Config = None,
     plugin: PluginFiles = None,
     feature_gates: Gates = None,
@@ -51,6 +55,9 @@ def story(
 
     `podium explain` takes a single decision apart; this tells how it came to it.
 
+    With `--recorded` nothing is simulated: a scheduler that runs, Podium's own, is asked what has
+    happened to the pod.
+
     **Examples**
 
     ```
@@ -63,6 +70,8 @@ def story(
     **Exit code** 0 if the pod has a node in the end, 1 if not, 2 if the input is wrong, 70 if
     Podium has a bug.
     """
+    if recorded.is_asked:
+        return tell_recorded(pod, cluster, recorded, output, show_recorded_story)
     prepared = prepare_simulation(
         [*(filename or ()), *paths],
         validation=validation,
