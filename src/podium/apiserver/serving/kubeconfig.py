@@ -18,7 +18,10 @@ _NO_EXTENSIONS: Final[Mapping[str, JsonObject]] = {}
 
 
 def kubeconfig(
-    server: str, token: str, authority: bytes | None, extensions: Mapping[str, JsonObject]
+    server: str,
+    token: str,
+    authority: bytes | None,
+    extensions: Mapping[str, JsonObject] = _NO_EXTENSIONS,
 ) -> JsonObject:
     """`extensions` are what other programs look for in the entry of the cluster, by name."""
     cluster: JsonObject = {"server": server}
