@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.config.load import load_configuration
+from podium.explain.decision_digest import rejections
 from podium.plugins import in_tree_registry
 from podium.simulator import Scenario, Simulation
-from podium.simulator.pod_history import PodHistory, rejections
+from podium.simulator.pod_history import PodHistory
 from podium.testing import make_node, make_pod
 
 SMALL = {"cpu": "1", "memory": "1Gi", "pods": 10}

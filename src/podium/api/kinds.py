@@ -47,6 +47,7 @@ __all__ = [
     "KubeObject",
     "ObjectError",
     "UnknownKind",
+    "check_object",
     "convert_object",
     "decode_as",
     "decode_document",
@@ -146,7 +147,7 @@ def decode_as(data: bytes | msgspec.Raw, struct: type[T]) -> T:
         decoded: T = _DECODERS[struct].decode(data)
     except _UNDECODABLE:
         return convert_object(_raw_object(data), struct, strict=False)
-    _check(decoded)
+    check_object(decoded)
     return decoded
 
 
@@ -159,7 +160,7 @@ def convert_object(raw: Mapping[str, object], struct: type[S], *, strict: bool) 
         decoded = _convert_settled(shape.settle(raw), struct)
     if strict:
         shape.refuse_unknown(raw)
-    _check(decoded, raw)
+    check_object(decoded, raw)
     return decoded
 
 
@@ -171,7 +172,9 @@ def _convert_settled(raw: object, struct: type[S]) -> S:
         raise ObjectError(place.strip(".`"), problem) from None
 
 
-def _check(decoded: KubeStruct, raw: Mapping[str, object] | None = None) -> None:
+def check_object(decoded: KubeStruct, raw: Mapping[str, object] | None = None) -> None:
+    """What the contract says of an object, for one that was decoded elsewhere. Raises
+    ObjectError."""
     metadata = getattr(decoded, "metadata", None)
     if not isinstance(metadata, ObjectMeta) or not metadata.name:
         written = raw.get("metadata") if raw else None

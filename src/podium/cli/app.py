@@ -38,7 +38,7 @@ _SHELL = Group("Shell and help", sort_key=4)
 
 # Summaries stand here because commands are not loaded for the overview; a command's own help is
 # its docstring.
-_COMMANDS = (
+COMMANDS = (
     ("simulate", "podium.cli.simulate:simulate", _LOOK, "Place pods on a cluster from files."),
     ("explain", "podium.cli.explain:explain", _LOOK, "Tell why a pod goes where it goes."),
     ("story", "podium.cli.story:story", _LOOK, "Tell everything that happened to a pod."),
@@ -65,7 +65,7 @@ def build_app(*, overview: bool = False) -> App:
         result_action="return_value",
         group_commands=_SHELL,
     )
-    for name, path, group, summary in _COMMANDS:
+    for name, path, group, summary in COMMANDS:
         if overview:
             app.command(path, name=name, group=group, help=summary)
         else:

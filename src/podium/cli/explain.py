@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from podium.api.errors import InputError, closest, did_you_mean
-from podium.api.pod import Pod
+from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
 from podium.cli.exit_codes import NO, OK
 from podium.cli.explain_document import explanation_document
 from podium.cli.explain_view import show_explanation
@@ -16,21 +16,27 @@ from podium.cli.options import (
     Gates,
     Output,
     PluginFiles,
+    PodReference,
     Seed,
     Validate,
     ValidationMode,
 )
 from podium.cli.preparation import only, prepare_simulation
+from podium.cli.recorded import tell_recorded
+from podium.cli.recorded_options import DECIDE_ANEW, RecordedOptions
+from podium.cli.recorded_view import show_record
 from podium.cli.simulate import exit_code
-from podium.cli.tables import Screen, print_document
-from podium.simulator import ExplainedPod, Scenario, find_pods_by_name
+from podium.cli.tables import Screen, print_document, warnings_document
+from podium.simulator import ExplainedPod, Scenario
 
 
 def explain(
-    pod: Annotated[str, Parameter(help="The pod: name or namespace/name.")],
+    pod: PodReference,
     /,
     *paths: Annotated[str, Parameter(help="More files, as with -f.")],
     filename: Filename = None,
+    cluster: ClusterOptions = FILES_ONLY,
+    recorded: RecordedOptions = DECIDE_ANEW,
     config: Config = None,
     plugin: PluginFiles = None,
     feature_gates: Gates = None,
@@ -59,18 +65,25 @@ def explain(
 ) -> int:
     """Tell why a pod goes where it goes, or why no node takes it.
 
-    The files are those of `podium simulate`, and the decision is the one that it makes: pods that
-    come first in the queue are placed first. With `--alone` the pod is the only one that waits. A
-    pod that runs already is decided anew, as if it were pending now and its place were free.
+    The cluster is the one that kubectl speaks to, of which a snapshot is read and nothing is ever
+    written, or comes from files as with `podium simulate`. The decision is the one that `simulate`
+    makes: pods that come first in the queue are placed first. With `--alone` the pod is the only
+    one that waits. A pod that runs already is decided anew, as if it were pending now and its place
+    were free.
 
     Nodes that fit are listed with every plugin's score (`-o wide`: raw, normalised and weighted),
     nodes that do not are counted by reason. `--node` shows one node in full, including filters that
     were not asked because another one had said no. `-o json` and `-o yaml` hold all of it.
 
+    With `--recorded` nothing is decided: a scheduler that runs, Podium's own, is asked what it has
+    decided for the pod last, and where it stands in the queue.
+
     **Examples**
 
     ```
     podium explain web-0 -f cluster.yaml -f pods.yaml
+    podium explain deployment/web -n shop --kubeconfig ~/.kube/config
+    podium explain shop/web-0 --recorded --kubeconfig podium.kubeconfig
     podium explain kube-system/coredns-5d4 -f cluster.json --top 20
     podium explain gpu-trainer -f cluster.yaml -f pods.yaml --node gpu-a1
     podium explain web-0 -f cluster.json --alone -o json | jq '.attempts[-1].nodes'
@@ -79,6 +92,8 @@ def explain(
     **Exit code** 0 if the pod gets a node, 1 if not, 2 if the input is wrong, 70 if Podium has a
     bug.
     """
+    if recorded.is_asked:
+        return tell_recorded(pod, cluster, recorded, output, show_record)
     prepared = prepare_simulation(
         [*(filename or ()), *paths],
         validation=validation,
@@ -87,9 +102,10 @@ def explain(
         plugin=plugin,
         seed=seed,
         validate=validate,
+        cluster=cluster,
     )
     scenario = prepared.scenario
-    found = require_pod(scenario, pod)
+    found = prepared.require_pod(pod)
     if node is not None:
         _require_node(scenario, node)
     key = f"{found.metadata.namespace}/{found.metadata.name}"
@@ -98,29 +114,18 @@ def explain(
         scenario = only(scenario, found)
     report = prepared.run(watch=[key], until=key, scenario=scenario)
     explained = ExplainedPod.of(report, key, runs_on=runs_on, alone=alone)
+    warnings = prepared.warnings_for([found])
     if output in ("json", "yaml"):
         document = explanation_document(explained, only_node=node)
-        print_document({**document, "notes": list(report.notes)}, output)
+        document = {**warnings_document(warnings), **document, "notes": list(report.notes)}
+        print_document(document, output)
     else:
         screen = Screen()
+        screen.warnings(warnings)
         show_explanation(explained, screen, wide=output == "wide", top=max(top, 1), node=node)
-        screen.notes(prepared.equipped.notes)
+        screen.notes(prepared.notes)
     crashed = exit_code(report)
     return crashed if crashed not in (OK, NO) else (OK if explained.result.placed else NO)
-
-
-def require_pod(scenario: Scenario, name: str) -> Pod:
-    """The one pod that a user means by `name` or `namespace/name`."""
-    found = find_pods_by_name(scenario, name)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        keys = ", ".join(sorted(_key(pod) for pod in found))
-        raise InputError(f"{len(found)} pods are named {name}", remedy=f"say which: {keys}")
-    pods = (*scenario.pending, *scenario.running)
-    known = [_key(pod) for pod in pods] if "/" in name else [pod.metadata.name for pod in pods]
-    remedy = did_you_mean(closest(name, known)) or _list_names(known)
-    raise InputError(f"no pod named {name} in the input", remedy=remedy)
 
 
 def _list_names(known: Sequence[str], most: int = 5) -> str:
@@ -133,7 +138,3 @@ def _require_node(scenario: Scenario, name: str) -> None:
     if name not in known:
         remedy = did_you_mean(closest(name, known)) or _list_names(known)
         raise InputError(f"no node named {name} in the input", remedy=remedy)
-
-
-def _key(pod: Pod) -> str:
-    return f"{pod.metadata.namespace}/{pod.metadata.name}"

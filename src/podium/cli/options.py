@@ -1,12 +1,13 @@
 """Options that several commands share, and how they become a scenario and a configuration."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
+from podium.api.meta import KubeObject
 from podium.cli.console import Console, DescriptionColumn, Text
 from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.config.load import load_configuration, load_file
@@ -23,6 +24,13 @@ Filename = Annotated[
         metavar="FILE",
         help="A file or directory with the cluster and the pods, or - for standard input. "
         "May be repeated.",
+    ),
+]
+PodReference = Annotated[
+    str,
+    Parameter(
+        help="The pod: its name or how that begins, namespace/name, or deployment/name, sts/name "
+        "and so on for a pod of a workload."
     ),
 ]
 Config = Annotated[
@@ -74,17 +82,30 @@ OutputFormat = Literal["table", "wide", "json", "yaml"]
 Output = Annotated[OutputFormat, Parameter(name=["--output", "-o"], help="What to print.")]
 
 
-def read_scenario(paths: Sequence[str], validation: str) -> Scenario:
-    """Files into a scenario; on a terminal with a word about the file at hand."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        return load_scenario(paths, validation=Validation(validation))
-    with console.status("reading") as status:
+def read_scenario(
+    paths: Sequence[str],
+    validation: str,
+    *,
+    namespace: str = "default",
+    stored: Sequence[KubeObject] = (),
+) -> Scenario:
+    """Files into a scenario, on top of what a cluster has `stored`; on a terminal with a word about
+    the file at hand."""
+
+    def load(on_file: Callable[[str], None]) -> Scenario:
         return load_scenario(
             paths,
             validation=Validation(validation),
-            on_file=lambda path: status.update(Text(f"reading {path}")),
+            on_file=on_file,
+            namespace=namespace,
+            stored=stored,
         )
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        return load(lambda _: None)
+    with console.status("reading") as status:
+        return load(lambda path: status.update(Text(f"reading {path}")))
 
 
 def read_configuration(path: str | None, gates: FeatureGates = DEFAULT_GATES) -> Configuration:

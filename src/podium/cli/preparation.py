@@ -1,25 +1,34 @@
 """From a command line to a simulation that is ready to run, the same way for every command.
 
-Files, configuration, feature gates and plugins of one's own belong together: a gate decides which
-arguments a configuration may have, a plugin which names it may use. Whatever is wrong with any of
-them is told before anything runs.
+Files, the cluster that runs, configuration, feature gates and plugins of one's own belong together:
+a gate decides which arguments a configuration may have, a plugin which names it may use. Whatever
+is wrong with any of them is told before anything runs.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replace_fields
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from podium.api.errors import closest, did_you_mean
 from podium.api.pod import Pod
 from podium.cli.asking_extenders import asker_of
+from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
 from podium.cli.feature_gate_flags import read_gates
 from podium.cli.options import progress_bar, read_configuration, read_scenario
+from podium.cli.printing import print_line
 from podium.config.errors import ConfigurationError
 from podium.config.feature_gates import FeatureGates
 from podium.plugins import in_tree_registry
 from podium.simulator import Scenario, Simulation, SimulationReport
+from podium.simulator.pod_references import find_pod
 from podium.user_code.plugins import GROUP, Equipped, equip
+
+if TYPE_CHECKING:  # a client is loaded when a cluster is read
+    from podium.client.connection import FoundContext
+    from podium.simulator.live_cluster import LiveCluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +42,27 @@ class PreparedSimulation:
     config: str = ""
     seed: int = 0
     validate: bool = False
+    live: "LiveCluster | None" = None
+    namespace: str = ""
+    """The only one that pods are looked for in."""
+    current_namespace: str = ""
+    """The one that pods are looked for in first."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What one should know beside the answer: about the cluster, and about plugins."""
+        return (*(self.live.notes if self.live else ()), *self.equipped.notes)
+
+    def warnings_for(self, pods: Iterable[Pod]) -> tuple[str, ...]:
+        """What one should know before the answer: what could not be read and matters to pods."""
+        return self.live.warnings_for(pods) if self.live is not None else ()
+
+    def require_pod(self, reference: str) -> Pod:
+        """The pod that a user means; a choice that was made is told. Raises InputError."""
+        found = find_pod(self.scenario, reference, self.namespace, self.current_namespace)
+        if found.note:
+            print_line(f"podium: {found.note}", error=True)
+        return found.pod
 
     def run(
         self,
@@ -96,13 +126,38 @@ def prepare_simulation(
     plugin: Sequence[str] | None,
     seed: int,
     validate: bool,
+    cluster: ClusterOptions = FILES_ONLY,
 ) -> PreparedSimulation:
     """Read everything; raises InputError."""
     gates = read_gates(feature_gates)
     configuration = read_configuration(config, gates)
     equipped = equip(configuration, in_tree_registry(), plugin or ())
-    scenario = read_scenario(paths, validation)
-    return PreparedSimulation(scenario, equipped, gates, config or "", seed, validate)
+    found: FoundContext | None = None
+    live: LiveCluster | None = None
+    if cluster.is_live(has_files=bool(paths)):
+        from podium.cli.cluster_reading import read_cluster
+
+        found = cluster.find()
+        live = read_cluster(found.settings, gates)
+    scenario = read_scenario(
+        paths,
+        validation,
+        namespace=cluster.file_namespace(found),
+        stored=live.objects if live is not None else (),
+    )
+    if live is not None:
+        scenario = replace_fields(scenario, notes=(*live.notes, *scenario.notes))
+    return PreparedSimulation(
+        scenario,
+        equipped,
+        gates,
+        config or "",
+        seed,
+        validate,
+        live,
+        cluster.namespace or "",
+        cluster.file_namespace(found) if found is not None else "",
+    )
 
 
 def only(scenario: Scenario, pod: Pod) -> Scenario:

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
 from podium.cli.exit_codes import BROKEN, NO, OK
 from podium.cli.options import (
     Config,
@@ -19,13 +20,14 @@ from podium.cli.preparation import prepare_simulation
 from podium.cli.printing import print_line, print_traceback
 from podium.cli.simulate_document import report_document
 from podium.cli.simulate_view import show_report
-from podium.cli.tables import Screen, print_document
+from podium.cli.tables import Screen, print_document, warnings_document
 from podium.simulator import SimulationReport
 
 
 def simulate(
     *paths: Annotated[str, Parameter(help="More files, as with -f.")],
     filename: Filename = None,
+    cluster: ClusterOptions = FILES_ONLY,
     config: Config = None,
     plugin: PluginFiles = None,
     feature_gates: Gates = None,
@@ -52,12 +54,16 @@ def simulate(
         ),
     ] = False,
 ) -> int:
-    """Place the pending pods of some files on the nodes in them, without a cluster.
+    """Place pending pods on nodes, without doing it: those of files, or of a cluster that runs.
 
     The files hold nodes, pods that run (they have a nodeName and stay where they are) and pods to
     place, in YAML or JSON: manifests, kubectl dumps or both. Deployments, StatefulSets, DaemonSets,
     Jobs and ReplicaSets become pods unless their pods are in the files too. Pods are placed in the
     order in which kube-scheduler would take them; the more important push others aside if they may.
+
+    Without files, a snapshot is read of the cluster that kubectl speaks to, and nothing is ever
+    written. With files and `--kubeconfig` or `--context`, the files are what would be applied to
+    that cluster: an object that is in both counts as the file has it.
 
     What an API server would fill in is filled in as far as it decides placements: namespaces,
     requests from limits, priorities from PriorityClasses. Tolerations for not-ready and unreachable
@@ -69,6 +75,7 @@ def simulate(
     podium simulate -f cluster.yaml -f pods.yaml
     kubectl get nodes,pods,pc,pvc,pv,sc,pdb,svc,rs,sts -A -o json > cluster.json
     podium simulate -f cluster.json -f my-deployment.yaml --config scheduler.yaml
+    podium simulate -f my-deployment.yaml --kubeconfig ~/.kube/config -n shop
     helm template ./chart | podium simulate -f cluster.json -f -
     podium simulate -f cluster.json -f pods/ -o json | jq '.pods[].node'
     podium simulate -f cluster.json -f pods/ --timeline --plugin my_rule.py
@@ -77,7 +84,7 @@ def simulate(
     **Exit code** 0 if all pods fit, 1 if some do not, 2 if the input is wrong, 70 if Podium has a
     bug. Pods with a scheduling gate or for another scheduler are reported and do not count.
     """
-    report = prepare_simulation(
+    prepared = prepare_simulation(
         [*(filename or ()), *paths],
         validation=validation,
         config=config,
@@ -85,12 +92,18 @@ def simulate(
         plugin=plugin,
         seed=seed,
         validate=validate,
-    ).run()
+        cluster=cluster,
+    )
+    warnings = prepared.warnings_for(prepared.scenario.pending)
+    report = prepared.run()
     if output in ("json", "yaml"):
-        print_document(report_document(report, timeline=timeline), output)
+        document = report_document(report, timeline=timeline)
+        print_document({**warnings_document(warnings), **document}, output)
     else:
+        screen = Screen()
+        screen.warnings(warnings)
         wide = output == "wide"
-        show_report(report, Screen(), wide=wide, show_all=show_all, timeline=timeline)
+        show_report(report, screen, wide=wide, show_all=show_all, timeline=timeline)
     return exit_code(report)
 
 

@@ -15,9 +15,9 @@ from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from podium.cli.console import RichText, Text, stack_lines
 from podium.cli.tables import Screen, count, percent, some
 from podium.cli.timeline_view import show_timeline
+from podium.explain.decision_digest import Digest
 from podium.explain.utilisation import Use
 from podium.simulator import PodOutcome, PodResult, SimulationReport
-from podium.simulator.report import Digest
 
 MAX_PODS = 25
 MAX_GROUPS = 15

@@ -4,31 +4,37 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
 from podium.cli.exit_codes import NO, OK
-from podium.cli.explain import require_pod
 from podium.cli.options import (
     Config,
     Filename,
     Gates,
     Output,
     PluginFiles,
+    PodReference,
     Seed,
     Validate,
     ValidationMode,
 )
 from podium.cli.preparation import prepare_simulation
+from podium.cli.recorded import tell_recorded
+from podium.cli.recorded_options import DECIDE_ANEW, RecordedOptions
+from podium.cli.recorded_view import show_recorded_story
 from podium.cli.simulate import exit_code
 from podium.cli.story_document import story_document
 from podium.cli.story_view import show_story
-from podium.cli.tables import Screen, print_document
+from podium.cli.tables import Screen, print_document, warnings_document
 from podium.simulator.pod_history import PodHistory
 
 
 def story(
-    pod: Annotated[str, Parameter(help="The pod: name or namespace/name.")],
+    pod: PodReference,
     /,
     *paths: Annotated[str, Parameter(help="More files, as with -f.")],
     filename: Filename = None,
+    cluster: ClusterOptions = FILES_ONLY,
+    recorded: RecordedOptions = DECIDE_ANEW,
     config: Config = None,
     plugin: PluginFiles = None,
     feature_gates: Gates = None,
@@ -39,19 +45,24 @@ def story(
 ) -> int:
     """Tell everything that happened to a pod, in order and with reasons.
 
-    The files are those of `podium simulate`, and so is the run, to its end. Times are seconds on
-    its virtual clock: an attempt takes a millisecond, and when everybody waits, the clock jumps.
-    Each attempt is told with what it found: the node and its score, or who ruled out how many
-    nodes. Each event that let the pod try again is told with the object it happened to and the
-    plugin that had asked to be told. A pod that runs already has a story if something happens to
-    it.
+    The cluster is the one that kubectl speaks to, of which a snapshot is read and nothing is ever
+    written, or comes from files as with `podium simulate`. The run is that of `simulate`, to its
+    end. Times are seconds on its virtual clock: an attempt takes a millisecond, and when everybody
+    waits, the clock jumps. Each attempt is told with what it found: the node and its score, or who
+    ruled out how many nodes. Each event that let the pod try again is told with the object it
+    happened to and the plugin that had asked to be told. A pod that runs already has a story if
+    something happens to it.
 
     `podium explain` takes a single decision apart; this tells how it came to it.
+
+    With `--recorded` nothing is simulated: a scheduler that runs, Podium's own, is asked what has
+    happened to the pod.
 
     **Examples**
 
     ```
     podium story render -f cluster.yaml -f pods.yaml
+    podium story sts/db -n shop --context production
     podium story kube-system/coredns-5d4 -f cluster.json --config scheduler.yaml
     podium story render -f cluster.yaml -f pods.yaml -o json | jq '.story[].what'
     ```
@@ -59,6 +70,8 @@ def story(
     **Exit code** 0 if the pod has a node in the end, 1 if not, 2 if the input is wrong, 70 if
     Podium has a bug.
     """
+    if recorded.is_asked:
+        return tell_recorded(pod, cluster, recorded, output, show_recorded_story)
     prepared = prepare_simulation(
         [*(filename or ()), *paths],
         validation=validation,
@@ -67,14 +80,18 @@ def story(
         plugin=plugin,
         seed=seed,
         validate=validate,
+        cluster=cluster,
     )
-    found = require_pod(prepared.scenario, pod)
+    found = prepared.require_pod(pod)
     report = prepared.run(watch=[f"{found.metadata.namespace}/{found.metadata.name}"])
     history = PodHistory.of(report, found)
+    warnings = prepared.warnings_for([found])
     if output in ("json", "yaml"):
-        print_document(story_document(history, report.notes), output)
+        document = story_document(history, report.notes)
+        print_document({**warnings_document(warnings), **document}, output)
     else:
-        notes = prepared.equipped.notes
-        show_story(history, Screen(), notes=notes, wide=output == "wide")
+        screen = Screen()
+        screen.warnings(warnings)
+        show_story(history, screen, notes=prepared.notes, wide=output == "wide")
     crashed = exit_code(report)
     return crashed if crashed not in (OK, NO) else (OK if history.node else NO)

@@ -5,8 +5,8 @@ from typing import Any
 
 from podium.cli.simulate_document import line_document, score_document
 from podium.engine.decision import Decision
-from podium.simulator.pod_history import HistoryEntry, PodHistory, rejections
-from podium.simulator.report import digest_of
+from podium.explain.decision_digest import digest_of, rejections
+from podium.simulator.pod_history import HistoryEntry, PodHistory
 
 
 def story_document(history: PodHistory, notes: Iterable[str]) -> dict[str, Any]:

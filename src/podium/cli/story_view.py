@@ -8,9 +8,9 @@ from podium.cli.simulate_view import lead
 from podium.cli.tables import Screen, count
 from podium.engine.decision import Decision
 from podium.engine.pod_log import Line
+from podium.explain.decision_digest import digest_of, rejections
 from podium.simulator import PodOutcome
-from podium.simulator.pod_history import HistoryEntry, PodHistory, rejections
-from podium.simulator.report import digest_of
+from podium.simulator.pod_history import HistoryEntry, PodHistory
 
 _WOKEN = {
     BACKOFF: "its backoff is over",

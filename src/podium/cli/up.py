@@ -27,6 +27,7 @@ from podium.cli.node_options import (
 )
 from podium.cli.options import Config, Gates, PluginFiles, read_configuration
 from podium.cli.printing import print_line, print_lines
+from podium.cli.recorded_options import SCHEDULER_EXTENSION
 from podium.cli.tables import count as counted
 from podium.plugins import in_tree_registry
 from podium.processes.event_loop import run
@@ -74,6 +75,14 @@ def up(
     speed: Speed = 1.0,
     host: Annotated[str, Parameter(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, Parameter(help="The port to listen on; 0 for any free one.")] = 6443,
+    scheduler_port: Annotated[
+        int,
+        Parameter(
+            show_default=False,
+            help="The port on which the scheduler tells of itself: metrics, health, decisions."
+            " [default: any free one, which is in the kubeconfig]",
+        ),
+    ] = 0,
     data: Annotated[
         Path | None,
         Parameter(
@@ -139,6 +148,7 @@ def up(
         gates,
         require_usable_speed(speed),
         documents_in(apply or ()),
+        scheduler_port,
         lambda _: () if quiet else (lines,),
     )
     server = ApiServer(ServerOptions(host=host, port=port, data=data, taint_new_nodes=True))
@@ -151,12 +161,17 @@ def up(
         raise
 
     def announce(cluster: RunningCluster) -> None:
+        told = {SCHEDULER_EXTENSION: {"server": cluster.scheduler_url}}
+        write_kubeconfig(target, server.url, server.token, authority, told)
         kept = f"objects in {data}" if data else "objects in memory"
         size = counted(len(cluster.nodes), "node")
         where = shlex.quote(str(target))
         print_lines(f"podium: {note}" for note in plan.scheduler.notes)
         print_line(f"podium: a cluster of {size} at {server.url}, {kept}")
         print_line(f"podium: look at it with  KUBECONFIG={where} kubectl get pods -o wide")
+        print_line(
+            f"podium: ask its scheduler with  KUBECONFIG={where} podium explain POD --recorded"
+        )
         print_line("podium: Ctrl-C stops it")
 
     with seldom_collected():

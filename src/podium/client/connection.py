@@ -28,9 +28,14 @@ from podium.config.kubeconfig import ClusterEntry, ContextEntry, UserEntry, load
 from podium.files.bounded_files import read_file
 
 _USUAL: Final = "~/.kube/config"
+_NAMESPACE_FILE: Final = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 _SERVICE: Final = ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT")
 
 EntryT = TypeVar("EntryT")
+
+
+class NoKubeconfig(InputError):
+    """Nobody has said which cluster is meant."""
 
 
 @dataclass(slots=True)
@@ -56,15 +61,30 @@ def transport_for(
     return HttpTransport(cluster, _credentials(user, cluster), headers=headers)
 
 
+@dataclass(frozen=True, slots=True)
+class FoundContext:
+    """The server and user of a context, and the namespace that it is about, "" if it says none."""
+
+    settings: ClientSettings
+    namespace: str = ""
+
+
 def find_settings(
     kubeconfig: str = "", context: str = "", environment: Mapping[str, str] = os.environ
 ) -> ClientSettings:
     """The server and user of a context, with paths that are absolute. Raises InputError."""
+    return find_context(kubeconfig, context, environment).settings
+
+
+def find_context(
+    kubeconfig: str = "", context: str = "", environment: Mapping[str, str] = os.environ
+) -> FoundContext:
+    """Raises InputError, NoKubeconfig if there is none to look into."""
     files = _files(kubeconfig, environment)
     if not files:
         if all(environment.get(name) for name in _SERVICE):
-            return _in_cluster(environment)
-        raise InputError(
+            return FoundContext(_in_cluster(environment), _pod_namespace())
+        raise NoKubeconfig(
             "there is no kubeconfig",
             remedy=f"name one with --kubeconfig or in $KUBECONFIG, or put it into {_USUAL}",
         )
@@ -107,7 +127,7 @@ def _merged(files: Sequence[Path]) -> _Merged:
     return merged
 
 
-def _chosen(merged: _Merged, wanted: str, source: str) -> ClientSettings:
+def _chosen(merged: _Merged, wanted: str, source: str) -> FoundContext:
     name = wanted or merged.current
     if not name:
         known = ", ".join(sorted(merged.contexts))
@@ -118,7 +138,7 @@ def _chosen(merged: _Merged, wanted: str, source: str) -> ClientSettings:
     if not cluster.server:
         raise InputError(f'cluster "{context.cluster}" has no server', source=source)
     user = _named("user", context.user, merged.users, source) if context.user else UserEntry()
-    return ClientSettings(cluster, user)
+    return FoundContext(ClientSettings(cluster, user), context.namespace)
 
 
 def _named(what: str, name: str, known: Mapping[str, EntryT], source: str) -> EntryT:
@@ -134,6 +154,13 @@ def _in_cluster(environment: Mapping[str, str]) -> ClientSettings:
     bracketed = f"[{host}]" if ":" in host else host
     cluster = ClusterEntry(server=f"https://{bracketed}:{port}", certificate_authority=ROOT_CA_FILE)
     return ClientSettings(cluster, UserEntry(token_file=TOKEN_FILE))
+
+
+def _pod_namespace() -> str:
+    try:
+        return read_file(_NAMESPACE_FILE).decode().strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def _credentials(user: UserEntry, cluster: ClusterEntry) -> Credentials:

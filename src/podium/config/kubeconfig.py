@@ -30,6 +30,15 @@ class _KubeconfigStruct(msgspec.Struct, frozen=True, kw_only=True, rename="kebab
     """What a kubeconfig is made of."""
 
 
+class NamedExtension(_KubeconfigStruct, frozen=True):
+    """What programs other than kubectl keep in a kubeconfig."""
+
+    GO_TYPE: ClassVar[str] = "v1.NamedExtension"
+
+    name: str = ""
+    extension: Any = None
+
+
 class ClusterEntry(_KubeconfigStruct, frozen=True):
     GO_TYPE: ClassVar[str] = "v1.Cluster"
 
@@ -40,6 +49,7 @@ class ClusterEntry(_KubeconfigStruct, frozen=True):
     certificate_authority_data: bytes = b""
     proxy_url: str = ""
     disable_compression: bool = False
+    extensions: tuple[NamedExtension, ...] = ()
 
 
 class ExecVariable(_KubeconfigStruct, frozen=True):

@@ -24,9 +24,11 @@ from podium.engine.requests import Event
 from podium.extenders.client import ExtenderClient
 from podium.extenders.objects import TypedObjects
 from podium.framework.registry import Registry
+from podium.live.decision_records import DecisionRecords
 from podium.live.event_recorder import EventRecorder
 from podium.live.raw_objects import RawObjects
 from podium.live.scheduler import LiveScheduler
+from podium.live.scheduler_records import SchedulerRecords
 from podium.live.write_metrics import WriteMetrics
 
 _LOG: Final = logging.getLogger("podium.live")
@@ -86,7 +88,9 @@ class Assembly:
             events_client, host=host, clock=clock, wall=wall, randomness=randomness
         )
         engine.observers.on_error = _log_broken
-        for observer in (_EventWriter(self.recorder), *observers):
+        decisions = DecisionRecords(wall)
+        self.records = SchedulerRecords(engine, decisions)
+        for observer in (_EventWriter(self.recorder), decisions, *observers):
             engine.observers.add(observer)
         extenders = engine.configuration.extenders
         raw = RawObjects(TypedObjects(self._node)) if extenders else None

@@ -1,4 +1,4 @@
-"""What `podium run` serves to its operators: health, metrics, configuration, flags.
+"""What a scheduler serves to its operators: health, metrics, configuration, flags, records.
 
 Here the parts of a running scheduler become the pages of `podium.live.serving`; which of them are
 served, to whom and on which port is decided by flags.
@@ -15,6 +15,7 @@ from podium.config.types import Configuration
 from podium.engine import Engine
 from podium.live.leader_election import LeaderElection
 from podium.live.metrics import SchedulerMetrics
+from podium.live.scheduler_records import SchedulerRecords
 from podium.live.serving import (
     NOT_SYNCHRONIZED,
     PING,
@@ -35,6 +36,7 @@ class SchedulerParts:
     engine: Engine
     metrics: SchedulerMetrics
     election: LeaderElection | None
+    records: SchedulerRecords
     is_synced: Callable[[], bool]
     is_stopping: Callable[[], bool]
     set_verbosity: Callable[[int], None]
@@ -47,10 +49,8 @@ def management_server(
     gates: FeatureGates,
     inside: SchedulerParts,
     reviewers: Reviewers,
-) -> ManagementServer | None:
-    """None if nothing is to be served. Raises StartRefused."""
-    if options.secure_serving.secure_port == 0:
-        return None
+) -> ManagementServer:
+    """Listens already; port 0 is any free one. Raises StartRefused."""
     surface = Surface(
         metrics=inside.metrics,
         configuration=lambda: effective(configuration),
@@ -64,6 +64,7 @@ def management_server(
             Check("shutdown", lambda: SHUTTING_DOWN if inside.is_stopping() else None),
             Check("sched-handler-sync", lambda: None if inside.is_synced() else NOT_SYNCHRONIZED),
         ),
+        records=inside.records,
         set_verbosity=inside.set_verbosity if configuration.enable_profiling else None,
         gates=gates,
     )

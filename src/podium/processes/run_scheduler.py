@@ -118,6 +118,7 @@ class _RunningScheduler:
                 engine,
                 metrics,
                 election,
+                assembly.records,
                 assembly.scheduler.synced.is_set,
                 self._stopping.is_set,
                 self._log.set_verbosity,
@@ -137,6 +138,8 @@ class _RunningScheduler:
 
     async def _serve(self, stack: AsyncExitStack, inside: SchedulerParts) -> None:
         prepared = self._prepared
+        if self._options.secure_serving.secure_port == 0:
+            return
         reviewers = Reviewers(
             *(
                 KubeClient(self._transport(stack, settings)) if settings is not None else None
@@ -146,9 +149,8 @@ class _RunningScheduler:
         server = management_server(
             self._options, self._flags, prepared.configuration, self._gates, inside, reviewers
         )
-        if server is not None:
-            await stack.enter_async_context(server)
-            self._log.info("Serving securely on", address=server.url)
+        await stack.enter_async_context(server)
+        self._log.info("Serving securely on", address=server.url)
 
     def _delays(self, election: LeaderElection | None) -> bool:
         """Whether the cluster is watched by the leader only."""

@@ -19,10 +19,12 @@ from podium.apiserver.serving.server import ApiServer
 from podium.client import AsgiTransport, KubeClient, Unreachable
 from podium.client.api_errors import ApiError
 from podium.config.feature_gates import FeatureGates
+from podium.config.flags.host_environment import StartRefused
 from podium.engine import Engine
 from podium.engine.observer import Observer
 from podium.live.assembly import Assembly, live_engine
 from podium.processes.applying import apply_documents
+from podium.processes.cluster_management import scheduler_management
 from podium.processes.steady_time import steady_wall
 from podium.processes.tasks import (
     Part,
@@ -49,6 +51,8 @@ class ClusterPlan:
     gates: FeatureGates
     speed: float = 1.0
     documents: Sequence[Document] = ()
+    scheduler_port: int = 0
+    """Where the scheduler tells of itself; 0: any free one."""
     observers: Callable[[Engine], tuple[Observer, ...]] = field(default=lambda _: ())
 
 
@@ -59,6 +63,8 @@ class RunningCluster:
     client: KubeClient
     engine: Engine
     parts: tuple[Part, ...]
+    scheduler_url: str
+    """Where the scheduler tells of itself: metrics, health, records of its decisions."""
 
     @property
     def nodes(self) -> list[Node]:
@@ -78,6 +84,8 @@ async def run_cluster(
         await run_until_stopped(_live(server, plan, started), stop_on_signal())
     except ApiError as problem:
         raise InputError(f"the API server says no: {problem}") from None
+    except StartRefused as problem:
+        raise InputError(f"the scheduler cannot start: {problem}") from None
     except Unreachable as problem:
         raise InputError(f"the API server does not answer: {problem}") from None
 
@@ -123,10 +131,12 @@ async def whole_cluster(server: ApiServer, plan: ClusterPlan) -> AsyncIterator[R
             randomness=randomness,
             observers=plan.observers(engine),
         )
+        management = scheduler_management(server, plan.scheduler_port, assembly, client, plan.gates)
+        await stack.enter_async_context(management)
         scheduler = await stack.enter_async_context(assembly.following())
         await wait_while_running(scheduler.ready(), serving, living)
         work = await stack.enter_async_context(running_part(scheduler.schedule()))
-        yield RunningCluster(client, assembly.engine, (serving, living, work))
+        yield RunningCluster(client, assembly.engine, (serving, living, work), management.url)
 
 
 async def _wait_for_ready_nodes(cluster: RunningCluster) -> None:

@@ -48,14 +48,14 @@ def uid_for(kind: str, namespace: str, name: str) -> str:
     return str(uuid5(NAMESPACE_OID, f"{kind}/{namespace}/{name}"))
 
 
-def assign_uid(obj: K) -> K:
+def assign_uid(obj: K, default_namespace: str = DEFAULT_NAMESPACE) -> K:
     """The object with a namespace (if its kind has them) and a UID."""
     metadata = obj.metadata
     namespace = metadata.namespace
     if type(obj) in CLUSTER_SCOPED:
         namespace = ""
     elif not namespace:
-        namespace = DEFAULT_NAMESPACE
+        namespace = default_namespace
     uid = metadata.uid or uid_for(type(obj).__name__, namespace, metadata.name)
     if namespace == metadata.namespace and uid == metadata.uid:
         return obj

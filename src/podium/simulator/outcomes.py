@@ -6,9 +6,10 @@ from podium.api.pod import Pod
 from podium.cluster.catalog import object_key
 from podium.engine import Attempt, Engine
 from podium.engine.scheduler import CRASHED
+from podium.explain.decision_digest import digest_of
 from podium.framework.faults import describe
 from podium.framework.status import Status
-from podium.simulator.report import Eviction, PodOutcome, PodResult, digest_of
+from podium.simulator.report import Eviction, PodOutcome, PodResult
 
 _TERMINATING = "skip schedule deleting pod"
 

@@ -1,6 +1,5 @@
 """Everything that happened to one pod in a run: its lines in the pod log with their decisions."""
 
-from collections import Counter
 from dataclasses import dataclass
 
 from podium.api.pod import Pod
@@ -51,20 +50,3 @@ class PodHistory:
         if self.result is not None:
             return self.result.node
         return "" if self.evicted_for else self.pod.spec.node_name
-
-
-def rejections(decision: Decision) -> dict[str, int]:
-    """Plugin -> number of nodes that it ruled out, the most first."""
-    found: Counter[str] = Counter()
-    outcome, diagnosis = decision.pre_filter, decision.diagnosis
-    if diagnosis is None or decision.chosen is not None:
-        return {}
-    if outcome is not None and outcome.status is not None:
-        found[", ".join(sorted(diagnosis.rejectors))] = diagnosis.node_count
-        return dict(found)
-    for result in decision.results:
-        for status, positions in result.groups():
-            found[status.plugin] += len(positions)
-    if outcome is not None and outcome.nodes is not None:
-        found[", ".join(sorted(outcome.narrowed_by))] += diagnosis.node_count - found.total()
-    return {plugin: nodes for plugin, nodes in found.most_common() if nodes > 0}

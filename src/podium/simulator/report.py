@@ -7,12 +7,9 @@ therefore keeps a digest of its last attempt; whole decisions are kept for pods 
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-import numpy as np
-
 from podium.api.pod import Pod
-from podium.engine.decision import Decision, NodeScore
+from podium.explain.decision_digest import Digest
 from podium.explain.utilisation import Utilisation
-from podium.framework.fit_message import reason_counts
 from podium.simulator.timeline import Timeline
 from podium.simulator.watching import Look
 
@@ -30,26 +27,6 @@ class PodOutcome(StrEnum):
     """The attempt broke: a plugin or Podium itself failed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Digest:
-    """The last attempt of a pod in numbers.
-
-    `score` is the chosen node's total, None if there was nothing to compare. `runner_up` is the
-    best node with a smaller total, and `decided_by` the plugin that gave the chosen node the
-    largest lead over it.
-    """
-
-    examined_nodes: int = 0
-    feasible_nodes: int = 0
-    tied_nodes: int = 0
-    score: int | None = None
-    scores: dict[str, NodeScore] = field(default_factory=dict)
-    runner_up: str = ""
-    lead: int = 0
-    decided_by: str = ""
-    reasons: dict[str, int] = field(default_factory=dict)
-
-
 @dataclass(slots=True)
 class PodResult:
     pod: Pod
@@ -58,7 +35,7 @@ class PodResult:
     node: str = ""
     message: str = ""
     attempts: int = 0
-    digest: Digest = Digest()
+    digest: Digest = field(default_factory=Digest)
     victims: tuple[str, ...] = ()
     """Keys of the pods that were evicted for this one."""
     crash: str = ""
@@ -105,36 +82,3 @@ class SimulationReport:
 
     def count(self, outcome: PodOutcome) -> int:
         return sum(result.outcome is outcome for result in self.pods)
-
-
-def digest_of(decision: Decision) -> Digest:
-    examined = sum(result.count for result in decision.results)
-    if decision.chosen is None:
-        reasons = reason_counts(decision.diagnosis) if decision.diagnosis else {}
-        return Digest(examined_nodes=examined, reasons=reasons)
-    feasible, total = decision.feasible, decision.total
-    if total is None:
-        return Digest(examined, len(feasible), len(decision.best_rows))
-    names = decision.node_names
-    at = next(i for i, row in enumerate(feasible) if names[row] == decision.chosen)
-    score = int(total[at])
-    below = np.flatnonzero(total < score)
-    second, lead, by = -1, 0, ""
-    if len(below):
-        second = int(below[np.argmax(total[below])])
-        lead = score - int(total[second])
-        leads = {
-            s.plugin: int(s.normalized[at] - s.normalized[second]) * s.weight
-            for s in decision.scores
-        }
-        by = max(leads, key=lambda plugin: leads[plugin])
-    return Digest(
-        examined,
-        len(feasible),
-        len(decision.best_rows),
-        score,
-        decision.node_scores(at),
-        names[feasible[second]] if second >= 0 else "",
-        lead,
-        by,
-    )

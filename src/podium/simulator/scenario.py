@@ -3,6 +3,9 @@
 Reading is done in the order in which the real cluster would see things: files become objects,
 controllers make their pods, the API server fills in what was left out and refuses what is wrong.
 All problems of all steps are raised together and nothing is half done.
+
+Objects that were read from a cluster (`stored`) join behind all that: they have been admitted, and
+controllers are at work for them. Files beside them are what somebody would apply to that cluster.
 """
 
 from collections import Counter
@@ -16,7 +19,7 @@ from podium.api.meta import KubeObject, KubeStruct, ObjectMeta
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.api.workloads import Namespace, PodDisruptionBudget
-from podium.simulator.admission import Admission, assign_uid, is_stored
+from podium.simulator.admission import DEFAULT_NAMESPACE, Admission, assign_uid, is_stored
 from podium.simulator.disruptions import count_budget, scales_of
 from podium.simulator.inputs import Inputs, Item, Validation, read_inputs
 from podium.simulator.pod_claims import ClaimMaker
@@ -46,28 +49,47 @@ def load_scenario(
     *,
     validation: Validation = Validation.STRICT,
     on_file: Callable[[str], None] = lambda _: None,
+    namespace: str = DEFAULT_NAMESPACE,
+    stored: Sequence[KubeObject] = (),
 ) -> Scenario:
-    """Read files into a scenario. Raises InputError with everything that is wrong."""
-    if not paths:
+    """Read files into a scenario, on top of objects that a cluster has `stored`; `namespace` is
+    that of objects that name none. Raises InputError with everything that is wrong."""
+    if not paths and not stored:
         raise InputError("no input", remedy="give files, directories or - with -f")
     problems = Problems()
     inputs = read_inputs(paths, validation=validation, problems=problems, on_file=on_file)
-    entries = _unique(_identify(inputs.items), problems)
+    entries = _unique(_identify(inputs.items, namespace), problems)
     _refuse_invalid(entries, problems)
-    objects, notes = _populate(entries, problems)
+    stored, notes = _without_replaced(stored, entries)
+    objects, made = _populate(entries, stored, problems)
     problems.raise_if_any()
     scales = scales_of(entry.value for entry in entries)
-    scenario = _sort_out(objects, scales, [*_notes_on(inputs), *notes])
-    _refuse_empty(scenario, inputs, paths)
+    scenario = _sort_out([*stored, *objects], scales, [*_notes_on(inputs), *notes, *made])
+    if not stored:
+        _refuse_empty(scenario, inputs, paths)
     return scenario
 
 
-def _identify(items: Iterable[Item]) -> list[Item]:
+def _without_replaced(
+    stored: Sequence[KubeObject], items: list[Item]
+) -> tuple[Sequence[KubeObject], list[str]]:
+    """What a cluster has but for the objects that files have in another form."""
+    written = {(item.value.kind, item.value.metadata.key) for item in items}
+    if not stored or not written:
+        return stored, []
+    kept = [obj for obj in stored if (obj.kind, obj.metadata.key) not in written]
+    replaced = len(stored) - len(kept)
+    if not replaced:
+        return stored, []
+    return kept, [f"taken from the files instead of the cluster: {_count(replaced, 'object')}"]
+
+
+def _identify(items: Iterable[Item], namespace: str) -> list[Item]:
     """The objects with namespaces and UIDs; a UID that was copied along is not used again."""
     found: list[Item] = []
     uids: set[str] = set()
     for item in items:
-        value = assign_uid(item.value)
+        value = assign_uid(item.value, namespace)
         if value.metadata.uid in uids:
             value = assign_uid(replace(value, metadata=replace(value.metadata, uid="")))
         uids.add(value.metadata.uid)
@@ -96,9 +118,14 @@ def _refuse_invalid(items: list[Item], problems: Problems) -> None:
                 raise problem
 
 
-def _populate(items: list[Item], problems: Problems) -> tuple[list[KubeObject], list[str]]:
-    """The objects of the cluster after controllers and API server have done their part."""
-    values = [item.value for item in items]
+def _populate(
+    items: list[Item], stored: Sequence[KubeObject], problems: Problems
+) -> tuple[list[KubeObject], list[str]]:
+    """The objects of the files after controllers and API server have done their part, in a cluster
+    that has some already."""
+    if not items:
+        return [], []
+    values = [*stored, *(item.value for item in items)]
     controllers = Controllers(
         [value for value in values if isinstance(value, Pod)],
         [value for value in values if isinstance(value, Workload)],

@@ -22,6 +22,7 @@ from podium.live.serving.exchange import (
     text,
 )
 from podium.live.serving.health import PING, HealthMetrics, HealthPage
+from podium.live.serving.record_pages import RecordPages
 from podium.live.serving.surface import Shown, Surface
 from podium.live.serving.zpages import FlagPage, StatusPage
 
@@ -49,6 +50,7 @@ class Pages:
             "/livez": HealthPage("/livez", (PING,), health),
             "/readyz": HealthPage("/readyz", surface.readyz, health),
         }
+        self._records = RecordPages(surface.records) if surface.records is not None else None
         self._pages: dict[str, Page] = {
             **{path: page.summary for path, page in self._health.items()},
             "/configz": self._configuration,
@@ -67,7 +69,7 @@ class Pages:
         page = self._pages.get(request.path)
         if page is not None:
             return page(request)
-        found = self._debug(request) or self._single_check(request.path)
+        found = self._record(request) or self._debug(request) or self._single_check(request.path)
         return found or plain_error(404, "404 page not found")
 
     def _single_check(self, path: str) -> PageResponse | None:
@@ -102,6 +104,9 @@ class Pages:
         return PageResponse(200, pieces, CONTENT_TYPE, self._start_header)
 
     # --- debugging ----------------------------------------------------------------------------
+
+    def _record(self, request: PageRequest) -> PageResponse | None:
+        return self._records.answer(request) if self._records is not None else None
 
     def _debug(self, request: PageRequest) -> PageResponse | None:
         setter = self._surface.set_verbosity

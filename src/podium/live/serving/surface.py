@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from podium.api.pod import Pod
 from podium.live.serving.health import PING, Check
+from podium.live.serving.record_pages import Records
 from podium.live.serving.zpages import Standing
 
 
@@ -28,7 +29,7 @@ class Surface:
     """`healthz` and `readyz` are checks in the order in which they are listed. `configuration` is
     the document of `/configz`, `flags` all flags as they would be written. `pods` and `leading` are
     for `/metrics/resources`, which only a leader fills. Without `set_verbosity` (profiling is
-    disabled) there are no debug pages."""
+    disabled) there are no debug pages, without `records` none about pods and the queue."""
 
     metrics: Shown
     configuration: Callable[[], Mapping[str, Any]]
@@ -39,6 +40,7 @@ class Surface:
     healthz: Sequence[Check] = (PING,)
     readyz: Sequence[Check] = (PING,)
     set_verbosity: Callable[[int], None] | None = None
+    records: Records | None = None
     gates: Mapping[str, bool] = field(default_factory=dict)
     wall: Callable[[], float] = time.time
     randomness: Random = field(default_factory=Random)

@@ -1,0 +1,27 @@
+"""`--recorded`: what a scheduler that runs knows of a pod, on a screen or as a document."""
+
+from collections.abc import Callable
+
+from podium.cli.cluster_options import ClusterOptions
+from podium.cli.exit_codes import NO, OK
+from podium.cli.recorded_options import RecordedOptions
+from podium.cli.recorded_pod import RecordedPod
+from podium.cli.tables import Screen, print_document
+
+
+def tell_recorded(
+    reference: str,
+    cluster: ClusterOptions,
+    options: RecordedOptions,
+    output: str,
+    show: Callable[[RecordedPod, Screen], None],
+) -> int:
+    """Raises InputError."""
+    from podium.cli.recorded_reading import read_pod_record
+
+    record, document = read_pod_record(reference, cluster, options)
+    if output in ("json", "yaml"):
+        print_document(document, output)
+    else:
+        show(record, Screen())
+    return OK if record.is_placed else NO

@@ -1,0 +1,92 @@
+"""An API server over TLS in a thread of the test, which remembers what it was asked."""
+
+import asyncio
+import base64
+import json
+import ssl
+import threading
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from podium.apiserver.http.app import Application
+from podium.apiserver.serving.kubeconfig import kubeconfig
+from podium.apiserver.serving.server import ApiServer, ServerOptions
+from podium.serving import WebServer
+
+
+class RecordedServer(ApiServer):
+    """Remembers (method, path) of every request."""
+
+    asked: list[tuple[str, str]]
+
+    def _web_server(self, application: Application) -> WebServer:
+        self.asked = []
+        asked = self.asked
+
+        class Recorded:
+            stop = application.stop
+
+            async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+                if scope["type"] == "http":
+                    asked.append((scope["method"], scope["path"]))
+                await application(scope, receive, send)
+
+        return super()._web_server(Recorded())  # type: ignore[arg-type]
+
+    def create(self, path: str, body: Any) -> Any:
+        """An object, made over the wire."""
+        assert self.certificates is not None
+        trusted = ssl.create_default_context(cadata=self.certificates.authority.decode())
+        request = urllib.request.Request(
+            f"{self.url}{path}",
+            json.dumps(body).encode(),
+            {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, context=trusted) as answer:
+            return json.load(answer)
+
+    def kubeconfig(self, path: Path, *, user: str = "", **changes: Any) -> str:
+        """A kubeconfig for the server, for a `user` who is impersonated; `changes` are made to the
+        entry of the cluster."""
+        assert self.certificates is not None
+        written = kubeconfig(self.url, self.token, self.certificates.authority, {})
+        written["clusters"][0]["cluster"].update(changes)
+        if user:
+            written["users"][0]["user"]["as"] = user
+        path.write_text(yaml.safe_dump(written))
+        return str(path)
+
+
+@contextmanager
+def recorded_server() -> Iterator[RecordedServer]:
+    server = RecordedServer(ServerOptions())
+    loops: list[asyncio.AbstractEventLoop] = []
+    ready = threading.Event()
+
+    async def serve() -> None:
+        loops.append(asyncio.get_running_loop())
+        serving = asyncio.ensure_future(server.serve())
+        await server.application()
+        ready.set()
+        await serving
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()))
+    thread.start()
+    try:
+        assert ready.wait(30)
+        yield server
+    finally:
+        loops[0].call_soon_threadsafe(server.stop)
+        thread.join(30)
+
+
+def other_authority() -> str:
+    """A certificate authority that has signed nothing."""
+    import trustme
+
+    return base64.b64encode(trustme.CA().cert_pem.bytes()).decode()
