@@ -14,7 +14,6 @@ from podium.api.pod import Pod
 from podium.api.timestamps import micro_time_text
 from podium.engine import Decision, Engine
 from podium.engine.pod_log import Line
-from podium.engine.queue.unschedulable_timeout import LONGEST_UNSCHEDULABLE_S
 from podium.explain.decision_digest import digest_of
 from podium.framework.fit_message import reason_counts
 from podium.framework.queued import QueuedPod
@@ -71,8 +70,8 @@ class SchedulerRecords:
                 at = next((at for at, each in enumerate(members) if each is queued), None)
                 if at is not None:
                     ahead = at if part == "active" else None
-                    return {"place": part, "queue": {**_queued(queued, part), "ahead": ahead}}
-            return {"place": "unschedulable", "queue": _queued(queued, "unschedulable")}
+                    return {"place": part, "queue": {**self._queued(queued, part), "ahead": ahead}}
+            return {"place": "unschedulable", "queue": self._queued(queued, "unschedulable")}
         if pod is None:
             return {"place": "gone"}
         waiting = engine.state.waiting.get(pod.metadata.uid)
@@ -132,24 +131,25 @@ class SchedulerRecords:
     def _entry(self, queued: QueuedPod, part: str) -> Document:
         record = self._decisions.get(queued.info.key)
         message = record.message if record is not None else ""
-        return {"pod": queued.info.key, **_queued(queued, part), "message": message or None}
+        return {"pod": queued.info.key, **self._queued(queued, part), "message": message or None}
 
-
-def _queued(queued: QueuedPod, part: str) -> Document:
-    expiry = queued.backoff_expiry if part == "backoff" else None
-    # A pod that no event has helped for so long is tried again without one.
-    retried = queued.timestamp + LONGEST_UNSCHEDULABLE_S if part == "unschedulable" else None
-    return {
-        "priority": queued.info.pod.spec.priority or 0,
-        "attempts": queued.attempts,
-        "since": micro_time_text(queued.timestamp),
-        "firstTried": _moment(queued.initial_attempt_timestamp),
-        "rejectedBy": sorted(queued.rejectors),
-        "pendingAt": sorted(queued.pending),
-        "gatedBy": queued.gating_plugin or None,
-        "backoffUntil": _moment(expiry or None),
-        "retriedAt": _moment(retried),
-    }
+    def _queued(self, queued: QueuedPod, part: str) -> Document:
+        expiry = queued.backoff_expiry if part == "backoff" else None
+        # A pod that no event has helped for so long is tried again without one.
+        retried = None
+        if part == "unschedulable":
+            retried = queued.timestamp + self._engine.queue.max_unschedulable_s
+        return {
+            "priority": queued.info.pod.spec.priority or 0,
+            "attempts": queued.attempts,
+            "since": micro_time_text(queued.timestamp),
+            "firstTried": _moment(queued.initial_attempt_timestamp),
+            "rejectedBy": sorted(queued.rejectors),
+            "pendingAt": sorted(queued.pending),
+            "gatedBy": queued.gating_plugin or None,
+            "backoffUntil": _moment(expiry or None),
+            "retriedAt": _moment(retried),
+        }
 
 
 def _waiting(waiting: WaitingPod) -> Document:

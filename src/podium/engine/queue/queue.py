@@ -61,6 +61,7 @@ class SchedulingQueue:
         self._backoff = backoff
         self._pop_from_backoff = pop_from_backoff
         self._pod_groups = pod_groups
+        self.max_unschedulable_s = max_unschedulable_s
         self._unschedulable_timeout = UnschedulableTimeout(clock, max_unschedulable_s)
         self._active: KeyedHeap[QueuedPod] = KeyedHeap(sort_key)
         self._backing_off: KeyedHeap[QueuedPod] = KeyedHeap(
