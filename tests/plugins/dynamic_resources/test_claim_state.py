@@ -38,13 +38,24 @@ def test_devices_follow_the_claims() -> None:
     assert not state.devices.holds_in(DRIVER, "p")
 
 
-def test_a_device_that_two_claims_name_is_free_when_both_are_gone() -> None:
+def test_a_device_that_two_claims_name_is_free_when_the_first_of_them_is_gone() -> None:
+    # upstream: it keeps a set of devices and takes one out with every claim that goes.
     world, state = state_of(held("a", "d1"), held("b", "d1"))
+    assert state.devices.is_dedicated(D1)
+    world.cluster.catalog.remove(held("a"))
+    state.sync()
+    assert not state.devices.is_dedicated(D1)
+
+
+def test_a_device_on_its_way_to_a_claim_stays_taken_when_another_claim_lets_go_of_it() -> None:
+    world, state = state_of(held("a", "d1"))
+    allocation = held("b", "d1").status.allocation
+    assert allocation is not None
+    state.start("uid-b", allocation)
     world.cluster.catalog.remove(held("a"))
     state.sync()
     assert state.devices.is_dedicated(D1)
-    world.cluster.catalog.remove(held("b"))
-    state.sync()
+    state.finish("uid-b")
     assert not state.devices.is_dedicated(D1)
 
 

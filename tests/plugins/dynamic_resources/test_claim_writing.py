@@ -152,6 +152,23 @@ def test_a_claim_that_is_reserved_for_the_pod_is_not_written() -> None:
     assert api.calls == []
 
 
+def test_a_claim_that_a_pod_names_twice_takes_two_devices_and_cannot_be_bound() -> None:
+    # upstream: the second time it finds the claim allocated, by the first time.
+    world = DeviceWorld(make_slice("p", ["d1", "d2"], node="n"), make_claim("c", exactly("r")))
+    cycle = placed(world, claiming_pod("pod", "c", "c"))
+    api = ClaimsApi(world)
+    answer = pre_bind(world, cycle, api)
+    assert answer is not None
+    assert answer.reasons == ("claim default/c got allocated elsewhere in the meantime",)
+    written = api.stored["c"].status.allocation
+    assert written is not None
+    assert [result.device for result in written.devices.results or ()] == ["d1"]
+    world.plugin.unreserve(cycle, "n")
+    world.put(make_claim("other", exactly("r")), make_claim("more", exactly("r")))
+    other, _ = world.start(claiming_pod("other", "other"))
+    assert world.reasons(other) == {}
+
+
 def test_conflicts_are_retried_with_a_fresh_claim() -> None:
     world = DeviceWorld(make_slice("p", ["d"], node="n"), make_claim("c", exactly("r")))
     cycle = placed(world, claiming_pod("pod", "c"))

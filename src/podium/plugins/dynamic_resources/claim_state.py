@@ -35,11 +35,13 @@ _SHARED: WeakKeyDictionary[Cluster, "ClaimState"] = WeakKeyDictionary()
 class AllocatedDevices:
     """Devices that claims hold: as a whole, or a share of them.
 
-    A device can be named by several claims, so holders are counted.
+    upstream: of claims that are stored, the first one that lets go of a device frees it, even if
+    others name it too; allocations on their way to the API server are looked at one by one.
     """
 
     def __init__(self) -> None:
-        self._dedicated: dict[DeviceId, int] = {}
+        self._dedicated: set[DeviceId] = set()
+        self._on_the_way: dict[DeviceId, int] = {}
         self._shares: dict[DeviceId, int] = {}
         self.consumed: dict[DeviceId, Amounts] = {}
         self._consumers: dict[DeviceId, int] = {}
@@ -63,26 +65,35 @@ class AllocatedDevices:
         return (driver, pool) in self._in_pool
 
     def is_dedicated(self, device: DeviceId) -> bool:
-        return device in self._dedicated
+        return device in self._dedicated or device in self._on_the_way
 
     def is_held(self, device: DeviceId) -> bool:
         """Whether anybody has the device or a share of it."""
-        return device in self._dedicated or device in self._shares
+        return self.is_dedicated(device) or device in self._shares
 
-    def add(self, allocation: AllocationResult, *, sharing: bool) -> None:
-        self._count(allocation, 1, sharing=sharing)
+    def add(self, allocation: AllocationResult, *, sharing: bool, on_the_way: bool = False) -> None:
+        self._count(allocation, 1, sharing=sharing, on_the_way=on_the_way)
 
-    def remove(self, allocation: AllocationResult, *, sharing: bool) -> None:
-        self._count(allocation, -1, sharing=sharing)
+    def remove(
+        self, allocation: AllocationResult, *, sharing: bool, on_the_way: bool = False
+    ) -> None:
+        self._count(allocation, -1, sharing=sharing, on_the_way=on_the_way)
 
-    def _count(self, allocation: AllocationResult, sign: int, *, sharing: bool) -> None:
+    def _count(
+        self, allocation: AllocationResult, sign: int, *, sharing: bool, on_the_way: bool
+    ) -> None:
         for result in allocation.devices.results or ():
             if result.admin_access:
                 continue
             device = DeviceId(result.driver, result.pool, result.device)
             self._touch((result.driver, result.pool), sign)
             if result.share_id is None or not sharing:
-                _step(self._dedicated, device, sign)
+                if on_the_way:
+                    _step(self._on_the_way, device, sign)
+                elif sign > 0:
+                    self._dedicated.add(device)
+                else:
+                    self._dedicated.discard(device)
                 continue
             _step(self._shares, device, sign)
             if result.consumed_capacity:
@@ -117,6 +128,7 @@ class ClaimState:
         self._sharing = sharing
         self._assumed: dict[str, ResourceClaim] = {}
         self._pending: dict[str, AllocationResult] = {}
+        self._sharers: dict[str, int] = {}
         self._counted: dict[str, ResourceClaim] = {}
         self._for_extended: dict[str, set[str]] = {}
         self._version = -1
@@ -173,17 +185,27 @@ class ClaimState:
         return self._pending.get(uid)
 
     def start(self, uid: str, allocation: AllocationResult) -> None:
-        """Hold an allocation for a claim until it is written or given up."""
-        self.finish(uid)
-        self._pending[uid] = allocation
-        self.devices.add(allocation, sharing=self._sharing)
+        """Hold an allocation for a claim until it is written or given up; a claim that a pod names
+        twice keeps its first one."""
+        self._sharers[uid] = self._sharers.get(uid, 0) + 1
+        if uid not in self._pending:
+            self._pending[uid] = allocation
+            self.devices.add(allocation, sharing=self._sharing, on_the_way=True)
+
+    def give_up(self, uid: str) -> bool:
+        """One of those that wanted an allocation does not any more; whether it was the last."""
+        if self._sharers.get(uid, 0) > 1:
+            self._sharers[uid] -= 1
+            return False
+        return self.finish(uid)
 
     def finish(self, uid: str) -> bool:
         """Stop holding an allocation; false if none was held."""
+        self._sharers.pop(uid, None)
         allocation = self._pending.pop(uid, None)
         if allocation is None:
             return False
-        self.devices.remove(allocation, sharing=self._sharing)
+        self.devices.remove(allocation, sharing=self._sharing, on_the_way=True)
         return True
 
     def sync(self) -> None:

@@ -6,6 +6,7 @@ synchronous and leave values that say what has to be written (`Deallocate`, `Rel
 functions that both share with replays and simulations (spec 7.8, 7.10, 7.11, 10.1).
 """
 
+from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -181,14 +182,17 @@ class ClaimWriter:
     async def bind(self, pod: PodInfo, state: ClaimsState, node_name: str, api: ClaimApi) -> None:
         """Make the pod's claims its own; raises when that fails."""
         reservation = state.reservation or Reservation([])
-        held = {claim.metadata.uid: allocation for claim, allocation in reservation.held}
+        held: dict[str, deque[AllocationResult]] = {}
+        for claimed, found in reservation.held:
+            held.setdefault(claimed.metadata.uid, deque()).append(found)
         written: list[ResourceClaim] = []
         for own in state.claims:
             claim = own.claim
             if not is_reserved_for(claim, pod.pod):
-                claim = await self._bind_claim(
-                    claim, pod.pod, held.get(claim.metadata.uid), api, reservation
-                )
+                # upstream: a claim that is named twice has an allocation for each time
+                given = held.get(claim.metadata.uid)
+                allocation = given.popleft() if given else None
+                claim = await self._bind_claim(claim, pod.pod, allocation, api, reservation)
             written.append(claim)
         if reservation.extended is not None:
             written.append(await self._bind_extended(reservation, pod, held, node_name, api))
@@ -217,7 +221,7 @@ class ClaimWriter:
         self,
         reservation: Reservation,
         pod: PodInfo,
-        held: dict[str, AllocationResult],
+        held: dict[str, deque[AllocationResult]],
         node_name: str,
         api: ClaimApi,
     ) -> ResourceClaim:
@@ -226,7 +230,7 @@ class ClaimWriter:
         if claim is None:
             raise ClaimWriteError(f"extended resource claim not found for node {node_name}")
         uid = claim.metadata.uid
-        allocation = held[uid]
+        allocation = held[uid][0]
         try:
             created = await api.create_resource_claim(
                 claim, generate_name=f"{pod.pod.metadata.name}-extended-resources-"

@@ -227,7 +227,7 @@ class DynamicResources(
         held = state.reservation or Reservation([])
         for own in state.claims:
             uid = own.claim.metadata.uid
-            if self._claims.finish(uid):
+            if self._claims.give_up(uid):
                 self._claims.restore(own.claim)
             latest = held.written.get(uid, own.claim)
             if latest.status.allocation is not None and is_reserved_for(latest, pod):
