@@ -4,6 +4,9 @@ from support.explain.pending_cluster import GPU_DRIVER, allocation, device_claim
 from support.explain.pending_pod import PendingPod
 
 _LARGE = 'device.capacity["gpu.example.com"].memory.compareTo(quantity("80Gi")) >= 0'
+_HELD = allocation(GPU_DRIVER, "a-69", "gpu-1", "a-69") | {
+    "reservedFor": [{"resource": "pods", "name": "holder", "uid": "holder"}]
+}
 
 BY_DEVICE = (
     PendingPod(
@@ -71,7 +74,10 @@ BY_DEVICE = (
         pod("device-elsewhere", devices=["held-gpu"], nodeSelector={"pool": "general"}),
         "resource-claim-elsewhere",
         ("default/held-gpu", "a-69"),
-        [device_claim("held-gpu", "gpu", status=allocation(GPU_DRIVER, "a-69", "gpu-1", "a-69"))],
+        [
+            device_claim("held-gpu", "gpu", status=_HELD),
+            pod("holder", metadata={"uid": "holder"}, node="a-69", devices=["held-gpu"]),
+        ],
     ),
     PendingPod(
         pod("device-constraint", devices=["same-board"]),
