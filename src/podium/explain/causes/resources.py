@@ -1,0 +1,186 @@
+"""Room on nodes: how much is missing on the best of them, and how large the largest is."""
+
+import numpy as np
+
+from podium.api.requests import PODS
+from podium.cluster.growth import Ints, Mask
+from podium.explain.causes.attempt_view import AttemptView
+from podium.explain.causes.finding import Finding
+from podium.explain.causes.wording import amount_text, count, joined
+from podium.plugins.node_resources_fit import INSUFFICIENT, TOO_MANY_PODS, NodeResourcesFit
+
+_PREFIX = INSUFFICIENT.format("")
+
+
+def find_shortages(view: AttemptView, among: Mask) -> list[Finding]:
+    """One finding for each set of things that nodes lack, the nearest to fitting first."""
+    groups: dict[tuple[str, ...], Mask] = {}
+    for status, nodes in view.examination.statuses(NodeResourcesFit.name):
+        mask = nodes & among
+        if mask.any():
+            short = tuple(_resource(reason) for reason in status.reasons)
+            groups[short] = groups[short] | mask if short in groups else mask
+    nearest = sorted(groups, key=lambda short: (len(short), _distance(view, short, groups[short])))
+    return [_finding(view, short, groups[short]) for short in nearest]
+
+
+def _resource(reason: str) -> str:
+    return PODS if reason == TOO_MANY_PODS else reason.removeprefix(_PREFIX)
+
+
+def _distance(view: AttemptView, short: tuple[str, ...], mask: Mask) -> float:
+    """How far the nearest node is from having room, in fractions of what is asked for."""
+    missing = np.zeros(int(np.count_nonzero(mask)))
+    for resource in short:
+        asked = _asked(view, resource)
+        free, _ = _free(view, resource, mask)
+        missing += (asked - free) / max(asked, 1)
+    return float(missing.min())
+
+
+def _asked(view: AttemptView, resource: str) -> int:
+    return 1 if resource == PODS else view.shape.requests.get(resource, 0)
+
+
+def _free(view: AttemptView, resource: str, mask: Mask) -> tuple[Ints, Ints]:
+    """(free, allocatable) of a resource on the nodes of a mask."""
+    rows, table, usage = view.rows[mask], view.table, view.cluster.usage
+    usage.grow()
+    if resource == PODS:
+        allocatable = table.allowed_pods[rows].astype(np.int64)
+        return allocatable - usage.pod_count[rows], allocatable
+    index = table.resources.find(resource)
+    if index < 0:
+        nothing = np.zeros(len(rows), dtype=np.int64)
+        return nothing, nothing
+    allocatable = table.allocatable[index][rows]
+    return allocatable - usage.requested_of(index)[rows], allocatable
+
+
+def _finding(view: AttemptView, short: tuple[str, ...], mask: Mask) -> Finding:
+    code, clause = _describe(view, short, mask)
+    return Finding(
+        code,
+        ",".join(short),
+        mask,
+        clause,
+        f"lacks {joined(short)}",
+        _details(view, short, mask),
+        facts={
+            "resources": {
+                resource: {
+                    "asked": _asked(view, resource),
+                    "largestFree": int(_free(view, resource, mask)[0].max()),
+                    "largestAllocatable": int(_free(view, resource, view.everywhere)[1].max()),
+                }
+                for resource in short
+            }
+        },
+    )
+
+
+def _describe(view: AttemptView, short: tuple[str, ...], mask: Mask) -> tuple[str, str]:
+    """(code, clause): the resource that the largest node lacks speaks first."""
+    for resource in short:
+        if resource == PODS:
+            continue
+        asked = _asked(view, resource)
+        _, anywhere = _free(view, resource, view.everywhere)
+        _, here = _free(view, resource, view.candidates)
+        if not anywhere.any():
+            wanted = amount_text(resource, asked)
+            return "resource-unknown", f"no node has {resource}; the pod asks for {wanted}"
+        if asked > int(here.max()):
+            return "resource-exceeds-largest-node", _exceeds(view, resource, asked, here, anywhere)
+    if short == (PODS,):
+        return "too-many-pods", _crowded(view, mask)
+    return "insufficient-resource", _lacks(view, short, mask)
+
+
+def _exceeds(view: AttemptView, resource: str, asked: int, here: Ints, anywhere: Ints) -> str:
+    largest = int(here.max())
+    wanted = amount_text(resource, asked)
+    if largest == 0:
+        others = int(np.count_nonzero(anywhere))
+        return f"none of them has {resource}, of which the pod asks for {wanted}; {_have(others)}"
+    at = int(np.flatnonzero(view.candidates)[int(here.argmax())])
+    number = int(np.count_nonzero(here == largest))
+    more = f" and {number - 1:,} more" if number > 1 else ""
+    which = "the largest of them" if view.introduced else "the largest node"
+    return (
+        f"the pod asks for {wanted} {resource}; {which} ({view.names[at]}{more})"
+        f" has {amount_text(resource, largest)}"
+    )
+
+
+def _have(number: int) -> str:
+    return f"{count(number, 'other node')} {'has' if number == 1 else 'have'} it"
+
+
+def _crowded(view: AttemptView, mask: Mask) -> str:
+    _, allowed = _free(view, PODS, mask)
+    if int(allowed.min()) == int(allowed.max()):
+        each = count(int(allowed[0]), "pod")
+        return view.say(mask, f"has its {each} already", f"have their {each} each already")
+    return view.say(mask, "has all the pods it may have", "have all the pods they may have")
+
+
+def _lacks(view: AttemptView, short: tuple[str, ...], mask: Mask) -> str:
+    """What the pod asks for, and how far the nearest node is from it."""
+    best = _nearest(view, short, mask)
+    asked = joined(
+        f"{amount_text(resource, _asked(view, resource))} {resource}"
+        for resource in short
+        if resource != PODS
+    )
+    lacks = joined(_missing_text(view, resource, best) for resource in short)
+    having = mask & _with_any(view, short)
+    clause = f"the pod asks for {asked}, which {view.say(having, 'lacks', 'lack')}"
+    clause += f": at best (on {view.names[best]}) {lacks}"
+    return clause
+
+
+def _missing_text(view: AttemptView, resource: str, position: int) -> str:
+    one = np.zeros(len(view.names), dtype=np.bool_)
+    one[position] = True
+    free, allocatable = _free(view, resource, one)
+    if resource == PODS:
+        return f"the place of a pod ({int(allocatable[0])} allowed)"
+    missing = _asked(view, resource) - int(free[0])
+    left = f"{amount_text(resource, int(free[0]))} of {amount_text(resource, int(allocatable[0]))}"
+    return f"{amount_text(resource, missing)} {resource} ({left} free)"
+
+
+def _nearest(view: AttemptView, short: tuple[str, ...], mask: Mask) -> int:
+    missing = np.zeros(int(np.count_nonzero(mask)))
+    for resource in short:
+        asked = _asked(view, resource)
+        free, _ = _free(view, resource, mask)
+        missing += (asked - free) / max(asked, 1)
+    return int(np.flatnonzero(mask)[int(missing.argmin())])
+
+
+def _with_any(view: AttemptView, short: tuple[str, ...]) -> Mask:
+    """Nodes that have something of every resource, used or not."""
+    mask = view.everywhere
+    for resource in short:
+        mask = mask & (_free(view, resource, view.everywhere)[1] > 0)
+    return mask
+
+
+def _details(view: AttemptView, short: tuple[str, ...], mask: Mask) -> dict[int, str]:
+    """Texts for single nodes, once per distinct amount that is missing."""
+    columns = [_asked(view, resource) - _free(view, resource, mask)[0] for resource in short]
+    texts: dict[tuple[int, ...], str] = {}
+    found: dict[int, str] = {}
+    for position, *missing in zip(np.flatnonzero(mask).tolist(), *columns, strict=True):
+        key = tuple(int(number) for number in missing)
+        if key not in texts:
+            texts[key] = joined(
+                "all its pods are there"
+                if resource == PODS
+                else f"{amount_text(resource, number)} {resource} missing"
+                for resource, number in zip(short, key, strict=True)
+            )
+        found[position] = texts[key]
+    return found
