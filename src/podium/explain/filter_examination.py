@@ -50,7 +50,8 @@ class FilterExamination:
         """Where a filter says no."""
         verdict = self._verdicts.get(plugin)
         if isinstance(verdict, Verdict):
-            return verdict.values != 0
+            mask: Mask = verdict.values != 0
+            return mask
         return np.full(len(self.nodes), verdict is not None, dtype=np.bool_)
 
     def accepted(self) -> Mask:

@@ -36,7 +36,9 @@ def _finding(
     mask[positions] = True
     told = joined(_port_text(port) for port in ports)
     names = [name for position in positions for name in holders[position]]
-    clause = f"host port {told} is taken by {some(names)}: {view.say(mask, 'has', 'have')} such a pod"
+    clause = (
+        f"host port {told} is taken by {some(names)}: {view.say(mask, 'has', 'have')} such a pod"
+    )
     return Finding(
         "host-port-taken",
         told,

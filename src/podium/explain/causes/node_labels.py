@@ -1,4 +1,4 @@
-"""Labels and names that a pod demands of nodes: what no node has, and the nearest that some have."""
+"""Labels and names that a pod demands of nodes: what no node has, and the nearest there are."""
 
 from collections.abc import Iterable, Sequence
 
@@ -126,7 +126,7 @@ def _find_enforced(view: AttemptView, among: Mask) -> Finding | None:
     )
     terms = parse_node_selector(required) if required is not None else ()
     wanted = terms_text(terms)
-    clause = f"the scheduler's own addedAffinity asks for {wanted}; {_nobody(view, among)} has that"
+    clause = f"the scheduler's own addedAffinity asks for {wanted}; {'no node' if among.all() else 'none of them'} has that"
     return Finding(
         "enforced-node-affinity",
         wanted,
@@ -135,10 +135,6 @@ def _find_enforced(view: AttemptView, among: Mask) -> Finding | None:
         f"the scheduler's addedAffinity asks for {wanted}",
         facts={"addedAffinity": wanted},
     )
-
-
-def _nobody(view: AttemptView, among: Mask) -> str:
-    return "no node" if among.all() else "none of them"
 
 
 def _find_in_term(
@@ -180,8 +176,8 @@ def _find_unmet(view: AttemptView, among: Mask, condition: Requirement) -> Findi
         facts={
             "label": key,
             "operator": condition.operator,
-            "wanted": sorted(condition.values),
-            "present": {value: number for value, number in values[:20]},
+            "wanted": [*sorted(condition.values)],
+            "present": dict(values[:20]),
         },
         relax=lambda: _without_selectors(view.pod),
     )

@@ -66,7 +66,7 @@ def find_affinity(view: AttemptView, among: Mask) -> list[Finding]:
             among,
             clause,
             f"no pod with {wanted} in the domain of the node",
-            facts={"selector": wanted, "domains": list(domains), "pods": pods[:20]},
+            facts={"selector": wanted, "domains": list(domains), "pods": [*pods[:20]]},
         )
     ]
 
@@ -128,7 +128,7 @@ def _find_nobody(
         among,
         clause,
         f"no pod with {wanted} anywhere in namespace {where}",
-        facts={"selector": wanted, "namespaces": namespaces, "elsewhere": strangers[:20]},
+        facts={"selector": wanted, "namespaces": [*namespaces], "elsewhere": [*strangers[:20]]},
     )
 
 
@@ -209,8 +209,8 @@ def _find_conflict(
         facts={
             "selector": subject,
             "topologyKey": key,
-            "domains": list(by_domain)[:20],
-            "pods": [pod.key for pod, _ in pods[:20]],
+            "domains": [*list(by_domain)[:20]],
+            "pods": [*(pod.key for pod, _ in pods[:20])],
         },
     )
 
@@ -242,9 +242,7 @@ def _value(view: AttemptView, key: str, node: str) -> str:
     return (view.examination.objects[node].metadata.labels or {}).get(key, "")
 
 
-def _pods(
-    view: AttemptView, there: Ints, is_meant: IsMeant
-) -> list[tuple[PodInfo, str]]:
+def _pods(view: AttemptView, there: Ints, is_meant: IsMeant) -> list[tuple[PodInfo, str]]:
     """The pods of some nodes that are meant, with their nodes, in the order of nodes."""
     return [
         (pod, view.names[position])

@@ -40,9 +40,8 @@ def refused_whole_pod(status: Status) -> Cause:
 
 def refused_by_point(point: str, status: Status, node: str) -> Cause:
     """Reserve or Permit turned down the node that was chosen."""
-    text = sentence(
-        [f'node {node} was chosen and plugin {status.plugin} refused at {point}: "{status.message}"']
-    )
+    told = f'plugin {status.plugin} refused at {point}: "{status.message}"'
+    text = sentence([f"node {node} was chosen and {told}"])
     return Cause(
         f"{point.lower()}-refusal", status.plugin, status.message, text, (node,) if node else ()
     )
@@ -70,7 +69,7 @@ def dropped_by_extenders(dropped: Mapping[str, Status]) -> list[Cause]:
             sentence(
                 [
                     f"{count(len(nodes), 'node')} {'passes' if len(nodes) == 1 else 'pass'} all"
-                    f' filters and an extender takes {"it" if len(nodes) == 1 else "them"} away:'
+                    f" filters and an extender takes {'it' if len(nodes) == 1 else 'them'} away:"
                     f' "{reason}"'
                 ]
             ),

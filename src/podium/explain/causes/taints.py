@@ -1,4 +1,4 @@
-"""Taints and cordons: which taint, on how many nodes, and how many would fit with the toleration."""
+"""Taints and cordons: which taint, on how many nodes, how many would fit with the toleration."""
 
 import numpy as np
 from msgspec.structs import replace

@@ -94,7 +94,8 @@ def _find_nothing_to_bind(
         clause = f"{asked}all {len(volumes):,} PersistentVolumes of that class are taken"
     elif not large:
         largest = max(free, key=_size)
-        clause = f"{asked}the largest free one ({largest.metadata.name}) has {bytes_text(_size(largest))}"
+        size_there = bytes_text(_size(largest))
+        clause = f"{asked}the largest free one ({largest.metadata.name}) has {size_there}"
     else:
         hosts = _places(large)
         names = some([v.metadata.name for v in large])

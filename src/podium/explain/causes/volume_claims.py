@@ -40,13 +40,17 @@ def _problems(view: AttemptView) -> Iterator[Finding]:
         if claim.metadata.deletion_timestamp is not None:
             yield _finding(view, "volume-claim-deleting", key, f"{named} is being deleted")
         elif used.ephemeral and not controls(view.pod, claim):
-            text = f"{named} has the name of this pod's ephemeral volume and was not made for this pod"
+            text = (
+                f"{named} has the name of this pod's ephemeral volume and was not made for this pod"
+            )
             yield _finding(view, "volume-claim-not-owned", key, text)
         else:
             yield from _volume_problems(view, claim, key)
 
 
-def _volume_problems(view: AttemptView, claim: PersistentVolumeClaim, key: str) -> Iterator[Finding]:
+def _volume_problems(
+    view: AttemptView, claim: PersistentVolumeClaim, key: str
+) -> Iterator[Finding]:
     named, name = claim_name(claim), claim.spec.volume_name
     if name:
         volume = view.catalog.get(PersistentVolume, name)

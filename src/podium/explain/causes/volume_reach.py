@@ -106,7 +106,7 @@ def find_zones(view: AttemptView, among: Mask) -> list[Finding]:
                     facts={
                         "volume": volume.metadata.name,
                         "label": key,
-                        "zones": sorted(constraint.values),
+                        "zones": [*sorted(constraint.values)],
                         "nodes": dict(there),
                     },
                 )

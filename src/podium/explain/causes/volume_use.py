@@ -62,7 +62,7 @@ def _find_exclusive(view: AttemptView, among: Mask) -> Iterator[Finding]:
             among,
             clause,
             clause,
-            facts={"claim": key, "pods": users[:20]},
+            facts={"claim": key, "pods": [*users[:20]]},
         )
 
 
@@ -81,7 +81,7 @@ def _find_disks(view: AttemptView, among: Mask) -> Finding:
         clause,
         f"disk {names} is in use",
         {position: f"disk {names} is mounted by {some(keys)}" for position, keys in users.items()},
-        facts={"disks": names, "pods": pods[:20]},
+        facts={"disks": names, "pods": [*pods[:20]]},
     )
 
 

@@ -53,7 +53,7 @@ def _gates(pod: Pod) -> Cause:
     it = "it" if len(names) == 1 else "them"
     text = f"The pod waits for {noun} {joined(names)}; whoever set {it} has to remove {it}."
     return Cause(
-        "scheduling-gates", SchedulingGates.name, ",".join(names), text, facts={"gates": names}
+        "scheduling-gates", SchedulingGates.name, ",".join(names), text, facts={"gates": [*names]}
     )
 
 
