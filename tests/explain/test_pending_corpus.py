@@ -39,10 +39,44 @@ def test_the_corpus_has_at_least_sixty_pods_with_names_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("entry", PENDING, ids=lambda entry: entry.name)
-def test_the_pod_gets_no_node(
+def test_the_first_sentence_of_explain_names_the_cause(
     entry: PendingPod, cluster: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code = main(["explain", *arguments(entry, cluster, tmp_path), "-o", "json"])
-    document = json.loads(capsys.readouterr().out)
+    code = main(["explain", *arguments(entry, cluster, tmp_path)])
+    out = capsys.readouterr().out
     assert code == 1
+    first = " ".join(out.split("\n\n")[0].split())
+    for words in entry.words:
+        assert words in first
+
+
+@pytest.mark.parametrize("entry", PENDING, ids=lambda entry: entry.name)
+def test_the_document_holds_the_cause_with_its_code(
+    entry: PendingPod, cluster: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["explain", *arguments(entry, cluster, tmp_path), "-o", "json"])
+    document = json.loads(capsys.readouterr().out)
     assert document["node"] is None
+    cause = document["causes"][0]
+    assert cause["code"] == entry.code
+    assert cause["sentence"].endswith(".")
+    assert set(cause) == {"code", "plugin", "subject", "sentence", "nodes", "facts"}
+
+
+def test_simulate_groups_the_pods_by_cause_and_agrees_with_explain(
+    cluster: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    together = [entry for entry in PENDING if entry.is_plain]
+    pods = write_list(
+        tmp_path / "pods.json",
+        [item for entry in together for item in (*entry.extra, entry.pod)],
+    )
+    assert main(["simulate", "-f", cluster, "-f", pods, "-o", "json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    codes = {f"{p['namespace']}/{p['name']}": p["causes"][0]["code"] for p in document["pods"]}
+    assert codes == {entry.key: entry.code for entry in together}
+    grouped = {key: cause for cause in document["causes"] for key in cause["pods"]}
+    assert grouped.keys() == codes.keys()
+    labels = grouped["default/label-value"], grouped["default/affinity-in"]
+    assert labels[0]["code"] == labels[1]["code"]
+    assert labels[0]["subject"] != labels[1]["subject"]

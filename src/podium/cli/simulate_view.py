@@ -186,21 +186,20 @@ def _show_failures(results: list[PodResult], screen: Screen, *, show_all: bool) 
         table.add_column(no_wrap=True)
         table.add_column(overflow="fold")
         sign = screen.signs.no if outcome in _BAD else screen.signs.nothing
-        for cause, results in shown:
-            keys = [result.key for result in results]
+        for cause, group in shown:
+            keys = [result.key for result in group]
             names = ", ".join(keys) if show_all else some(keys)
-            text = stack_lines((Text(names, "bold"), *_why(cause, results)))
+            text = stack_lines((Text(names, "bold"), *_why(cause, group[0].message)))
             table.add_row(Text(sign, style="red" if outcome in _BAD else "dim"), text)
         screen.print(table)
         if len(shown) < len(groups):
             left = groups[len(shown) :]
-            pods = sum(len(results) for _, results in left)
+            pods = sum(len(group) for _, group in left)
             screen.print(f"  and {count(pods, 'more pod')} for {count(len(left), 'other cause')}")
 
 
-def _why(cause: Cause | None, results: list[PodResult]) -> list[RichText | str]:
-    """The cause, and the message that events and alerts have; of several messages the first."""
-    message = results[0].message
+def _why(cause: Cause | None, message: str) -> list[RichText | str]:
+    """The cause, and the message that events and alerts have."""
     if cause is None:
         return [message]
     return [cause.sentence, Text(message, style="dim")] if message else [cause.sentence]

@@ -111,7 +111,7 @@ BY_NODE = (
             ),
         ),
         "node-labels-apart",
-        ("2 terms", "20 nodes match pool in (gpu)"),
+        ("2 terms", "20 nodes match pool=gpu"),
     ),
     PendingPod(
         pod("affinity-name", affinity=_required(_named("a-777"))),
@@ -136,7 +136,7 @@ BY_NODE = (
     PendingPod(
         pod("enforced-affinity"),
         "enforced-node-affinity",
-        ("addedAffinity", "tenant in (blue)"),
+        ("addedAffinity", "tenant=blue"),
         config=_ADDED_AFFINITY,
     ),
     PendingPod(

@@ -158,14 +158,14 @@ def _find_shortage(
             for e in chosen.values()
             for t in e.content.blocking_taints
         )
-        text = f"{where}: all {count(len(chosen), 'device')} that match have taint {joined(taints)}"
+        text = f"{where}: {_all(len(chosen))} taint {joined(taints)}"
         return finding("device-taint", ",".join(taints), text)
     held = ClaimState.of(view.cluster).devices
     free = {i for i in untainted if request.admin or not held.is_dedicated(i)}
     if not free:
         holders = _holders(view, set(untainted))
         text = (
-            f"{where}: all {count(len(untainted), 'device')} that match are allocated, to"
+            f"{where}: {_all(len(untainted), 'is', 'are')} allocated, to"
             f" {'ResourceClaim' if len(holders) == 1 else 'ResourceClaims'} {some(holders)}"
         )
         return finding("devices-allocated", ",".join(holders[:20]), text)
@@ -176,6 +176,12 @@ def _find_shortage(
         text += f" ({taken:,} of {len(untainted):,} that match are allocated)" if taken else ""
         return finding("too-few-devices", request.claim, text)
     return None
+
+
+def _all(number: int, singular: str = "has", plural: str = "have") -> str:
+    if number == 1:
+        return f"the only device that matches {singular}"
+    return f"all {number:,} devices that match {plural}"
 
 
 def _no_devices(

@@ -4,12 +4,18 @@ A plugin that is not in the tables, such as one of a user, speaks for itself (`r
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from podium.cluster.growth import Mask
 from podium.explain.causes.attempt_view import AttemptView, Narrowing
 from podium.explain.causes.devices import find_devices, find_held_elsewhere, narrow_by_devices
 from podium.explain.causes.finding import Finding
 from podium.explain.causes.host_ports import find_ports
+from podium.explain.causes.legacy_rules import (
+    find_disk_limits,
+    find_label_presence,
+    find_service_affinity,
+)
 from podium.explain.causes.node_features import find_features
 from podium.explain.causes.node_labels import find_labels, find_node_name, narrow_by_labels
 from podium.explain.causes.pod_affinity import (
@@ -48,6 +54,12 @@ FINDERS: Mapping[str, Find] = {
     "PodTopologySpread": find_skew,
     "InterPodAffinity": find_affinity_conflicts,
     "DynamicResources": find_devices,
+    "NodeLabel": find_label_presence,
+    "ServiceAffinity": find_service_affinity,
+    **{
+        name: partial(find_disk_limits, name=name)
+        for name in ("EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits")
+    },
 }
 
 NARROWINGS: Mapping[str, tuple[Callable[[AttemptView], Narrowing], Find]] = {

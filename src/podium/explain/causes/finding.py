@@ -1,6 +1,6 @@
 """What one plugin holds against some nodes, in the words that a cause is put together from."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from podium.api.json_values import JsonValue
@@ -21,8 +21,8 @@ class Finding:
     """`clause` reads on after "20 nodes match pool=gpu; " and, with a capital, on its own.
 
     `nodes` is a mask over the nodes of the examination. `detail` is about any single one of them,
-    `details` about those, by position, of which there is more to say. `relax` makes the pod that
-    would get past it, where a change of the pod can.
+    and `describe` says more about the one at a position, from what is known of it by then. `relax`
+    makes the pod that would get past it, where a change of the pod can.
     """
 
     code: str
@@ -30,10 +30,10 @@ class Finding:
     nodes: Mask
     clause: str
     detail: str
-    details: Mapping[int, str] = field(default_factory=dict)
+    describe: Callable[[int], str] | None = None
     facts: dict[str, JsonValue] = field(default_factory=dict)
     relax: Callable[[], Relaxation] | None = None
 
     def on(self, position: int) -> str:
         """What there is to say about one node."""
-        return self.details.get(position, self.detail)
+        return self.detail if self.describe is None else self.describe(position)

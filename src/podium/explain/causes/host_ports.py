@@ -45,7 +45,7 @@ def _finding(
         mask,
         clause,
         f"host port {told} is taken",
-        {p: f"host port {told} is taken by {joined(holders[p])}" for p in positions},
+        lambda position: f"host port {told} is taken by {joined(holders[position])}",
         facts={"ports": [_port_text(port) for port in ports], "pods": list(names[:20])},
     )
 

@@ -23,7 +23,8 @@ def _finding(view: AttemptView, bits: int, positions: list[int]) -> Finding:
     mask[positions] = True
     names = [name for bit, name in enumerate(FEATURES) if bits >> bit & 1]
     told = joined(names)
-    who = "no node declares it" if mask.all() else view.say(mask, "does", "do") + " not declare it"
+    nobody = mask.all() or (not view.introduced and view.rejected("NodeDeclaredFeatures").all())
+    who = "no node declares it" if nobody else view.say(mask, "does", "do") + " not declare it"
     return Finding(
         "node-feature-missing",
         ",".join(names),

@@ -1,6 +1,6 @@
 """Labels and names that a pod demands of nodes: what no node has, and the nearest there are."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from msgspec.structs import replace
@@ -20,6 +20,7 @@ from podium.config.plugin_args import NodeAffinityArgs
 from podium.explain.causes.attempt_view import AttemptView, Narrowing
 from podium.explain.causes.finding import Finding, Relaxation
 from podium.explain.causes.wording import count, counted_values, joined, some
+from podium.explain.shortcomings import unmet_selectors
 from podium.plugins.node_affinity import ENFORCED_MISMATCH, NodeAffinity
 
 MAX_WORDS_OF_TERMS = 3
@@ -65,7 +66,7 @@ def find_labels(view: AttemptView, among: Mask) -> list[Finding]:
     told = "; ".join(
         _find_in_term(view, among, conditions, term).clause for term in terms[:MAX_WORDS_OF_TERMS]
     )
-    clause = f"none of the {len(terms)} terms of its node affinity matches a node: {told}"
+    clause = f"none of the {len(terms)} terms of the pod's node affinity matches a node: {told}"
     return [
         Finding(
             "node-labels-apart",
@@ -73,6 +74,7 @@ def find_labels(view: AttemptView, among: Mask) -> list[Finding]:
             among,
             clause,
             f"the node does not match {selector_text(view)}",
+            _describer(view),
             relax=lambda: _without_selectors(view.pod),
         )
     ]
@@ -89,7 +91,7 @@ def find_name_conflict(view: AttemptView) -> Finding:
         for value in field.values or ()
     ]
     clause = (
-        f"its node affinity asks for a node that is named {joined(names)} at once,"
+        f"the pod's node affinity asks for a node that is named {joined(names)} at once,"
         " which no node can be"
     )
     return Finding(
@@ -126,7 +128,8 @@ def _find_enforced(view: AttemptView, among: Mask) -> Finding | None:
     )
     terms = parse_node_selector(required) if required is not None else ()
     wanted = terms_text(terms)
-    clause = f"the scheduler's own addedAffinity asks for {wanted}; {'no node' if among.all() else 'none of them'} has that"
+    nobody = "no node" if among.all() else "none of them"
+    clause = f"the scheduler's own addedAffinity asks for {wanted}; {nobody} has that"
     return Finding(
         "enforced-node-affinity",
         wanted,
@@ -142,7 +145,7 @@ def _find_in_term(
 ) -> Finding:
     """What is wrong with nodeSelector and one term, given that no node meets both."""
     if term.error is not None:
-        clause = f"its node affinity cannot be read: {term.error}"
+        clause = f"the pod's node affinity cannot be read: {term.error}"
         return Finding("node-affinity-invalid", term.error, among, clause, clause)
     all_conditions = [*conditions, *term.expressions]
     for condition in all_conditions:
@@ -173,6 +176,7 @@ def _find_unmet(view: AttemptView, among: Mask, condition: Requirement) -> Findi
         among,
         clause,
         f"the node does not match {condition}",
+        _describer(view),
         facts={
             "label": key,
             "operator": condition.operator,
@@ -190,8 +194,8 @@ def _nearest(condition: Requirement, values: Sequence[tuple[str, int]]) -> str:
         alike = closest(min(condition.values), [value for value, _ in values[:MAX_COMPARED]])
         if alike:
             number = dict(values)[alike]
-            return f"the nearest is {alike}, {count(number, 'node')} of {len(values):,} values"
-    return f"there are {counted_values(values)}"
+            return f"the nearest of {len(values):,} values is {alike}, {count(number, 'node')}"
+    return f"there {'is' if len(values) == 1 else 'are'} {counted_values(values)}"
 
 
 def _find_unnamed(view: AttemptView, among: Mask, names: Sequence[str]) -> Finding:
@@ -202,6 +206,7 @@ def _find_unnamed(view: AttemptView, among: Mask, names: Sequence[str]) -> Findi
         among,
         clause,
         f"the node is not named {joined(names, 'or')}",
+        _describer(view),
         facts={"names": list(names)},
         relax=lambda: _without_selectors(view.pod),
     )
@@ -235,9 +240,21 @@ def _find_apart(
         among,
         clause,
         f"the node does not match {selector_text(view)}",
+        _describer(view),
         facts={"conditions": [_term_text(part) for part in parts]},
         relax=lambda: _without_selectors(view.pod),
     )
+
+
+def _describer(view: AttemptView) -> Callable[[int], str]:
+    """What says which parts of the pod's selectors a node does not meet."""
+    pod, names, objects = view.pod, view.names, view.examination.objects
+
+    def describe(position: int) -> str:
+        unmet = unmet_selectors(pod, objects[names[position]])
+        return "; ".join(unmet) or "the scheduler's addedAffinity does not match"
+
+    return describe
 
 
 def _match(number: int) -> str:

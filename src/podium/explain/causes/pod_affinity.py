@@ -56,7 +56,7 @@ def find_affinity(view: AttemptView, among: Mask) -> list[Finding]:
     )
     pods = [f"{pod.key} on {node}" for pod, node in _pods(view, there, _matching(query))]
     clause = (
-        f"its pod affinity to {wanted} demands {some(list(domains), MAX_DOMAINS)},"
+        f"the pod's affinity to {wanted} demands {some(list(domains), MAX_DOMAINS)},"
         f" where {some(pods, 2)} {'runs' if len(pods) == 1 else 'run'}"
     )
     return [
@@ -96,7 +96,7 @@ def _find_unlabelled(
     for term in terms:
         if not view.label(term.topology_key, view.everywhere):
             clause = (
-                f"no node has the label {term.topology_key}, which its pod affinity to"
+                f"no node has the label {term.topology_key}, which the pod's affinity to"
                 f" {selector_text(term.selector)} counts by"
             )
             return Finding(
@@ -115,7 +115,9 @@ def _find_nobody(
 ) -> Finding:
     namespaces = sorted(frozenset().union(*(term.namespaces for term in terms)))
     where = joined(namespaces) or "those that its namespaceSelector selects"
-    clause = f"its pod affinity asks for a pod with {wanted} in namespace {where}; there is no pod"
+    clause = (
+        f"the pod's affinity asks for a pod with {wanted} in namespace {where}; there is no pod"
+    )
     clause += " like that on any node"
     query = PodQuery(tuple((None, term.selector) for term in terms))
     strangers = [pod.key for pod, _ in _pods(view, _counts(view, query), _matching(query))]
@@ -143,7 +145,7 @@ def _find_own_anti(view: AttemptView, among: Mask) -> Iterator[Finding]:
             continue
         left = left & ~nodes
         told = selector_text(term.selector)
-        excluded = f"which its anti-affinity to {told} excludes"
+        excluded = f"the pod's anti-affinity to {told}"
         yield _find_conflict(
             view, "pod-anti-affinity", told, term, nodes, there, _matching(query), excluded
         )
@@ -164,7 +166,7 @@ def _find_existing_anti(view: AttemptView, among: Mask) -> Iterator[Finding]:
             return term in pod.shape.affinity.required_anti
 
         told = selector_text(term.selector)
-        excluded = f"whose anti-affinity to {told} means this pod"
+        excluded = f"anti-affinity of other pods to {told}"
         yield _find_conflict(
             view, "existing-pod-anti-affinity", told, term, nodes, there, carries, excluded
         )
@@ -188,14 +190,15 @@ def _find_conflict(
         by_domain.setdefault(_value(view, key, node), f"{pod.key} on {node}")
     who = some([pod.key for pod, _ in pods])
     if key == HOSTNAME:
-        clause = f"{view.say(nodes, 'runs', 'run')} {who}, {excluded}"
+        clause = f"{excluded} rules out nodes with {who}: {view.say(nodes, 'has', 'have')} one"
     else:
         domains = some(list(by_domain), MAX_DOMAINS)
-        clause = f"{key} {domains} {'has' if len(by_domain) == 1 else 'have'} {who}, {excluded}"
+        run = "runs" if len(pods) == 1 else "run"
+        clause = f"{excluded} rules out {key} {domains}, where {who} {run}"
     column = view.table.labels.column(key)
     codes = column.codes[view.rows]
     texts = {
-        code_of: f"{by_domain.get(column.values[code_of], 'a pod')}, {excluded}"
+        code_of: f"{excluded}: {by_domain.get(column.values[code_of], 'a pod')}"
         for code_of in np.unique(codes[nodes]).tolist()
         if code_of >= 0
     }
@@ -204,8 +207,8 @@ def _find_conflict(
         f"{subject} by {key}",
         nodes,
         clause,
-        f"{who}, {excluded}",
-        {p: texts.get(int(codes[p]), clause) for p in view.positions(nodes)},
+        f"{excluded}: {who}",
+        lambda position: texts[int(codes[position])],
         facts={
             "selector": subject,
             "topologyKey": key,

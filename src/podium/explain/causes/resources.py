@@ -1,5 +1,7 @@
 """Room on nodes: how much is missing on the best of them, and how large the largest is."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from podium.api.requests import PODS
@@ -65,7 +67,7 @@ def _finding(view: AttemptView, short: tuple[str, ...], mask: Mask) -> Finding:
         mask,
         clause,
         f"lacks {joined(short)}",
-        _details(view, short, mask),
+        _describer(view, short),
         facts={
             "resources": {
                 resource: {
@@ -134,10 +136,11 @@ def _lacks(view: AttemptView, short: tuple[str, ...], mask: Mask) -> str:
         if resource != PODS
     )
     lacks = joined(_missing_text(view, resource, best) for resource in short)
-    having = mask & _with_any(view, short)
-    clause = f"the pod asks for {asked}, which {view.say(having, 'lacks', 'lack')}"
-    clause += f": at best (on {view.names[best]}) {lacks}"
-    return clause
+    having = _with_any(view, short)
+    rare = f", which {count(int(np.count_nonzero(having)), 'node')} have"
+    alone = view.introduced and int(np.count_nonzero(view.candidates)) == 1
+    who = "the node" if alone else f"the best candidate ({view.names[best]})"
+    return f"the pod asks for {asked}{'' if having.all() else rare}; {who} lacks {lacks}"
 
 
 def _missing_text(view: AttemptView, resource: str, position: int) -> str:
@@ -168,19 +171,16 @@ def _with_any(view: AttemptView, short: tuple[str, ...]) -> Mask:
     return mask
 
 
-def _details(view: AttemptView, short: tuple[str, ...], mask: Mask) -> dict[int, str]:
-    """Texts for single nodes, once per distinct amount that is missing."""
-    columns = [_asked(view, resource) - _free(view, resource, mask)[0] for resource in short]
-    texts: dict[tuple[int, ...], str] = {}
-    found: dict[int, str] = {}
-    for position, *missing in zip(np.flatnonzero(mask).tolist(), *columns, strict=True):
-        key = tuple(int(number) for number in missing)
-        if key not in texts:
-            texts[key] = joined(
-                "all its pods are there"
-                if resource == PODS
-                else f"{amount_text(resource, number)} {resource} missing"
-                for resource, number in zip(short, key, strict=True)
-            )
-        found[position] = texts[key]
-    return found
+def _describer(view: AttemptView, short: tuple[str, ...]) -> Callable[[int], str]:
+    """What says how much of each resource a node lacks."""
+    missing = {r: _asked(view, r) - _free(view, r, view.everywhere)[0] for r in short}
+
+    def describe(position: int) -> str:
+        return joined(
+            "all its pods are there"
+            if resource == PODS
+            else f"{amount_text(resource, int(missing[resource][position]))} {resource} missing"
+            for resource in short
+        )
+
+    return describe

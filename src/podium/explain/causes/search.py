@@ -41,6 +41,8 @@ from podium.plugins.taint_toleration import TaintToleration
 MAX_CAUSES = 5
 MAX_PLUGINS_TOLD = 3
 
+_BY_DEGREE = frozenset({"NodeResourcesFit", "NodeVolumeLimits", "DynamicResources"})
+"""Plugins that are nearer to some nodes than to others: only the nodes that matter are compared."""
 _VOLUME_PLUGINS = frozenset({"VolumeBinding", "VolumeZone", "VolumeRestrictions"})
 
 
@@ -150,12 +152,14 @@ def _stops(view: AttemptView, introduction: str) -> Iterator[Cause]:
     numbers = matrix.sum(axis=0)
     nearest = view.candidates & (numbers == numbers[view.candidates].min())
     for members, nodes in _patterns(matrix, nearest):
-        stopping = [plugins[number] for number in members]
-        first, *others = stopping
+        first, *others = (plugins[number] for number in members)
         rest = [find(view, plugin, nodes) for plugin in others[: MAX_PLUGINS_TOLD - 1]]
-        for finding in find(view, first, nodes):
+        among = nodes if first in _BY_DEGREE else matrix[plugins.index(first)]
+        for finding in find(view, first, among):
+            if not (finding.nodes & nodes).any():
+                continue
             also = [
-                other.clause
+                f"besides, {other.clause}"
                 for findings in rest
                 for other in findings[:1]
                 if (other.nodes & finding.nodes).any()
@@ -212,7 +216,8 @@ def _cause(
         fitting = view.count_fitting(relaxation.pod)
         facts["wouldFit"] = fitting
         if fitting:
-            clauses.append(f"{relaxation.words} {fitting:,} would fit")
+            who = "1 node" if fitting == 1 else f"{fitting:,}"
+            clauses.append(f"{relaxation.words} {who} would fit")
     nodes = tuple(view.named(finding.nodes)) if view is not None else ()
     return Cause(finding.code, plugin, finding.subject, sentence(clauses), nodes, facts)
 

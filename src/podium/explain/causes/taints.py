@@ -34,7 +34,7 @@ def find_cordons(view: AttemptView, among: Mask) -> list[Finding]:
             among,
             clause,
             "the node is cordoned (spec.unschedulable)",
-            relax=lambda: Relaxation("uncordoned or tolerated", _tolerate(view.pod, [_CORDON])),
+            relax=lambda: Relaxation("uncordoned,", _tolerate(view.pod, [_CORDON])),
         )
     ]
 

@@ -70,14 +70,12 @@ def _find_skewed(view: AttemptView, hard: HardConstraint, nodes: Mask) -> Findin
     listed = [f"{value} {number}" for value, number in domains]
     if len(listed) > MAX_DOMAINS:
         listed = [*listed[: MAX_DOMAINS - 1], f"... {listed[-1]}"]
-    where = view.say(nodes, "is", "are") + " in a domain that has too many: "
     clause = (
-        f"{where}pods with {told} by {key} are {some(listed, MAX_DOMAINS)},"
-        f" and maxSkew {constraint.max_skew} allows at most"
-        f" {max(hard.highest_allowed(), 0)} before this pod"
+        f"{view.say(nodes, 'is', 'are')} in a {key} with too many pods with {told}:"
+        f" there are {some(listed, MAX_DOMAINS)}, and maxSkew {constraint.max_skew} allows"
+        f" at most {max(hard.highest_allowed(), 0)} before this pod"
     )
-    short = len(counted) < constraint.min_domains
-    if short:
+    if len(counted) < constraint.min_domains:
         clause += (
             f", since minDomains {constraint.min_domains} is more than"
             f" the {count(len(counted), 'domain')} there {'is' if len(counted) == 1 else 'are'}"
@@ -94,7 +92,7 @@ def _find_skewed(view: AttemptView, hard: HardConstraint, nodes: Mask) -> Findin
         nodes,
         clause,
         clause,
-        {position: texts[int(slots[position])] for position in view.positions(nodes)},
+        lambda position: texts[int(slots[position])],
         facts={
             "topologyKey": key,
             "selector": told,

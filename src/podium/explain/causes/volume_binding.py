@@ -16,7 +16,7 @@ from podium.explain.causes.attempt_view import AttemptView
 from podium.explain.causes.finding import Finding
 from podium.explain.causes.volume_claims import claim_name
 from podium.explain.causes.volume_reach import find_unreachable
-from podium.explain.causes.wording import bytes_text, counted_values, joined, some
+from podium.explain.causes.wording import bytes_text, joined, some
 from podium.plugins.pod_claims import claims_of, class_of_claim, class_of_volume, find_claim
 from podium.plugins.volume_binding import VolumeBinding
 from podium.plugins.volume_binding.findings import (
@@ -146,7 +146,7 @@ def _find_topology(
     clause = f"StorageClass {name} of {claim_name(claim)} makes volumes in {wanted} only"
     if expressions:
         there = view.label(expressions[0][0], among)
-        clause += f"; the nodes are in {counted_values(there)}" if there else ""
+        clause += f"; the nodes are in {some([value for value, _ in there])}" if there else ""
     return Finding(
         "storage-class-topology",
         name,

@@ -12,7 +12,7 @@ from podium.explain.causes.attempt_view import AttemptView, Narrowing
 from podium.explain.causes.finding import Finding
 from podium.explain.causes.node_labels import terms_text
 from podium.explain.causes.volume_claims import claim_name
-from podium.explain.causes.wording import counted_values, joined, some
+from podium.explain.causes.wording import joined, some
 from podium.plugins.pod_claims import claims_of, find_claim
 from podium.plugins.volume_binding import VolumeBinding
 from podium.plugins.volume_binding.findings import NODE_CONFLICT, REASONS
@@ -94,7 +94,7 @@ def find_zones(view: AttemptView, among: Mask) -> list[Finding]:
             wanted = joined(sorted(constraint.values), "or")
             clause = (
                 f"PersistentVolume {volume.metadata.name} of {claim_name(claim)} is in {key}"
-                f" {wanted}, the nodes are in {counted_values(there)}"
+                f" {wanted}, the nodes are in {some([value for value, _ in there])}"
             )
             found.append(
                 Finding(

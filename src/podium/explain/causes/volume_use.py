@@ -80,7 +80,7 @@ def _find_disks(view: AttemptView, among: Mask) -> Finding:
         among,
         clause,
         f"disk {names} is in use",
-        {position: f"disk {names} is mounted by {some(keys)}" for position, keys in users.items()},
+        lambda position: f"disk {names} is mounted by {some(users[position])}",
         facts={"disks": names, "pods": [*pods[:20]]},
     )
 
@@ -99,7 +99,7 @@ def find_limits(view: AttemptView, among: Mask) -> list[Finding]:
     for driver in sorted({volume.driver for volume in volumes}):
         new = len({volume for volume in volumes if volume.driver == driver})
         limits = columns.limits(driver)[view.rows]
-        counts = attached.counts(driver)[view.rows]
+        counts = attached.counts(driver)[view.rows].copy()
         nodes = among & (limits != NO_LIMIT) & (counts + new > limits)
         if nodes.any():
             found.append(_find_limit(view, driver, new, nodes, limits, counts))
@@ -132,10 +132,9 @@ def _find_limit(
         nodes,
         clause,
         f"CSI driver {driver} has no place left",
-        {
-            position: f"CSI driver {driver} has {int(counts[position])} of"
-            f" {int(limits[position])} volumes attached and the pod adds {new}"
-            for position in view.positions(nodes)
-        },
+        lambda position: (
+            f"CSI driver {driver} has {int(counts[position])} of {int(limits[position])} volumes"
+            f" attached and the pod adds {new}"
+        ),
         facts={"driver": driver, "adds": new, "limit": int(limits[best])},
     )

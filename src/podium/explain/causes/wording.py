@@ -11,7 +11,7 @@ _BYTES = (("Ti", 1 << 40), ("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10))
 def amount_text(resource: str, number: int) -> str:
     """An amount of a resource without its name: `1.5` (cpu), `24Gi` (memory), `8`."""
     if resource == CPU:
-        return _decimal(number / 1000)
+        return f"{number / 1000:,.3f}".rstrip("0").rstrip(".")
     if resource in (MEMORY, EPHEMERAL_STORAGE):
         return bytes_text(number)
     return f"{number:,}"
@@ -20,12 +20,8 @@ def amount_text(resource: str, number: int) -> str:
 def bytes_text(number: int) -> str:
     for unit, size in _BYTES:
         if abs(number) >= size:
-            return _decimal(number / size) + unit
+            return f"{number / size:,.1f}".removesuffix(".0") + unit
     return f"{number:,}"
-
-
-def _decimal(number: float) -> str:
-    return f"{number:,.3f}".rstrip("0").rstrip(".")
 
 
 def some(names: Sequence[str], most: int = MAX_NAMES) -> str:
@@ -48,11 +44,12 @@ def count(number: int, noun: str) -> str:
 
 
 def counted_values(counts: Sequence[tuple[str, int]], most: int = 5) -> str:
-    """Values with their numbers of nodes: `a, b, c, 100 each`, or `a 100, b 20 and 3 more`."""
+    """Values with their numbers of nodes: `a, b, c, 100 each`, or `a on 100 nodes, b on 1`."""
     numbers = {number for _, number in counts}
     if len(counts) > 1 and len(numbers) == 1 and len(counts) <= most:
         return f"{', '.join(value for value, _ in counts)}, {counts[0][1]:,} each"
-    return some([f"{value} {number:,}" for value, number in counts], most)
+    first = [f"{value} on {count(number, 'node')}" for value, number in counts[:1]]
+    return some([*first, *(f"{value} on {number:,}" for value, number in counts[1:])], most)
 
 
 def sentence(clauses: Iterable[str]) -> str:
