@@ -8,6 +8,7 @@ import pytest
 from support.explain.pending_corpus import PENDING, PendingPod, cluster_manifests
 
 from podium.cli import main
+from podium.explain.causes.families import FINDERS
 
 
 def write_list(path: Path, items: list[dict[str, Any]]) -> str:
@@ -51,7 +52,7 @@ def test_the_first_sentence_of_explain_names_the_cause(
 
 
 @pytest.mark.parametrize("entry", PENDING, ids=lambda entry: entry.name)
-def test_the_document_holds_the_cause_with_its_code(
+def test_the_document_holds_the_cause_and_what_every_filter_has_against_each_node(
     entry: PendingPod, cluster: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     main(["explain", *arguments(entry, cluster, tmp_path), "-o", "json"])
@@ -61,6 +62,14 @@ def test_the_document_holds_the_cause_with_its_code(
     assert cause["code"] == entry.code
     assert cause["sentence"].endswith(".")
     assert set(cause) == {"code", "plugin", "subject", "sentence", "nodes", "facts"}
+    silent = {
+        plugin
+        for attempt in document["attempts"]
+        for node in attempt["nodes"]
+        for plugin, said in node.get("objections", {}).items()
+        if plugin in FINDERS and not (said["details"] and all(said["details"]))
+    }
+    assert not silent
 
 
 def test_simulate_groups_the_pods_by_cause_and_agrees_with_explain(

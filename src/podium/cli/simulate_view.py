@@ -189,7 +189,7 @@ def _show_failures(results: list[PodResult], screen: Screen, *, show_all: bool) 
         for cause, group in shown:
             keys = [result.key for result in group]
             names = ", ".join(keys) if show_all else some(keys)
-            text = stack_lines((Text(names, "bold"), *_why(cause, group[0].message)))
+            text = stack_lines((Text(names, "bold"), *_why(cause, group)))
             table.add_row(Text(sign, style="red" if outcome in _BAD else "dim"), text)
         screen.print(table)
         if len(shown) < len(groups):
@@ -198,11 +198,14 @@ def _show_failures(results: list[PodResult], screen: Screen, *, show_all: bool) 
             screen.print(f"  and {count(pods, 'more pod')} for {count(len(left), 'other cause')}")
 
 
-def _why(cause: Cause | None, message: str) -> list[RichText | str]:
-    """The cause, and the message that events and alerts have."""
+def _why(cause: Cause | None, group: list[PodResult]) -> list[RichText | str]:
+    """The cause, and the message that events and alerts have; both are those of the first pod."""
+    first = group[0]
     if cause is None:
-        return [message]
-    return [cause.sentence, Text(message, style="dim")] if message else [cause.sentence]
+        return [first.message]
+    alike = all(result.causes[0].sentence == cause.sentence for result in group)
+    told = cause.sentence if alike else f"{first.key}: {cause.sentence}"
+    return [told, Text(first.message, style="dim")] if first.message else [told]
 
 
 def _show_evictions(report: SimulationReport, screen: Screen, *, show_all: bool) -> None:

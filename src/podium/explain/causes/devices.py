@@ -15,6 +15,7 @@ from podium.api.node_affinity import parse_node_selector
 from podium.cluster.growth import Mask
 from podium.explain.causes.attempt_view import AttemptView, Narrowing
 from podium.explain.causes.device_claims import claims_of_pod
+from podium.explain.causes.extended_devices import find_extended_shortages
 from podium.explain.causes.finding import Finding
 from podium.explain.causes.node_labels import terms_text
 from podium.explain.causes.wording import count, joined, some
@@ -48,6 +49,7 @@ def find_devices(view: AttemptView, among: Mask) -> list[Finding]:
     left = among & ~elsewhere & ~invalid
     if left.any():
         found.extend(_find_unserved(view, left))
+        found.extend(find_extended_shortages(view, left))
     return found
 
 

@@ -7,6 +7,7 @@ node has several against it, they are named together.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -84,7 +85,7 @@ def find_filter_causes(
     introduction = _narrow(view)
     if isinstance(introduction, Cause):
         return (introduction,)
-    return tuple(_stops(view, introduction))[:MAX_CAUSES]
+    return tuple(islice(_stops(view, introduction), MAX_CAUSES))
 
 
 def _broken_plugin(examination: FilterExamination | None) -> str:
@@ -155,16 +156,12 @@ def _stops(view: AttemptView, introduction: str) -> Iterator[Cause]:
         first, *others = (plugins[number] for number in members)
         rest = [find(view, plugin, nodes) for plugin in others[: MAX_PLUGINS_TOLD - 1]]
         among = nodes if first in _BY_DEGREE else matrix[plugins.index(first)]
-        for finding in find(view, first, among):
-            if not (finding.nodes & nodes).any():
-                continue
-            also = [
-                f"besides, {other.clause}"
-                for findings in rest
-                for other in findings[:1]
-                if (other.nodes & finding.nodes).any()
-            ]
-            yield _cause(first, finding, (introduction,), view, also)
+        findings = [f for f in find(view, first, among) if (f.nodes & nodes).any()]
+        if first not in _BY_DEGREE:
+            findings.sort(key=lambda f: -int(np.count_nonzero(f.nodes & nodes)))
+        for finding in findings:
+            besides = [f for found in rest for f in found[:1] if (f.nodes & finding.nodes).any()]
+            yield _cause(first, finding, (introduction,), view, besides)
 
 
 def _rejections(view: AttemptView) -> tuple[list[str], Mask]:
@@ -207,10 +204,13 @@ def _cause(
     finding: Finding,
     before: Sequence[str],
     view: AttemptView | None = None,
-    also: Sequence[str] = (),
+    besides: Sequence[Finding] = (),
 ) -> Cause:
-    clauses = [*before, finding.clause, *also]
+    """The cause that a finding is, with what is told before it and what comes on top of it."""
+    clauses = [*before, finding.clause, *(f"besides, {other.clause}" for other in besides)]
     facts = dict(finding.facts)
+    if besides:
+        facts["besides"] = [{"code": f.code, "subject": f.subject, **f.facts} for f in besides]
     if view is not None and finding.relax is not None:
         relaxation = finding.relax()
         fitting = view.count_fitting(relaxation.pod)
@@ -219,7 +219,8 @@ def _cause(
             who = "1 node" if fitting == 1 else f"{fitting:,}"
             clauses.append(f"{relaxation.words} {who} would fit")
     nodes = tuple(view.named(finding.nodes)) if view is not None else ()
-    return Cause(finding.code, plugin, finding.subject, sentence(clauses), nodes, facts)
+    subject = "; ".join((finding.subject, *(other.subject for other in besides)))
+    return Cause(finding.code, plugin, subject, sentence(clauses), nodes, facts)
 
 
 # --- one node -----------------------------------------------------------------------------------

@@ -46,6 +46,8 @@ def count(number: int, noun: str) -> str:
 def counted_values(counts: Sequence[tuple[str, int]], most: int = 5) -> str:
     """Values with their numbers of nodes: `a, b, c, 100 each`, or `a on 100 nodes, b on 1`."""
     numbers = {number for _, number in counts}
+    if numbers == {1} and len(counts) > most:
+        return f"{len(counts):,} values, such as {', '.join(value for value, _ in counts[:3])}"
     if len(counts) > 1 and len(numbers) == 1 and len(counts) <= most:
         return f"{', '.join(value for value, _ in counts)}, {counts[0][1]:,} each"
     first = [f"{value} on {count(number, 'node')}" for value, number in counts[:1]]
