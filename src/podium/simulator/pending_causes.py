@@ -49,7 +49,7 @@ class PendingCauses:
             causes = self._of_shape(pod)
             if causes:
                 return causes
-        return find_causes(self._engine, decision, None)
+        return find_causes(self._engine, decision)
 
     def _of_shape(self, pod: Pod) -> tuple[Cause, ...]:
         # A nomination is the pod's own and would be looked at before anything else.

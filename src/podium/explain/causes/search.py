@@ -7,6 +7,7 @@ node has several against it, they are named together.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -21,6 +22,7 @@ from podium.explain.causes.device_claims import find_device_class_problem
 from podium.explain.causes.families import FINDERS, NARROWINGS, find
 from podium.explain.causes.finding import Finding
 from podium.explain.causes.node_labels import find_name_conflict
+from podium.explain.causes.pod_groups import among_members, find_group_cause
 from podium.explain.causes.refusals import (
     attempt_broke,
     dropped_by_extenders,
@@ -48,11 +50,12 @@ _VOLUME_PLUGINS = frozenset({"VolumeBinding", "VolumeZone", "VolumeRestrictions"
 
 
 def find_causes(
-    engine: Engine, decision: Decision, examination: FilterExamination | None
+    engine: Engine, decision: Decision, filtered: Sequence[Cause] = (), broken: str = ""
 ) -> tuple[Cause, ...]:
     """Why an attempt found no node; nothing if it found one.
 
-    The engine stands between two cycles, its cluster is as the attempt saw it.
+    `filtered` is what `find_filter_causes` said when the node was looked for, `broken` the filter
+    that could not answer then. The cluster may have moved on since.
     """
     if decision.bound is not None:
         return ()
@@ -63,19 +66,25 @@ def find_causes(
         point = "Permit" if permits else "Reserve"
         return (refused_by_point(point, refused, decision.chosen or ""),)
     if decision.is_error:
-        return (attempt_broke(_broken_plugin(examination), decision.message or ""),)
+        return (attempt_broke(broken, decision.message or ""),)
     if decision.message == NO_NODES:
         return (Cause("no-nodes", "", "", "There are no nodes."),)
-    causes = list(dropped_by_extenders(decision.dropped))
-    if examination is not None:
-        causes.extend(find_filter_causes(engine, decision.pod, examination))
-    return tuple(causes[:MAX_CAUSES]) or (not_explained(decision.message or ""),)
+    causes = (*dropped_by_extenders(decision.dropped), *filtered)[:MAX_CAUSES]
+    group = find_group_cause(engine, decision.pod.pod)
+    if group is None:
+        return causes or (not_explained(decision.message or ""),)
+    return tuple(replace(cause, sentence=among_members(cause, group)) for cause in causes) or (
+        group,
+    )
 
 
 def find_filter_causes(
     engine: Engine, info: PodInfo, examination: FilterExamination
 ) -> tuple[Cause, ...]:
-    """What PreFilter and Filter plugins have against all nodes; nothing if some node fits."""
+    """What PreFilter and Filter plugins have against all nodes; nothing if some node fits.
+
+    The engine stands between two cycles, its cluster is as the examination found it.
+    """
     view = AttemptView(engine, info, examination)
     status = examination.pre_filter.status
     if status is not None:
@@ -88,11 +97,10 @@ def find_filter_causes(
     return tuple(islice(_stops(view, introduction), MAX_CAUSES))
 
 
-def _broken_plugin(examination: FilterExamination | None) -> str:
-    """The filter that broke, if it is one."""
-    for plugin in examination.plugins if examination is not None else ():
-        statuses = examination.statuses(plugin) if examination is not None else ()
-        if any(not status.code.rejected for status, _ in statuses):
+def find_broken_filter(examination: FilterExamination) -> str:
+    """The filter that could not answer, if there is one."""
+    for plugin in examination.plugins:
+        if any(not status.code.rejected for status, _ in examination.statuses(plugin)):
             return plugin
     return ""
 

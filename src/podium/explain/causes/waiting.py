@@ -1,12 +1,11 @@
 """Pods that were never tried: gates, groups, claims that are not there, other schedulers."""
 
 from podium.api.pod import Pod
-from podium.api.pod_groups import PodGroup
-from podium.cluster.pod_group_state import group_of
 from podium.engine.scheduler import Engine
 from podium.explain.cause import Cause
 from podium.explain.causes.device_claims import find_device_claim_problem
-from podium.explain.causes.wording import count, joined, sentence
+from podium.explain.causes.pod_groups import find_gang_problem
+from podium.explain.causes.wording import joined, sentence
 from podium.framework.status import Status
 from podium.plugins.dynamic_resources import DynamicResources
 from podium.plugins.gang_scheduling import GangScheduling
@@ -34,7 +33,7 @@ def _refused(engine: Engine, pod: Pod, refusal: Status) -> Cause:
         case SchedulingGates.name:
             return _gates(pod)
         case GangScheduling.name:
-            found = _gang(engine, pod)
+            found = find_gang_problem(engine, pod)
             if found is not None:
                 return found
         case DynamicResources.name:
@@ -54,30 +53,4 @@ def _gates(pod: Pod) -> Cause:
     text = f"The pod waits for {noun} {joined(names)}; whoever set {it} has to remove {it}."
     return Cause(
         "scheduling-gates", SchedulingGates.name, ",".join(names), text, facts={"gates": [*names]}
-    )
-
-
-def _gang(engine: Engine, pod: Pod) -> Cause | None:
-    key = group_of(pod)
-    if key is None:
-        return None
-    name = f"PodGroup {key[0]}/{key[1]}"
-    group = engine.cluster.catalog.get(PodGroup, key[1], key[0])
-    if group is None:
-        text = f"{name} does not exist, and the pod is a member of it."
-        return Cause("pod-group-missing", GangScheduling.name, f"{key[0]}/{key[1]}", text)
-    gang = group.spec.scheduling_policy.gang
-    if gang is None:
-        return None
-    there = len(engine.cluster.pod_groups.get(key))
-    text = (
-        f"{name} is a gang of at least {count(gang.min_count, 'pod')}; there"
-        f" {'is' if there == 1 else 'are'} {there}."
-    )
-    return Cause(
-        "gang-too-small",
-        GangScheduling.name,
-        f"{key[0]}/{key[1]}",
-        text,
-        facts={"minCount": gang.min_count, "pods": there},
     )
