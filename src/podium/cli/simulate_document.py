@@ -4,6 +4,7 @@ Names are Kubernetes' where it has one. Nothing is left out and nothing is round
 milli-cores, memory and storage in bytes, everything else in units.
 """
 
+from copy import deepcopy
 from typing import Any
 
 from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY
@@ -50,14 +51,14 @@ def report_document(report: SimulationReport, *, timeline: bool = False) -> dict
 
 
 def cause_document(cause: Cause) -> dict[str, Any]:
-    """A cause with all that its sentence is made of."""
+    """A cause with all that its sentence is made of; told twice, it is written out twice."""
     return {
         "code": cause.code,
         "plugin": cause.plugin or None,
         "subject": cause.subject,
         "sentence": cause.sentence,
         "nodes": list(cause.nodes),
-        "facts": cause.facts,
+        "facts": deepcopy(cause.facts),
     }
 
 
