@@ -48,7 +48,7 @@ def find_device_class_problem(engine: Engine, pod: Pod) -> Cause | None:
                         f"DeviceClass {name}, which request {request.name} of ResourceClaim"
                         f" {claim_key(claim)} asks for, does not exist"
                     )
-                    text += f"; there are {', '.join(known[:10])}" if known else ""
+                    text += f"; there {_are(len(known))} {', '.join(known[:10])}" if known else ""
                     return _cause("device-class-missing", name, text)
     return None
 
@@ -87,6 +87,10 @@ def _not_created(namespace: str, entry: str, template: str | None) -> Cause:
             f" ResourceClaimTemplate {namespace}/{template}"
         )
     return _cause("resource-claim-not-created", f"{namespace}/{template or entry}", text)
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
 
 
 def _cause(code: str, subject: str, text: str) -> Cause:

@@ -194,14 +194,14 @@ def _no_devices(
     if class_ is None:
         return f"{where} asks for a DeviceClass that does not exist"
     name = class_.metadata.name
+    if not devices:
+        nodes = "these nodes" if view.introduced else "any node"
+        return f"{where} asks for DeviceClass {name}; no driver has published devices of {nodes}"
     expressions = [s.cel.expression for s in class_.spec.selectors or () if s.cel is not None]
     text = f"{where}: none of {count(len(devices), 'device')} is of DeviceClass {name}"
     text += f" ({' && '.join(expressions)})" if expressions else ""
     drivers = sorted({device.driver for device in devices})
-    if drivers:
-        return f"{text}; there are devices of {joined(drivers)}"
-    slices = " of these nodes" if view.introduced else ""
-    return f"{text}; no driver has published ResourceSlices{slices}"
+    return f"{text}; there are devices of {joined(drivers)}"
 
 
 def _in_class(request: Request, entry: DeviceEntry) -> bool:

@@ -18,7 +18,10 @@ from podium.engine.decision import Decision
 from podium.engine.scheduler import Engine
 from podium.explain.cause import Cause
 from podium.explain.causes.attempt_view import AttemptView
-from podium.explain.causes.device_claims import find_device_class_problem
+from podium.explain.causes.device_claims import (
+    find_device_claim_problem,
+    find_device_class_problem,
+)
 from podium.explain.causes.families import FINDERS, NARROWINGS, find
 from podium.explain.causes.finding import Finding
 from podium.explain.causes.node_labels import find_name_conflict
@@ -114,7 +117,9 @@ def _whole_pod(view: AttemptView, status: Status) -> Cause:
         if finding is not None:
             return _cause(status.plugin, finding, ())
     if status.plugin == DynamicResources.name:
-        cause = find_device_class_problem(view.engine, view.pod)
+        cause = find_device_claim_problem(view.engine, view.pod) or find_device_class_problem(
+            view.engine, view.pod
+        )
         if cause is not None:
             return cause
     return refused_whole_pod(status)

@@ -18,11 +18,16 @@ from podium.plugins.pod_claims import (
 from podium.plugins.volume_binding.pod_volumes import is_fully_bound
 
 _LOST = "Lost"
+_NOT_YET = frozenset({"volume-claim-unbound", "storage-class-missing"})
 
 
 def find_claim_problem(view: AttemptView) -> Finding | None:
-    """The first claim of the pod that no node could serve."""
-    return next(_problems(view), None)
+    """The first claim of the pod that no node could serve.
+
+    Claims that are not there come before claims that have no volume yet, as they do for plugins.
+    """
+    problems = list(_problems(view))
+    return next((p for p in problems if p.code not in _NOT_YET), next(iter(problems), None))
 
 
 def claim_name(claim: PersistentVolumeClaim) -> str:
