@@ -85,7 +85,8 @@ def test_a_node_without_the_topology_label_is_told_beside_those_that_have_it() -
     pod = make_pod("p", labels=web, requests={"cpu": "2"}, topologySpreadConstraints=[constraint])
     told = {cause.code: cause.sentence for cause in causes_of(engine, pod)}
     assert told["topology-key-missing"] == (
-        f"Node bare has no label {ZONE}, over which it is to spread with app=web."
+        f"2 nodes have 2 cpu or more; 1 of them has no label {ZONE}, over which it is to spread"
+        " with app=web."
     )
     assert "there are b 1, a 0" in told["topology-spread"]
 

@@ -49,11 +49,12 @@ def test_a_cordon_and_the_taint_that_comes_with_it_are_one_cause() -> None:
 
 
 def test_a_taint_and_a_shortage_on_the_same_nodes_are_told_together() -> None:
-    engine = make_engine(make_node("a", taints=[GPU], allocatable={"cpu": "1", "pods": 110}))
+    running = make_pod("runs", node="a", requests={"cpu": "2"})
+    engine = make_engine(make_node("a", taints=[GPU]), running)
     (cause,) = causes_of(engine, make_pod("p", requests={"cpu": "3"}))
     assert cause.sentence == (
-        "Node a has taint gpu:NoSchedule; besides, the pod asks for 3 cpu; the largest node (a)"
-        " has 1."
+        "Node a has taint gpu:NoSchedule; besides, the pod asks for 3 cpu;"
+        " the best candidate (a) lacks 1 cpu (2 of 4 free)."
     )
     assert cause.subject == "gpu:NoSchedule; cpu"
     assert cause.facts["wouldFit"] == 0
@@ -68,6 +69,18 @@ def test_all_taints_of_a_node_are_told_at_once() -> None:
     )
 
 
+def test_nodes_that_are_too_small_do_not_hide_what_stops_the_others() -> None:
+    engine = make_engine(
+        *(make_node(f"small-{n}", allocatable={"cpu": "1", "pods": 110}) for n in range(9)),
+        make_node("large", unschedulable=True),
+    )
+    (cause,) = causes_of(engine, make_pod("p", requests={"cpu": "2"}))
+    assert cause.sentence == (
+        "1 node (large) has 2 cpu or more; it is cordoned (unschedulable);"
+        " uncordoned, 1 node would fit."
+    )
+
+
 def test_what_the_pod_selects_comes_before_what_stops_it() -> None:
     engine = make_engine(
         make_node("red", labels={"colour": "red"}, allocatable={"cpu": "1", "pods": 110}),
@@ -77,7 +90,8 @@ def test_what_the_pod_selects_comes_before_what_stops_it() -> None:
         engine, make_pod("p", requests={"cpu": "2"}, nodeSelector={"colour": "red"})
     )
     assert cause.sentence == (
-        "1 node (red) matches colour=red; the pod asks for 2 cpu; the largest of them (red) has 1."
+        "1 node (red) matches colour=red; the pod asks for 2 cpu; the largest of them (red) has 1,"
+        " the largest of all (blue-0) 4."
     )
 
 

@@ -59,6 +59,12 @@ BY_DEVICE = (
         [device_claim("free-nic", "nic")],
     ),
     PendingPod(
+        pod("device-node-full", devices=["one-gpu"], requests={"cpu": "30"}),
+        "insufficient-resource",
+        ("10 nodes", "devices for its ResourceClaims", "6 cpu"),
+        [device_claim("one-gpu", "gpu")],
+    ),
+    PendingPod(
         pod("device-count", devices=["four-gpus"]),
         "too-few-devices",
         ("4 devices", "2", "default/four-gpus"),

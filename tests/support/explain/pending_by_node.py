@@ -175,6 +175,20 @@ BY_NODE = (
         ("2 nvidia.com/gpu", "20 nodes"),
     ),
     PendingPod(
+        pod("gpu-untolerated", requests={"nvidia.com/gpu": "1"}),
+        "untolerated-taint",
+        ("20 nodes have nvidia.com/gpu", "taint nvidia.com/gpu=present:NoSchedule", "20 would fit"),
+    ),
+    PendingPod(
+        pod(
+            "sizes-apart",
+            requests={"nvidia.com/gpu": "1", "cpu": "60"},
+            tolerations=TOLERATES_GPU,
+        ),
+        "resources-apart",
+        ("30 nodes with 60 cpu", "20 nodes with 1 nvidia.com/gpu", "no node with both"),
+    ),
+    PendingPod(
         pod("gpu-largest", requests={"nvidia.com/gpu": "16"}, tolerations=TOLERATES_GPU),
         "resource-exceeds-largest-node",
         ("asks for 16 nvidia.com/gpu", "8"),

@@ -79,6 +79,12 @@ BY_VOLUME = (
         [claim("local-small", "local", size="20Gi")],
     ),
     PendingPod(
+        pod("local-volume-node-full", claims=["local-here"], requests={"cpu": "20"}),
+        "no-volume-to-bind",
+        ("default/local-here", "a-80"),
+        [claim("local-here", "local", size="20Gi")],
+    ),
+    PendingPod(
         pod("class-faraway", claims=["faraway"]),
         "storage-class-topology",
         ("StorageClass faraway", "eu-1x"),

@@ -34,15 +34,15 @@ Stock = dict[int, Sequence[DeviceEntry]]
 
 
 def narrow_by_devices(view: AttemptView) -> Narrowing:
-    """Where devices that the pod's claims hold already can be used."""
-    failed = _with_reason(view, CLAIM_ELSEWHERE.reasons[0])
-    text = "the devices of its ResourceClaims"
-    return Narrowing(DynamicResources.name, ~failed, f"have {text}", f"has {text}")
+    """Where devices are free for the pod's claims, or can be used that the claims hold already."""
+    text = "devices for its ResourceClaims"
+    passes = ~view.rejected(DynamicResources.name)
+    return Narrowing(DynamicResources.name, passes, f"have {text}", f"has {text}")
 
 
 def find_devices(view: AttemptView, among: Mask) -> list[Finding]:
     elsewhere = among & _with_reason(view, CLAIM_ELSEWHERE.reasons[0])
-    found = list(find_held_elsewhere(view, elsewhere)) if elsewhere.any() else []
+    found = list(_find_held_elsewhere(view, elsewhere)) if elsewhere.any() else []
     invalid = among & _with_reason(view, INVALID.reasons[0])
     if invalid.any():
         found.extend(_find_invalid(view, invalid))
@@ -53,7 +53,7 @@ def find_devices(view: AttemptView, among: Mask) -> list[Finding]:
     return found
 
 
-def find_held_elsewhere(view: AttemptView, among: Mask) -> Iterator[Finding]:
+def _find_held_elsewhere(view: AttemptView, among: Mask) -> Iterator[Finding]:
     for claim in claims_of_pod(view.engine, view.pod):
         allocation = claim.status.allocation
         if allocation is None or allocation.node_selector is None:

@@ -8,7 +8,7 @@ from functools import partial
 
 from podium.cluster.growth import Mask
 from podium.explain.causes.attempt_view import AttemptView, Narrowing
-from podium.explain.causes.devices import find_devices, find_held_elsewhere, narrow_by_devices
+from podium.explain.causes.devices import find_devices, narrow_by_devices
 from podium.explain.causes.finding import Finding
 from podium.explain.causes.host_ports import find_ports
 from podium.explain.causes.legacy_rules import (
@@ -16,7 +16,7 @@ from podium.explain.causes.legacy_rules import (
     find_label_presence,
     find_service_affinity,
 )
-from podium.explain.causes.node_features import find_features
+from podium.explain.causes.node_features import find_features, narrow_by_features
 from podium.explain.causes.node_labels import find_labels, find_node_name, narrow_by_labels
 from podium.explain.causes.pod_affinity import (
     find_affinity,
@@ -24,12 +24,11 @@ from podium.explain.causes.pod_affinity import (
     narrow_by_affinity,
 )
 from podium.explain.causes.refusals import find_own_words
-from podium.explain.causes.resources import find_shortages
+from podium.explain.causes.resources import find_shortages, find_too_small, narrow_by_size
 from podium.explain.causes.taints import find_cordons, find_taints
 from podium.explain.causes.topology_spread import find_skew
 from podium.explain.causes.volume_binding import find_bindings
 from podium.explain.causes.volume_reach import (
-    find_unreachable,
     find_zones,
     narrow_by_volumes,
     narrow_by_zones,
@@ -64,16 +63,15 @@ FINDERS: Mapping[str, Find] = {
 
 NARROWINGS: Mapping[str, tuple[Callable[[AttemptView], Narrowing], Find]] = {
     "NodeAffinity": (narrow_by_labels, find_labels),
-    "VolumeBinding": (narrow_by_volumes, find_unreachable),
+    "NodeDeclaredFeatures": (narrow_by_features, find_features),
+    "NodeResourcesFit": (narrow_by_size, find_too_small),
+    "VolumeBinding": (narrow_by_volumes, find_bindings),
     "VolumeZone": (narrow_by_zones, find_zones),
-    "DynamicResources": (
-        narrow_by_devices,
-        lambda view, among: list(find_held_elsewhere(view, among)),
-    ),
+    "DynamicResources": (narrow_by_devices, find_devices),
     "InterPodAffinity": (narrow_by_affinity, find_affinity),
 }
-"""Where the pod itself wants to be, in the order in which a person would look; with what to say
-when no node is left."""
+"""What the pod asks of a node that no change of other pods can give it, in the order in which a
+person would look; with what to say when no node is left."""
 
 
 def find(view: AttemptView, plugin: str, among: Mask) -> list[Finding]:

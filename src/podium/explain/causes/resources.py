@@ -1,17 +1,72 @@
 """Room on nodes: how much is missing on the best of them, and how large the largest is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from podium.api.requests import PODS
 from podium.cluster.growth import Ints, Mask
-from podium.explain.causes.attempt_view import AttemptView
+from podium.explain.causes.attempt_view import AttemptView, Narrowing
 from podium.explain.causes.finding import Finding
 from podium.explain.causes.wording import amount_text, count, joined
+from podium.framework.status import Code
 from podium.plugins.node_resources_fit import INSUFFICIENT, TOO_MANY_PODS, NodeResourcesFit
 
 _PREFIX = INSUFFICIENT.format("")
+
+
+def narrow_by_size(view: AttemptView) -> Narrowing:
+    """Where the pod would fit if nothing else ran there."""
+    passes = view.everywhere.copy()
+    for status, nodes in view.examination.statuses(NodeResourcesFit.name):
+        if status.code is Code.UNRESOLVABLE:
+            passes &= ~nodes
+    parts = [_size_text(view, resource) for resource, _ in _sizes(view)]
+    text = f"have {joined(parts)}"
+    return Narrowing(NodeResourcesFit.name, passes, text, text.replace("have", "has", 1))
+
+
+def _sizes(view: AttemptView) -> Iterator[tuple[str, Mask]]:
+    """Resources of which some candidates have too little even when empty, and which have enough."""
+    for resource, asked in view.shape.requests.items():
+        enough = _free(view, resource, view.everywhere)[1] >= asked
+        if (view.candidates & ~enough).any():
+            yield resource, enough
+
+
+def _size_text(view: AttemptView, resource: str) -> str:
+    """`20 cpu or more`, or the name alone of what other nodes have nothing of."""
+    asked = _asked(view, resource)
+    allocatable = _free(view, resource, view.candidates)[1]
+    if not allocatable[allocatable < asked].any():
+        return resource
+    return f"{amount_text(resource, asked)} {resource} or more"
+
+
+def find_too_small(view: AttemptView, among: Mask) -> list[Finding]:
+    """Why no candidate is large enough."""
+    sizes = list(_sizes(view))
+    if len(sizes) < 2 or not all((view.candidates & enough).any() for _, enough in sizes):
+        return find_shortages(view, among)
+    parts = [
+        f"{count(int(np.count_nonzero(view.candidates & enough)), 'node')} with"
+        f" {amount_text(resource, _asked(view, resource))} {resource} or more"
+        for resource, enough in sizes
+    ]
+    names = [resource for resource, _ in sizes]
+    clause = f"there {'is' if parts[0].startswith('1 ') else 'are'} {joined(parts)}, but no node"
+    clause += f" with {'both' if len(parts) == 2 else 'all of that'}"
+    return [
+        Finding(
+            "resources-apart",
+            ",".join(names),
+            among,
+            clause,
+            f"too small for {joined(names)}",
+            _describer(view, tuple(names)),
+            facts={"resources": {name: _asked(view, name) for name in names}},
+        )
+    ]
 
 
 def find_shortages(view: AttemptView, among: Mask) -> list[Finding]:
@@ -109,10 +164,12 @@ def _exceeds(view: AttemptView, resource: str, asked: int, here: Ints, anywhere:
     number = int(np.count_nonzero(here == largest))
     more = f" and {number - 1:,} more" if number > 1 else ""
     which = "the largest of them" if view.introduced else "the largest node"
-    return (
-        f"the pod asks for {wanted} {resource}; {which} ({view.names[at]}{more})"
-        f" has {amount_text(resource, largest)}"
-    )
+    text = f"the pod asks for {wanted} {resource}; {which} ({view.names[at]}{more})"
+    text += f" has {amount_text(resource, largest)}"
+    if int(anywhere.max()) > largest:
+        other = view.names[int(anywhere.argmax())]
+        text += f", the largest of all ({other}) {amount_text(resource, int(anywhere.max()))}"
+    return text
 
 
 def _have(number: int) -> str:
@@ -136,11 +193,9 @@ def _lacks(view: AttemptView, short: tuple[str, ...], mask: Mask) -> str:
         if resource != PODS
     )
     lacks = joined(_missing_text(view, resource, best) for resource in short)
-    having = _with_any(view, short)
-    rare = f", which {count(int(np.count_nonzero(having)), 'node')} have"
     alone = view.introduced and int(np.count_nonzero(view.candidates)) == 1
     who = "the node" if alone else f"the best candidate ({view.names[best]})"
-    return f"the pod asks for {asked}{'' if having.all() else rare}; {who} lacks {lacks}"
+    return f"the pod asks for {asked}; {who} lacks {lacks}"
 
 
 def _missing_text(view: AttemptView, resource: str, position: int) -> str:
@@ -161,14 +216,6 @@ def _nearest(view: AttemptView, short: tuple[str, ...], mask: Mask) -> int:
         free, _ = _free(view, resource, mask)
         missing += (asked - free) / max(asked, 1)
     return int(np.flatnonzero(mask)[int(missing.argmin())])
-
-
-def _with_any(view: AttemptView, short: tuple[str, ...]) -> Mask:
-    """Nodes that have something of every resource, used or not."""
-    mask = view.everywhere
-    for resource in short:
-        mask = mask & (_free(view, resource, view.everywhere)[1] > 0)
-    return mask
 
 
 def _describer(view: AttemptView, short: tuple[str, ...]) -> Callable[[int], str]:

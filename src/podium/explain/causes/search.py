@@ -1,9 +1,9 @@
 """From what every filter says about every node to the causes, the one that matters first.
 
-The pod's own wishes (labels, volumes, affinity) narrow the choice. Where nothing is left, that is
-the cause. Of the nodes that are left, those count that the fewest filters reject: a filter that
-alone stands between the pod and many nodes comes before one that keeps it from few, and where each
-node has several against it, they are named together.
+What the pod asks of a node (labels, size, volumes, devices, affinity) narrows the choice. Where
+nothing is left, that is the cause. Of the nodes that are left, those count that the fewest filters
+reject: a filter that alone stands between the pod and many nodes comes before one that keeps it
+from few, and where each node has several against it, they are named together.
 """
 
 from collections.abc import Iterator, Sequence
@@ -47,7 +47,7 @@ from podium.plugins.taint_toleration import TaintToleration
 MAX_CAUSES = 5
 MAX_PLUGINS_TOLD = 3
 
-_BY_DEGREE = frozenset({"NodeResourcesFit", "NodeVolumeLimits", "DynamicResources"})
+_BY_DEGREE = frozenset({"NodeResourcesFit", "NodeVolumeLimits"})
 """Plugins that are nearer to some nodes than to others: only the nodes that matter are compared."""
 _VOLUME_PLUGINS = frozenset({"VolumeBinding", "VolumeZone", "VolumeRestrictions"})
 
@@ -136,9 +136,9 @@ def _narrow(view: AttemptView) -> str | Cause:
             continue
         make, explain = NARROWINGS[plugin]
         narrowing = make(view)
-        if narrowing.passes.all():
-            continue
         left = view.candidates & narrowing.passes
+        if not (view.candidates & ~left).any():
+            continue
         if not left.any():
             told = _introduce(view, phrases)
             findings = explain(view, view.candidates) or find(view, plugin, view.candidates)

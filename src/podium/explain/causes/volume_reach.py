@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from podium.api.node_affinity import parse_node_selector
 from podium.api.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.growth import Mask
@@ -15,7 +13,6 @@ from podium.explain.causes.volume_claims import claim_name
 from podium.explain.causes.wording import joined, some
 from podium.plugins.pod_claims import claims_of, find_claim
 from podium.plugins.volume_binding import VolumeBinding
-from podium.plugins.volume_binding.findings import NODE_CONFLICT, REASONS
 from podium.plugins.volume_zone import STABLE_KEY, VolumeZone, constraints_of
 
 Bound = tuple[PersistentVolumeClaim, PersistentVolume]
@@ -33,14 +30,14 @@ def bound_volumes(view: AttemptView) -> Iterator[Bound]:
 
 
 def narrow_by_volumes(view: AttemptView) -> Narrowing:
-    """Where the pod's volumes can be reached from."""
-    failed: Mask = np.zeros(len(view.names), dtype=np.bool_)
-    for status, nodes in view.examination.statuses(VolumeBinding.name):
-        if REASONS[NODE_CONFLICT] in status.reasons:
-            failed |= nodes
+    """Where the pod's volumes are, or can be made."""
+    passes = ~view.rejected(VolumeBinding.name)
     names = joined(volume.metadata.name for _, volume in bound_volumes(view))
+    if not names:
+        text = "have its volumes or room for them"
+        return Narrowing(VolumeBinding.name, passes, text, text.replace("have", "has", 1))
     text = f"PersistentVolume {names}"
-    return Narrowing(VolumeBinding.name, ~failed, f"reach {text}", f"reaches {text}")
+    return Narrowing(VolumeBinding.name, passes, f"reach {text}", f"reaches {text}")
 
 
 def find_unreachable(view: AttemptView, among: Mask) -> list[Finding]:
@@ -58,10 +55,13 @@ def find_unreachable(view: AttemptView, among: Mask) -> list[Finding]:
         wanted = terms_text(terms)
         reaching = view.named(reached)
         clause = (
-            f"PersistentVolume {volume.metadata.name} of {claim_name(claim)} is bound to nodes with"
-            f" {wanted}"
+            f"PersistentVolume {volume.metadata.name} of {claim_name(claim)} is reached only from"
+            f" nodes with {wanted}"
         )
-        clause += f" ({some(reaching)})" if reaching else ", and there is no such node"
+        if not reaching:
+            clause += ", and there is no such node"
+        elif any(name not in wanted for name in reaching):
+            clause += f" ({some(reaching)})"
         found.append(
             Finding(
                 "volume-node-affinity",
