@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from podium.cli import main
 
@@ -49,6 +50,46 @@ def test_a_pod_that_does_not_fit_is_explained_by_reasons(
     assert "node(s) didn't match Pod's node affinity/selector" in out
     assert "general-a1, general-a2, general-b1 and 3 more" in out
     assert "0/7 nodes are available" in out
+
+
+def test_the_cause_stands_before_everything_else(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "gpu-trainer")
+    assert out.splitlines()[0] == (
+        "No node has gpu.example.com/model=h100; there is a100 on 2 nodes;"
+        " without its node selector 1 node would fit."
+    )
+
+
+def test_a_pod_that_gets_a_node_has_no_cause(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "web-1")
+    assert out.startswith("Pod ")
+    assert decoded(capsys, "web-1")["causes"] == []
+
+
+def test_yaml_holds_causes_too(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "gpu-trainer", "-o", "yaml")
+    (document,) = yaml.safe_load_all(out)
+    (cause,) = document["causes"]
+    assert (cause["code"], cause["plugin"]) == ("label-value-missing", "NodeAffinity")
+    assert cause["facts"]["present"] == {"a100": 2}
+    assert document["attempts"][-1]["causes"] == document["causes"]
+
+
+def test_one_node_is_told_who_has_the_port(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    container = {"name": "c", "image": "i", "ports": [{"containerPort": 80, "hostPort": 80}]}
+    proxy = {"metadata": {"name": "proxy"}, "spec": {"nodeName": "n", "containers": [container]}}
+    waits = {"metadata": {"name": "waits"}, "spec": {"containers": [container]}}
+    node = {"metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "4", "pods": "110"}}}
+    items = [
+        {"apiVersion": "v1", "kind": kind, **body}
+        for kind, body in (("Node", node), ("Pod", proxy), ("Pod", waits))
+    ]
+    path = tmp_path / "objects.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    assert main(["explain", "waits", "-f", str(path), "--node", "n"]) == 1
+    assert "host port 80/TCP is taken by default/proxy" in capsys.readouterr().out
 
 
 def test_explain_agrees_with_simulate(capsys: pytest.CaptureFixture[str]) -> None:

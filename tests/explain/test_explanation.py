@@ -7,7 +7,7 @@ from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.config.load import load_configuration
 from podium.explain.explanation import NOMINATED_ELSEWHERE, Explanation
-from podium.explain.shortcomings import room_for, unmet_selectors, untolerated_taints
+from podium.explain.shortcomings import room_for, unmet_selectors
 from podium.plugins import in_tree_registry
 from podium.simulator import ExplainedPod, Scenario, Simulation
 from podium.testing import make_node, make_pod
@@ -155,20 +155,6 @@ def test_room_is_told_per_resource() -> None:
     assert (room["cpu"].asked, room["cpu"].free, room["cpu"].missing) == (1500, 1000, 500)
     assert (room["pods"].free, room["pods"].missing) == (0, 1)
     assert (room["x.io/gpu"].allocatable, room["x.io/gpu"].missing) == (0, 1)
-
-
-def test_taints_are_told_as_kubectl_writes_them() -> None:
-    node = make_node(
-        "n1",
-        taints=[
-            ("gpu", "yes", "NoSchedule"),
-            ("old", "", "NoExecute"),
-            ("soft", "", "PreferNoSchedule"),
-        ],
-    )
-    tolerant = make_pod("a", tolerations=[{"key": "old", "operator": "Exists"}])
-    assert untolerated_taints(make_pod("a"), node) == ["gpu=yes:NoSchedule", "old:NoExecute"]
-    assert untolerated_taints(tolerant, node) == ["gpu=yes:NoSchedule"]
 
 
 def test_labels_are_told_with_what_the_node_has_instead() -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from podium.cli.extender_view import consulted_document
-from podium.cli.simulate_document import score_document
+from podium.cli.simulate_document import cause_document, score_document
 from podium.engine.decision import Decision
 from podium.explain.explanation import Explanation, Ranked
 from podium.framework.status import Status
@@ -18,6 +18,7 @@ def explanation_document(explained: ExplainedPod, *, only_node: str | None) -> d
         "outcome": result.outcome.value,
         "node": result.node or None,
         "message": result.message,
+        "causes": [cause_document(cause) for cause in explained.causes],
         "premise": explained.premise,
         "runsOn": explained.runs_on or None,
         "schedulerName": result.pod.spec.scheduler_name,
@@ -33,6 +34,7 @@ def _attempt(explanation: Explanation, only_node: str | None) -> dict[str, Any]:
         "attempt": decision.attempt,
         "node": decision.bound,
         "message": decision.message,
+        "causes": [cause_document(cause) for cause in explanation.causes],
         "nominatedNode": decision.nominated_node or None,
         "preemption": _preemption(decision),
         "examinedNodes": sum(result.count for result in decision.results),
@@ -77,7 +79,10 @@ def _rejection_document(explanation: Explanation, name: str, status: Status) -> 
         "name": name,
         "fits": False,
         "status": _status(status),
-        "objections": {plugin: _status(said) for plugin, said in objections.items()},
+        "objections": {
+            plugin: {**_status(said), "details": explanation.details(plugin, name)}
+            for plugin, said in objections.items()
+        },
     }
 
 

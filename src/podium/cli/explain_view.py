@@ -16,12 +16,14 @@ from podium.explain.explanation import Explanation, Ranked
 from podium.framework.status import Code
 from podium.simulator import ExplainedPod, PodOutcome
 
+MAX_OTHER_CAUSES = 3
 _WORD_BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def show_explanation(
     explained: ExplainedPod, screen: Screen, *, wide: bool, top: int, node: str | None
 ) -> None:
+    _show_causes(explained, screen)
     _show_head(explained, screen)
     last, widest = explained.last, explained.widest
     if last is None or widest is None:
@@ -53,6 +55,17 @@ def _show_head(explained: ExplainedPod, screen: Screen) -> None:
     ]
     for title, text in lines:
         screen.print(Text.assemble((f"{title:<10}", "dim"), text))
+
+
+def _show_causes(explained: ExplainedPod, screen: Screen) -> None:
+    """The cause in a sentence, before everything else; then what else stands in the way."""
+    if not explained.causes:
+        return
+    first, *others = explained.causes
+    screen.print(Text(first.sentence, style="bold"))
+    for cause in others[:MAX_OTHER_CAUSES]:
+        screen.print(f"{screen.signs.nothing} {cause.sentence}", style="dim")
+    screen.print()
 
 
 def _verdict(explained: ExplainedPod, screen: Screen) -> RichText:

@@ -5,7 +5,7 @@ from podium.cli.console import Text
 from podium.cli.tables import Screen, amount
 from podium.engine.decision import NodeScore
 from podium.explain.explanation import Explanation
-from podium.explain.shortcomings import room_for, unmet_selectors, untolerated_taints
+from podium.explain.shortcomings import room_for
 
 
 def format_score(score: NodeScore, screen: Screen) -> str:
@@ -24,13 +24,13 @@ def show_node(explanation: Explanation, pod: Pod, name: str, screen: Screen) -> 
     else:
         why = rejection.message if rejection else "not looked at"
         screen.heading(f"Node {name}", f"does not fit: {why}")
-    _show_filters(explanation, pod, name, screen)
+    _show_filters(explanation, name, screen)
     _show_room(explanation, pod, name, screen)
     if entry is not None and entry.total is not None:
         _show_scores(explanation, name, screen)
 
 
-def _show_filters(explanation: Explanation, pod: Pod, name: str, screen: Screen) -> None:
+def _show_filters(explanation: Explanation, name: str, screen: Screen) -> None:
     objections, decisive = explanation.objections(name), explanation.rejection(name)
     asked = explanation.examination.plugins
     table = screen.table("FILTER", "", "REASON", "WHAT IS WRONG", whole=("FILTER", ""))
@@ -42,30 +42,13 @@ def _show_filters(explanation: Explanation, pod: Pod, name: str, screen: Screen)
         if status is None:
             table.add_row(plugin, Text(screen.signs.yes, style="green"), "", "")
             continue
-        details = "; ".join(_details(explanation, plugin, pod, name))
+        details = "; ".join(explanation.details(plugin, name))
         also = "" if decisive is not None and decisive.plugin == plugin else " (rejects it too)"
         table.add_row(plugin, Text(screen.signs.no, style="red"), status.message + also, details)
     screen.print(table)
     if explanation.examination.skipped:
         skipped = ", ".join(explanation.examination.skipped)
         screen.print(f"nothing to check for: {skipped}", style="dim")
-
-
-def _details(explanation: Explanation, plugin: str, pod: Pod, name: str) -> list[str]:
-    node = explanation.examination.objects[name]
-    match plugin:
-        case "TaintToleration":
-            return [f"taint {taint}" for taint in untolerated_taints(pod, node)]
-        case "NodeAffinity":
-            return unmet_selectors(pod, node)
-        case "NodeResourcesFit":
-            room = room_for(pod, name, explanation.examination.load)
-            return [
-                f"{amount(entry.resource, entry.missing)} {entry.resource} missing"
-                for entry in room
-                if entry.missing
-            ]
-    return []
 
 
 def _show_room(explanation: Explanation, pod: Pod, name: str, screen: Screen) -> None:

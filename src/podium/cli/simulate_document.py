@@ -4,12 +4,15 @@ Names are Kubernetes' where it has one. Nothing is left out and nothing is round
 milli-cores, memory and storage in bytes, everything else in units.
 """
 
+from copy import deepcopy
 from typing import Any
 
 from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 from podium.engine.decision import NodeScore
 from podium.engine.pod_log import Line
+from podium.explain.cause import Cause
 from podium.simulator import PodOutcome, PodResult, SimulationReport
+from podium.simulator.report import group_by_cause
 
 _UNITS = {CPU: "milli", MEMORY: "bytes", EPHEMERAL_STORAGE: "bytes"}
 
@@ -26,6 +29,7 @@ def report_document(report: SimulationReport, *, timeline: bool = False) -> dict
             "seed": report.seed,
         },
         "pods": [_pod(result) for result in report.pods],
+        "causes": _causes(report),
         "evictions": [
             {
                 "pod": eviction.key,
@@ -44,6 +48,28 @@ def report_document(report: SimulationReport, *, timeline: bool = False) -> dict
             for key, life in report.timeline.lives()
         ]
     return document
+
+
+def cause_document(cause: Cause) -> dict[str, Any]:
+    """A cause with all that its sentence is made of; told twice, it is written out twice."""
+    return {
+        "code": cause.code,
+        "plugin": cause.plugin or None,
+        "subject": cause.subject,
+        "sentence": cause.sentence,
+        "nodes": list(cause.nodes),
+        "facts": deepcopy(cause.facts),
+    }
+
+
+def _causes(report: SimulationReport) -> list[dict[str, Any]]:
+    """Each first cause once, with the pods that have it."""
+    groups = group_by_cause(result for result in report.pods if not result.placed)
+    return [
+        {**cause_document(cause), "pods": [result.key for result in results]}
+        for cause, results in groups
+        if cause is not None
+    ]
 
 
 def line_document(line: Line) -> dict[str, Any]:
@@ -65,6 +91,15 @@ def _pod(result: PodResult) -> dict[str, Any]:
         "outcome": result.outcome.value,
         "node": result.node or None,
         "message": result.message,
+        "causes": [
+            {
+                "code": cause.code,
+                "plugin": cause.plugin or None,
+                "subject": cause.subject,
+                "sentence": cause.sentence,
+            }
+            for cause in result.causes
+        ],
         "schedulerName": result.pod.spec.scheduler_name,
         "priority": result.pod.spec.priority or 0,
         "attempts": result.attempts,

@@ -1,7 +1,7 @@
 """A simulation's report on a screen, and never much more than a screen of it.
 
 A few pods are listed one by one. Thousands are grouped by the workload they belong to, failures by
-their message, and of many nodes the fullest are shown; `--all` lists everything.
+their cause, and of many nodes the fullest are shown; `--all` lists everything.
 """
 
 import re
@@ -15,9 +15,11 @@ from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from podium.cli.console import RichText, Text, stack_lines
 from podium.cli.tables import Screen, count, percent, some
 from podium.cli.timeline_view import show_timeline
+from podium.explain.cause import Cause
 from podium.explain.decision_digest import Digest
 from podium.explain.utilisation import Use
 from podium.simulator import PodOutcome, PodResult, SimulationReport
+from podium.simulator.report import group_by_cause
 
 MAX_PODS = 25
 MAX_GROUPS = 15
@@ -179,24 +181,32 @@ def _show_failures(results: list[PodResult], screen: Screen, *, show_all: bool) 
         if not members:
             continue
         screen.heading(title, count(len(members), "pod"))
-        by_message: dict[str, list[str]] = {}
-        for result in members:
-            by_message.setdefault(result.message, []).append(result.key)
-        groups = sorted(by_message.items(), key=lambda kv: -len(kv[1]))
+        groups = group_by_cause(members)
         shown = groups if show_all else groups[:MAX_FAILURES]
         table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 1))
         table.add_column(no_wrap=True)
         table.add_column(overflow="fold")
         sign = screen.signs.no if outcome in _BAD else screen.signs.nothing
-        for message, keys in shown:
+        for cause, group in shown:
+            keys = [result.key for result in group]
             names = ", ".join(keys) if show_all else some(keys)
-            text = stack_lines((Text(names, "bold"), message))
+            text = stack_lines((Text(names, "bold"), *_why(cause, group)))
             table.add_row(Text(sign, style="red" if outcome in _BAD else "dim"), text)
         screen.print(table)
         if len(shown) < len(groups):
             left = groups[len(shown) :]
-            pods = sum(len(keys) for _, keys in left)
-            screen.print(f"  and {count(pods, 'more pod')} for {count(len(left), 'other reason')}")
+            pods = sum(len(group) for _, group in left)
+            screen.print(f"  and {count(pods, 'more pod')} for {count(len(left), 'other cause')}")
+
+
+def _why(cause: Cause | None, group: list[PodResult]) -> list[RichText | str]:
+    """The cause, and the message that events and alerts have; both are those of the first pod."""
+    first = group[0]
+    if cause is None:
+        return [first.message]
+    alike = all(result.causes[0].sentence == cause.sentence for result in group)
+    told = cause.sentence if alike else f"{first.key}: {cause.sentence}"
+    return [told, Text(first.message, style="dim")] if first.message else [told]
 
 
 def _show_evictions(report: SimulationReport, screen: Screen, *, show_all: bool) -> None:

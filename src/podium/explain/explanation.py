@@ -6,13 +6,15 @@ node what every plugin said about it. Nothing is worked out for nodes that nobod
 five thousand nodes cost no more than ten.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from podium.cluster.growth import Ints, indices
 from podium.engine.decision import Decision, NodeScore
+from podium.explain.cause import Cause
+from podium.explain.causes.finding import Finding
 from podium.explain.filter_examination import FilterExamination
 from podium.framework.status import Status, unresolvable
 
@@ -40,9 +42,19 @@ class Rejected:
 
 
 class Explanation:
-    def __init__(self, decision: Decision, examination: FilterExamination) -> None:
+    """`causes` say why there was no node, `findings` what each filter holds against nodes."""
+
+    def __init__(
+        self,
+        decision: Decision,
+        examination: FilterExamination,
+        causes: tuple[Cause, ...] = (),
+        findings: Mapping[str, Sequence[Finding]] | None = None,
+    ) -> None:
         self.decision = decision
         self.examination = examination
+        self.causes = causes
+        self._findings = findings or {}
         self._position = {decision.node_names[row]: at for at, row in enumerate(decision.feasible)}
         self._order = self._by_rank()
 
@@ -102,6 +114,11 @@ class Explanation:
     def objections(self, name: str) -> dict[str, Status]:
         """All filters that reject a node, the ones included that were not asked."""
         return self.examination.objections(name)
+
+    def details(self, plugin: str, name: str) -> list[str]:
+        """What exactly a filter holds against a node; nothing if its reason says it all."""
+        at = self.examination.nodes.index(name)
+        return [finding.on(at) for finding in self._findings.get(plugin, ()) if finding.nodes[at]]
 
     def _silent_status(self) -> Status:
         """What speaks for nodes without a verdict of their own."""

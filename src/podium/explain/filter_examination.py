@@ -9,21 +9,29 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from podium.api.node import Node
+from podium.cluster.growth import Mask
 from podium.cluster.pod_info import PodInfo
 from podium.engine.scheduler import Engine
 from podium.explain.utilisation import Load, load_of
 from podium.framework.cycle import Cycle
 from podium.framework.faults import describe
+from podium.framework.filtering import PreFilterOutcome
 from podium.framework.status import Status, error
 from podium.framework.verdict import Verdict
 
 
 @dataclass(slots=True)
 class FilterExamination:
-    """Verdicts by filter plugin over the rows of the table at that time, and the load then."""
+    """Verdicts by filter plugin over the rows of the table at that time, and the load then.
+
+    Masks are over `nodes`. `cycle` holds what PreFilter worked out; it reads the cluster itself and
+    is good for as long as that stays as it is.
+    """
 
     load: Load
     objects: dict[str, Node]
+    cycle: Cycle
+    pre_filter: PreFilterOutcome
     nodes: tuple[str, ...] = ()
     plugins: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
@@ -37,6 +45,36 @@ class FilterExamination:
             return verdict
         value = int(verdict.values[self._position[node]])
         return verdict.describe(value).by(plugin) if value else None
+
+    def rejected(self, plugin: str) -> Mask:
+        """Where a filter says no."""
+        verdict = self._verdicts.get(plugin)
+        if isinstance(verdict, Verdict):
+            mask: Mask = verdict.values != 0
+            return mask
+        return np.full(len(self.nodes), verdict is not None, dtype=np.bool_)
+
+    def accepted(self) -> Mask:
+        """Where no filter says no, and where PreFilter lets the pod go."""
+        fits: Mask = np.ones(len(self.nodes), dtype=np.bool_)
+        if self.pre_filter.status is not None:
+            return ~fits
+        if self.pre_filter.nodes is not None:
+            fits &= np.array([name in self.pre_filter.nodes for name in self.nodes], dtype=np.bool_)
+        for plugin in self.plugins:
+            fits &= ~self.rejected(plugin)
+        return fits
+
+    def statuses(self, plugin: str) -> list[tuple[Status, Mask]]:
+        """Each reason of a filter once, with the nodes that it is given for."""
+        verdict = self._verdicts.get(plugin)
+        if verdict is None or isinstance(verdict, Status):
+            return [] if verdict is None else [(verdict, self.rejected(plugin))]
+        return [
+            (verdict.describe(value).by(plugin), verdict.values == value)
+            for value in np.unique(verdict.values).tolist()
+            if value
+        ]
 
     def objections(self, node: str) -> dict[str, Status]:
         """Plugin -> reason, of all filters that reject a node."""
@@ -54,8 +92,8 @@ def examine_filters(engine: Engine, info: PodInfo) -> FilterExamination:
     table = engine.cluster.nodes
     names = tuple(table.names[row] for row in rows)
     objects = {name: table.node(int(row)) for name, row in zip(names, rows, strict=True)}
-    found = FilterExamination(load_of(engine.cluster), objects, names)
     outcome = profile.run_pre_filters(cycle)
+    found = FilterExamination(load_of(engine.cluster), objects, cycle, outcome, names)
     found.skipped = sorted(cycle.skip_filter)
     if outcome.status is not None:
         return found

@@ -1,7 +1,7 @@
 """What exactly stands between a pod and a node.
 
 Filters answer with upstream's reasons, which say what kind of thing is wrong ("Insufficient cpu").
-For a single node one can say more: how much is missing, which taint, which label. This is for
+For a single node one can say more: how much is missing, which label. This is for
 people only; nothing decides by it.
 """
 
@@ -11,7 +11,6 @@ from podium.api.node import Node
 from podium.api.node_affinity import NodeTerm, required_of
 from podium.api.pod import Pod
 from podium.api.requests import PODS, pod_requests, to_vector
-from podium.api.tolerations import HARD_EFFECTS, tolerated
 from podium.explain.utilisation import Load
 
 
@@ -42,16 +41,6 @@ def room_for(pod: Pod, node: str, load: Load) -> list[Room]:
             requested = int(load.requested[row, column])
         found.append(Room(resource, amount, allocatable - requested, allocatable))
     return found
-
-
-def untolerated_taints(pod: Pod, node: Node) -> list[str]:
-    """Taints that keep the pod off the node, as `key=value:effect`."""
-    return [
-        f"{taint.key}{'=' if taint.value else ''}{taint.value}:{taint.effect}"
-        for taint in node.spec.taints or ()
-        if taint.effect in HARD_EFFECTS
-        and not tolerated(pod.spec.tolerations, taint.key, taint.value, taint.effect)
-    ]
 
 
 def unmet_selectors(pod: Pod, node: Node) -> list[str]:

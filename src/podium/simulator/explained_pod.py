@@ -1,33 +1,39 @@
 """All that a run knows about one pod: its result, its attempts, and the decision explained."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from podium.explain.cause import Cause
 from podium.explain.explanation import Explanation
-from podium.simulator.report import PodResult, SimulationReport
+from podium.simulator.report import PodOutcome, PodResult, SimulationReport
+from podium.simulator.watching import Look
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedPod:
     """`premise` says under which assumption the pod was decided, `attempts` how it went.
 
-    A pod that was never tried has no attempts.
+    A pod that was never tried has no attempts. `causes` say why the pod has no node, the one that
+    matters most first; a pod that got one has none.
     """
 
     result: PodResult
     premise: str
     attempts: tuple[Explanation, ...]
     runs_on: str = ""
+    causes: tuple[Cause, ...] = ()
 
     @classmethod
     def of(cls, report: SimulationReport, key: str, *, runs_on: str, alone: bool) -> "ExplainedPod":
         place = next(at for at, result in enumerate(report.pods) if result.key == key)
         attempts = tuple(
-            Explanation(look.decision, look.examination)
+            Explanation(look.decision, look.examination, look.causes, look.findings)
             for look in report.watched[key]
             if look.examination is not None
         )
         premise = _premise(runs_on, alone, place) if attempts else "never tried"
-        return cls(report.pods[place], premise, attempts, runs_on)
+        result = report.pods[place]
+        return cls(result, premise, attempts, runs_on, _causes(result, report.watched[key]))
 
     @property
     def last(self) -> Explanation | None:
@@ -38,6 +44,14 @@ class ExplainedPod:
         """The last attempt that looked at more than a nominated node, if there was one."""
         looked = [one for one in self.attempts if not one.on_nominated_node]
         return looked[-1] if looked else self.last
+
+
+def _causes(result: PodResult, looks: Sequence[Look]) -> tuple[Cause, ...]:
+    """The causes of the last attempt that failed, or of never having been tried."""
+    if result.placed:
+        return ()
+    told = next((look.causes for look in reversed(looks) if look.causes), ())
+    return told if told and result.outcome is not PodOutcome.PREEMPTED else result.causes
 
 
 def _premise(runs_on: str, alone: bool, ahead: int) -> str:

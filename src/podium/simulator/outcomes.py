@@ -6,9 +6,11 @@ from podium.api.pod import Pod
 from podium.cluster.catalog import object_key
 from podium.engine import Attempt, Engine
 from podium.engine.scheduler import CRASHED
+from podium.explain.causes.refusals import attempt_broke
 from podium.explain.decision_digest import digest_of
 from podium.framework.faults import describe
 from podium.framework.status import Status
+from podium.simulator.pending_causes import PendingCauses
 from podium.simulator.report import Eviction, PodOutcome, PodResult
 
 _TERMINATING = "skip schedule deleting pod"
@@ -21,11 +23,17 @@ class Outcomes:
         self._engine = engine
         self.results: dict[str, PodResult] = {}
         self.evictions: list[Eviction] = []
+        self._causes = PendingCauses(engine)
 
     def of(self, pod: Pod) -> PodResult:
         key = object_key(pod.metadata)
         if key not in self.results:
-            self.results[key] = PodResult(pod, key, PodOutcome.UNSCHEDULABLE)
+            self.results[key] = PodResult(
+                pod,
+                key,
+                PodOutcome.UNSCHEDULABLE,
+                find_causes=lambda: self._causes.of(pod, key),
+            )
         return self.results[key]
 
     def is_placed(self, key: str) -> bool:
@@ -36,6 +44,7 @@ class Outcomes:
         result = self.of(decision.pod.pod)
         result.attempts = decision.attempt
         result.digest = digest_of(decision)
+        self._causes.note_attempt(decision)
         if attempt.binding is None:
             result.message = decision.message or ""
             result.outcome = PodOutcome.ERROR if decision.is_error else PodOutcome.UNSCHEDULABLE
@@ -63,6 +72,7 @@ class Outcomes:
         result = self.of(pod)
         result.outcome, result.message = PodOutcome.ERROR, CRASHED + describe(problem)
         result.crash = traceback.format_exc()
+        _blame(result)
 
     def record_binding(self, pod: Pod, node_name: str) -> None:
         result = self.of(pod)
@@ -71,6 +81,7 @@ class Outcomes:
     def record_failed_binding(self, pod: Pod, problem: Status) -> PodResult:
         result = self.of(pod)
         result.outcome, result.message = PodOutcome.ERROR, problem.message
+        _blame(result, problem.plugin)
         return result
 
     def record_eviction(self, victim: Pod, node_name: str, by: str) -> None:
@@ -80,3 +91,9 @@ class Outcomes:
         if earlier is not None:
             earlier.outcome, earlier.node = PodOutcome.PREEMPTED, ""
             earlier.message = f"preempted by {by} on node {node_name}"
+
+
+def _blame(result: PodResult, plugin: str = "") -> None:
+    """What broke is the cause, whatever nodes there are."""
+    cause = attempt_broke(plugin, result.message)
+    result.find_causes = lambda: (cause,)

@@ -4,10 +4,12 @@ A decision holds arrays over all nodes, which is too much to keep for thousands 
 therefore keeps a digest of its last attempt; whole decisions are kept for pods that are watched.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from podium.api.pod import Pod
+from podium.explain.cause import Cause
 from podium.explain.decision_digest import Digest
 from podium.explain.utilisation import Utilisation
 from podium.simulator.timeline import Timeline
@@ -40,10 +42,21 @@ class PodResult:
     """Keys of the pods that were evicted for this one."""
     crash: str = ""
     """The traceback, should Podium have a bug."""
+    find_causes: Callable[[], tuple[Cause, ...]] = tuple
 
     @property
     def placed(self) -> bool:
         return self.outcome is PodOutcome.PLACED
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """Why the pod has no node at the end, the cause that matters most first."""
+        if self.placed:
+            return ()
+        if self.outcome is PodOutcome.PREEMPTED:
+            told = f"The pod was placed and then {self.message}."
+            return (Cause("preempted", "", self.message, told),)
+        return self.find_causes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +95,14 @@ class SimulationReport:
 
     def count(self, outcome: PodOutcome) -> int:
         return sum(result.outcome is outcome for result in self.pods)
+
+
+def group_by_cause(
+    results: Iterable[PodResult],
+) -> list[tuple[Cause | None, list[PodResult]]]:
+    """Pods that have the same first cause, the largest group first; None are those without one."""
+    groups: dict[tuple[str, str, str] | None, tuple[Cause | None, list[PodResult]]] = {}
+    for result in results:
+        first = next(iter(result.causes), None)
+        groups.setdefault(first.key if first else None, (first, []))[1].append(result)
+    return sorted(groups.values(), key=lambda group: -len(group[1]))

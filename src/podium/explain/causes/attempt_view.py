@@ -1,0 +1,98 @@
+"""The cluster as an attempt saw it, for those who look for causes.
+
+Masks are over the nodes of the examination, in its order. Contract: made and used while the engine
+stands between two cycles and its cluster is as the examination found it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from podium.api.pod import Pod
+from podium.cluster.growth import Mask
+from podium.cluster.pod_info import PodInfo
+from podium.engine.scheduler import Engine
+from podium.explain.filter_examination import FilterExamination
+from podium.explain.trial import Trial
+from podium.framework.points import Plugin
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowing:
+    """Where the pod itself wants to be: `plural` reads on after "20 nodes"."""
+
+    plugin: str
+    passes: Mask
+    plural: str
+    singular: str
+
+
+class AttemptView:
+    """Questions about one pod, one examination and the engine that made it.
+
+    `candidates` are the nodes that are spoken of, and `introduced` says whether a sentence about
+    them has named them before.
+    """
+
+    def __init__(self, engine: Engine, info: PodInfo, examination: FilterExamination) -> None:
+        self.engine = engine
+        self.cluster = engine.cluster
+        self.catalog = engine.cluster.catalog
+        self.table = engine.cluster.nodes
+        self.info = info
+        self.pod: Pod = info.pod
+        self.shape = info.shape
+        self.examination = examination
+        self.names = examination.nodes
+        self.rows: npt.NDArray[np.intp] = self.table.rows_of(examination.nodes)
+        self.everywhere: Mask = np.ones(len(self.names), dtype=np.bool_)
+        self.candidates: Mask = self.everywhere
+        self.introduced = False
+        self._trial = Trial(engine, info.pod)
+
+    def rejected(self, plugin: str) -> Mask:
+        return self.examination.rejected(plugin)
+
+    def plugin(self, name: str) -> Plugin | None:
+        """The plugin of the pod's profile, whatever its extension points."""
+        profile = self.engine.profile_of(self.pod)
+        plugins: Sequence[Plugin] = (*profile.filter, *profile.permit, *profile.reserve)
+        return next((plugin for plugin in plugins if plugin.name == name), None)
+
+    def named(self, mask: Mask) -> list[str]:
+        return [self.names[position] for position in np.flatnonzero(mask).tolist()]
+
+    def positions(self, mask: Mask) -> Iterator[int]:
+        yield from np.flatnonzero(mask).tolist()
+
+    def pods_on(self, position: int) -> Sequence[PodInfo]:
+        return self.cluster.usage.pods(int(self.rows[position]))
+
+    def label(self, key: str, mask: Mask) -> list[tuple[str, int]]:
+        """The values that nodes of a mask have for a label, most frequent first, with counts."""
+        column = self.table.labels.column(key)
+        codes = column.codes[self.rows[mask]]
+        found, counts = np.unique(codes[codes >= 0], return_counts=True)
+        pairs = [(column.values[int(c)], int(n)) for c, n in zip(found, counts, strict=True)]
+        return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+
+    def count_fitting(self, pod: Pod) -> int:
+        """How many nodes would take the pod as changed; the engine's own answer."""
+        return int(np.count_nonzero(self._trial.examine(pod).accepted()))
+
+    def say(self, mask: Mask, singular: str, plural: str) -> str:
+        """`each has ...`, `12 of them have ...`, `all 300 nodes have ...`, `12 nodes have ...`"""
+        number = int(np.count_nonzero(mask))
+        verb = singular if number == 1 else plural
+        if self.introduced:
+            whole = number == int(np.count_nonzero(self.candidates))
+            if whole:
+                return f"{'it' if number == 1 else 'each'} {singular}"
+            return f"{number:,} of them {verb}"
+        if number == len(self.names) and number > 1:
+            return f"all {number:,} nodes {plural}"
+        if number == 1:
+            return f"node {self.named(mask)[0]} {singular}"
+        return f"{number:,} nodes {plural}"

@@ -1,0 +1,290 @@
+"""Labels and names that a pod demands of nodes: what no node has, and the nearest there are."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+from msgspec.structs import replace
+
+from podium.api.errors import closest
+from podium.api.labels import EXISTS, GREATER, IN, LESS, Requirement
+from podium.api.node_affinity import (
+    NAME_FIELD,
+    NodeTerm,
+    parse_node_selector,
+    required_selector,
+)
+from podium.api.pod import Pod
+from podium.cluster.growth import Mask
+from podium.cluster.node_matching import labels_mask, term_mask
+from podium.config.plugin_args import NodeAffinityArgs
+from podium.explain.causes.attempt_view import AttemptView, Narrowing
+from podium.explain.causes.finding import Finding, Relaxation
+from podium.explain.causes.wording import count, counted_values, joined, some
+from podium.explain.shortcomings import unmet_selectors
+from podium.plugins.node_affinity import ENFORCED_MISMATCH, NodeAffinity
+
+MAX_WORDS_OF_TERMS = 3
+MAX_COMPARED = 500
+"""So many values of a label are compared with a misspelt one."""
+
+
+def narrow_by_labels(view: AttemptView) -> Narrowing:
+    """Where nodeSelector and required node affinity let the pod go."""
+    wanted = selector_text(view)
+    rejected = view.rejected(NodeAffinity.name)
+    return Narrowing(NodeAffinity.name, ~rejected, f"match {wanted}", f"matches {wanted}")
+
+
+def selector_text(view: AttemptView) -> str:
+    """nodeSelector and required terms as one would write them for kubectl."""
+    required = view.shape.node_affinity
+    parts = [str(requirement) for requirement in required.selector.requirements]
+    if required.terms is not None:
+        told = [_term_text(term) for term in required.terms[:MAX_WORDS_OF_TERMS]]
+        left = len(required.terms) - len(told)
+        if left:
+            told.append(f"{left} more terms")
+        parts.append(joined(told, "or"))
+    return ", ".join(parts) or "the scheduler's addedAffinity"
+
+
+def find_labels(view: AttemptView, among: Mask) -> list[Finding]:
+    """Why no node matches; `among` are the nodes that could, were it not for labels."""
+    enforced = _find_enforced(view, among)
+    if enforced is not None:
+        return [enforced]
+    required = view.shape.node_affinity
+    conditions = list(required.selector.requirements)
+    terms = required.terms
+    if terms is None or len(terms) == 1:
+        term = terms[0] if terms else NodeTerm()
+        finding = _find_in_term(view, among, conditions, term)
+        return [finding]
+    stuck = labels_mask(view.table, conditions, view.rows)
+    if conditions and stuck is not None and not stuck.any():
+        return [_find_in_term(view, among, conditions, NodeTerm())]
+    told = "; ".join(
+        _find_in_term(view, among, conditions, term).clause for term in terms[:MAX_WORDS_OF_TERMS]
+    )
+    clause = f"none of the {len(terms)} terms of the pod's node affinity matches a node: {told}"
+    return [
+        Finding(
+            "node-labels-apart",
+            selector_text(view),
+            among,
+            clause,
+            f"the node does not match {selector_text(view)}",
+            _describer(view),
+            relax=lambda: _without_selectors(view.pod),
+        )
+    ]
+
+
+def find_name_conflict(view: AttemptView) -> Finding:
+    """Terms that each name a node, and no node that they agree on."""
+    written = required_selector(view.pod)
+    names = [
+        value
+        for term in (written.node_selector_terms if written is not None else None) or ()
+        for field in term.match_fields or ()
+        if field.key == NAME_FIELD
+        for value in field.values or ()
+    ]
+    clause = (
+        f"the pod's node affinity asks for a node that is named {joined(names)} at once,"
+        " which no node can be"
+    )
+    return Finding(
+        "node-names-conflict",
+        ",".join(names),
+        view.everywhere,
+        clause,
+        clause,
+        facts={"names": list(names)},
+        relax=lambda: _without_selectors(view.pod),
+    )
+
+
+def find_node_name(view: AttemptView, among: Mask) -> list[Finding]:
+    name = view.pod.spec.node_name
+    there = view.table.is_present(name)
+    clause = f"the pod names node {name}" + ("" if there else ", which does not exist")
+    return [Finding("node-name", name, among, clause, f"the pod names node {name}")]
+
+
+def _find_enforced(view: AttemptView, among: Mask) -> Finding | None:
+    mask = np.zeros(len(view.names), dtype=np.bool_)
+    for status, nodes in view.examination.statuses(NodeAffinity.name):
+        if status.reasons == ENFORCED_MISMATCH.reasons:
+            mask |= nodes
+    mask &= among
+    if not mask.any() or (among & ~mask).any():
+        return None
+    plugin = view.plugin(NodeAffinity.name)
+    args = plugin.args if plugin is not None else None
+    written = args.added_affinity if isinstance(args, NodeAffinityArgs) else None
+    required = (
+        written.required_during_scheduling_ignored_during_execution if written is not None else None
+    )
+    terms = parse_node_selector(required) if required is not None else ()
+    wanted = terms_text(terms)
+    nobody = "no node" if among.all() else "none of them"
+    clause = f"the scheduler's own addedAffinity asks for {wanted}; {nobody} has that"
+    return Finding(
+        "enforced-node-affinity",
+        wanted,
+        mask,
+        clause,
+        f"the scheduler's addedAffinity asks for {wanted}",
+        facts={"addedAffinity": wanted},
+    )
+
+
+def _find_in_term(
+    view: AttemptView, among: Mask, conditions: Sequence[Requirement], term: NodeTerm
+) -> Finding:
+    """What is wrong with nodeSelector and one term, given that no node meets both."""
+    if term.error is not None:
+        clause = f"the pod's node affinity cannot be read: {term.error}"
+        return Finding("node-affinity-invalid", term.error, among, clause, clause)
+    all_conditions = [*conditions, *term.expressions]
+    for condition in all_conditions:
+        mask = labels_mask(view.table, (condition,), view.rows)
+        if mask is not None and not mask.any():
+            return _find_unmet(view, among, condition)
+    names = [field.value for field in term.fields if field.key == NAME_FIELD]
+    if names and not term_mask(view.table, NodeTerm(fields=term.fields), view.rows).any():
+        return _find_unnamed(view, among, names)
+    return _find_apart(view, among, all_conditions, term)
+
+
+def _find_unmet(view: AttemptView, among: Mask, condition: Requirement) -> Finding:
+    """A condition that no node meets, and what nodes have instead."""
+    key = condition.key
+    values = view.label(key, view.everywhere)
+    if not values:
+        clause = f"no node has the label {key}" + (
+            "" if condition.operator == EXISTS else f" (the pod asks for {_condition(condition)})"
+        )
+        code = "label-missing"
+    else:
+        code = "label-value-missing"
+        clause = f"no node has {_condition(condition)}; {_nearest(condition, values)}"
+    return Finding(
+        code,
+        str(condition),
+        among,
+        clause,
+        f"the node does not match {condition}",
+        _describer(view),
+        facts={
+            "label": key,
+            "operator": condition.operator,
+            "wanted": [*sorted(condition.values)],
+            "present": dict(values[:20]),
+        },
+        relax=lambda: _without_selectors(view.pod),
+    )
+
+
+def _nearest(condition: Requirement, values: Sequence[tuple[str, int]]) -> str:
+    if condition.operator in (GREATER, LESS):
+        return "of its values, " + some([f"{number:,} have {value}" for value, number in values], 5)
+    if condition.operator == IN and len(values) > 5:
+        alike = closest(min(condition.values), [value for value, _ in values[:MAX_COMPARED]])
+        if alike:
+            number = dict(values)[alike]
+            return f"the nearest of {len(values):,} values is {alike}, {count(number, 'node')}"
+    return f"there {'is' if len(values) == 1 else 'are'} {counted_values(values)}"
+
+
+def _find_unnamed(view: AttemptView, among: Mask, names: Sequence[str]) -> Finding:
+    clause = f"there is no node named {joined(names, 'or')}"
+    return Finding(
+        "node-name-missing",
+        ",".join(names),
+        among,
+        clause,
+        f"the node is not named {joined(names, 'or')}",
+        _describer(view),
+        facts={"names": list(names)},
+        relax=lambda: _without_selectors(view.pod),
+    )
+
+
+def _find_apart(
+    view: AttemptView, among: Mask, conditions: Sequence[Requirement], term: NodeTerm
+) -> Finding:
+    """Conditions that nodes meet, each of them some, and no node all of them."""
+    parts = [NodeTerm((condition,)) for condition in conditions]
+    parts += [NodeTerm(fields=(field,)) for field in term.fields]
+    together: Mask = view.everywhere
+    held: list[str] = []
+    for part in parts:
+        mask = term_mask(view.table, part, view.rows)
+        if not (together & mask).any():
+            before = int(np.count_nonzero(together))
+            clause = (
+                f"{count(before, 'node')} {_match(before)} {', '.join(held)} and"
+                f" {count(int(np.count_nonzero(mask)), 'node')} {_term_text(part)},"
+                " but none matches both"
+            )
+            break
+        together = together & mask
+        held.append(_term_text(part))
+    else:
+        clause = f"{view.say(among, 'does', 'do')} not match {', '.join(held)}"
+    return Finding(
+        "node-labels-apart",
+        selector_text(view),
+        among,
+        clause,
+        f"the node does not match {selector_text(view)}",
+        _describer(view),
+        facts={"conditions": [_term_text(part) for part in parts]},
+        relax=lambda: _without_selectors(view.pod),
+    )
+
+
+def _describer(view: AttemptView) -> Callable[[int], str]:
+    """What says which parts of the pod's selectors a node does not meet."""
+    pod, names, objects = view.pod, view.names, view.examination.objects
+
+    def describe(position: int) -> str:
+        unmet = unmet_selectors(pod, objects[names[position]])
+        return "; ".join(unmet) or "the scheduler's addedAffinity does not match"
+
+    return describe
+
+
+def _match(number: int) -> str:
+    return "matches" if number == 1 else "match"
+
+
+def _condition(condition: Requirement) -> str:
+    if condition.operator in (GREATER, LESS):
+        (bound,) = condition.values
+        word = "above" if condition.operator == GREATER else "below"
+        return f"a {condition.key} {word} {bound}"
+    return str(condition)
+
+
+def terms_text(terms: Iterable[NodeTerm]) -> str:
+    """Terms of a node selector, one of which has to hold."""
+    return joined((_term_text(term) for term in terms), "or")
+
+
+def _term_text(term: NodeTerm) -> str:
+    parts = [str(expression) for expression in term.expressions]
+    parts += [
+        f"{field.key}{'=' if field.operator == IN else '!='}{field.value}" for field in term.fields
+    ]
+    return ", ".join(parts)
+
+
+def _without_selectors(pod: Pod) -> Relaxation:
+    affinity = pod.spec.affinity
+    if affinity is not None:
+        affinity = replace(affinity, node_affinity=None)
+    spec = replace(pod.spec, node_selector=None, affinity=affinity)
+    return Relaxation("without its node selector", replace(pod, spec=spec))

@@ -1,0 +1,79 @@
+"""Refusals that Podium cannot look behind: plugins of users, extenders, Reserve, Permit, errors.
+
+Their own text is all there is to say, with who said it and of how many nodes.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from podium.cluster.growth import Mask
+from podium.explain.cause import Cause
+from podium.explain.causes.attempt_view import AttemptView
+from podium.explain.causes.finding import Finding
+from podium.explain.causes.wording import count, sentence
+from podium.framework.status import Status
+
+
+def find_own_words(view: AttemptView, plugin: str, among: Mask) -> list[Finding]:
+    """The reasons of a plugin, one finding for each."""
+    found = []
+    for status, nodes in view.examination.statuses(plugin):
+        mask = nodes & among
+        if mask.any():
+            text = status.message or "no reason given"
+            number = int(np.count_nonzero(mask))
+            told = f'plugin {plugin} rejects {count(number, "node")}: "{text}"'
+            detail = f"plugin {plugin}: {text}"
+            code = "plugin-refusal" if status.code.rejected else "plugin-error"
+            found.append(Finding(code, text, mask, told, detail))
+    return found
+
+
+def refused_whole_pod(status: Status) -> Cause:
+    """A PreFilter plugin turned the pod away from all nodes."""
+    code = "plugin-refusal" if status.code.rejected else "plugin-error"
+    who = f"plugin {status.plugin}" if status.plugin else "the scheduler"
+    text = sentence([f'{who} turns the pod away from every node: "{status.message}"'])
+    return Cause(code, status.plugin, status.message, text)
+
+
+def refused_by_point(point: str, status: Status, node: str) -> Cause:
+    """Reserve or Permit turned down the node that was chosen."""
+    told = f'plugin {status.plugin} refused at {point}: "{status.message}"'
+    text = sentence([f"node {node} was chosen and {told}"])
+    return Cause(
+        f"{point.lower()}-refusal", status.plugin, status.message, text, (node,) if node else ()
+    )
+
+
+def attempt_broke(plugin: str, message: str) -> Cause:
+    return Cause("plugin-error", plugin, message, sentence([f"the attempt broke: {message}"]))
+
+
+def not_explained(message: str) -> Cause:
+    """What is left when nothing that is known of nodes says why."""
+    return Cause("other", "", message, sentence([message or "no node was found"]))
+
+
+def dropped_by_extenders(dropped: Mapping[str, Status]) -> list[Cause]:
+    """Nodes that passed all filters and that extenders took away, by reason."""
+    groups: dict[str, list[str]] = {}
+    for node, status in dropped.items():
+        groups.setdefault(status.message or "no reason given", []).append(node)
+    return [
+        Cause(
+            "extender-refusal",
+            "",
+            reason,
+            sentence(
+                [
+                    f"{count(len(nodes), 'node')} {'passes' if len(nodes) == 1 else 'pass'} all"
+                    f" filters and an extender takes {'it' if len(nodes) == 1 else 'them'} away:"
+                    f' "{reason}"'
+                ]
+            ),
+            tuple(nodes),
+        )
+        for reason, nodes in sorted(groups.items(), key=lambda kv: (-len(kv[1]), kv[0]))
+    ]

@@ -1,0 +1,97 @@
+"""Taints and cordons: which taint, on how many nodes, how many would fit with the toleration."""
+
+import numpy as np
+from msgspec.structs import replace
+
+from podium.api.pod import Pod, Toleration
+from podium.api.tolerations import HARD_EFFECTS, tolerated
+from podium.cluster.growth import Mask
+from podium.cluster.nodes import TaintTriple
+from podium.explain.causes.attempt_view import AttemptView
+from podium.explain.causes.finding import Finding, Relaxation
+from podium.explain.causes.wording import joined
+from podium.plugins.node_unschedulable import UNSCHEDULABLE_TAINT
+
+
+def find_taints(view: AttemptView, among: Mask) -> list[Finding]:
+    """One finding for each set of taints that is not tolerated."""
+    sets = view.table.taint_set[view.rows]
+    by_taints: dict[tuple[TaintTriple, ...], Mask] = {}
+    for number in np.unique(sets[among]).tolist():
+        untolerated = untolerated_taints(view, view.table.taint_sets[number])
+        mask = among & (sets == number)
+        held = by_taints.get(untolerated)
+        by_taints[untolerated] = mask if held is None else held | mask
+    return [_finding(view, taints, mask) for taints, mask in by_taints.items() if taints]
+
+
+def find_cordons(view: AttemptView, among: Mask) -> list[Finding]:
+    clause = view.say(among, "is cordoned (unschedulable)", "are cordoned (unschedulable)")
+    return [
+        Finding(
+            "node-unschedulable",
+            "spec.unschedulable",
+            among,
+            clause,
+            "the node is cordoned (spec.unschedulable)",
+            relax=lambda: Relaxation("uncordoned,", _tolerate(view.pod, [_CORDON])),
+        )
+    ]
+
+
+_CORDON: TaintTriple = UNSCHEDULABLE_TAINT
+
+
+def cordoned_only(view: AttemptView) -> Mask:
+    """Nodes whose only untolerated taint is the one that their cordon brings."""
+    sets = view.table.taint_set[view.rows]
+    only = [
+        number
+        for number in np.unique(sets).tolist()
+        if [t[0] for t in untolerated_taints(view, view.table.taint_sets[number])]
+        == [UNSCHEDULABLE_TAINT[0]]
+    ]
+    mask: Mask = np.isin(sets, only) & view.table.unschedulable[view.rows]
+    return mask
+
+
+def untolerated_taints(
+    view: AttemptView, taints: tuple[TaintTriple, ...]
+) -> tuple[TaintTriple, ...]:
+    comparison = view.engine.gates["TaintTolerationComparisonOperators"]
+    given = view.pod.spec.tolerations
+    return tuple(
+        taint
+        for taint in taints
+        if taint[2] in HARD_EFFECTS and not tolerated(given, *taint, comparison=comparison)
+    )
+
+
+def taint_text(taint: TaintTriple) -> str:
+    key, value, effect = taint
+    return f"{key}={value}:{effect}" if value else f"{key}:{effect}"
+
+
+def _finding(view: AttemptView, taints: tuple[TaintTriple, ...], mask: Mask) -> Finding:
+    texts = [taint_text(taint) for taint in taints]
+    noun = "taint" if len(taints) == 1 else "taints"
+    what = f"{noun} {joined(texts)}"
+    toleration = "with that toleration" if len(taints) == 1 else "with those tolerations"
+    return Finding(
+        "untolerated-taint",
+        ",".join(texts),
+        mask,
+        view.say(mask, f"has {what}", f"have {what}"),
+        what,
+        facts={"taints": list(texts)},
+        relax=lambda: Relaxation(toleration, _tolerate(view.pod, taints)),
+    )
+
+
+def _tolerate(pod: Pod, taints: list[TaintTriple] | tuple[TaintTriple, ...]) -> Pod:
+    added = tuple(
+        Toleration(key=key, operator="Equal", value=value, effect=effect)
+        for key, value, effect in taints
+    )
+    tolerations = (*(pod.spec.tolerations or ()), *added)
+    return replace(pod, spec=replace(pod.spec, tolerations=tolerations))
