@@ -184,7 +184,7 @@ def test_kinds_that_may_not_be_read_are_told_and_first_if_they_matter(
     assert "cannot read storageclasses: forbidden; claims wait for no class" in first
     assert "cannot read csinodes: forbidden; volume limits are not checked" in done.out
     done = explained(capsys, path, "default/giant")
-    assert done.out.startswith("Pod       default/giant")
+    assert done.out.startswith("The pod asks for 64 cpu")
     assert "cannot read csinodes: forbidden; volume limits are not checked" in done.out
     document = explained(capsys, path, "stateful", "-o", "json").decoded()
     assert next(iter(document)) == "warnings"
