@@ -75,6 +75,20 @@ def test_yaml_holds_causes_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert document["attempts"][-1]["causes"] == document["causes"]
 
 
+def test_one_node_is_told_what_keeps_the_pod_off_all_of_them(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    volume = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
+    spec = {"containers": [{"name": "c", "image": "i"}], "volumes": [volume]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "waits"}, "spec": spec}
+    path = tmp_path / "pod.json"
+    path.write_text(json.dumps(pod))
+    _, out, _ = run(capsys, "waits", "-f", str(path), "--node", "gpu-a1")
+    assert 'persistentvolumeclaim "data" not found' in out
+    (row,) = (line for line in out.splitlines() if line.startswith("VolumeRestrictions"))
+    assert "PersistentVolumeClaim default/data does not exist." in row
+
+
 def test_one_node_is_told_who_has_the_port(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

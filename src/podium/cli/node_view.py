@@ -36,7 +36,9 @@ def _show_filters(explanation: Explanation, name: str, screen: Screen) -> None:
     table = screen.table("FILTER", "", "REASON", "WHAT IS WRONG", whole=("FILTER", ""))
     if decisive is not None and decisive.plugin not in asked:
         sign = Text(screen.signs.no, style="red")
-        table.add_row(decisive.plugin or screen.signs.nothing, sign, decisive.message, "")
+        causes = (c.sentence for c in explanation.causes if c.plugin == decisive.plugin)
+        who = decisive.plugin or screen.signs.nothing
+        table.add_row(who, sign, decisive.message, next(causes, ""))
     for plugin in asked:
         status = objections.get(plugin)
         if status is None:

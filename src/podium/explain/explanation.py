@@ -117,7 +117,7 @@ class Explanation:
 
     def details(self, plugin: str, name: str) -> list[str]:
         """What exactly a filter holds against a node; nothing if its reason says it all."""
-        at = self.examination.nodes.index(name)
+        at = self.examination.position(name)
         return [finding.on(at) for finding in self._findings.get(plugin, ()) if finding.nodes[at]]
 
     def _silent_status(self) -> Status:

@@ -76,6 +76,10 @@ class FilterExamination:
             if value
         ]
 
+    def position(self, node: str) -> int:
+        """The place of a node in `nodes`."""
+        return self._position[node]
+
     def objections(self, node: str) -> dict[str, Status]:
         """Plugin -> reason, of all filters that reject a node."""
         if node not in self._position:
@@ -95,9 +99,9 @@ def examine_filters(engine: Engine, info: PodInfo) -> FilterExamination:
     outcome = profile.run_pre_filters(cycle)
     found = FilterExamination(load_of(engine.cluster), objects, cycle, outcome, names)
     found.skipped = sorted(cycle.skip_filter)
+    found._position = {name: at for at, name in enumerate(found.nodes)}
     if outcome.status is not None:
         return found
-    found._position = {name: at for at, name in enumerate(found.nodes)}
     for plugin in profile.filter:
         if plugin.name in cycle.skip_filter:
             continue

@@ -12,10 +12,11 @@ from podium.config.load import load_configuration
 from podium.explain.causes import find_waiting_cause
 from podium.explain.causes.families import FINDERS
 from podium.explain.causes.wording import amount_text, counted_values, joined, sentence
-from podium.framework.points import FilterPlugin
+from podium.framework.cycle import Cycle
+from podium.framework.points import FilterPlugin, PreFilterPlugin
 from podium.plugins import IN_TREE, LEGACY, in_tree_registry
 from podium.simulator import ExplainedPod, Scenario, Simulation
-from podium.testing import make_node, make_pod
+from podium.testing import FakeCluster, make_node, make_pod
 
 ZONE = "topology.kubernetes.io/zone"
 
@@ -155,3 +156,29 @@ def test_members_of_a_gang_that_does_not_fit_are_told_what_the_gang_lacks() -> N
         " Members of PodGroup default/crew tried before it count as placed."
     )
     assert {result.causes[0].key for result in report.pods} == {first.key}
+
+
+class OnlyThere(PreFilterPlugin):
+    name = "OnlyThere"
+
+    def pre_filter(self, cycle: Cycle) -> frozenset[str]:
+        return frozenset((cycle.pod.pod.metadata.name,))
+
+
+def test_nodes_that_a_plugin_of_a_user_chose_narrow_the_choice() -> None:
+    cluster = FakeCluster(
+        make_node("small", allocatable={"cpu": "1", "pods": 110}),
+        *(make_node(f"n{n}") for n in range(9)),
+        plugins=[OnlyThere],
+    )
+    chosen, nowhere = (
+        causes_of(cluster.engine, make_pod(name, requests={"cpu": "2"}))[0]
+        for name in ("small", "nowhere")
+    )
+    assert chosen.sentence == (
+        "1 node (small) is chosen by OnlyThere; the pod asks for 2 cpu;"
+        " the largest of them (small) has 1, the largest of all (n0) 4."
+    )
+    assert nowhere.sentence == (
+        "Plugin OnlyThere chose nowhere for the pod, and there is no such node."
+    )

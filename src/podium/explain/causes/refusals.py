@@ -9,10 +9,11 @@ import numpy as np
 
 from podium.cluster.growth import Mask
 from podium.explain.cause import Cause
-from podium.explain.causes.attempt_view import AttemptView
+from podium.explain.causes.attempt_view import AttemptView, Narrowing
 from podium.explain.causes.finding import Finding
-from podium.explain.causes.wording import count, sentence
+from podium.explain.causes.wording import count, sentence, some
 from podium.framework.status import Status
+from podium.plugins.node_affinity import NodeAffinity
 
 
 def find_own_words(view: AttemptView, plugin: str, among: Mask) -> list[Finding]:
@@ -28,6 +29,26 @@ def find_own_words(view: AttemptView, plugin: str, among: Mask) -> list[Finding]
             code = "plugin-refusal" if status.code.rejected else "plugin-error"
             found.append(Finding(code, text, mask, told, detail))
     return found
+
+
+def chosen_by_plugins(view: AttemptView) -> Narrowing | None:
+    """The nodes that PreFilter plugins of users chose for the pod, if any did."""
+    outcome = view.examination.pre_filter
+    by = sorted(outcome.narrowed_by - {NodeAffinity.name})
+    if outcome.nodes is None or not by:
+        return None
+    passes = np.array([name in outcome.nodes for name in view.names], dtype=np.bool_)
+    plugin = ", ".join(by)
+    return Narrowing(plugin, passes, f"are chosen by {plugin}", f"is chosen by {plugin}")
+
+
+def find_not_chosen(view: AttemptView, among: Mask) -> list[Finding]:
+    """Plugins chose nodes for the pod that do not exist."""
+    outcome = view.examination.pre_filter
+    names = some(sorted(outcome.nodes or ()))
+    by = ", ".join(sorted(outcome.narrowed_by))
+    text = f"plugin {by} chose {names} for the pod, and there is no such node"
+    return [Finding("plugin-refusal", names, among, text, text)]
 
 
 def refused_whole_pod(status: Status) -> Cause:

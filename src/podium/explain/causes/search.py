@@ -17,18 +17,20 @@ from podium.cluster.pod_info import PodInfo
 from podium.engine.decision import Decision
 from podium.engine.scheduler import Engine
 from podium.explain.cause import Cause
-from podium.explain.causes.attempt_view import AttemptView
+from podium.explain.causes.attempt_view import AttemptView, Narrowing
 from podium.explain.causes.device_claims import (
     find_device_claim_problem,
     find_device_class_problem,
 )
-from podium.explain.causes.families import FINDERS, NARROWINGS, find
+from podium.explain.causes.families import FINDERS, NARROWINGS, Find, find
 from podium.explain.causes.finding import Finding
 from podium.explain.causes.node_labels import find_name_conflict
 from podium.explain.causes.pod_groups import among_members, find_group_cause
 from podium.explain.causes.refusals import (
     attempt_broke,
+    chosen_by_plugins,
     dropped_by_extenders,
+    find_not_chosen,
     not_explained,
     refused_by_point,
     refused_whole_pod,
@@ -129,13 +131,10 @@ def _whole_pod(view: AttemptView, status: Status) -> Cause:
 
 
 def _narrow(view: AttemptView) -> str | Cause:
-    """Leave the nodes that the pod itself wants; what that is, or that none is left."""
+    """Leave the nodes that can serve the pod; what that takes, or that none is left."""
     phrases: list[tuple[str, str]] = []
-    for plugin in NARROWINGS:
-        if plugin not in view.examination.plugins:
-            continue
-        make, explain = NARROWINGS[plugin]
-        narrowing = make(view)
+    for narrowing, explain in _narrowings(view):
+        plugin = narrowing.plugin
         left = view.candidates & narrowing.passes
         if not (view.candidates & ~left).any():
             continue
@@ -146,6 +145,16 @@ def _narrow(view: AttemptView) -> str | Cause:
         view.candidates, view.introduced = left, True
         phrases.append((narrowing.plural, narrowing.singular))
     return _introduce(view, phrases)
+
+
+def _narrowings(view: AttemptView) -> Iterator[tuple[Narrowing, Find]]:
+    """One after the other, each asked when those before it have narrowed the view."""
+    chosen = chosen_by_plugins(view)
+    if chosen is not None:
+        yield chosen, find_not_chosen
+    for plugin, (narrow, explain) in NARROWINGS.items():
+        if plugin in view.examination.plugins:
+            yield narrow(view), explain
 
 
 def _introduce(view: AttemptView, phrases: Sequence[tuple[str, str]]) -> str:
@@ -188,13 +197,6 @@ def _rejections(view: AttemptView) -> tuple[list[str], Mask]:
         if mask.any():
             plugins.append(plugin)
             masks.append(mask)
-    narrowed = view.examination.pre_filter.nodes
-    if narrowed is not None:
-        outside = np.array([name not in narrowed for name in view.names], dtype=np.bool_)
-        outside &= view.candidates & ~np.any(masks, axis=0) if masks else view.candidates
-        if outside.any():
-            plugins.append(", ".join(sorted(view.examination.pre_filter.narrowed_by)))
-            masks.append(outside)
     return plugins, np.array(masks, dtype=np.bool_)
 
 
