@@ -1,4 +1,4 @@
-"""Proposals as plain data, for `-o json` and `-o yaml`: every change with the objects it leads to."""
+"""Proposals as plain data, for `-o json` and `-o yaml`, every change with what it leads to."""
 
 from typing import Any
 

@@ -82,16 +82,16 @@ ONE_IS_ENOUGH = frozenset({"add-node", "add-larger-node", "label-node", "uncordo
 """Codes of which the second proposal says no more than the first."""
 MAX_RIVALS = 32
 """Pods ahead in the queue that are tried with a change, each shape once."""
-MAX_NODE_LOOKS = 600_000
+MAX_NODE_LOOKS = 300_000
 """Trials times nodes."""
 MIN_TRIALS, MAX_TRIALS = 60, 400
 
 
 @dataclass(slots=True)
 class Answer:
-    """`node` is where the pod goes as things are, after `victims` have left; otherwise `proposals`, best first, are what would
-    make it fit and `reason` is why it does not. `is_complete` is false if the search was cut
-    short."""
+    """`node` is where the pod goes as things are, after `victims` have left. Otherwise `reason` is
+    why it does not fit and `proposals`, best first, are what would make it fit; `is_complete` is
+    false if the search was cut short."""
 
     pod: Pod
     node: str = ""

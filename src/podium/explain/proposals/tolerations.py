@@ -9,7 +9,7 @@ from podium.api.node import Taint
 from podium.api.pod import Toleration
 from podium.explain.proposals import disturbance
 from podium.explain.proposals.proposal import Step
-from podium.explain.proposals.situation import MAX_STEPS_OF_A_KIND, Situation
+from podium.explain.proposals.situation import CORDON_FILTER, MAX_STEPS_OF_A_KIND, Situation
 from podium.explain.proposals.taints import (
     CONDITION_KEYS,
     CORDON_KEY,
@@ -66,13 +66,10 @@ def propose_untainting(situation: Situation) -> Iterator[Step]:
 
 def propose_uncordoning(situation: Situation) -> Iterator[Step]:
     """Cordoned nodes; the taint that a cordon brings along goes with it."""
-    cordoned = [
-        *situation.nodes_near("NodeUnschedulable"),
-        *(
-            n
-            for n in situation.nodes_near(PLUGIN)
-            if is_only_cordoned(situation.pod, situation.node(n))
-        ),
+    cordoned = situation.nodes_near(CORDON_FILTER) + [
+        name
+        for name in situation.nodes_near(PLUGIN)
+        if is_only_cordoned(situation.pod, situation.node(name))
     ]
     for name in cordoned[:MAX_STEPS_OF_A_KIND]:
         node = uncordoned(situation.node(name))
