@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.explain.pending_corpus import PENDING, PendingPod, cluster_manifests
-from support.explain.pending_input import prepare_entry, write_list
+from support.explain.pending_input import prepare_entry, prepare_files, write_list
 from support.explain.supposed_scenario import suppose
 
 from podium.explain.proposals.search import MAX_TRIALS, Answer, find_proposals
@@ -57,6 +57,26 @@ def test_the_first_proposal_makes_the_pod_fit_and_is_found_in_time(
     assert result.placed, (first.sentence, result.message)
     assert first.commands
     assert_ranked(answer)
+
+
+@pytest.mark.slow
+def test_the_first_proposal_holds_although_all_others_wait_as_well(
+    cluster: str, tmp_path: Path
+) -> None:
+    entries = [entry for entry in PENDING if entry.is_plain and entry.can_fit]
+    manifests = [each for entry in entries for each in (*entry.extra, entry.pod)]
+    prepared = prepare_files([cluster, write_list(tmp_path / "pods.json", manifests)])
+    refuted = []
+    for entry in entries:
+        with prepared.running() as (report, engine, ask):
+            found = engine.state.pods[entry.key]
+            assert not next(r for r in report.pods if r.key == entry.key).placed
+            first = find_proposals(Trial(engine, found, ask)).proposals[0]
+        changed = suppose(prepared.scenario, first.hypothesis, first.destinations)
+        results = {result.key: result for result in prepared.run(scenario=changed).pods}
+        if not results[entry.key].placed:
+            refuted.append((entry.name, first.sentence, results[entry.key].message))
+    assert refuted == []
 
 
 def assert_ranked(answer: Answer) -> None:

@@ -30,13 +30,22 @@ def prepare_entry(
     if entry.config:
         config = str(folder / "scheduler.yaml")
         Path(config).write_text(entry.config)
-    prepared = prepare_simulation(
-        [cluster, pods],
+    prepared = prepare_files([cluster, pods], config, entry.gates, plugin)
+    return prepared, only(prepared.scenario, require_pod(prepared.scenario, entry.key))
+
+
+def prepare_files(
+    paths: Sequence[str],
+    config: str | None = None,
+    gates: str = "",
+    plugin: Sequence[str] | None = None,
+) -> PreparedSimulation:
+    return prepare_simulation(
+        paths,
         validation="strict",
         config=config,
-        feature_gates=[entry.gates] if entry.gates else None,
+        feature_gates=[gates] if gates else None,
         plugin=plugin,
         seed=0,
         validate=False,
     )
-    return prepared, only(prepared.scenario, require_pod(prepared.scenario, entry.key))

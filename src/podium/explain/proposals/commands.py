@@ -22,7 +22,7 @@ from podium.explain.proposals.owners import Owner, owner_of
 from podium.explain.proposals.pod_commands import pod_commands
 from podium.explain.proposals.pod_patches import difference
 from podium.explain.proposals.proposal import Proposal
-from podium.explain.proposals.shell import create, kubectl, patch, replace_with
+from podium.explain.proposals.shell import comment, create, kubectl, patch, replace_with
 from podium.explain.proposals.taints import describe_taint
 from podium.explain.proposals.volume_claims import BY_HAND
 from podium.workloads.provisioning import PROVISIONED_BY
@@ -120,7 +120,7 @@ def _without_marks(obj: KubeObject) -> JsonObject:
 def _node_commands(node: Node, engine: Engine) -> Iterator[str]:
     table = engine.cluster.nodes
     if not table.is_present(node.name):
-        yield "# where machines come from a node group, let that grow by one instead"
+        yield comment("where machines come from a node group, let that grow by one instead")
         yield create(_new_node(node))
         return
     before = table.node(table.row(node.name))
@@ -139,7 +139,7 @@ def _node_commands(node: Node, engine: Engine) -> Iterator[str]:
     words = [f"{key}={value}" for key, value in will.items() if was.get(key) != value]
     words += [f"{key}-" for key in was if key not in will]
     if words:
-        yield kubectl("label", f"node/{node.name}", *words, "--overwrite")
+        yield kubectl("label", f"node/{node.name}", *words, options=("--overwrite",))
 
 
 def _new_node(node: Node) -> JsonObject:
@@ -163,15 +163,16 @@ def _removal_commands(pods: tuple[Pod, ...], catalog: Catalog) -> Iterator[str]:
             scaled[pod.metadata.namespace, owner].append(pod)
             continue
         if owner is not None:
-            yield f"# {owner.kind} {owner.name} makes it again unless it is scaled down"
+            yield comment(f"{owner.kind} {owner.name} makes it again unless it is scaled down")
         yield kubectl("delete", f"pod/{pod.name}", namespace=pod.metadata.namespace)
     for (namespace, owner), victims in scaled.items():
         if owner.kind != "StatefulSet":
             for pod in victims:
-                words = ("annotate", f"pod/{pod.name}", _DELETION_COST, "--overwrite")
-                yield kubectl(*words, namespace=namespace)
+                words = (f"pod/{pod.name}", _DELETION_COST)
+                yield kubectl("annotate", *words, options=("--overwrite",), namespace=namespace)
         left = max(0, (owner.replicas or 0) - len(victims))
-        yield kubectl("scale", owner.target, f"--replicas={left}", namespace=namespace)
+        options = (f"--replicas={left}",)
+        yield kubectl("scale", owner.target, options=options, namespace=namespace)
 
 
 def _can_scale(pod: Pod, owner: Owner) -> bool:
@@ -201,9 +202,10 @@ def _move_one(pod: Pod, catalog: Catalog) -> Iterator[str]:
     name, namespace = f"pod/{pod.name}", pod.metadata.namespace
     if owner_of(pod, catalog) is None:
         yield replace_with(name, {"spec": {"nodeName": None}}, namespace=namespace, kind="merge")
-        yield kubectl("wait", name, *_WAIT, namespace=namespace)
+        yield kubectl("wait", name, options=_WAIT, namespace=namespace)
         return
     yield kubectl("delete", name, namespace=namespace)
     labels = ",".join(f"{key}={value}" for key, value in (pod.metadata.labels or {}).items())
     if labels:
-        yield kubectl("wait", "pod", f"--selector={labels}", *_WAIT, namespace=namespace)
+        options = (f"--selector={labels}", *_WAIT)
+        yield kubectl("wait", "pod", options=options, namespace=namespace)

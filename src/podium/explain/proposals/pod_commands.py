@@ -15,7 +15,7 @@ from podium.api.pod import Pod
 from podium.cluster.catalog import Catalog
 from podium.explain.proposals.owners import Owner, owner_of
 from podium.explain.proposals.pod_patches import spec_patch
-from podium.explain.proposals.shell import kubectl, patch, replace_with
+from podium.explain.proposals.shell import comment, kubectl, patch, replace_with
 
 _ROLLS_OUT = frozenset({"Deployment", "DaemonSet"})
 """Kinds that replace a waiting pod by themselves when their template changes."""
@@ -63,7 +63,7 @@ def _owner_commands(before: Pod, after: Pod, owner: Owner) -> Iterator[str]:
     namespace = before.metadata.namespace
     spec = spec_patch(before.spec, after.spec, for_template=True)
     if not owner.has_template:
-        yield f"# {owner.kind} {owner.name} makes this pod: change its template"
+        yield comment(f"{owner.kind} {owner.name} makes this pod: change its template")
         yield kubectl("edit", owner.target, namespace=namespace)
         return
     change = owner.template_patch(spec)
