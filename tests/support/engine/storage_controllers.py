@@ -31,8 +31,7 @@ from podium.plugins.volume_binding.pod_volumes import (
     is_fully_bound,
 )
 from podium.simulator.volumes import provision_volume
-from podium.workloads.provisioning import bind_claim
-from podium.workloads.provisioning import NO_PROVISIONER
+from podium.workloads.provisioning import NO_PROVISIONER, bind_claim
 
 Task = Callable[[], object]
 

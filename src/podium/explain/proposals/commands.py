@@ -57,6 +57,7 @@ def _object_commands(obj: KubeObject, pod: Pod, catalog: Catalog) -> Iterator[st
         return
     if isinstance(obj, PersistentVolume):
         if obj.metadata.annotation(PROVISIONED_BY) == BY_HAND:
+            yield comment("write where the volume really is in place of hostPath")
             yield create(_without_marks(obj))
         return
     if any(owner.uid == uid_of(pod) for owner in obj.metadata.owner_references or ()):
@@ -109,6 +110,7 @@ def _without_marks(obj: KubeObject) -> JsonObject:
         spec.pop("volumeName", None)
     if isinstance(obj, PersistentVolume) and isinstance(spec, dict):
         spec.get("claimRef", {}).pop("uid", None)
+        spec["hostPath"] = {"path": f"/mnt/{obj.name}"}
     if isinstance(obj, DeviceClass):
         body.setdefault("spec", {})
     return {"apiVersion": obj.api_version, "kind": obj.kind, "metadata": metadata, **body}
