@@ -99,17 +99,6 @@ def test_a_hypothesis_is_true_only_while_it_is_supposed() -> None:
     assert not Hypothesis(pod).but_with(pod=pod).touches_others
 
 
-def test_objects_that_are_taken_away_come_back() -> None:
-    engine, _ = full_node_engine()
-    claim = PersistentVolumeClaim(metadata=ObjectMeta(name="data", namespace="default"))
-    engine.intake.object_put(claim)
-    trial = Trial(engine, make_pod("waits"))
-    catalog = engine.cluster.catalog
-    with trial.supposing(Hypothesis(trial.pod).but_with(deleted=(claim,))):
-        assert catalog.get(PersistentVolumeClaim, "data", "default") is None
-    assert catalog.get(PersistentVolumeClaim, "data", "default") == claim
-
-
 def test_what_is_put_again_replaces_what_was_put_before() -> None:
     pod = make_pod("waits")
     hypothesis = Hypothesis(pod).but_with(nodes=(one_node("a", 1), one_node("b", 1)))

@@ -19,14 +19,13 @@ K = TypeVar("K", bound=KubeObject)
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
     """`pod` is the one that the question is about. `nodes` and `objects` are put in place of those
-    with the same names, or are new; `deleted` are objects to take away. `removed` are pods on nodes
-    that would be gone for good, `moved` those that would have to find another node, `preempted`
-    those that the scheduler itself would evict for this pod."""
+    with the same names, or are new. `removed` are pods on nodes that would be gone for good,
+    `moved` those that would have to find another node, `preempted` those that the scheduler itself
+    would evict for this pod."""
 
     pod: Pod
     nodes: tuple[Node, ...] = ()
     objects: tuple[KubeObject, ...] = ()
-    deleted: tuple[KubeObject, ...] = ()
     removed: tuple[Pod, ...] = ()
     moved: tuple[Pod, ...] = ()
     preempted: tuple[Pod, ...] = ()
@@ -37,7 +36,6 @@ class Hypothesis:
         pod: Pod | None = None,
         nodes: tuple[Node, ...] = (),
         objects: tuple[KubeObject, ...] = (),
-        deleted: tuple[KubeObject, ...] = (),
         removed: tuple[Pod, ...] = (),
         moved: tuple[Pod, ...] = (),
         preempted: tuple[Pod, ...] = (),
@@ -48,7 +46,6 @@ class Hypothesis:
             pod=self.pod if pod is None else pod,
             nodes=_put(self.nodes, nodes),
             objects=_put(self.objects, objects),
-            deleted=(*self.deleted, *deleted),
             removed=(*self.removed, *removed),
             moved=(*self.moved, *moved),
             preempted=(*self.preempted, *preempted),
@@ -58,7 +55,7 @@ class Hypothesis:
     def touches_others(self) -> bool:
         """Whether anything but the pod itself would be different, so that other pods that wait may
         profit as well."""
-        return bool(self.nodes or self.objects or self.deleted or self.removed or self.moved)
+        return bool(self.nodes or self.objects or self.removed or self.moved)
 
 
 def _put(there: tuple[K, ...], more: tuple[K, ...]) -> tuple[K, ...]:

@@ -80,7 +80,6 @@ class Trial:
         with ExitStack() as stack:
             leaving = (*hypothesis.removed, *hypothesis.moved, *hypothesis.preempted)
             stack.enter_context(self.without(leaving))
-            stack.enter_context(self.without_objects(hypothesis.deleted))
             stack.enter_context(self.with_objects(hypothesis.objects))
             for node in hypothesis.nodes:
                 stack.enter_context(self.with_node(node))
@@ -155,20 +154,6 @@ class Trial:
                     catalog.remove(obj)
                 else:
                     catalog.put(before)
-
-    @contextmanager
-    def without_objects(self, objects: Iterable[KubeObject]) -> Iterator[None]:
-        """The cluster without some of its objects."""
-        catalog = self.engine.cluster.catalog
-        found = [catalog.get(type(obj), obj.name, obj.namespace) for obj in objects]
-        gone = [obj for obj in found if obj is not None]
-        for obj in gone:
-            catalog.remove(obj)
-        try:
-            yield
-        finally:
-            for obj in gone:
-                catalog.put(obj)
 
     def _attempt(self, pod: Pod, held: list[Binding]) -> Decision:
         self.count += 1

@@ -29,7 +29,7 @@ def suppose(
                 del objects[_identity(before)]
             else:
                 objects[_identity(before)] = after
-    put = {_identity(obj) for obj in (*hypothesis.objects, *hypothesis.deleted)}
+    put = {_identity(obj) for obj in hypothesis.objects}
     named = {node.name for node in hypothesis.nodes}
     return Scenario(
         (*(n for n in scenario.nodes if n.name not in named), *hypothesis.nodes),

@@ -10,20 +10,17 @@ kubelet, of the system) stay.
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from podium.api.host_ports import conflicts as port_conflicts
 from podium.api.pod import Pod
-from podium.api.pod_affinity import AffinityTerm
 from podium.api.requests import PODS, pod_requests, to_vector
 from podium.api.workloads import PodDisruptionBudget
 from podium.cluster.pod_info import PodInfo
 from podium.explain.proposals import disturbance
+from podium.explain.proposals.blockers import Blockers
 from podium.explain.proposals.device_holders import holders_of_devices
 from podium.explain.proposals.proposal import Step
 from podium.explain.proposals.situation import MAX_STEPS_OF_A_KIND, Situation
 from podium.framework.status import Code
 from podium.plugins.disruption_budgets import split_by_budget
-from podium.plugins.inline_disks import conflicts as disk_conflicts
-from podium.plugins.volume_restrictions import CLAIM_IN_USE
 from podium.workloads.priorities import MAX_USER_PRIORITY
 
 MAX_NODES = 24
@@ -83,8 +80,9 @@ def _choices(situation: Situation) -> Iterator[Victims]:
         share = sum(short / max(asked.get(resource, 1), 1) for resource, short in lacking.items())
         ranked.append((share, name, lacking))
     ranked.sort(key=lambda each: each[:2])
+    blockers = Blockers(situation)
     for _, name, lacking in ranked[:MAX_NODES]:
-        found = _victims(situation, name, lacking)
+        found = _victims(situation, blockers, name, lacking)
         if found:
             yield _as_victims(situation, name, found)
 
@@ -116,11 +114,13 @@ def _lacking(situation: Situation, name: str, asked: dict[str, int]) -> dict[str
     return lacking
 
 
-def _victims(situation: Situation, name: str, lacking: dict[str, int]) -> list[PodInfo]:
+def _victims(
+    situation: Situation, blockers: Blockers, name: str, lacking: dict[str, int]
+) -> list[PodInfo]:
     """Those that would have to leave; none if that is impossible."""
     cluster = situation.trial.engine.cluster
     here = cluster.usage.pods(cluster.nodes.row(name))
-    first = _in_the_way(situation, name, here)
+    first = blockers.on_node(name)
     if any(not _can_leave(info) for info in first):
         return []
     missing = dict(lacking)
@@ -179,60 +179,6 @@ def _give(missing: dict[str, int], info: PodInfo, here: bool) -> None:
     if here:
         for resource in missing:
             missing[resource] -= _gives(info, resource)
-
-
-# --- who holds what the pod needs for itself --------------------------------------------------
-
-
-def _in_the_way(situation: Situation, name: str, here: Iterable[PodInfo]) -> list[PodInfo]:
-    pod = situation.pod
-    mine = situation.trial.engine.cluster.infos.of(pod)
-    objections = situation.objections[name]
-    found: dict[str, PodInfo] = {}
-    for info in here:
-        if ("NodePorts" in objections and port_conflicts(mine.shape.ports, info.shape.ports)) or (
-            "VolumeRestrictions" in objections and disk_conflicts(pod, info.pod)
-        ):
-            found[info.uid] = info
-    restricted = objections.get("VolumeRestrictions")
-    if restricted is not None and restricted.reasons == CLAIM_IN_USE.reasons:
-        wanted = set(mine.shape.claim_names)
-        found |= {i.uid: i for i in _all_placed(situation) if wanted & set(i.shape.claim_names)}
-    if "InterPodAffinity" in objections:
-        found |= {i.uid: i for i in _apart_from(situation, name, mine)}
-    return list(found.values())
-
-
-def _apart_from(situation: Situation, name: str, mine: PodInfo) -> Iterator[PodInfo]:
-    """Pods in a domain of the node that do not go together with this one."""
-    cluster = situation.trial.engine.cluster
-    labels = situation.node(name).metadata.labels or {}
-
-    def meant(term: AffinityTerm, by: PodInfo, other: PodInfo) -> bool:
-        spaces = cluster.catalog.namespace_labels(other.shape.namespace)
-        return term.matches(other.shape.namespace, other.shape.labels, spaces) and bool(by)
-
-    own = mine.shape.affinity.required_anti
-    for info in _all_placed(situation):
-        theirs = info.shape.affinity.required_anti
-        if not own and not theirs:
-            continue
-        row = cluster.placements[info.uid].row
-        if not cluster.nodes.present[row]:
-            continue
-        there = cluster.nodes.node(row).metadata.labels or {}
-        terms = [t for t in own if meant(t, mine, info)]
-        terms += [t for t in theirs if meant(t, info, mine)]
-        if any(
-            t.topology_key in labels and labels[t.topology_key] == there.get(t.topology_key)
-            for t in terms
-        ):
-            yield info
-
-
-def _all_placed(situation: Situation) -> Iterator[PodInfo]:
-    for held in situation.trial.engine.cluster.placements.values():
-        yield held.info
 
 
 def _device_holders(situation: Situation) -> Iterator[Victims]:

@@ -1,10 +1,10 @@
 """From a pod that does not fit to proven proposals, ranked by how little they disturb.
 
 Changes are thought of by family, one file each, from the filters that object to each node; the
-engine then tries each of them. One change is looked for first. Only where none suffices that leaves
-running pods and machines alone are combinations of two tried, and then of three: a node with two
+engine then tries each of them. One change is looked for first. Only where none suffices that is
+light enough are combinations of two tried, and of three if there is nothing else: a node with two
 objecting filters asks for a change for the first and, in the cluster where that one is made, for a
-change for the second. What concerns running pods and machines is looked for beside.
+change for the second.
 
 A change that helps others as well is tried with them: pods that wait and come first in the queue
 take their places before this one. Contract: the work is bounded by counting trials, never by time,
@@ -128,16 +128,16 @@ class _Search:
             answer.node, answer.trials = decision.bound, trial.count
             return answer
         answer.reason = _reason(decision)
-        for changes in range(1, MAX_CHANGES + 1):
-            self._explore((), start, changes, LIGHT)
-            least = self._least_disturbance()
-            if least <= disturbance.GOOD_ENOUGH or (changes > 1 and least < inf):
-                break
+        self._explore((), start, 1, LIGHT)
         self._explore((), start, 1, HEAVY)
         if not self._kinds["add-node"]:
             self._explore((), start, 1, (propose_larger_nodes,))
+        if self._least_disturbance() > disturbance.GOOD_ENOUGH:
+            self._explore((), start, 2, LIGHT)
         if not self._found:
             self._explore_with_heavy(start)
+        if not self._found:
+            self._explore((), start, MAX_CHANGES, LIGHT)
         ranked = sorted(self._found.values(), key=lambda proposal: proposal.rank)
         answer.proposals = ranked[:MAX_PROPOSALS]
         answer.trials, answer.is_complete = trial.count, not self._is_spent
