@@ -20,7 +20,7 @@ def test_help_lists_the_commands_with_summaries(
     assert "podium simulate -f cluster.yaml -f pods.yaml" in out
 
 
-@pytest.mark.parametrize("command", ["simulate", "explain", "story"])
+@pytest.mark.parametrize("command", ["simulate", "explain", "why", "story"])
 def test_a_command_helps_with_examples_and_exit_codes(
     capsys: pytest.CaptureFixture[str], command: str
 ) -> None:

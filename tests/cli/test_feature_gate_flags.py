@@ -69,7 +69,9 @@ def test_wrong_gates_are_refused(given: str, told: str) -> None:
     assert str(caught.value) == told
 
 
-@pytest.mark.parametrize("command", [("simulate",), ("explain", "web-0"), ("story", "web-0")])
+@pytest.mark.parametrize(
+    "command", [("simulate",), ("explain", "web-0"), ("why", "web-0"), ("story", "web-0")]
+)
 def test_every_command_has_the_flag(
     capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
 ) -> None:

@@ -64,6 +64,10 @@ def explain_nobody(text: str) -> Arguments:
     return ["explain", f"nobody-{text}", "-f", write_cluster(text)]
 
 
+def why(text: str) -> Arguments:
+    return ["why", f"default/t-{text}", "-f", write_cluster(text), "-o", "wide", "--top", "20"]
+
+
 def story(text: str) -> Arguments:
     return ["story", f"default/q-{text}", "-f", write_cluster(text)]
 
@@ -187,7 +191,7 @@ def up_controller(text: str) -> Arguments:
 
 
 COMMANDS: list[Callable[[str], Arguments]] = [
-    simulate, simulate_wide, explain, explain_placed, explain_node, explain_nobody, story,
+    simulate, simulate_wide, explain, explain_placed, explain_node, explain_nobody, why, story,
     story_of_a_gated_pod, refused_inputs, one_refused_input, warned_inputs, missing_file,
     broken_file, usage_error, config_check, config_check_good, config_points, config_diff,
     refused_configuration, parity, no_case, bench_list_of_nothing, plugin_error, crashing_plugin,
@@ -202,6 +206,7 @@ QUOTING = {
     no_case,
     broken_file,
     bench_list_of_nothing,
+    why,
 }
 """They quote parts of what they print, where a backslash of the visible form is doubled."""
 

@@ -8,6 +8,7 @@ from support.cli.command_line import node, podium, writer
 FILES = [
     ("simulate", "-f"),
     ("explain", "x", "-f"),
+    ("why", "x", "-f"),
     ("story", "x", "-f"),
     ("simulate", "-f", "input.json", "--config"),
     ("config", "check"),

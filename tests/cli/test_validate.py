@@ -9,7 +9,9 @@ from podium.engine.failure import Failures
 from podium.engine.scheduling_cycle import SchedulingCycle
 
 
-@pytest.mark.parametrize("command", [("simulate",), ("explain", "render"), ("story", "render")])
+@pytest.mark.parametrize(
+    "command", [("simulate",), ("explain", "render"), ("why", "render"), ("story", "render")]
+)
 def test_a_sound_state_is_not_mentioned(
     capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
 ) -> None:
@@ -22,7 +24,9 @@ def lose_the_pod(self: Failures, *_: Any, **__: Any) -> None:
     """A failure after which nobody puts the pod back."""
 
 
-@pytest.mark.parametrize("command", [("simulate",), ("explain", "render"), ("story", "render")])
+@pytest.mark.parametrize(
+    "command", [("simulate",), ("explain", "render"), ("why", "render"), ("story", "render")]
+)
 def test_a_broken_invariant_is_a_bug_with_the_name_of_the_pod(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,

@@ -22,6 +22,7 @@ _HELP = """A Kubernetes scheduler that decides as kube-scheduler does, and says 
 ```
 podium simulate -f cluster.yaml -f pods.yaml         where would they go?
 podium explain web-0 -f cluster.yaml -f pods.yaml    why there?
+podium why web-0 -f cluster.yaml -f pods.yaml        what would make it fit?
 podium story web-0 -f cluster.yaml -f pods.yaml      what happened to it?
 podium explain --help                                more about a command
 ```
@@ -41,6 +42,7 @@ _SHELL = Group("Shell and help", sort_key=4)
 COMMANDS = (
     ("simulate", "podium.cli.simulate:simulate", _LOOK, "Place pods on a cluster from files."),
     ("explain", "podium.cli.explain:explain", _LOOK, "Tell why a pod goes where it goes."),
+    ("why", "podium.cli.why:why", _LOOK, "Tell what would make a pending pod fit."),
     ("story", "podium.cli.story:story", _LOOK, "Tell everything that happened to a pod."),
     ("config", "podium.cli.config:config", _CHECK, "Check, show and convert configurations."),
     ("bench", "podium.cli.bench:bench", _CHECK, "Measure the engine."),

@@ -5,7 +5,8 @@ a gate decides which arguments a configuration may have, a plugin which names it
 is wrong with any of them is told before anything runs.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
 from typing import TYPE_CHECKING
@@ -21,6 +22,8 @@ from podium.cli.options import progress_bar, read_configuration, read_scenario
 from podium.cli.printing import print_line
 from podium.config.errors import ConfigurationError
 from podium.config.feature_gates import FeatureGates
+from podium.engine import Engine
+from podium.framework.asking import Asker
 from podium.plugins import in_tree_registry
 from podium.simulator import Scenario, Simulation, SimulationReport
 from podium.simulator.pod_references import find_pod
@@ -72,16 +75,30 @@ class PreparedSimulation:
         scenario: Scenario | None = None,
     ) -> SimulationReport:
         """Simulate, with a bar on terminals; `scenario` stands in for the one of the files."""
+        with self.running(watch=watch, until=until, scenario=scenario) as (report, _, _):
+            return report
+
+    @contextmanager
+    def running(
+        self,
+        *,
+        watch: Collection[str] = (),
+        until: str = "",
+        scenario: Scenario | None = None,
+    ) -> Iterator[tuple[SimulationReport, Engine, Asker | None]]:
+        """The same for those who have questions afterwards: the report, the engine as it stands at
+        the end, and who can ask its extenders."""
         chosen = scenario or self.scenario
         simulation = self._simulation(chosen, watch)
         try:
-            with (
-                asker_of(simulation.engine) as ask,
-                progress_bar("placing pods", len(chosen.pending)) as progress,
-            ):
-                return simulation.run(
-                    until=until, on_attempt=lambda: progress.advance(progress.task_ids[0]), ask=ask
-                )
+            with asker_of(simulation.engine) as ask:
+                with progress_bar("placing pods", len(chosen.pending)) as progress:
+                    report = simulation.run(
+                        until=until,
+                        on_attempt=lambda: progress.advance(progress.task_ids[0]),
+                        ask=ask,
+                    )
+                yield report, simulation.engine, ask
         except ConfigurationError as problem:
             raise problem.found_in(self.config) from problem.__cause__
 

@@ -6,32 +6,57 @@ between two cycles, and after each question it is as it was, but for the order i
 looked at.
 """
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 
+from msgspec.structs import replace
+
+from podium.api.devices import ResourceClaim
+from podium.api.meta import KubeObject
 from podium.api.node import Node
 from podium.api.pod import Pod
-from podium.cluster.pod_info import PodInfo
+from podium.cluster.pod_info import PodInfo, uid_of
+from podium.engine.binding_cycle import Binding
 from podium.engine.decision import Decision
-from podium.engine.scheduler import Engine
+from podium.engine.scheduler import Engine, UnknownProfileError
 from podium.explain.filter_examination import FilterExamination, examine_filters
+from podium.explain.hypothesis import Hypothesis
 from podium.framework.asking import Asker
+from podium.framework.status import unresolvable
+from podium.workloads.claims import release_claims
 
 
 class Trial:
-    """Questions about one pod on one engine; `ask` speaks with extenders, if there are any."""
+    """Questions about one pod on one engine; `ask` speaks with extenders, if there are any.
+
+    `count` is how many attempts and examinations were made, for those who want to stop in time.
+    """
 
     def __init__(self, engine: Engine, pod: Pod, ask: Asker | None = None) -> None:
         self.engine = engine
         self.pod = pod
+        self.count = 0
         self._ask = ask
 
     def decide(self, pod: Pod | None = None) -> Decision:
         """One whole attempt for the pod, or for it as changed; whatever is held is given back."""
-        attempt = self.engine.schedule(self._info(pod), self._ask)
-        if attempt.binding is not None:
-            self.engine.undo(attempt.binding)
-        return attempt.decision
+        (decision,) = self.decide_in_order((self.pod if pod is None else pod,))
+        return decision
+
+    def decide_in_order(self, pods: Sequence[Pod]) -> list[Decision]:
+        """Attempts for several pods, each of which keeps its node until the last has been tried."""
+        with self.placing(pods) as decisions:
+            return decisions
+
+    @contextmanager
+    def placing(self, pods: Sequence[Pod]) -> Iterator[list[Decision]]:
+        """The cluster with some pods on the nodes that they find, one after the other."""
+        held: list[Binding] = []
+        try:
+            yield [self._attempt(pod, held) for pod in pods]
+        finally:
+            for binding in reversed(held):
+                self.engine.undo(binding)
 
     def fits(self, pod: Pod | None = None) -> bool:
         """Whether an attempt would end on a node."""
@@ -39,23 +64,50 @@ class Trial:
 
     def examine(self, pod: Pod | None = None) -> FilterExamination:
         """What every filter says about every node."""
-        return examine_filters(self.engine, self._info(pod))
+        self.count += 1
+        return examine_filters(self.engine, self._info(self.pod if pod is None else pod))
 
     def feasible(self, pod: Pod | None = None) -> tuple[str, ...]:
         """The nodes that no filter objects to."""
         examination = self.examine(pod)
         return tuple(name for name in examination.nodes if not examination.objections(name))
 
+    # other clusters
+
+    @contextmanager
+    def supposing(self, hypothesis: Hypothesis) -> Iterator[None]:
+        """The cluster as a hypothesis has it; pods that would have to move are on no node."""
+        with ExitStack() as stack:
+            leaving = (*hypothesis.removed, *hypothesis.moved, *hypothesis.preempted)
+            stack.enter_context(self.without(leaving))
+            stack.enter_context(self.with_objects(hypothesis.objects))
+            for node in hypothesis.nodes:
+                stack.enter_context(self.with_node(node))
+            yield
+
     @contextmanager
     def without(self, pods: Iterable[Pod]) -> Iterator[None]:
-        """The cluster as it would be if some of its pods were gone."""
-        cluster = self.engine.cluster
-        gone = list(pods)
-        for pod in gone:
-            cluster.remove_pod(pod.metadata.uid)
+        """The cluster as it would be if some of its pods were gone, and their devices free."""
+        cluster, catalog = self.engine.cluster, self.engine.cluster.catalog
+        gone: list[Pod] = []
+        claims: list[ResourceClaim] = []
+        for pod in pods:
+            held = cluster.placements.get(uid_of(pod))
+            if held is None:
+                continue
+            gone.append(held.info.pod)
+            cluster.remove_pod(held.info.uid)
+            for before, after in release_claims(held.info.uid, list(catalog.all(ResourceClaim))):
+                claims.append(before)
+                if after is None:
+                    catalog.remove(before)
+                else:
+                    catalog.put(after)
         try:
             yield
         finally:
+            for claim in reversed(claims):
+                catalog.put(claim)
             for pod in gone:
                 cluster.add_pod(pod)
 
@@ -75,5 +127,56 @@ class Trial:
             else:
                 cluster.put_node(before)
 
-    def _info(self, pod: Pod | None) -> PodInfo:
-        return self.engine.cluster.infos.of(self.pod if pod is None else pod)
+    @contextmanager
+    def cordoned(self, names: Iterable[str]) -> Iterator[None]:
+        """The cluster with some of its nodes closed to new pods."""
+        nodes = self.engine.cluster.nodes
+        with ExitStack() as stack:
+            for name in dict.fromkeys(names):
+                if nodes.is_present(name):
+                    node = nodes.node(nodes.row(name))
+                    closed = replace(node, spec=replace(node.spec, unschedulable=True))
+                    stack.enter_context(self.with_node(closed))
+            yield
+
+    @contextmanager
+    def with_objects(self, objects: Iterable[KubeObject]) -> Iterator[None]:
+        """The cluster with some more objects, or with them as changed."""
+        catalog = self.engine.cluster.catalog
+        changed = [(obj, catalog.get(type(obj), obj.name, obj.namespace)) for obj in objects]
+        for obj, _ in changed:
+            catalog.put(obj)
+        try:
+            yield
+        finally:
+            for obj, before in reversed(changed):
+                if before is None:
+                    catalog.remove(obj)
+                else:
+                    catalog.put(before)
+
+    def _attempt(self, pod: Pod, held: list[Binding]) -> Decision:
+        self.count += 1
+        info = self._info(pod)
+        try:
+            gate = self.engine.pre_enqueue(info)
+        except UnknownProfileError as problem:
+            return self.engine.gated(info, unresolvable(str(problem)))
+        if gate is not None:
+            return self.engine.gated(info, gate)
+        attempt = self.engine.schedule(info, self._ask)
+        if attempt.binding is not None:
+            held.append(attempt.binding)
+        return attempt.decision
+
+    def _info(self, pod: Pod) -> PodInfo:
+        return self.engine.cluster.infos.of(pod)
+
+
+def as_pending(pod: Pod) -> Pod:
+    """A pod on a node as it would be if it had to find one."""
+    return replace(
+        pod,
+        spec=replace(pod.spec, node_name=""),
+        status=replace(pod.status, nominated_node_name=""),
+    )

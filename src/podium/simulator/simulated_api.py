@@ -37,7 +37,9 @@ from podium.plugins.dynamic_resources.claim_writing import (
     released,
 )
 from podium.simulator.admission import assign_uid
-from podium.simulator.volumes import bind_claim, provision_volume
+from podium.simulator.volumes import provision_volume
+from podium.workloads.claims import release_claims
+from podium.workloads.provisioning import bind_claim
 
 
 class SimulatedApi(InMemoryApi):
@@ -145,13 +147,9 @@ class SimulatedApi(InMemoryApi):
 
     def release_claims(self, pod: Pod) -> None:
         """What the claim controller does when a pod is gone: free its devices."""
-        catalog, uid = self._engine.cluster.catalog, pod.metadata.uid
-        for claim in list(catalog.all(ResourceClaim)):
-            users = claim.status.reserved_for or ()
-            left = tuple(user for user in users if user.uid != uid)
-            if any(owner.uid == uid for owner in claim.metadata.owner_references or ()):
-                self._engine.intake.object_deleted(claim)
-            elif len(left) < len(users):
-                allocation = claim.status.allocation if left else None
-                status = replace(claim.status, reserved_for=left or None, allocation=allocation)
-                self._engine.intake.object_put(replace(claim, status=status))
+        claims = list(self._engine.cluster.catalog.all(ResourceClaim))
+        for before, after in release_claims(pod.metadata.uid, claims):
+            if after is None:
+                self._engine.intake.object_deleted(before)
+            else:
+                self._engine.intake.object_put(after)

@@ -7,37 +7,17 @@ that was sent to a node gets a new volume that the node can reach (`podium.workl
 
 from collections.abc import Iterable
 
-from msgspec.structs import replace
-
 from podium.api.kinds import convert_object
 from podium.api.meta import KubeObject
 from podium.api.node import Node
 from podium.api.storage import (
-    BIND_COMPLETED,
-    BOUND_BY_CONTROLLER,
     CSINode,
     PersistentVolume,
     PersistentVolumeClaim,
     StorageClass,
 )
 from podium.simulator.admission import assign_uid, is_stored
-from podium.workloads.provisioning import can_provision, provisioned_volume
-
-
-def bind_claim(
-    claim: PersistentVolumeClaim, volume: PersistentVolume
-) -> tuple[PersistentVolumeClaim, PersistentVolume]:
-    """Claim and volume as they look once they belong to each other."""
-    marks = {BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"}
-    metadata = claim.metadata
-    annotations = {**(metadata.annotations or {}), **marks}
-    claim = replace(
-        claim,
-        metadata=replace(metadata, annotations=annotations),
-        spec=replace(claim.spec, volume_name=volume.name),
-        status=replace(claim.status, phase="Bound"),
-    )
-    return claim, replace(volume, status=replace(volume.status, phase="Bound"))
+from podium.workloads.provisioning import bind_claim, can_provision, provisioned_volume
 
 
 def provision_volume(

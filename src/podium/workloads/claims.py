@@ -5,10 +5,13 @@ template becomes a ResourceClaim whose name is written into the pod's status; th
 for both (`pkg/controller/volume/ephemeral`, `pkg/controller/resourceclaim`).
 """
 
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
+from podium.api.devices import ResourceClaim
 from podium.api.json_values import JsonObject
 from podium.api.meta import KubeObject, ObjectMeta
 from podium.api.volumes import ephemeral_claim_name
@@ -47,6 +50,23 @@ def device_claim(pod: ObjectMeta, entry: str, template: JsonObject) -> JsonObjec
         "metadata": metadata,
         "spec": template.get("spec") or {},
     }
+
+
+def release_claims(
+    uid: str, claims: Iterable[ResourceClaim]
+) -> Iterator[tuple[ResourceClaim, ResourceClaim | None]]:
+    """What becomes of device claims when the pod with a UID is gone: (before, after) of each that
+    changes, None after one that goes with its pod. A claim that nobody uses gives its devices up.
+    """
+    for claim in claims:
+        users = claim.status.reserved_for or ()
+        left = tuple(user for user in users if user.uid != uid)
+        if any(owner.uid == uid for owner in claim.metadata.owner_references or ()):
+            yield claim, None
+        elif len(left) < len(users):
+            allocation = claim.status.allocation if left else None
+            status = replace(claim.status, reserved_for=left or None, allocation=allocation)
+            yield claim, replace(claim, status=status)
 
 
 def _metadata(pod: ObjectMeta, template: JsonObject) -> JsonObject:

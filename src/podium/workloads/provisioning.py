@@ -1,4 +1,4 @@
-"""Making a volume for a claim, as an external provisioner would.
+"""Making a volume for a claim, as an external provisioner would, and binding the two.
 
 The volume can be reached from the part of the cluster that shares the chosen node's values of the
 driver's topology keys (from the CSINode), or from everywhere if the driver names no keys.
@@ -6,11 +6,20 @@ driver's topology keys (from the CSINode), or from everywhere if the driver name
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from podium.api.json_values import JsonObject
-from podium.api.storage import CSINode, PersistentVolumeClaim, StorageClass
+from podium.api.storage import (
+    BIND_COMPLETED,
+    BOUND_BY_CONTROLLER,
+    CSINode,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+)
 
 NO_PROVISIONER: Final = "kubernetes.io/no-provisioner"
-_PROVISIONED_BY: Final = "pv.kubernetes.io/provisioned-by"
+PROVISIONED_BY: Final = "pv.kubernetes.io/provisioned-by"
 _DEFAULT_POLICY: Final = "Delete"
 
 
@@ -53,8 +62,24 @@ def provisioned_volume(
     reach = _reach(driver, node_labels or {}, csi_node)
     if reach:
         spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": [{"matchExpressions": reach}]}}
-    metadata = {"name": name, "annotations": {_PROVISIONED_BY: driver}}
+    metadata = {"name": name, "annotations": {PROVISIONED_BY: driver}}
     return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": metadata, "spec": spec}
+
+
+def bind_claim(
+    claim: PersistentVolumeClaim, volume: PersistentVolume
+) -> tuple[PersistentVolumeClaim, PersistentVolume]:
+    """Claim and volume as they look once they belong to each other."""
+    marks = {BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"}
+    metadata = claim.metadata
+    annotations = {**(metadata.annotations or {}), **marks}
+    claim = replace(
+        claim,
+        metadata=replace(metadata, annotations=annotations),
+        spec=replace(claim.spec, volume_name=volume.name),
+        status=replace(claim.status, phase="Bound"),
+    )
+    return claim, replace(volume, status=replace(volume.status, phase="Bound"))
 
 
 def _source(driver: str, name: str) -> JsonObject:

@@ -30,8 +30,8 @@ from podium.plugins.dynamic_resources.claim_writing import FINALIZER, deallocate
 from podium.plugins.volume_binding.pod_volumes import (
     is_fully_bound,
 )
-from podium.simulator.volumes import bind_claim, provision_volume
-from podium.workloads.provisioning import NO_PROVISIONER
+from podium.simulator.volumes import provision_volume
+from podium.workloads.provisioning import NO_PROVISIONER, bind_claim
 
 Task = Callable[[], object]
 

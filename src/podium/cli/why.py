@@ -1,0 +1,114 @@
+"""`podium why`: what would have to change so that this pod gets a node?"""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
+from podium.cli.exit_codes import NO, OK
+from podium.cli.options import (
+    Config,
+    Filename,
+    Gates,
+    Output,
+    PluginFiles,
+    PodReference,
+    Seed,
+    Validate,
+    ValidationMode,
+)
+from podium.cli.preparation import only, prepare_simulation
+from podium.cli.simulate import exit_code
+from podium.cli.tables import Screen, print_document, warnings_document
+from podium.cli.why_document import answer_document
+from podium.cli.why_view import show_answer
+from podium.explain.proposals.search import Answer, find_proposals
+from podium.explain.trial import Trial
+
+
+def why(
+    pod: PodReference,
+    /,
+    *paths: Annotated[str, Parameter(help="More files, as with -f.")],
+    filename: Filename = None,
+    cluster: ClusterOptions = FILES_ONLY,
+    config: Config = None,
+    plugin: PluginFiles = None,
+    feature_gates: Gates = None,
+    alone: Annotated[
+        bool,
+        Parameter(
+            name=["--alone"],
+            negative="",
+            show_default=False,
+            help="Leave the other pending pods out of it.",
+        ),
+    ] = False,
+    top: Annotated[
+        int, Parameter(name=["--top"], metavar="N", help="How many proposals to show.")
+    ] = 5,
+    seed: Seed = 0,
+    validation: ValidationMode = "strict",
+    validate: Validate = False,
+    output: Output = "table",
+) -> int:
+    """Tell what would have to change so that a pending pod gets a node.
+
+    The cluster is the one that kubectl speaks to, of which a snapshot is read and nothing is ever
+    written, or comes from files as with `podium simulate`. All pending pods are placed first, as it
+    does; then changes are tried for the pod that is left: of the pod, of nodes and other objects, of pods that
+    are in its way, one at a time and where that is not enough two or three together. A change is
+    proposed only if the scheduler, given it, places the pod. With `--alone` the pod is the only one
+    that waits; one that runs already is decided anew, as if its place were free.
+
+    Proposals come with the commands that carry them out, those first that disturb the least. `-o
+    wide` tells more about each, `-o json` and `-o yaml` hold all of them, with the changes as data.
+
+    **Examples**
+
+    ```
+    podium why web-0 -f cluster.yaml -f pods.yaml
+    podium why deployment/web -n shop --kubeconfig ~/.kube/config
+    podium why team-a/trainer -f cluster.json --alone --top 10
+    podium why web-0 -f cluster.yaml -f pods.yaml -o json | jq -r '.proposals[0].commands[]'
+    ```
+
+    **Exit code** 0 if the pod gets a node or a change would give it one, 1 if nothing that was
+    tried helps, 2 if the input is wrong, 70 if Podium has a bug.
+    """
+    prepared = prepare_simulation(
+        [*(filename or ()), *paths],
+        validation=validation,
+        config=config,
+        feature_gates=feature_gates,
+        plugin=plugin,
+        seed=seed,
+        validate=validate,
+        cluster=cluster,
+    )
+    scenario = prepared.scenario
+    found = prepared.require_pod(pod)
+    key = f"{found.metadata.namespace}/{found.metadata.name}"
+    runs_on = found.spec.node_name
+    if runs_on or alone:
+        scenario = only(scenario, found)
+    with prepared.running(scenario=scenario) as (report, engine, ask):
+        result = next(result for result in report.pods if result.key == key)
+        crashed = exit_code(report)
+        if result.placed:
+            answer = Answer(result.pod, result.node, victims=result.victims)
+        else:
+            answer = find_proposals(Trial(engine, engine.state.pods.get(key, result.pod), ask))
+    warnings = prepared.warnings_for([found])
+    if output in ("json", "yaml"):
+        document = answer_document(answer, runs_on=runs_on)
+        document = {**warnings_document(warnings), **document, "notes": list(report.notes)}
+        print_document(document, output)
+    else:
+        screen = Screen()
+        screen.warnings(warnings)
+        show_answer(answer, screen, runs_on=runs_on, wide=output == "wide", top=max(top, 1))
+        screen.notes(prepared.notes)
+    if crashed not in (OK, NO):
+        return crashed
+    return OK if answer.node or answer.proposals else NO

@@ -1,0 +1,68 @@
+"""Proposals as plain data, for `-o json` and `-o yaml`, every change with what it leads to."""
+
+from typing import Any
+
+import msgspec
+
+from podium.api.meta import KubeObject
+from podium.api.pod import Pod
+from podium.explain.proposals.pod_patches import spec_patch
+from podium.explain.proposals.proposal import Proposal
+from podium.explain.proposals.search import Answer
+
+
+def answer_document(answer: Answer, *, runs_on: str) -> dict[str, Any]:
+    metadata = answer.pod.metadata
+    return {
+        "namespace": metadata.namespace,
+        "name": metadata.name,
+        "fits": bool(answer.node),
+        "node": answer.node or None,
+        "victims": list(answer.victims),
+        "runsOn": runs_on or None,
+        "message": answer.reason or None,
+        "trials": answer.trials,
+        "complete": answer.is_complete,
+        "proposals": [_proposal(proposal, answer.pod) for proposal in answer.proposals],
+    }
+
+
+def _proposal(proposal: Proposal, pod: Pod) -> dict[str, Any]:
+    return {
+        "code": proposal.code,
+        "sentence": proposal.sentence,
+        "disturbance": proposal.disturbance,
+        "nodes": proposal.nodes,
+        "node": proposal.node,
+        "steps": [
+            {"code": step.code, "sentence": step.sentence, "disturbance": step.disturbance}
+            for step in proposal.steps
+        ],
+        "changes": _changes(proposal, pod),
+        "commands": list(proposal.commands),
+    }
+
+
+def _changes(proposal: Proposal, pod: Pod) -> dict[str, Any]:
+    """What would be different: a strategic merge patch for the pod's spec, whole objects for the
+    rest."""
+    supposed = proposal.hypothesis
+    return {
+        "podSpec": spec_patch(pod.spec, supposed.pod.spec, for_template=False),
+        "objects": [_body(obj) for obj in (*supposed.nodes, *supposed.objects)],
+        "evict": [_key(each) for each in supposed.removed],
+        "preempt": [_key(each) for each in supposed.preempted],
+        "move": [
+            {"pod": _key(each), "from": each.spec.node_name, "to": to}
+            for each, to in zip(supposed.moved, proposal.destinations, strict=True)
+        ],
+    }
+
+
+def _body(obj: KubeObject) -> dict[str, Any]:
+    body: dict[str, Any] = msgspec.to_builtins(obj)
+    return {"apiVersion": obj.api_version, "kind": obj.kind, **body}
+
+
+def _key(pod: Pod) -> str:
+    return f"{pod.metadata.namespace}/{pod.metadata.name}"

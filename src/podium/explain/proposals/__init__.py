@@ -1,0 +1,1 @@
+"""What would have to change so that a pod fits: changes that the engine has proven to suffice."""

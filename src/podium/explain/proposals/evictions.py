@@ -1,0 +1,213 @@
+"""Pods in the way: move them to where they fit as well, or evict them.
+
+Only nodes count that nothing speaks against but other pods. Which of these have to leave is decided
+per node: those that hold something the pod needs for itself (a port, a disk, a claim, a domain that
+an anti-affinity closes), and then the fewest, least important and smallest ones that make enough
+room. Disruption budgets are kept. Pods that a node cannot do without (of a DaemonSet, of the
+kubelet, of the system) stay.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from podium.api.pod import Pod
+from podium.api.requests import PODS, pod_requests, to_vector
+from podium.api.workloads import PodDisruptionBudget
+from podium.cluster.pod_info import PodInfo
+from podium.explain.proposals import disturbance
+from podium.explain.proposals.blockers import Blockers
+from podium.explain.proposals.device_holders import holders_of_devices
+from podium.explain.proposals.proposal import Step
+from podium.explain.proposals.situation import MAX_STEPS_OF_A_KIND, Situation
+from podium.framework.status import Code
+from podium.plugins.disruption_budgets import split_by_budget
+from podium.workloads.priorities import MAX_USER_PRIORITY
+
+MAX_NODES = 24
+"""On so many nodes, those that lack the least, victims are looked for."""
+_NOT_BY_EVICTION = frozenset({"PodTopologySpread"})
+_MIRROR = "kubernetes.io/config.mirror"
+
+
+class Victims(NamedTuple):
+    """Ordered so that the best choice comes first."""
+
+    number: int
+    priority: int
+    size: int
+    node: str
+    pods: tuple[PodInfo, ...]
+
+
+def propose_evictions(situation: Situation) -> Iterator[Step]:
+    if situation.refusal is not None:
+        return
+    choices = sorted(
+        (*_choices(situation), *_device_holders(situation)), key=lambda each: each[:4]
+    )[:MAX_STEPS_OF_A_KIND]
+    for victims in choices:
+        pods = tuple(info.pod for info in victims.pods)
+        told = " and ".join(info.key for info in victims.pods)
+        weight = disturbance.PER_POD * (victims.number - 1)
+        # Where a whole domain is closed by another pod, it may move and still be in the way.
+        if "InterPodAffinity" not in situation.objections.get(victims.node, {}):
+            yield Step(
+                "move-pods",
+                f"move {told} off node {victims.node}",
+                disturbance.MOVE_PODS + weight,
+                situation.hypothesis.but_with(moved=pods),
+            )
+        if victims.priority <= (situation.pod.spec.priority or 0):
+            again = _made_again(pods)
+            yield Step(
+                "evict-pods",
+                f"evict {told} from node {victims.node}{again}",
+                disturbance.EVICT_PODS + weight,
+                situation.hypothesis.but_with(removed=pods),
+            )
+
+
+def _choices(situation: Situation) -> Iterator[Victims]:
+    asked = to_vector(pod_requests(situation.pod, status_resources=False))
+    ranked = []
+    for name, objections in situation.objections.items():
+        if not objections or any(
+            status.code is not Code.UNSCHEDULABLE or plugin in _NOT_BY_EVICTION
+            for plugin, status in objections.items()
+        ):
+            continue
+        lacking = _lacking(situation, name, asked) if "NodeResourcesFit" in objections else {}
+        share = sum(short / max(asked.get(resource, 1), 1) for resource, short in lacking.items())
+        ranked.append((share, name, lacking))
+    ranked.sort(key=lambda each: each[:2])
+    blockers = Blockers(situation)
+    for _, name, lacking in ranked[:MAX_NODES]:
+        found = _victims(situation, blockers, name, lacking)
+        if found:
+            yield _as_victims(situation, name, found)
+
+
+def _as_victims(situation: Situation, name: str, pods: Iterable[PodInfo]) -> Victims:
+    found = tuple(sorted(pods, key=lambda info: info.key))
+    where = {
+        situation.trial.engine.cluster.nodes.names[
+            situation.trial.engine.cluster.placements[info.uid].row
+        ]
+        for info in found
+    }
+    size = sum(info.shape.accounted.get("cpu", 0) for info in found)
+    place = name if len(where) != 1 else where.pop()
+    return Victims(len(found), max(info.priority for info in found), size, place, found)
+
+
+def _lacking(situation: Situation, name: str, asked: dict[str, int]) -> dict[str, int]:
+    """How much of which resource is missing on a node."""
+    cluster = situation.trial.engine.cluster
+    row = cluster.nodes.row(name)
+    lacking = {}
+    for at, resource in enumerate(cluster.nodes.resources):
+        free = int(cluster.nodes.allocatable[at, row] - cluster.usage.requested[at, row])
+        if asked.get(resource, 0) > free:
+            lacking[resource] = asked[resource] - free
+    if int(cluster.nodes.allowed_pods[row]) <= int(cluster.usage.pod_count[row]):
+        lacking[PODS] = int(cluster.usage.pod_count[row]) + 1 - int(cluster.nodes.allowed_pods[row])
+    return lacking
+
+
+def _victims(
+    situation: Situation, blockers: Blockers, name: str, lacking: dict[str, int]
+) -> list[PodInfo]:
+    """Those that would have to leave; none if that is impossible."""
+    cluster = situation.trial.engine.cluster
+    here = cluster.usage.pods(cluster.nodes.row(name))
+    first = blockers.on_node(name)
+    if any(not _can_leave(info) for info in first):
+        return []
+    missing = dict(lacking)
+    for info in first:
+        _give(missing, info, cluster.nodes.names[cluster.placements[info.uid].row] == name)
+    if "NodeVolumeLimits" in situation.objections[name] and not first:
+        missing["volumes"] = 1
+    taken = {info.uid for info in first}
+    rest = [info for info in here if info.uid not in taken and _can_leave(info)]
+    more = _make_room(rest, missing)
+    found = [*first, *more] if more is not None else []
+    budgets = list(cluster.catalog.all(PodDisruptionBudget))
+    violating, _ = split_by_budget(found, budgets)
+    return [] if violating else found
+
+
+def _make_room(pods: list[PodInfo], missing: dict[str, int]) -> list[PodInfo] | None:
+    """The single pod that gives enough and matters least, or as few as possible."""
+    missing = {resource: amount for resource, amount in missing.items() if amount > 0}
+    if not missing:
+        return []
+
+    def importance(info: PodInfo) -> tuple[int, float, str]:
+        return info.priority, sum(_gives(info, r) / a for r, a in missing.items()), info.key
+
+    enough = [i for i in pods if all(_gives(i, r) >= a for r, a in missing.items())]
+    if enough:
+        return [min(enough, key=importance)]
+    chosen: list[PodInfo] = []
+    for info in sorted(pods, key=lambda i: (i.priority, -importance(i)[1], i.key)):
+        left = {r: a for r, a in missing.items() if a > 0}
+        if not left:
+            break
+        if any(_gives(info, resource) for resource in left):
+            chosen.append(info)
+            _give(missing, info, here=True)
+    if any(amount > 0 for amount in missing.values()):
+        return None
+    for info in sorted(chosen, key=lambda i: sum(_gives(i, r) for r in missing)):
+        if all(amount + _gives(info, r) <= 0 for r, amount in missing.items()):
+            chosen.remove(info)
+            for resource in missing:
+                missing[resource] += _gives(info, resource)
+    return chosen
+
+
+def _gives(info: PodInfo, resource: str) -> int:
+    if resource == PODS:
+        return 1
+    if resource == "volumes":
+        return 1 if info.shape.claim_names else 0
+    return info.shape.accounted.get(resource, 0)
+
+
+def _give(missing: dict[str, int], info: PodInfo, here: bool) -> None:
+    if here:
+        for resource in missing:
+            missing[resource] -= _gives(info, resource)
+
+
+def _device_holders(situation: Situation) -> Iterator[Victims]:
+    if not any("DynamicResources" in objections for objections in situation.objections.values()):
+        return
+    cluster = situation.trial.engine.cluster
+    budgets = list(cluster.catalog.all(PodDisruptionBudget))
+    for uids in holders_of_devices(situation):
+        holders = [cluster.placements[uid].info for uid in uids if uid in cluster.placements]
+        if not holders or any(not _can_leave(info) for info in holders):
+            continue
+        if not split_by_budget(holders, budgets)[0]:
+            yield _as_victims(situation, "", holders)
+
+
+# --- who may leave ----------------------------------------------------------------------------
+
+
+def _can_leave(info: PodInfo) -> bool:
+    owner = info.pod.metadata.controller
+    return (
+        info.priority <= MAX_USER_PRIORITY
+        and (owner is None or owner.kind not in ("DaemonSet", "Node"))
+        and _MIRROR not in (info.pod.metadata.annotations or {})
+    )
+
+
+def _made_again(pods: tuple[Pod, ...]) -> str:
+    bare = [pod for pod in pods if pod.metadata.controller is None]
+    if not bare:
+        return ""
+    return ", which nothing makes again" if len(bare) == len(pods) else ", some for good"

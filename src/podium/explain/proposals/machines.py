@@ -1,0 +1,148 @@
+"""One more node: a copy of the smallest that suffices, or a larger one.
+
+A copy has the shape of a node that is there (allocatable resources, labels, taints, features, CSI
+drivers, its own devices) and no pods. Where no shape is large enough, the nearest one gets as much
+as the pod asks for.
+"""
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from podium.api.devices import ResourceSlice
+from podium.api.meta import KubeObject, ObjectMeta
+from podium.api.node import Node, NodeSpec
+from podium.api.requests import CPU, MEMORY, PODS, allocatable_vector, pod_requests, to_vector
+from podium.api.storage import CSINode
+from podium.explain.proposals import disturbance
+from podium.explain.proposals.proposal import Step
+from podium.explain.proposals.requests import describe
+from podium.explain.proposals.situation import Situation
+from podium.explain.proposals.taints import CONDITION_KEYS
+
+MAX_SHAPES = 8
+HOSTNAME = "kubernetes.io/hostname"
+_PLACES = ("topology.kubernetes.io/", "failure-domain.beta.kubernetes.io/")
+
+
+def propose_nodes(situation: Situation) -> Iterator[Step]:
+    """Copies of nodes, the smallest first, then larger ones; the search stops at the first."""
+    if situation.refusal is not None:
+        return
+    asked = {**to_vector(pod_requests(situation.pod, status_resources=False)), PODS: 1}
+    enough = [node for node in _shapes(situation) if _shortfall(node, asked) == (0, 0.0)]
+    for node in enough[:MAX_SHAPES]:
+        made, others = _copy_of(situation, node)
+        yield Step(
+            "add-node",
+            f"add a node like {node.name} ({_describe(node)})",
+            disturbance.ADD_NODE,
+            situation.hypothesis.but_with(nodes=(made,), objects=others),
+        )
+
+
+def propose_larger_nodes(situation: Situation) -> Iterator[Step]:
+    """For a pod that asks for more than any node has."""
+    if situation.refusal is not None:
+        return
+    asked = {**to_vector(pod_requests(situation.pod, status_resources=False)), PODS: 1}
+    nearest = sorted(_shapes(situation), key=lambda node: _shortfall(node, asked))
+    for node in nearest[:MAX_SHAPES]:
+        has = allocatable_vector(node.status.allocatable)
+        more = {r: amount for r, amount in asked.items() if amount > has.get(r, 0)}
+        if not more:
+            continue
+        made, others = _copy_of(situation, node)
+        grown = {**(made.status.allocatable or {}), **{r: describe(r, a) for r, a in more.items()}}
+        made = replace(made, status=replace(made.status, allocatable=grown, capacity=None))
+        told = " and ".join(f"{describe(r, amount)} {r}" for r, amount in more.items())
+        yield Step(
+            "add-larger-node",
+            f"add a node like {node.name}, but with {told}",
+            disturbance.ADD_LARGER_NODE,
+            situation.hypothesis.but_with(nodes=(made,), objects=others),
+        )
+
+
+def _shortfall(node: Node, asked: dict[str, int]) -> tuple[int, float]:
+    """(resources that a node does not have at all, shares that it lacks of all of them)."""
+    has = allocatable_vector(node.status.allocatable)
+    short = [max(0.0, 1 - has.get(r, 0) / amount) for r, amount in asked.items() if amount]
+    return sum(each == 1 for each in short), sum(short)
+
+
+def _shapes(situation: Situation) -> list[Node]:
+    """A node of each shape: those that the fewest filters speak against come first, which leaves
+    out what only depends on the pods that are there, and of these the smallest."""
+    found: dict[object, tuple[tuple[int, int, int, int], Node]] = {}
+    for node in situation.all_nodes():
+        objections = situation.objections.get(node.name, {})
+        fixed = sum(plugin not in _BY_PODS for plugin in objections)
+        vector = allocatable_vector(node.status.allocatable)
+        labels = {
+            key: value
+            for key, value in (node.metadata.labels or {}).items()
+            if key != HOSTNAME and not key.startswith(_PLACES)
+        }
+        shape = (
+            tuple(sorted(vector.items())),
+            tuple(sorted(labels.items())),
+            node.spec.taints,
+            fixed,
+        )
+        extended = sum(1 for name in vector if name not in (CPU, MEMORY, PODS))
+        rank = (fixed, extended, vector.get(CPU, 0), vector.get(MEMORY, 0))
+        if shape not in found:
+            found[shape] = (rank, node)
+    return [node for _, node in sorted(found.values(), key=lambda each: (each[0], each[1].name))]
+
+
+_BY_PODS = frozenset(
+    {
+        "NodeResourcesFit",
+        "NodePorts",
+        "InterPodAffinity",
+        "PodTopologySpread",
+        "NodeVolumeLimits",
+        "NodeUnschedulable",
+        "DynamicResources",
+    }
+)
+
+
+def _copy_of(situation: Situation, node: Node) -> tuple[Node, tuple[KubeObject, ...]]:
+    """A fresh node of that shape, and what belongs to a node."""
+    name = _free_name(situation, node.name)
+    labels = dict(node.metadata.labels or {})
+    if HOSTNAME in labels:
+        labels[HOSTNAME] = name
+    taints = tuple(t for t in node.spec.taints or () if not t.key.startswith(CONDITION_KEYS))
+    made = Node(
+        metadata=ObjectMeta(name=name, uid=f"new-{name}", labels=labels),
+        spec=NodeSpec(taints=taints or None),
+        status=replace(node.status, images=None, conditions=None),
+    )
+    others: list[KubeObject] = []
+    csi_node = situation.catalog.get(CSINode, node.name)
+    if csi_node is not None:
+        others.append(replace(csi_node, metadata=ObjectMeta(name=name)))
+    for piece in situation.catalog.all(ResourceSlice):
+        if piece.spec.node_name == node.name:
+            pool = replace(piece.spec.pool, name=name)
+            spec = replace(piece.spec, node_name=name, pool=pool)
+            metadata = ObjectMeta(name=f"{name}-{piece.spec.driver}")
+            others.append(replace(piece, metadata=metadata, spec=spec))
+    return made, tuple(others)
+
+
+def _free_name(situation: Situation, base: str) -> str:
+    nodes = situation.trial.engine.cluster.nodes
+    number = 2
+    while nodes.is_present(f"{base}-{number}"):
+        number += 1
+    return f"{base}-{number}"
+
+
+def _describe(node: Node) -> str:
+    vector = allocatable_vector(node.status.allocatable)
+    return f"{describe(CPU, vector.get(CPU, 0))} cpu, {describe(MEMORY, vector.get(MEMORY, 0))}"

@@ -1,0 +1,260 @@
+"""From a pod that does not fit to proven proposals, ranked by how little they disturb.
+
+Changes are thought of by family, one file each, from the filters that object to each node; the
+engine then tries each of them. One change is looked for first. Only where none suffices that is
+light enough are combinations of two tried, and of three if there is nothing else: a node with two
+objecting filters asks for a change for the first and, in the cluster where that one is made, for a
+change for the second.
+
+A change that helps others as well is tried with them: pods that wait and come first in the queue
+take their places before this one. Contract: the work is bounded by counting trials, never by time,
+so the answer for a cluster is always the same.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from math import inf
+
+from podium.api.pod import Pod
+from podium.cluster.pod_info import PodShape, uid_of
+from podium.engine.decision import Decision
+from podium.explain.hypothesis import Hypothesis
+from podium.explain.proposals import disturbance
+from podium.explain.proposals.commands import commands_for
+from podium.explain.proposals.device_claims import propose_other_devices
+from podium.explain.proposals.evictions import propose_evictions
+from podium.explain.proposals.holds import (
+    propose_fewer_features,
+    propose_no_gates,
+    propose_other_group,
+    propose_other_scheduler,
+)
+from podium.explain.proposals.machines import propose_larger_nodes, propose_nodes
+from podium.explain.proposals.node_selection import propose_node_labels, propose_other_labels
+from podium.explain.proposals.pod_affinity import propose_other_affinity
+from podium.explain.proposals.ports import propose_fewer_ports
+from podium.explain.proposals.priorities import propose_priority
+from podium.explain.proposals.proposal import Proposal, Step
+from podium.explain.proposals.requests import propose_smaller_requests
+from podium.explain.proposals.situation import Situation, look
+from podium.explain.proposals.spreading import propose_other_spread
+from podium.explain.proposals.tolerations import (
+    propose_tolerations,
+    propose_uncordoning,
+    propose_untainting,
+)
+from podium.explain.proposals.volume_claims import propose_other_volumes
+from podium.explain.trial import Trial, as_pending
+
+Family = Callable[[Situation], Iterator[Step]]
+
+LIGHT: tuple[Family, ...] = (
+    propose_other_scheduler,
+    propose_no_gates,
+    propose_other_group,
+    propose_tolerations,
+    propose_other_labels,
+    propose_other_spread,
+    propose_other_affinity,
+    propose_fewer_ports,
+    propose_fewer_features,
+    propose_smaller_requests,
+    propose_other_volumes,
+    propose_other_devices,
+    propose_uncordoning,
+    propose_node_labels,
+    propose_untainting,
+)
+HEAVY: tuple[Family, ...] = (
+    propose_evictions,
+    propose_priority,
+    propose_nodes,
+)
+
+MAX_CHANGES = 3
+"""In one proposal."""
+MAX_PROPOSALS = 12
+MAX_OF_A_KIND = 2
+"""Proposals with the same code."""
+ONE_IS_ENOUGH = frozenset({"add-node", "add-larger-node", "label-node", "uncordon-node"})
+"""Codes of which the second proposal says no more than the first."""
+MAX_RIVALS = 32
+"""Pods ahead in the queue that are tried with a change, each shape once."""
+MAX_NODE_LOOKS = 300_000
+"""Trials times nodes."""
+MIN_TRIALS, MAX_TRIALS = 60, 400
+
+
+@dataclass(slots=True)
+class Answer:
+    """`node` is where the pod goes as things are, after `victims` have left. Otherwise `reason` is
+    why it does not fit and `proposals`, best first, are what would make it fit; `is_complete` is
+    false if the search was cut short."""
+
+    pod: Pod
+    node: str = ""
+    reason: str = ""
+    proposals: list[Proposal] = field(default_factory=list)
+    trials: int = 0
+    is_complete: bool = True
+    victims: tuple[str, ...] = ()
+
+
+def find_proposals(trial: Trial) -> Answer:
+    """What would make the pod of a trial fit."""
+    return _Search(trial).run()
+
+
+class _Search:
+    def __init__(self, trial: Trial) -> None:
+        self._trial = trial
+        self._found: dict[str, Proposal] = {}
+        self._kinds: Counter[str] = Counter()
+        nodes = max(1, len(trial.engine.cluster.node_order()))
+        self._most = min(MAX_TRIALS, max(MIN_TRIALS, MAX_NODE_LOOKS // nodes))
+        self._rivals = _pods_ahead(trial)
+
+    def run(self) -> Answer:
+        trial, pod = self._trial, self._trial.pod
+        answer = Answer(pod)
+        if pod.metadata.deletion_timestamp is not None:
+            answer.reason = "it is being deleted, and a pod that is being deleted gets no node"
+            return answer
+        start = Hypothesis(pod)
+        decision = trial.decide()
+        if decision.bound is not None:
+            answer.node, answer.trials = decision.bound, trial.count
+            return answer
+        answer.reason = _reason(decision)
+        self._explore((), start, 1, LIGHT)
+        self._explore((), start, 1, HEAVY)
+        if not self._kinds["add-node"]:
+            self._explore((), start, 1, (propose_larger_nodes,))
+        if self._least_disturbance() > disturbance.GOOD_ENOUGH:
+            self._explore((), start, 2, LIGHT)
+        if not self._found:
+            self._explore_with_heavy(start)
+        if not self._found:
+            self._explore((), start, MAX_CHANGES, LIGHT)
+        ranked = sorted(self._found.values(), key=lambda proposal: proposal.rank)
+        answer.proposals = ranked[:MAX_PROPOSALS]
+        answer.trials, answer.is_complete = trial.count, not self._is_spent
+        return answer
+
+    def _least_disturbance(self) -> float:
+        return min((proposal.disturbance for proposal in self._found.values()), default=inf)
+
+    def _explore_with_heavy(self, start: Hypothesis) -> None:
+        """A light change and then a heavy one, for pods for which neither alone is enough."""
+        found, _ = self._steps(start, 2, LIGHT)
+        for step in found:
+            if self._found or self._is_spent:
+                return
+            self._explore((step,), step.hypothesis, 1, (*HEAVY, propose_larger_nodes))
+
+    @property
+    def _is_spent(self) -> bool:
+        return self._trial.count >= self._most
+
+    def _explore(
+        self,
+        steps: tuple[Step, ...],
+        hypothesis: Hypothesis,
+        changes_left: int,
+        families: tuple[Family, ...],
+        among: frozenset[str] | None = None,
+    ) -> None:
+        found, targets = self._steps(hypothesis, changes_left, families, among)
+        for step in found:
+            if self._is_spent:
+                return
+            taken = (*steps, step)
+            code = "+".join(each.code for each in taken)
+            most = 1 if step.code in ONE_IS_ENOUGH else MAX_OF_A_KIND
+            if self._has_part_of(taken) or self._kinds[code] >= most:
+                continue
+            if changes_left > 1:
+                self._explore(taken, step.hypothesis, changes_left - 1, families, targets)
+            elif self._prove(taken, among if steps else None):
+                self._kinds[code] += 1
+
+    def _has_part_of(self, steps: tuple[Step, ...]) -> bool:
+        """Whether some of the changes are known to be enough."""
+        sentences = {step.sentence for step in steps}
+        return any(
+            {step.sentence for step in known.steps} <= sentences for known in self._found.values()
+        )
+
+    def _steps(
+        self,
+        hypothesis: Hypothesis,
+        changes_left: int,
+        families: tuple[Family, ...],
+        among: frozenset[str] | None = None,
+    ) -> tuple[list[Step], frozenset[str] | None]:
+        """Changes that are worth a trial, the least disturbing first, and the nodes that they are
+        for."""
+        with self._trial.supposing(hypothesis):
+            situation = look(self._trial, hypothesis, changes_left, among)
+            if situation.decision.bound is not None:
+                return [], None
+            steps = [step for family in families for step in family(situation)]
+        return sorted(steps, key=lambda step: step.disturbance), situation.targets
+
+    def _prove(self, steps: tuple[Step, ...], among: frozenset[str] | None) -> bool:
+        """Let the engine try the changes, and keep them if the pod gets a node. Several of them
+        have to be for the same nodes: where another node takes the pod, one was not needed."""
+        trial, hypothesis = self._trial, steps[-1].hypothesis
+        with trial.supposing(hypothesis), ExitStack() as stack:
+            with trial.cordoned(pod.spec.node_name for pod in hypothesis.moved):
+                elsewhere = map(as_pending, hypothesis.moved)
+                moved = stack.enter_context(trial.placing(list(elsewhere)))
+            if any(decision.bound is None for decision in moved):
+                return False
+            rivals = self._rivals if hypothesis.touches_others else []
+            own = trial.decide_in_order([*rivals, hypothesis.pod])[-1]
+            if own.bound is None:
+                return False
+            nodes = len(own.feasible)
+            if not trial.engine.configuration.extenders:
+                feasible = trial.feasible(hypothesis.pod)
+                nodes = max(nodes, len(feasible))
+                if among is not None and not among.issuperset(feasible):
+                    return False
+        destinations = tuple(decision.bound or "" for decision in moved)
+        proposal = Proposal(steps, own.bound, nodes, destinations)
+        commands = commands_for(proposal, trial.pod, trial.engine)
+        self._found.setdefault(proposal.sentence, replace(proposal, commands=commands))
+        return True
+
+
+def _pods_ahead(trial: Trial) -> list[Pod]:
+    """Pods that wait as well and are tried first, one of each shape: where one of them finds no
+    place, its like find none either."""
+    engine = trial.engine
+    own = engine.queue.get(f"{trial.pod.metadata.namespace}/{trial.pod.metadata.name}")
+    if own is None:
+        return []
+    sort_key = engine.first_profile.queue_sort.sort_key
+    ahead = sorted(
+        (
+            queued
+            for queued in engine.queue
+            if not queued.gating_plugin
+            and queued.info.uid != uid_of(trial.pod)
+            and sort_key(queued) < sort_key(own)
+        ),
+        key=sort_key,
+    )
+    shapes: dict[PodShape, Pod] = {}
+    for queued in ahead:
+        shapes.setdefault(queued.info.shape, queued.info.pod)
+    return list(shapes.values())[:MAX_RIVALS]
+
+
+def _reason(decision: Decision) -> str:
+    if decision.pre_enqueue is not None:
+        return decision.pre_enqueue.message
+    return decision.message or ""

@@ -1,0 +1,91 @@
+"""Taints: tolerate them, or take them off a node."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from podium.api.node import Taint
+from podium.api.pod import Toleration
+from podium.explain.proposals import disturbance
+from podium.explain.proposals.proposal import Step
+from podium.explain.proposals.situation import CORDON_FILTER, MAX_STEPS_OF_A_KIND, Situation
+from podium.explain.proposals.taints import (
+    CONDITION_KEYS,
+    CORDON_KEY,
+    describe_taint,
+    is_only_cordoned,
+    uncordoned,
+    untolerated_taints,
+)
+
+PLUGIN = "TaintToleration"
+
+
+def propose_tolerations(situation: Situation) -> Iterator[Step]:
+    """All taints of a node at once: one toleration alone may not be enough for any node."""
+    pod = situation.pod
+    groups: dict[tuple[Taint, ...], list[str]] = defaultdict(list)
+    for name in situation.nodes_near(PLUGIN):
+        groups[untolerated_taints(pod, situation.node(name))].append(name)
+    ranked = sorted(groups, key=lambda taints: (_has_condition(taints), -len(groups[taints])))
+    for taints in ranked[:MAX_STEPS_OF_A_KIND]:
+        if not taints or any(taint.key == CORDON_KEY for taint in taints):
+            continue
+        told = " and ".join(describe_taint(taint) for taint in taints)
+        tolerations = (*(pod.spec.tolerations or ()), *map(_toleration_of, taints))
+        changed = replace(pod, spec=replace(pod.spec, tolerations=tolerations))
+        weight = disturbance.TOLERATE + len(taints) - 1
+        if _has_condition(taints):
+            weight = disturbance.TOLERATE_CONDITION
+        yield situation.change_pod("tolerate-taint", f"tolerate {told}", weight, changed)
+
+
+def propose_untainting(situation: Situation) -> Iterator[Step]:
+    """Taints of one node, the node with the fewest first."""
+    pod = situation.pod
+    found = [(untolerated_taints(pod, situation.node(n)), n) for n in situation.nodes_near(PLUGIN)]
+    usable = [(taints, name) for taints, name in found if taints and not _has_condition(taints)]
+    usable.sort(key=lambda each: len(each[0]))
+    seen: set[tuple[Taint, ...]] = set()
+    for taints, name in usable:
+        if taints in seen or len(seen) >= MAX_STEPS_OF_A_KIND:
+            continue
+        seen.add(taints)
+        node = situation.node(name)
+        kept = tuple(taint for taint in node.spec.taints or () if taint not in taints)
+        changed = replace(node, spec=replace(node.spec, taints=kept or None))
+        told = " and ".join(describe_taint(taint) for taint in taints)
+        yield Step(
+            "remove-taint",
+            f"remove {told} from node {name}",
+            disturbance.REMOVE_TAINT + len(taints) - 1,
+            situation.hypothesis.but_with(nodes=(changed,)),
+        )
+
+
+def propose_uncordoning(situation: Situation) -> Iterator[Step]:
+    """Cordoned nodes; the taint that a cordon brings along goes with it."""
+    cordoned = situation.nodes_near(CORDON_FILTER) + [
+        name
+        for name in situation.nodes_near(PLUGIN)
+        if is_only_cordoned(situation.pod, situation.node(name))
+    ]
+    for name in cordoned[:MAX_STEPS_OF_A_KIND]:
+        node = uncordoned(situation.node(name))
+        yield Step(
+            "uncordon-node",
+            f"uncordon node {name}",
+            disturbance.UNCORDON,
+            situation.hypothesis.but_with(nodes=(node,)),
+        )
+
+
+def _toleration_of(taint: Taint) -> Toleration:
+    if not taint.value:
+        return Toleration(key=taint.key, operator="Exists", effect=taint.effect)
+    return Toleration(key=taint.key, operator="Equal", value=taint.value, effect=taint.effect)
+
+
+def _has_condition(taints: tuple[Taint, ...]) -> bool:
+    return any(taint.key.startswith(CONDITION_KEYS) for taint in taints)

@@ -1,0 +1,58 @@
+"""A small cluster and the question what would make one pod fit in it."""
+
+from itertools import count
+from typing import Any
+
+from podium.api.meta import KubeObject
+from podium.api.node import Node
+from podium.api.pod import Pod
+from podium.config.load import load_configuration
+from podium.engine import Engine
+from podium.explain.proposals.proposal import Proposal
+from podium.explain.proposals.search import Answer, find_proposals
+from podium.explain.trial import Trial
+from podium.plugins import in_tree_registry
+from podium.testing import make_node
+
+GPU = ("gpu", "yes", "NoSchedule")
+
+
+def node(name: str, cpu: int = 4, **more: Any) -> Node:
+    labels = {"kubernetes.io/hostname": name, **more.pop("labels", {})}
+    return make_node(
+        name, allocatable={"cpu": cpu, "memory": "8Gi", "pods": 10}, labels=labels, **more
+    )
+
+
+def engine_with(*objects: KubeObject) -> Engine:
+    """An engine on whose clock every look takes a moment."""
+    moments = count()
+    engine = Engine(
+        load_configuration(None),
+        in_tree_registry(),
+        validate=True,
+        clock=lambda: next(moments) / 1e6,
+    )
+    for obj in sorted(objects, key=lambda each: not isinstance(each, Node)):
+        engine.intake.put(obj)
+    return engine
+
+
+def ask(pod: Pod, *objects: KubeObject) -> Answer:
+    return find_proposals(Trial(engine_with(*objects), pod))
+
+
+def sentences(answer: Answer) -> list[str]:
+    return [proposal.sentence for proposal in answer.proposals]
+
+
+def proposal(answer: Answer, code: str) -> Proposal:
+    found = [each for each in answer.proposals if each.code == code]
+    assert found, sentences(answer)
+    return found[0]
+
+
+def owned_by(kind: str, name: str, api_version: str = "apps/v1") -> dict[str, Any]:
+    """Metadata of a pod that a controller has made."""
+    owner = {"apiVersion": api_version, "kind": kind, "name": name, "uid": name, "controller": True}
+    return {"ownerReferences": [owner]}
