@@ -56,10 +56,10 @@ def why(
 
     The cluster is the one that kubectl speaks to, of which a snapshot is read and nothing is ever
     written, or comes from files as with `podium simulate`. All pending pods are placed first, as it
-    does; then changes are tried for the pod that is left: of the pod, of nodes and other objects, of pods that
-    are in its way, one at a time and where that is not enough two or three together. A change is
-    proposed only if the scheduler, given it, places the pod. With `--alone` the pod is the only one
-    that waits; one that runs already is decided anew, as if its place were free.
+    does; then changes are tried for the pod that is left: of the pod, of nodes and other objects,
+    of pods that are in its way, one at a time and where that is not enough two or three together. A
+    change is proposed only if the scheduler, given it, places the pod. With `--alone` the pod is
+    the only one that waits; one that runs already is decided anew, as if its place were free.
 
     Proposals come with the commands that carry them out, those first that disturb the least. `-o
     wide` tells more about each, `-o json` and `-o yaml` hold all of them, with the changes as data.

@@ -7,7 +7,6 @@ from typing import Any
 
 from support.explain.pending_corpus import PendingPod
 
-from podium.cli.explain import require_pod
 from podium.cli.preparation import PreparedSimulation, only, prepare_simulation
 from podium.simulator import Scenario
 
@@ -31,7 +30,7 @@ def prepare_entry(
         config = str(folder / "scheduler.yaml")
         Path(config).write_text(entry.config)
     prepared = prepare_files([cluster, pods], config, entry.gates, plugin)
-    return prepared, only(prepared.scenario, require_pod(prepared.scenario, entry.key))
+    return prepared, only(prepared.scenario, prepared.require_pod(entry.key))
 
 
 def prepare_files(
