@@ -8,9 +8,11 @@ from podium.engine import Attempt, Engine
 from podium.engine.scheduler import CRASHED
 from podium.framework.faults import describe
 from podium.framework.status import Status
+from podium.simulator.failed_pods import FailedPod
 from podium.simulator.report import Eviction, PodOutcome, PodResult, digest_of
 
 _TERMINATING = "skip schedule deleting pod"
+_SILENT = "tried in vain; kube-scheduler gives no reason here"
 
 
 class Outcomes:
@@ -36,9 +38,17 @@ class Outcomes:
         result.attempts = decision.attempt
         result.digest = digest_of(decision)
         if attempt.binding is None:
-            result.message = decision.message or ""
-            result.outcome = PodOutcome.ERROR if decision.is_error else PodOutcome.UNSCHEDULABLE
             result.crash = attempt.crash
+        return result
+
+    def record_failure(self, failed: FailedPod) -> PodResult:
+        """Note why a pod goes back to the queue, from wherever it was turned away."""
+        result = self.of(failed.info.pod)
+        if result.outcome is PodOutcome.PREEMPTED:
+            return result
+        result.attempts = failed.attempts
+        result.outcome = PodOutcome.UNSCHEDULABLE if failed.rejected else PodOutcome.ERROR
+        result.message = failed.message or result.message or _SILENT
         return result
 
     def record_untried(self, pod: Pod) -> None:
@@ -67,10 +77,9 @@ class Outcomes:
         result = self.of(pod)
         result.outcome, result.node, result.message = PodOutcome.PLACED, node_name, ""
 
-    def record_failed_binding(self, pod: Pod, problem: Status) -> PodResult:
-        result = self.of(pod)
-        result.outcome, result.message = PodOutcome.ERROR, problem.message
-        return result
+    def record_failed_binding(self, pod: Pod, problem: Status) -> None:
+        """Note a reason that the failure itself may keep to itself."""
+        self.of(pod).message = problem.message
 
     def record_eviction(self, victim: Pod, node_name: str, by: str) -> None:
         eviction = Eviction(victim, node_name, by)
