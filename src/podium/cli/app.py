@@ -42,6 +42,12 @@ _COMMANDS = (
     ("simulate", "podium.cli.simulate:simulate", _LOOK, "Place pods on a cluster from files."),
     ("explain", "podium.cli.explain:explain", _LOOK, "Tell why a pod goes where it goes."),
     ("story", "podium.cli.story:story", _LOOK, "Tell everything that happened to a pod."),
+    (
+        "dump-command",
+        "podium.cli.dump_command:dump_command",
+        _LOOK,
+        "Print how to write a cluster into a file.",
+    ),
     ("config", "podium.cli.config:config", _CHECK, "Check, show and convert configurations."),
     ("bench", "podium.cli.bench:bench", _CHECK, "Measure the engine."),
     ("decide", "podium.cli.decide:decide", _CHECK, "Decide recorded cases."),

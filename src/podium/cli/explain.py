@@ -10,6 +10,7 @@ from podium.api.pod import Pod
 from podium.cli.exit_codes import NO, OK
 from podium.cli.explain_document import explanation_document
 from podium.cli.explain_view import show_explanation
+from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import (
     Config,
     Filename,
@@ -100,9 +101,11 @@ def explain(
     explained = ExplainedPod.of(report, key, runs_on=runs_on, alone=alone)
     if output in ("json", "yaml"):
         document = explanation_document(explained, only_node=node)
-        print_document({**document, "notes": list(report.notes)}, output)
+        warnings = input_warnings_document(report, key=key)
+        print_document({**warnings, **document, "notes": list(report.notes)}, output)
     else:
         screen = Screen()
+        show_input_warnings(report, screen, key=key)
         show_explanation(explained, screen, wide=output == "wide", top=max(top, 1), node=node)
         screen.notes(prepared.equipped.notes)
     crashed = exit_code(report)

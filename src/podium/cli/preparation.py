@@ -5,6 +5,7 @@ arguments a configuration may have, a plugin which names it may use. Whatever is
 them is told before anything runs.
 """
 
+import dataclasses
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -59,13 +60,7 @@ class PreparedSimulation:
         configuration, registry, notes = self.equipped
         try:
             return Simulation(
-                Scenario(
-                    scenario.nodes,
-                    scenario.running,
-                    scenario.pending,
-                    scenario.objects,
-                    (*scenario.notes, *notes),
-                ),
+                dataclasses.replace(scenario, notes=(*scenario.notes, *notes)),
                 configuration,
                 registry,
                 seed=self.seed,
@@ -112,10 +107,5 @@ def only(scenario: Scenario, pod: Pod) -> Scenario:
         spec=replace(pod.spec, node_name=""),
         status=replace(pod.status, nominated_node_name=""),
     )
-    return Scenario(
-        scenario.nodes,
-        tuple(other for other in scenario.running if other is not pod),
-        (pending,),
-        scenario.objects,
-        scenario.notes,
-    )
+    running = tuple(other for other in scenario.running if other is not pod)
+    return dataclasses.replace(scenario, running=running, pending=(pending,))

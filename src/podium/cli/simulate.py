@@ -5,6 +5,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from podium.cli.exit_codes import BROKEN, NO, OK
+from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import (
     Config,
     Filename,
@@ -67,7 +68,7 @@ def simulate(
 
     ```
     podium simulate -f cluster.yaml -f pods.yaml
-    kubectl get nodes,pods,pc,pvc,pv,sc,pdb,svc,rs,sts -A -o json > cluster.json
+    podium dump-command | sh          # writes cluster.json
     podium simulate -f cluster.json -f my-deployment.yaml --config scheduler.yaml
     helm template ./chart | podium simulate -f cluster.json -f -
     podium simulate -f cluster.json -f pods/ -o json | jq '.pods[].node'
@@ -87,10 +88,12 @@ def simulate(
         validate=validate,
     ).run()
     if output in ("json", "yaml"):
-        print_document(report_document(report, timeline=timeline), output)
+        document = report_document(report, timeline=timeline)
+        print_document({**input_warnings_document(report), **document}, output)
     else:
         wide = output == "wide"
-        show_report(report, Screen(), wide=wide, show_all=show_all, timeline=timeline)
+        show_input_warnings(report, screen := Screen())
+        show_report(report, screen, wide=wide, show_all=show_all, timeline=timeline)
     return exit_code(report)
 
 

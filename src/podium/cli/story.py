@@ -6,6 +6,7 @@ from cyclopts import Parameter
 
 from podium.cli.exit_codes import NO, OK
 from podium.cli.explain import require_pod
+from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import (
     Config,
     Filename,
@@ -69,12 +70,15 @@ def story(
         validate=validate,
     )
     found = require_pod(prepared.scenario, pod)
-    report = prepared.run(watch=[f"{found.metadata.namespace}/{found.metadata.name}"])
+    key = f"{found.metadata.namespace}/{found.metadata.name}"
+    report = prepared.run(watch=[key])
     history = PodHistory.of(report, found)
     if output in ("json", "yaml"):
-        print_document(story_document(history, report.notes), output)
+        warnings = input_warnings_document(report, key=key)
+        print_document({**warnings, **story_document(history, report.notes)}, output)
     else:
+        show_input_warnings(report, screen := Screen(), key=key)
         notes = prepared.equipped.notes
-        show_story(history, Screen(), notes=notes, wide=output == "wide")
+        show_story(history, screen, notes=notes, wide=output == "wide")
     crashed = exit_code(report)
     return crashed if crashed not in (OK, NO) else (OK if history.node else NO)

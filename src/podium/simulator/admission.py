@@ -23,6 +23,7 @@ from podium.api.node import Node
 from podium.api.pod import Container, Pod, PodSpec
 from podium.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from podium.api.workloads import Namespace, PriorityClass
+from podium.simulator.cluster_dump import HOW_TO_DUMP
 from podium.simulator.pod_resources import default_container, default_spec
 from podium.workloads.priorities import (
     SYSTEM_PRIORITIES,
@@ -116,7 +117,7 @@ class Admission:
                 raise ObjectError(
                     "spec.priorityClassName",
                     f"no PriorityClass with name {spec.priority_class_name} was found",
-                    "add the PriorityClass to the input",
+                    f"add the PriorityClass to the input; {HOW_TO_DUMP}",
                 )
         elif spec.priority is not None:
             found = None

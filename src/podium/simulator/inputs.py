@@ -54,6 +54,8 @@ class Inputs:
     items: list[Item] = field(default_factory=list)
     passed_over: Counter[str] = field(default_factory=Counter)
     warnings: list[str] = field(default_factory=list)
+    kinds: set[str] = field(default_factory=set)
+    """What there is, and what there is none of because a list of it is empty."""
 
 
 def read_inputs(
@@ -68,11 +70,12 @@ def read_inputs(
     for path in _files(paths, problems):
         on_file(_display_path(path))
         try:
-            documents = list(expand_lists(read_documents(_read(path), _display_path(path))))
+            written = read_documents(_read(path), _display_path(path))
         except InputError as problem:
             problems.add(problem)
             continue
-        for document in documents:
+        inputs.kinds.update(map(_listed_kind, written))
+        for document in expand_lists(written):
             with problems.of(document):
                 _take(document, inputs, validation)
     return inputs
@@ -119,6 +122,13 @@ def _take(document: Document, inputs: Inputs, validation: Validation) -> None:
             warning = document.error(problem.problem, path=problem.path, remedy=problem.remedy)
             inputs.warnings.append(str(warning))
     inputs.items.append(Item(document, value))
+    inputs.kinds.add(kind)
+
+
+def _listed_kind(document: Document) -> str:
+    """What a typed list such as `PodList` holds all of, even if that is nothing."""
+    kind = document.value.get("kind") if isinstance(document.value, dict) else None
+    return kind.removesuffix("List") if isinstance(kind, str) and kind.endswith("List") else ""
 
 
 def _text(raw: dict[str, Any], name: str) -> str:

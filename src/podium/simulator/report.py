@@ -13,6 +13,7 @@ from podium.api.pod import Pod
 from podium.engine.decision import Decision, NodeScore
 from podium.explain.utilisation import Utilisation
 from podium.framework.fit_message import reason_counts
+from podium.simulator.completeness import MissingKind
 from podium.simulator.timeline import Timeline
 from podium.simulator.watching import Look
 
@@ -92,6 +93,7 @@ class SimulationReport:
     notes: tuple[str, ...]
     timeline: Timeline
     watched: dict[str, list[Look]] = field(default_factory=dict)
+    missing_kinds: tuple[MissingKind, ...] = ()
 
     @property
     def all_fit(self) -> bool:

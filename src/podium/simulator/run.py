@@ -25,6 +25,7 @@ from podium.engine.validation import InvariantBroken
 from podium.explain.utilisation import Utilisation, load_of
 from podium.framework.asking import Asker
 from podium.framework.registry import Registry
+from podium.simulator.completeness import MissingKind, find_missing_kinds
 from podium.simulator.failed_pods import FailedPods
 from podium.simulator.outcomes import Outcomes
 from podium.simulator.report import SimulationReport
@@ -133,6 +134,16 @@ class Simulation:
             tuple(self._notes),
             Timeline(self.engine.state.pod_log, self._start),
             self._watched.looks,
+            self._find_missing_kinds(),
+        )
+
+    def _find_missing_kinds(self) -> tuple[MissingKind, ...]:
+        scenario = self._scenario
+        if scenario.kinds is None:
+            return ()
+        victims = [eviction.victim for eviction in self._outcomes.evictions]
+        return find_missing_kinds(
+            scenario.pending, scenario.running, scenario.objects, scenario.kinds, victims
         )
 
     def _record(self, attempt: Attempt) -> None:

@@ -5,6 +5,7 @@ controllers make their pods, the API server fills in what was left out and refus
 All problems of all steps are raised together and nothing is half done.
 """
 
+import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.api.workloads import Namespace, PodDisruptionBudget
 from podium.simulator.admission import Admission, assign_uid, is_stored
+from podium.simulator.cluster_dump import HOW_TO_DUMP
 from podium.simulator.disruptions import count_budget, scales_of
 from podium.simulator.inputs import Inputs, Item, Validation, read_inputs
 from podium.simulator.pod_claims import ClaimMaker
@@ -32,13 +34,15 @@ _FINISHED = ("Succeeded", "Failed")
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """`pending` is in order of arrival, which is the order of the input."""
+    """`pending` is in order of arrival, which is the order of the input. `kinds` are those that the
+    input has objects or an empty list of; None if nobody knows."""
 
     nodes: tuple[Node, ...]
     running: tuple[Pod, ...]
     pending: tuple[Pod, ...]
     objects: tuple[KubeStruct, ...] = ()
     notes: tuple[str, ...] = ()
+    kinds: frozenset[str] | None = None
 
 
 def load_scenario(
@@ -59,7 +63,7 @@ def load_scenario(
     scales = scales_of(entry.value for entry in entries)
     scenario = _sort_out(objects, scales, [*_notes_on(inputs), *notes])
     _refuse_empty(scenario, inputs, paths)
-    return scenario
+    return dataclasses.replace(scenario, kinds=frozenset(inputs.kinds))
 
 
 def _identify(items: Iterable[Item]) -> list[Item]:
@@ -193,7 +197,7 @@ def _notes_on(inputs: Inputs) -> list[str]:
 
 
 def _refuse_empty(scenario: Scenario, inputs: Inputs, paths: Sequence[str]) -> None:
-    remedy = "a cluster comes from: kubectl get nodes,pods -A -o json > cluster.json"
+    remedy = HOW_TO_DUMP
     if not inputs.items:
         raise InputError("no objects in the input", source=", ".join(paths), remedy=remedy)
     if not scenario.nodes:
