@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
 
-from podium.cli.console import Console, DescriptionColumn, Text
+from podium.cli.console import Console, DescriptionColumn, Progress, Text
 from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.config.load import load_configuration, load_file
 from podium.config.types import Configuration

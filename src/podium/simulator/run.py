@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
 
+from podium.api.errors import InputError
 from podium.api.pod import Pod
 from podium.cluster.catalog import object_key
 from podium.config.feature_gates import FeatureGates
@@ -168,7 +169,7 @@ class Simulation:
             self._now += ARRIVAL_S
             try:
                 self.engine.intake.pod_put(pod)
-            except InvariantBroken:
+            except (InvariantBroken, InputError):
                 raise
             except Exception as problem:
                 self._outcomes.record_crash(pod, problem)
