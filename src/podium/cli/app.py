@@ -11,8 +11,9 @@ from cyclopts import App, CycloptsError, Group
 
 from podium import __version__
 from podium.api.errors import InputError
-from podium.cli.exit_codes import BAD_INPUT, BROKEN, INTERRUPTED, OK
+from podium.cli.exit_codes import BAD_INPUT, BROKEN, CANNOT_WRITE, INTERRUPTED, OK
 from podium.cli.line_logging import guard_last_resort
+from podium.cli.output_streams import LastingStreams
 from podium.cli.printing import print_line, print_lines, print_traceback
 
 _HELP = """A Kubernetes scheduler that decides as kube-scheduler does, and says why.
@@ -28,7 +29,7 @@ podium explain --help                                more about a command
 """
 _EPILOGUE = (
     "Exit codes: 0 yes, 1 no (some pod does not fit, decisions differ), 2 the input or the command"
-    " line is wrong, 70 a bug in Podium."
+    " line is wrong, 70 a bug in Podium, 74 the answer cannot be written, 130 interrupted."
 )
 
 _LOOK = Group("Look", sort_key=1)
@@ -81,6 +82,16 @@ def build_app(*, overview: bool = False) -> App:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and give back its exit code."""
+    streams = LastingStreams()
+    code = _run(arguments)
+    problem = streams.problem()
+    if problem:
+        print_line(f"podium: standard output cannot be written: {problem}", error=True)
+        return code if code in (BAD_INPUT, BROKEN, INTERRUPTED) else CANNOT_WRITE
+    return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     guard_last_resort()
     words = sys.argv[1:] if arguments is None else list(arguments)
     app = build_app(overview=not words or words[0] in ("-h", "--help"))
@@ -100,9 +111,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print_line("podium: interrupted", error=True)
         return INTERRUPTED
-    except BrokenPipeError:
-        sys.stderr.close()
-        return OK
     except Exception as problem:
         _tell_bug(problem)
         return BROKEN
