@@ -21,12 +21,13 @@ import msgspec
 
 from podium.api.documents import Document, expand_lists, read_documents
 from podium.api.errors import InputError, ObjectError
+from podium.api.field_paths import ROOT
 from podium.api.kinds import KINDS, KubeObject, convert_object
 from podium.api.shapes import described, shape_of
 from podium.files.bounded_files import MAX_CLUSTER_BYTES, STDIN, read_input
 from podium.simulator.foreign_kinds import refuse_mistake
 from podium.simulator.problems import Problems
-from podium.simulator.templates import check_templates, refuse_unknown_in_templates
+from podium.simulator.templates import check_templates, find_unknown_in_templates
 from podium.workloads.kinds import WORKLOAD_KINDS, Workload
 
 _SUFFIXES = (".yaml", ".yml", ".json")
@@ -77,7 +78,7 @@ def read_inputs(
         inputs.kinds.update(map(_listed_kind, written))
         for document in expand_lists(written):
             with problems.of(document):
-                _take(document, inputs, validation)
+                _take(document, inputs, validation, problems)
     return inputs
 
 
@@ -97,7 +98,9 @@ def documents_in(paths: Iterable[str]) -> list[Document]:
     return found
 
 
-def _take(document: Document, inputs: Inputs, validation: Validation) -> None:
+def _take(document: Document, inputs: Inputs, validation: Validation, problems: Problems) -> None:
+    """Everything that is wrong with the object is told; one whose fields do not all exist is taken
+    all the same, so that whoever looks at it later can tell the rest."""
     raw = document.value
     if not isinstance(raw, dict):
         raise ObjectError("", f"expected a Kubernetes object, got {described(raw)}")
@@ -108,20 +111,28 @@ def _take(document: Document, inputs: Inputs, validation: Validation) -> None:
         inputs.passed_over[kind] += 1
         return
     raw = _fill_in_name(raw)
-    value = convert_object(raw, struct, strict=False)
-    if isinstance(value, Workload):
-        check_templates(raw)
+    value: KubeObject | Workload | None = None
+    with problems.of(document):
+        value = convert_object(raw, struct, strict=False)
+    is_workload = issubclass(struct, Workload)
+    is_sound = not is_workload
+    if is_workload:
+        with problems.of(document):
+            check_templates(raw)
+            is_sound = True
+    unknown: list[ObjectError] = []
     if validation is not Validation.IGNORE:
-        try:
-            shape_of(struct).refuse_unknown(raw)
-            if isinstance(value, Workload):
-                refuse_unknown_in_templates(raw)
-        except ObjectError as problem:
-            if validation is Validation.STRICT:
-                raise
-            warning = document.error(problem.problem, path=problem.path, remedy=problem.remedy)
-            inputs.warnings.append(str(warning))
-    inputs.items.append(Item(document, value))
+        shape_of(struct).find_unknown(raw, ROOT, unknown)
+        if is_workload:
+            find_unknown_in_templates(raw, unknown)
+    for each in unknown:
+        told = document.error(each.problem, path=each.path, remedy=each.remedy)
+        if validation is Validation.STRICT:
+            problems.add(told)
+        else:
+            inputs.warnings.append(str(told))
+    if value is not None and is_sound:
+        inputs.items.append(Item(document, value))
     inputs.kinds.add(kind)
 
 
