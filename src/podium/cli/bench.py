@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import App, Parameter
+from cyclopts import App, Group, Parameter
 
 from podium.api.errors import InputError
 from podium.bench.cases import ALIASES, CASES, SIZES, full_name
@@ -29,7 +29,7 @@ from podium.cli.printing import write_output
 from podium.cli.tables import print_document
 from podium.files.bounded_files import MAX_CLUSTER_BYTES, read_input
 
-bench = App(name="bench")
+bench = App(name="bench", group_commands=Group("Commands"))
 bench.command(scaling)
 bench.command(extender)
 bench.command(apiserver)

@@ -193,6 +193,9 @@ def _notes_on(inputs: Inputs) -> list[str]:
     if inputs.passed_over:
         listed = ", ".join(f"{kind} ({count})" for kind, count in inputs.passed_over.most_common())
         notes.append(f"not read, since scheduling does not depend on them: {listed}")
+    if inputs.helm_tests:
+        listed = ", ".join(f"{kind} ({count})" for kind, count in inputs.helm_tests.most_common())
+        notes.append(f"left out, since Helm makes them for tests only: {listed}")
     return notes
 
 
