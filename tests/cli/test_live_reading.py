@@ -45,6 +45,10 @@ def server() -> Iterator[RecordedServer]:
         running.create(pods, owned(pod("db-0", nodeName="n2"), "StatefulSet", "db"))
         running.create(pods, pod("giant", cpu="64"))
         running.create("/api/v1/namespaces/shop/pods", pod("giant", cpu="65"))
+        amount = {"requests": {"storage": "1Gi"}}
+        spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": "ssd", "resources": amount}
+        claim = {"metadata": {"name": "data"}, "spec": spec}
+        running.create("/api/v1/namespaces/default/persistentvolumeclaims", claim)
         claims = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
         running.create(pods, pod("stateful", volumes=claims))
         _allow_reading(running)
@@ -179,15 +183,17 @@ def test_kinds_that_may_not_be_read_are_told_and_first_if_they_matter(
     capsys: pytest.CaptureFixture[str], server: RecordedServer, tmp_path: Path
 ) -> None:
     path = server.kubeconfig(tmp_path / "alice", user="alice")
-    done = explained(capsys, path, "stateful")
-    first = done.out.splitlines()[0]
-    assert "cannot read storageclasses: forbidden; claims wait for no class" in first
-    assert "cannot read csinodes: forbidden; volume limits are not checked" in done.out
-    done = explained(capsys, path, "default/giant")
+    done = explained(capsys, path, "stateful", "--alone")
+    assert done.out.lstrip().startswith("Incomplete input")
+    assert "cannot read storageclasses: forbidden, but it matters to 1 claim" in done.out
+    assert "podium dump-command" not in done.out
+    assert "· cannot read csinodes: forbidden" in done.out
+    done = explained(capsys, path, "default/giant", "--alone")
     assert done.out.startswith("The pod asks for 64 cpu")
-    assert "cannot read csinodes: forbidden; volume limits are not checked" in done.out
-    document = explained(capsys, path, "stateful", "-o", "json").decoded()
-    assert next(iter(document)) == "warnings"
+    assert "· cannot read csinodes: forbidden" in done.out
+    document = explained(capsys, path, "stateful", "--alone", "-o", "json").decoded()
+    assert next(iter(document)) == "incomplete"
+    assert [each["kind"] for each in document["incomplete"]] == ["StorageClass"]
 
 
 def test_without_nodes_there_is_no_answer(

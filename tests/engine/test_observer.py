@@ -21,8 +21,9 @@ class Scribe(Observer):
     def entered_queue(self, part: str, event: ClusterEvent) -> None:
         self.heard.append(f"{part}: {event}")
 
-    def pod_failed(self, queued: QueuedPod, *, rejected: bool) -> None:
+    def pod_failed(self, queued: QueuedPod, *, rejected: bool, message: str) -> None:
         kind = "rejected" if rejected else "broken"
+        assert message
         self.heard.append(f"{kind} after {queued.attempts}")
 
     def binding_ended(

@@ -127,7 +127,7 @@ def test_input_without_objects_is_refused(tmp_path: Path) -> None:
 def test_input_without_nodes_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "pods.yaml"
     path.write_text(pod("a"))
-    with pytest.raises(InputError, match="no nodes in the input; a cluster comes from: kubectl"):
+    with pytest.raises(InputError, match="no nodes in the input; podium dump-command prints"):
         load_scenario([str(path)])
 
 

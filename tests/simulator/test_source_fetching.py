@@ -95,4 +95,5 @@ def test_a_source_that_fails_again_and_again_is_left_alone() -> None:
     assert report.notes == (
         "source heat cannot be fetched: refused",
         "source heat failed 3 times and is not asked again",
+        "given up after 16 attempts: 1 pod",
     )

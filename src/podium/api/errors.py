@@ -65,9 +65,18 @@ class ObjectError(PodiumError):
         self.path = path
         self.problem = problem
         self.remedy = remedy
+        self.others: tuple[ObjectError, ...] = ()
+        """What else is wrong with the same object, for who wants to tell all of it."""
 
     def __str__(self) -> str:
         return _sentence(self.path, self.problem, self.remedy)
+
+
+def raise_first(wrong: Sequence[ObjectError]) -> None:
+    """Raise the first of some problems of one object, which carries the others; none, none."""
+    if wrong:
+        wrong[0].others = (*wrong[0].others, *wrong[1:])
+        raise wrong[0]
 
 
 class UnknownKind(ObjectError):

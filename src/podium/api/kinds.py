@@ -15,7 +15,8 @@ import msgspec
 
 from podium.api.devices import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from podium.api.documents import Document
-from podium.api.errors import ObjectError, UnknownKind, closest
+from podium.api.errors import ObjectError, UnknownKind, closest, raise_first
+from podium.api.field_paths import ROOT
 from podium.api.json_values import DecodedValue, JsonObject
 from podium.api.meta import KubeObject, KubeStruct, ObjectMeta
 from podium.api.node import Node
@@ -175,13 +176,15 @@ def _convert_settled(raw: object, struct: type[S]) -> S:
 def check_object(decoded: KubeStruct, raw: Mapping[str, object] | None = None) -> None:
     """What the contract says of an object, for one that was decoded elsewhere. Raises
     ObjectError."""
+    wrong: list[ObjectError] = []
     metadata = getattr(decoded, "metadata", None)
     if not isinstance(metadata, ObjectMeta) or not metadata.name:
         written = raw.get("metadata") if raw else None
         generated = isinstance(written, Mapping) and "generateName" in written
         remedy = "only an API server makes one from generateName" if generated else ""
-        raise ObjectError("metadata.name", "is missing", remedy)
-    shape_of(type(decoded)).check(decoded)
+        wrong.append(ObjectError("metadata.name", "is missing", remedy))
+    shape_of(type(decoded)).find_uncountable(decoded, ROOT, wrong)
+    raise_first(wrong)
 
 
 def _raw_object(data: bytes | msgspec.Raw) -> JsonObject:

@@ -9,7 +9,7 @@ without a word, and it refuses a null wherever the type has none, where Kubernet
 - `refuse_unknown` names in raw data that are neither fields nor in a Struct's `UNREAD` set;
 - `check` a decoded value: its quantities parse, its integers fit 64 bits.
 
-Each stops at the first problem with an `ObjectError` that carries the field's path.
+Each raises an `ObjectError` with the field's path; what else is wrong is in its `others`.
 
 Three other readers know Go's types: `config/decode.py`, `extenders/go_shapes.py` and
 `apiserver/schema/decoding.py` speak Go's words, because their users compare them with upstream's.
@@ -22,7 +22,7 @@ from typing import Protocol
 
 from msgspec import inspect
 
-from podium.api.errors import ObjectError, closest, did_you_mean
+from podium.api.errors import ObjectError, closest, did_you_mean, raise_first
 from podium.api.field_paths import ROOT, Path, render
 from podium.api.json_values import DecodedValue
 from podium.api.meta import KubeStruct
@@ -30,6 +30,9 @@ from podium.api.quantity import QuantityError, nano
 
 INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
+
+
+Wrong = list[ObjectError]
 
 
 class Shape(Protocol):
@@ -44,14 +47,14 @@ class Shape(Protocol):
     def zero(self) -> object:
         """What a null in a list or map stands for."""
 
-    def settle(self, raw: object, path: Path = ROOT) -> object:
-        """`raw` without nulls, or an ObjectError where a value is not of its type."""
+    def settle_into(self, raw: object, path: Path, wrong: Wrong) -> object:
+        """`raw` without nulls; values that are not of their type are told in `wrong`."""
 
-    def refuse_unknown(self, raw: DecodedValue, path: Path = ROOT) -> None:
-        """Raises at the first unknown field. The types of `raw` must be known to be right."""
+    def find_unknown(self, raw: DecodedValue, path: Path, wrong: Wrong) -> None:
+        """Tell of unknown fields. What is not of its type is passed over."""
 
-    def check(self, value: DecodedValue, path: Path = ROOT) -> None:
-        """Raises if something in the decoded value that is to be counted cannot be."""
+    def find_uncountable(self, value: DecodedValue, path: Path, wrong: Wrong) -> None:
+        """Tell of what is to be counted in the decoded value, and cannot be."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,22 +76,23 @@ class Leaf:
     def zero(self) -> object:
         return self.empty
 
-    def settle(self, raw: object, path: Path = ROOT) -> object:
+    def settle_into(self, raw: object, path: Path, wrong: Wrong) -> object:
         if self.types and type(raw) not in self.types:
-            raise _mismatch(path, self.noun, raw)
+            wrong.append(_mismatch(path, self.noun, raw))
+            return self.empty
         return raw
 
-    def refuse_unknown(self, raw: DecodedValue, path: Path = ROOT) -> None:
+    def find_unknown(self, raw: DecodedValue, path: Path, wrong: Wrong) -> None:
         pass
 
-    def check(self, value: DecodedValue, path: Path = ROOT) -> None:
+    def find_uncountable(self, value: DecodedValue, path: Path, wrong: Wrong) -> None:
         if float in self.types:
             try:
                 nano(value)
             except QuantityError as error:
-                raise ObjectError(render(path), str(error)) from None
+                wrong.append(ObjectError(render(path), str(error)))
         elif type(value) is int and not INT64_MIN <= value <= INT64_MAX:
-            raise ObjectError(render(path), "the number does not fit 64 bits")
+            wrong.append(ObjectError(render(path), "the number does not fit 64 bits"))
 
 
 TEXT = Leaf("a string", (str,), "")
@@ -110,23 +114,26 @@ class Items:
     def zero(self) -> object:
         return []
 
-    def settle(self, raw: object, path: Path = ROOT) -> object:
+    def settle_into(self, raw: object, path: Path, wrong: Wrong) -> object:
         if not isinstance(raw, list | tuple):
-            raise _mismatch(path, "a list", raw)
+            wrong.append(_mismatch(path, "a list", raw))
+            return []
         element = self.element
         return [
-            element.settle(element.zero() if value is None else value, (path, index))
+            element.settle_into(element.zero() if value is None else value, (path, index), wrong)
             for index, value in enumerate(raw)
         ]
 
-    def refuse_unknown(self, raw: DecodedValue, path: Path = ROOT) -> None:
+    def find_unknown(self, raw: DecodedValue, path: Path, wrong: Wrong) -> None:
+        if not isinstance(raw, list | tuple):
+            return
         for index, value in enumerate(raw):
             if value is not None:
-                self.element.refuse_unknown(value, (path, index))
+                self.element.find_unknown(value, (path, index), wrong)
 
-    def check(self, value: DecodedValue, path: Path = ROOT) -> None:
+    def find_uncountable(self, value: DecodedValue, path: Path, wrong: Wrong) -> None:
         for index, inner in enumerate(value):
-            self.element.check(inner, (path, index))
+            self.element.find_uncountable(inner, (path, index), wrong)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,25 +147,28 @@ class Entries:
     def zero(self) -> object:
         return {}
 
-    def settle(self, raw: object, path: Path = ROOT) -> object:
+    def settle_into(self, raw: object, path: Path, wrong: Wrong) -> object:
         if not isinstance(raw, Mapping):
-            raise _mismatch(path, "an object", raw)
+            wrong.append(_mismatch(path, "an object", raw))
+            return {}
         shape = self.value
         return {
-            key: shape.settle(shape.zero() if value is None else value, (path, key))
+            key: shape.settle_into(shape.zero() if value is None else value, (path, key), wrong)
             for key, value in raw.items()
         }
 
-    def refuse_unknown(self, raw: DecodedValue, path: Path = ROOT) -> None:
+    def find_unknown(self, raw: DecodedValue, path: Path, wrong: Wrong) -> None:
+        if not isinstance(raw, Mapping):
+            return
         for key, value in raw.items():
             if value is not None:
-                self.value.refuse_unknown(value, (path, key))
+                self.value.find_unknown(value, (path, key), wrong)
 
-    def check(self, value: DecodedValue, path: Path = ROOT) -> None:
+    def find_uncountable(self, value: DecodedValue, path: Path, wrong: Wrong) -> None:
         for key, inner in value.items():
             # upstream: a null map value may stand where a time would (disruptedPods).
             if inner is not None:
-                self.value.check(inner, (path, key))
+                self.value.find_uncountable(inner, (path, key), wrong)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,35 +198,55 @@ class Record:
     def zero(self) -> object:
         return {}
 
-    def settle(self, raw: object, path: Path = ROOT) -> object:
+    def settle_into(self, raw: object, path: Path, wrong: Wrong) -> object:
         if not isinstance(raw, Mapping):
-            raise _mismatch(path, "an object", raw)
+            wrong.append(_mismatch(path, "an object", raw))
+            return {}
         return {
-            name: self.fields[name].shape.settle(value, (path, name))
+            name: self.fields[name].shape.settle_into(value, (path, name), wrong)
             for name, value in raw.items()
             if value is not None and name in self.fields
         }
 
-    def refuse_unknown(self, raw: DecodedValue, path: Path = ROOT) -> None:
-        if not raw.keys() <= self.known:
-            stranger = next(name for name in raw if name not in self.known)
+    def find_unknown(self, raw: DecodedValue, path: Path, wrong: Wrong) -> None:
+        if not isinstance(raw, Mapping):
+            return
+        for stranger in () if raw.keys() <= self.known else [n for n in raw if n not in self.known]:
             remedy = did_you_mean(closest(str(stranger), sorted(self.known)))
-            raise ObjectError(
-                render((path, stranger)),
-                "unknown field",
-                remedy or "remove it, or check its indentation",
-            )
+            remedy = remedy or "remove it, or check its indentation"
+            wrong.append(ObjectError(render((path, stranger)), "unknown field", remedy))
         for field in self.nested_fields:
             value = raw.get(field.name)
             # The status is written by programs, newer ones included: nothing in it is a typo.
             if value is not None and not (field.name == "status" and path is ROOT):
-                field.shape.refuse_unknown(value, (path, field.name))
+                field.shape.find_unknown(value, (path, field.name), wrong)
 
-    def check(self, value: DecodedValue, path: Path = ROOT) -> None:
+    def find_uncountable(self, value: DecodedValue, path: Path, wrong: Wrong) -> None:
         for field in self.counted_fields:
             inner = getattr(value, field.attribute)
             if inner is not None:
-                field.shape.check(inner, (path, field.name))
+                field.shape.find_uncountable(inner, (path, field.name), wrong)
+
+    # the same for a whole object, raising
+
+    def settle(self, raw: object, path: Path = ROOT) -> object:
+        """Raises ObjectError where a value is not of its type."""
+        wrong: Wrong = []
+        settled = self.settle_into(raw, path, wrong)
+        raise_first(wrong)
+        return settled
+
+    def refuse_unknown(self, raw: DecodedValue, path: Path = ROOT) -> None:
+        """Raises ObjectError for fields that do not exist."""
+        wrong: Wrong = []
+        self.find_unknown(raw, path, wrong)
+        raise_first(wrong)
+
+    def check(self, value: DecodedValue, path: Path = ROOT) -> None:
+        """Raises ObjectError if something that is to be counted cannot be."""
+        wrong: Wrong = []
+        self.find_uncountable(value, path, wrong)
+        raise_first(wrong)
 
 
 def shape_of(struct: type[KubeStruct]) -> Record:

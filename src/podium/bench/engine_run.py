@@ -24,6 +24,7 @@ from podium.bench.driver import MAX_ATTEMPTS_PER_POD, Driver
 from podium.bench.figures import Figures, percentile_ms
 from podium.bench.scene import Arrival, Plan, Scene
 from podium.engine.garbage import seldom_collected
+from podium.workloads.node_status import default_allocatable
 
 PROGRESS_EVERY = 100
 
@@ -40,13 +41,27 @@ class Workload(msgspec.Struct):
 
 def read_workload(data: bytes, source: str) -> Workload:
     try:
-        return msgspec.json.decode(data, type=Workload)
+        read = msgspec.json.decode(data, type=Workload)
     except (msgspec.DecodeError, RecursionError) as problem:
         raise InputError(
             f"not a workload: {problem}",
             source=source,
             remedy='a workload is {"nodes": [...], "init": [bound pods], "pods": [pending pods]}',
         ) from problem
+    nodes = tuple(map(default_allocatable, read.nodes))
+    pods, init = (tuple(map(_identified, pods)) for pods in (read.pods, read.init))
+    return Workload(nodes=nodes, pods=pods, init=init)
+
+
+def _identified(pod: Pod) -> Pod:
+    """The pod with a namespace and a UID, by which the engine tells pods apart."""
+    metadata = pod.metadata
+    namespace = metadata.namespace or "default"
+    uid = metadata.uid or f"{namespace}/{metadata.name}"
+    if (namespace, uid) == (metadata.namespace, metadata.uid):
+        return pod
+    known = msgspec.structs.replace(metadata, namespace=namespace, uid=uid)
+    return msgspec.structs.replace(pod, metadata=known)
 
 
 class Stopwatch:

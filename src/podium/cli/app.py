@@ -5,14 +5,16 @@ Commands are named by import path and loaded when called, so that `podium --help
 
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from cyclopts import App, CycloptsError, Group
 
 from podium import __version__
 from podium.api.errors import InputError
-from podium.cli.exit_codes import BAD_INPUT, BROKEN, INTERRUPTED, OK
+from podium.cli.exit_codes import BAD_INPUT, BROKEN, CANNOT_WRITE, INTERRUPTED, OK
 from podium.cli.line_logging import guard_last_resort
+from podium.cli.output_streams import LastingStreams
 from podium.cli.printing import print_line, print_lines, print_traceback
 
 _HELP = """A Kubernetes scheduler that decides as kube-scheduler does, and says why.
@@ -29,7 +31,7 @@ podium explain --help                                more about a command
 """
 _EPILOGUE = (
     "Exit codes: 0 yes, 1 no (some pod does not fit, decisions differ), 2 the input or the command"
-    " line is wrong, 70 a bug in Podium."
+    " line is wrong, 70 a bug in Podium, 74 the answer cannot be written, 130 interrupted."
 )
 
 _LOOK = Group("Look", sort_key=1)
@@ -44,6 +46,12 @@ COMMANDS = (
     ("explain", "podium.cli.explain:explain", _LOOK, "Tell why a pod goes where it goes."),
     ("why", "podium.cli.why:why", _LOOK, "Tell what would make a pending pod fit."),
     ("story", "podium.cli.story:story", _LOOK, "Tell everything that happened to a pod."),
+    (
+        "dump-command",
+        "podium.cli.dump_command:dump_command",
+        _LOOK,
+        "Print how to write a cluster into a file.",
+    ),
     ("config", "podium.cli.config:config", _CHECK, "Check, show and convert configurations."),
     ("bench", "podium.cli.bench:bench", _CHECK, "Measure the engine."),
     ("decide", "podium.cli.decide:decide", _CHECK, "Decide recorded cases."),
@@ -57,8 +65,11 @@ COMMANDS = (
 )
 
 
-def build_app(*, overview: bool = False) -> App:
-    """The command line; as an `overview` it has summaries in place of the commands' own help."""
+def build_app(
+    *, overview: bool = False, commands: Mapping[str, Callable[..., Any]] | None = None
+) -> App:
+    """The command line; as an `overview` it has summaries in place of the commands' own help.
+    `commands` stand in for those of their names."""
     app = App(
         name="podium",
         help=_HELP,
@@ -68,7 +79,9 @@ def build_app(*, overview: bool = False) -> App:
         group_commands=_SHELL,
     )
     for name, path, group, summary in COMMANDS:
-        if overview:
+        if commands and name in commands:
+            app.command(commands[name], name=name, group=group)
+        elif overview:
             app.command(path, name=name, group=group, help=summary)
         else:
             app.command(path, name=name, group=group)
@@ -77,6 +90,16 @@ def build_app(*, overview: bool = False) -> App:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and give back its exit code."""
+    streams = LastingStreams()
+    code = _run(arguments)
+    problem = streams.problem()
+    if problem:
+        print_line(f"podium: standard output cannot be written: {problem}", error=True)
+        return code if code in (BAD_INPUT, BROKEN, INTERRUPTED) else CANNOT_WRITE
+    return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     guard_last_resort()
     words = sys.argv[1:] if arguments is None else list(arguments)
     app = build_app(overview=not words or words[0] in ("-h", "--help"))
@@ -96,9 +119,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print_line("podium: interrupted", error=True)
         return INTERRUPTED
-    except BrokenPipeError:
-        sys.stderr.close()
-        return OK
     except Exception as problem:
         _tell_bug(problem)
         return BROKEN

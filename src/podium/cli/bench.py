@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import App, Parameter
+from cyclopts import App, Group, Parameter
 
 from podium.api.errors import InputError
 from podium.bench.cases import ALIASES, CASES, SIZES, full_name
@@ -25,10 +25,11 @@ from podium.cli.bench_progress import RunsProgress, file_progress, runs_progress
 from podium.cli.bench_scaling import scaling
 from podium.cli.bench_view import BenchView
 from podium.cli.exit_codes import OK
+from podium.cli.printing import write_output
 from podium.cli.tables import print_document
 from podium.files.bounded_files import MAX_CLUSTER_BYTES, read_input
 
-bench = App(name="bench")
+bench = App(name="bench", group_commands=Group("Commands"))
 bench.command(scaling)
 bench.command(extender)
 bench.command(apiserver)
@@ -119,7 +120,7 @@ def engine(
             _draw_flames(orders, flame_graph)
     now = [recorded(result) for result in results]
     if plot is not None:
-        _write(plot, draw_plot(now, _title(results, percentage), by_name(before)))
+        write_output(plot, draw_plot(now, _title(results, percentage), by_name(before)))
     if json:
         _print_json(results, before, functions, single=file is not None)
     else:
@@ -177,13 +178,6 @@ def _read(path: Path) -> bytes:
     return read_input(str(path), MAX_CLUSTER_BYTES)
 
 
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text)
-    except OSError as problem:
-        raise InputError(f"cannot be written: {problem.strerror}", source=str(path)) from problem
-
-
 # measuring
 
 
@@ -219,7 +213,7 @@ def _draw_flames(orders: dict[str, Order], target: Path) -> None:
     for name, order in orders.items():
         stacks = measure_apart(_add_profiler(order, "stacks")).stacks
         path = target if len(orders) == 1 else target.with_stem(f"{target.stem}-{name}")
-        _write(path, draw_flame_graph(stacks, f"{order.case}, {order.plan.nodes:,} nodes"))
+        write_output(path, draw_flame_graph(stacks, f"{order.case}, {order.plan.nodes:,} nodes"))
 
 
 def _add_profiler(order: Order, look: Literal["functions", "stacks"]) -> Order:

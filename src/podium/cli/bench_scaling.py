@@ -13,7 +13,7 @@ from podium.bench.isolation import MeasuringError, measure_apart
 from podium.bench.scaling import AXES, markdown, measure_axis, orders_of, with_block
 from podium.cli.bench_progress import runs_progress
 from podium.cli.exit_codes import OK
-from podium.cli.printing import print_lines
+from podium.cli.printing import print_lines, write_output
 from podium.files.bounded_files import read_input
 
 AxisName = Literal["nodes", "init", "signatures", "selectors", "domains", "clusters"]
@@ -58,7 +58,7 @@ def scaling(
         found = [(entry, measure_axis(entry, measure, repeat)) for entry in chosen]
     block = markdown(found, repeat)
     if write is not None:
-        write.write_text(with_block(text, block, str(write)))
+        write_output(write, with_block(text, block, str(write)))
     else:
         print_lines(block.split("\n"))
     return OK

@@ -1,11 +1,22 @@
 """`podium completion`: a script that completes commands and options in a shell."""
 
+import inspect
 import sys
-from typing import Annotated, Literal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
 
 from cyclopts import Parameter
 
 from podium.cli.exit_codes import OK
+from podium.config.flags.definitions import CURRENT
+from podium.config.flags.flag import Flag, by_name
+from podium.config.flags.kinds import BOOL
+
+_HELP: Final = ("help", "version")
+"""Every command has these."""
+_FILES: Final = ("config", "kubeconfig", "file", "dir", "write-config-to", "plugin")
+"""How flags end that name a file."""
 
 
 def completion(
@@ -21,5 +32,41 @@ def completion(
     """
     from podium.cli.app import build_app
 
-    sys.stdout.write(build_app().generate_completion(prog_name="podium", shell=shell) + "\n")
+    app = build_app(commands={"run": run_with_flags()})
+    sys.stdout.write(app.generate_completion(prog_name="podium", shell=shell) + "\n")
     return OK
+
+
+def run_with_flags() -> Callable[..., None]:
+    """`podium run` as the completion has to see it. The real one leaves its words to a reader of Go
+    flags; this one has each flag as an option, and is never called."""
+
+    def run(**flags: object) -> None:
+        """Schedule in a cluster, with the command line of kube-scheduler."""
+        raise NotImplementedError(flags)
+
+    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(
+                flag.name.replace("-", "_"),
+                inspect.Parameter.KEYWORD_ONLY,
+                default=None,
+                annotation=Annotated[
+                    _type_of(flag), Parameter(name=_names(flag), help=flag.help, negative="")
+                ],
+            )
+            for flag in by_name(CURRENT).values()
+            if flag.name not in _HELP
+        ]
+    )
+    return run
+
+
+def _names(flag: Flag) -> list[str]:
+    return [f"--{flag.name}", *([f"-{flag.shorthand}"] if flag.shorthand else [])]
+
+
+def _type_of(flag: Flag) -> Any:
+    if flag.kind is BOOL:
+        return bool | None
+    return Path | None if flag.name.endswith(_FILES) else str | None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from cyclopts import App, Parameter
+from cyclopts import App, Group, Parameter
 
 from podium.cli.config_diff import effective_diff
 from podium.cli.config_files import FileJudge, NamedFiles
@@ -21,7 +21,11 @@ from podium.config.convert import to_v1
 from podium.config.effective import effective
 from podium.config.effective_yaml import effective_yaml
 
-config = App(name="config", help="Check, show and convert scheduler configurations.")
+config = App(
+    name="config",
+    help="Check, show and convert scheduler configurations.",
+    group_commands=Group("Commands"),
+)
 
 File = Annotated[
     str, Parameter(allow_leading_hyphen=True, help="A configuration, or - for standard input.")

@@ -5,7 +5,7 @@ plugins that the user brings along, and, if asked for, with the files that it na
 """
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
@@ -91,8 +91,12 @@ class FileJudge:
         equipped = equip(configuration, _in_tree_registry(), self.plugins)
         if equipped.registry is _in_tree_registry():
             return Equipment(configuration, _known(equipped.registry))
-        _check_arguments(equipped.configuration, equipped.registry)
-        return Equipment(equipped.configuration, _known(equipped.registry), equipped.notes)
+        return Equipment(
+            equipped.configuration,
+            _known(equipped.registry),
+            equipped.notes,
+            partial(_check_arguments, equipped.configuration, equipped.registry),
+        )
 
     def _open_files(self, configuration: Configuration) -> None:
         """Raises ConfigurationError."""

@@ -5,18 +5,23 @@ controls, escaped before it is measured, so that columns fit. Markup and emoji c
 any other.
 """
 
+import sys
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from rich.console import Console as RichConsole
 from rich.console import ConsoleOptions, RenderableType
+from rich.progress import Progress as RichProgress
 from rich.progress import ProgressColumn, Task
 from rich.segment import Segment
 from rich.text import Text as RichText
 
 from podium.api.go_quoting import escape_unprintable
 
-__all__ = ["Console", "DescriptionColumn", "RichText", "Text", "stack_lines"]
+__all__ = ["Console", "DescriptionColumn", "Progress", "RichText", "Text", "stack_lines"]
+
+_ASKS = ("builtins.breakpoint", "builtins.input", "pdb.Pdb")
+"""Audit events of Python: somebody is about to talk with the user."""
 
 
 class Text(RichText):
@@ -60,3 +65,39 @@ class DescriptionColumn(ProgressColumn):
 
     def render(self, task: Task) -> RichText:
         return Text(task.description)
+
+
+class Progress(RichProgress):
+    """rich's bar, which ends as soon as code of the user's wants the terminal for itself: a
+    debugger's prompt under a bar that is drawn again and again cannot be read."""
+
+    _running: ClassVar[list["Progress"]] = []
+    _hooked: ClassVar[bool] = False
+    _streams: ClassVar[list[object]] = []
+    """What stood for standard output while a bar was there. Python's `input` has borrowed it when
+    the bar ends, and must not find it gone."""
+
+    def start(self) -> None:
+        super().start()
+        if not self.disable:
+            self._running.append(self)
+            _end_bars_when_asked()
+
+    def stop(self) -> None:
+        if self in self._running:
+            self._running.remove(self)
+        super().stop()
+
+    @classmethod
+    def stop_all(cls) -> None:
+        if cls._running:
+            cls._streams += (sys.stdout, sys.stderr)
+        for bar in tuple(cls._running):
+            bar.stop()
+
+
+def _end_bars_when_asked() -> None:
+    """Audit hooks stay for ever, so there is one."""
+    if not Progress._hooked:
+        Progress._hooked = True
+        sys.addaudithook(lambda event, _: Progress.stop_all() if event in _ASKS else None)

@@ -18,6 +18,8 @@ def decide() -> int:
     One JSON document a line, in the format of the parity corpus. Expectations that are already
     there are not read. Output follows each case as it is decided.
 
+    **Exit code** 0, or 2 if a case is wrong; those before it were decided.
+
     Example: zcat cases.jsonl.gz | podium decide > decided.jsonl
     """
     decide_stream(sys.stdin.buffer, sys.stdout.buffer)

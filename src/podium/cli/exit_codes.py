@@ -7,4 +7,6 @@ BAD_INPUT = 2
 """A file or the command line is wrong; nothing was done."""
 BROKEN = 70
 """Podium itself failed."""
+CANNOT_WRITE = 74
+"""The answer could not be written: the disk is full, say."""
 INTERRUPTED = 130

@@ -10,6 +10,7 @@ from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
 from podium.cli.exit_codes import NO, OK
 from podium.cli.explain_document import explanation_document
 from podium.cli.explain_view import show_explanation
+from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import (
     Config,
     Filename,
@@ -26,7 +27,7 @@ from podium.cli.recorded import tell_recorded
 from podium.cli.recorded_options import DECIDE_ANEW, RecordedOptions
 from podium.cli.recorded_view import show_record
 from podium.cli.simulate import exit_code
-from podium.cli.tables import Screen, print_document, warnings_document
+from podium.cli.tables import Screen, print_document
 from podium.simulator import ExplainedPod, Scenario
 
 
@@ -114,14 +115,13 @@ def explain(
         scenario = only(scenario, found)
     report = prepared.run(watch=[key], until=key, scenario=scenario)
     explained = ExplainedPod.of(report, key, runs_on=runs_on, alone=alone)
-    warnings = prepared.warnings_for([found])
     if output in ("json", "yaml"):
         document = explanation_document(explained, only_node=node)
-        document = {**warnings_document(warnings), **document, "notes": list(report.notes)}
-        print_document(document, output)
+        warnings = input_warnings_document(report, key=key)
+        print_document({**warnings, **document, "notes": list(report.notes)}, output)
     else:
         screen = Screen()
-        screen.warnings(warnings)
+        show_input_warnings(report, screen, key=key)
         show_explanation(explained, screen, wide=output == "wide", top=max(top, 1), node=node)
         screen.notes(prepared.notes)
     crashed = exit_code(report)

@@ -34,6 +34,16 @@ def start_logging(level: int) -> None:
     logging.basicConfig(level=level, handlers=[handler])
 
 
+def silence_web_server() -> None:
+    """Keep what uvicorn has to say of clients and of stopping to itself; only an exception that
+    nobody caught is for people."""
+    logging.getLogger("uvicorn.error").addFilter(_has_traceback)
+
+
+def _has_traceback(record: logging.LogRecord) -> bool:
+    return bool(record.exc_info)
+
+
 def guard_last_resort() -> None:
     """Where no logging was started Python prints warnings itself, and those are lines as well."""
     if logging.lastResort is not None:

@@ -1,14 +1,15 @@
 """Options that several commands share, and how they become a scenario and a configuration."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
 
 from podium.api.meta import KubeObject
-from podium.cli.console import Console, DescriptionColumn, Text
+from podium.cli.console import Console, DescriptionColumn, Progress, Text
 from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.config.load import load_configuration, load_file
 from podium.config.types import Configuration
@@ -88,9 +89,10 @@ def read_scenario(
     *,
     namespace: str = "default",
     stored: Sequence[KubeObject] = (),
+    unread: Mapping[str, str] = MappingProxyType({}),
 ) -> Scenario:
-    """Files into a scenario, on top of what a cluster has `stored`; on a terminal with a word about
-    the file at hand."""
+    """Files into a scenario, on top of what a cluster has `stored` and let be read; on a terminal
+    with a word about the file at hand."""
 
     def load(on_file: Callable[[str], None]) -> Scenario:
         return load_scenario(
@@ -99,6 +101,7 @@ def read_scenario(
             on_file=on_file,
             namespace=namespace,
             stored=stored,
+            unread=unread,
         )
 
     console = Console(stderr=True)

@@ -5,10 +5,10 @@ a gate decides which arguments a configuration may have, a plugin which names it
 is wrong with any of them is told before anything runs.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import dataclasses
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from dataclasses import replace as replace_fields
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -56,10 +56,6 @@ class PreparedSimulation:
         """What one should know beside the answer: about the cluster, and about plugins."""
         return (*(self.live.notes if self.live else ()), *self.equipped.notes)
 
-    def warnings_for(self, pods: Iterable[Pod]) -> tuple[str, ...]:
-        """What one should know before the answer: what could not be read and matters to pods."""
-        return self.live.warnings_for(pods) if self.live is not None else ()
-
     def require_pod(self, reference: str) -> Pod:
         """The pod that a user means; a choice that was made is told. Raises InputError."""
         found = find_pod(self.scenario, reference, self.namespace, self.current_namespace)
@@ -106,13 +102,7 @@ class PreparedSimulation:
         configuration, registry, notes = self.equipped
         try:
             return Simulation(
-                Scenario(
-                    scenario.nodes,
-                    scenario.running,
-                    scenario.pending,
-                    scenario.objects,
-                    (*scenario.notes, *notes),
-                ),
+                dataclasses.replace(scenario, notes=(*scenario.notes, *notes)),
                 configuration,
                 registry,
                 seed=self.seed,
@@ -161,9 +151,10 @@ def prepare_simulation(
         validation,
         namespace=cluster.file_namespace(found),
         stored=live.objects if live is not None else (),
+        unread=live.unread_kinds if live is not None else {},
     )
     if live is not None:
-        scenario = replace_fields(scenario, notes=(*live.notes, *scenario.notes))
+        scenario = dataclasses.replace(scenario, notes=(*live.notes, *scenario.notes))
     return PreparedSimulation(
         scenario,
         equipped,
@@ -184,10 +175,5 @@ def only(scenario: Scenario, pod: Pod) -> Scenario:
         spec=replace(pod.spec, node_name=""),
         status=replace(pod.status, nominated_node_name=""),
     )
-    return Scenario(
-        scenario.nodes,
-        tuple(other for other in scenario.running if other is not pod),
-        (pending,),
-        scenario.objects,
-        scenario.notes,
-    )
+    running = tuple(other for other in scenario.running if other is not pod)
+    return dataclasses.replace(scenario, running=running, pending=(pending,))

@@ -14,7 +14,9 @@ linter refuses `print`, rich's `Console` and rich's `Text` elsewhere.
 
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 
+from podium.api.errors import InputError
 from podium.api.go_quoting import escape_unprintable
 
 
@@ -36,3 +38,12 @@ def print_traceback(text: str) -> None:
 
 def indent_lines(text: str) -> list[str]:
     return [f"  {line}" for line in text.rstrip("\n").split("\n")]
+
+
+def write_output(path: Path, text: str) -> None:
+    """A file that an option names. Raises InputError."""
+    try:
+        path.write_text(text)
+    except OSError as problem:
+        reason = (problem.strerror or str(problem)).lower()
+        raise InputError(f"cannot be written: {reason}", source=str(path)) from problem

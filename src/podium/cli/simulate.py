@@ -6,6 +6,7 @@ from cyclopts import Parameter
 
 from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
 from podium.cli.exit_codes import BROKEN, NO, OK
+from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import (
     Config,
     Filename,
@@ -20,7 +21,7 @@ from podium.cli.preparation import prepare_simulation
 from podium.cli.printing import print_line, print_traceback
 from podium.cli.simulate_document import report_document
 from podium.cli.simulate_view import show_report
-from podium.cli.tables import Screen, print_document, warnings_document
+from podium.cli.tables import Screen, print_document
 from podium.simulator import SimulationReport
 
 
@@ -73,7 +74,7 @@ def simulate(
 
     ```
     podium simulate -f cluster.yaml -f pods.yaml
-    kubectl get nodes,pods,pc,pvc,pv,sc,pdb,svc,rs,sts -A -o json > cluster.json
+    podium dump-command | sh          # writes cluster.json
     podium simulate -f cluster.json -f my-deployment.yaml --config scheduler.yaml
     podium simulate -f my-deployment.yaml --kubeconfig ~/.kube/config -n shop
     helm template ./chart | podium simulate -f cluster.json -f -
@@ -94,15 +95,14 @@ def simulate(
         validate=validate,
         cluster=cluster,
     )
-    warnings = prepared.warnings_for(prepared.scenario.pending)
     report = prepared.run()
     if output in ("json", "yaml"):
         document = report_document(report, timeline=timeline)
-        print_document({**warnings_document(warnings), **document}, output)
+        print_document({**input_warnings_document(report), **document}, output)
     else:
         screen = Screen()
-        screen.warnings(warnings)
         wide = output == "wide"
+        show_input_warnings(report, screen)
         show_report(report, screen, wide=wide, show_all=show_all, timeline=timeline)
     return exit_code(report)
 

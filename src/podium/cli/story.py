@@ -6,6 +6,7 @@ from cyclopts import Parameter
 
 from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
 from podium.cli.exit_codes import NO, OK
+from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import (
     Config,
     Filename,
@@ -24,7 +25,7 @@ from podium.cli.recorded_view import show_recorded_story
 from podium.cli.simulate import exit_code
 from podium.cli.story_document import story_document
 from podium.cli.story_view import show_story
-from podium.cli.tables import Screen, print_document, warnings_document
+from podium.cli.tables import Screen, print_document
 from podium.simulator.pod_history import PodHistory
 
 
@@ -83,15 +84,15 @@ def story(
         cluster=cluster,
     )
     found = prepared.require_pod(pod)
-    report = prepared.run(watch=[f"{found.metadata.namespace}/{found.metadata.name}"])
+    key = f"{found.metadata.namespace}/{found.metadata.name}"
+    report = prepared.run(watch=[key])
     history = PodHistory.of(report, found)
-    warnings = prepared.warnings_for([found])
     if output in ("json", "yaml"):
-        document = story_document(history, report.notes)
-        print_document({**warnings_document(warnings), **document}, output)
+        warnings = input_warnings_document(report, key=key)
+        print_document({**warnings, **story_document(history, report.notes)}, output)
     else:
         screen = Screen()
-        screen.warnings(warnings)
+        show_input_warnings(report, screen, key=key)
         show_story(history, screen, notes=prepared.notes, wide=output == "wide")
     crashed = exit_code(report)
     return crashed if crashed not in (OK, NO) else (OK if history.node else NO)

@@ -81,13 +81,6 @@ class Screen:
             for note in notes:
                 self.print(f"{self.signs.nothing} {note}", style="dim")
 
-    def warnings(self, warnings: Sequence[str]) -> None:
-        """What one should know before the answer."""
-        for warning in warnings:
-            self.print(Text(f"{self.signs.no} {warning}", style="yellow"))
-        if warnings:
-            self.print()
-
     def table(
         self, *headings: Heading, right: Sequence[Heading] = (), whole: Sequence[str] = ()
     ) -> Table:
@@ -160,11 +153,6 @@ def some(names: Sequence[str], most: int = MAX_NAMES) -> str:
 
 def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def warnings_document(warnings: Sequence[str]) -> dict[str, list[str]]:
-    """The first part of a document, if there is something to be warned of."""
-    return {"warnings": list(warnings)} if warnings else {}
 
 
 def print_document(document: Any, form: str) -> None:

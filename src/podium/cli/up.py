@@ -12,7 +12,7 @@ from podium.cli.console import Console
 from podium.cli.decision_lines import DecisionLines
 from podium.cli.exit_codes import OK
 from podium.cli.feature_gate_flags import read_gates
-from podium.cli.line_logging import start_logging
+from podium.cli.line_logging import silence_web_server, start_logging
 from podium.cli.node_options import (
     Count,
     Cpu,
@@ -133,6 +133,7 @@ def up(
     from podium.processes.whole_cluster import ClusterPlan, RunningCluster, run_cluster
 
     start_logging(logging.WARNING)
+    silence_web_server()
     gates = read_gates(feature_gates)
     if zones is None:
         zones = "" if template else _ZONES

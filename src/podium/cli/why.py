@@ -6,6 +6,7 @@ from cyclopts import Parameter
 
 from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
 from podium.cli.exit_codes import NO, OK
+from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import (
     Config,
     Filename,
@@ -19,7 +20,7 @@ from podium.cli.options import (
 )
 from podium.cli.preparation import only, prepare_simulation
 from podium.cli.simulate import exit_code
-from podium.cli.tables import Screen, print_document, warnings_document
+from podium.cli.tables import Screen, print_document
 from podium.cli.why_document import answer_document
 from podium.cli.why_view import show_answer
 from podium.explain.proposals.search import Answer, find_proposals
@@ -99,14 +100,13 @@ def why(
             answer = Answer(result.pod, result.node, victims=result.victims)
         else:
             answer = find_proposals(Trial(engine, engine.state.pods.get(key, result.pod), ask))
-    warnings = prepared.warnings_for([found])
     if output in ("json", "yaml"):
         document = answer_document(answer, runs_on=runs_on)
-        document = {**warnings_document(warnings), **document, "notes": list(report.notes)}
-        print_document(document, output)
+        warnings = input_warnings_document(report, key=key)
+        print_document({**warnings, **document, "notes": list(report.notes)}, output)
     else:
         screen = Screen()
-        screen.warnings(warnings)
+        show_input_warnings(report, screen, key=key)
         show_answer(answer, screen, runs_on=runs_on, wide=output == "wide", top=max(top, 1))
         screen.notes(prepared.notes)
     if crashed not in (OK, NO):

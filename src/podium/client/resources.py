@@ -87,8 +87,8 @@ CSI_STORAGE_CAPACITIES: Final = _storage(
 VOLUME_ATTACHMENTS: Final = _storage("volumeattachments", "VolumeAttachment")
 DEVICE_CLASSES: Final = _devices("deviceclasses", "DeviceClass", namespaced=False)
 RESOURCE_SLICES: Final = _devices("resourceslices", "ResourceSlice", namespaced=False)
-POD_GROUPS: Final = ResourceType("scheduling.k8s.io", "v1alpha2", "podgroups", "PodGroup")
 PRIORITY_CLASSES: Final = ResourceType(
     "scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", namespaced=False
 )
 WORKLOADS: Final = ResourceType("scheduling.k8s.io", "v1alpha2", "workloads", "Workload")
+POD_GROUPS: Final = ResourceType("scheduling.k8s.io", "v1alpha2", "podgroups", "PodGroup")

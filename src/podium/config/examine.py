@@ -26,11 +26,13 @@ __all__ = ["Equipment", "Examination", "KnownPlugins", "Mistake", "examine"]
 
 @dataclass(frozen=True, slots=True)
 class Equipment:
-    """The configuration that runs, the plugins that it can be built from, and notes on both."""
+    """The configuration that runs, the plugins that it can be built from, and notes on both.
+    `check` raises ConfigurationError for what these plugins would refuse."""
 
     configuration: Configuration
     plugins: KnownPlugins
     notes: tuple[str, ...] = ()
+    check: Callable[[], None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,7 @@ def examine(
         if equip is not None:
             equipment = equip(configuration)
             plugins = equipment.plugins
+            equipment.check()
         lists = dict(expand_profiles(equipment.configuration, plugins.implements, plugins.exists))
     except ConfigurationError as error:
         first = _first(error, plugins)

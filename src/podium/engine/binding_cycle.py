@@ -5,7 +5,8 @@ handle that is a real client or an in-memory cluster. It only reports how it end
 failure is the scheduler's work, in one place for every way to fail (engine spec 5.9).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
 
 from msgspec import Struct, field
 
@@ -14,10 +15,12 @@ from podium.framework.asking import NobodyToAsk
 from podium.framework.cycle import Cycle
 from podium.framework.extender_calls import BindCall, CallFailed
 from podium.framework.extender_rules import Extenders
-from podium.framework.faults import describe
-from podium.framework.points import PreBindPlugin
+from podium.framework.faults import WrongAnswer, describe, status_or_none
+from podium.framework.points import PreBindPlugin, PreFlight
 from podium.framework.profile import Profile
 from podium.framework.status import Code, Status, error
+
+T = TypeVar("T")
 
 NO_BINDER = "all bind plugins skipped the pod"
 NOT_BOUND = error(NO_BINDER)
@@ -113,6 +116,8 @@ class Binding(Struct):
         for plugin in self.profile.pre_bind:
             try:
                 flight = plugin.pre_bind_pre_flight(self.cycle, self.node_name)
+                if not isinstance(flight, PreFlight):
+                    raise WrongAnswer("pre_bind_pre_flight", "a PreFlight", flight)
             except Exception as problem:
                 return _failed("PreBindPreFlight", plugin.name, describe(problem), plain=True)
             code = flight.status.code if flight.status else Code.SUCCESS
@@ -154,7 +159,8 @@ class Binding(Struct):
 
     async def _pre_bind_by(self, plugin: PreBindPlugin, api: ApiHandle) -> Status | None:
         try:
-            answer = await plugin.pre_bind(self.cycle, self.node_name, api)
+            waiting = plugin.pre_bind(self.cycle, self.node_name, api)
+            answer = status_or_none("pre_bind", await _awaitable("pre_bind", waiting))
         except Exception as problem:
             answer = error(describe(problem))
         if answer is None or answer.code is Code.SUCCESS:
@@ -177,7 +183,8 @@ class Binding(Struct):
     async def _bind(self, api: ApiHandle) -> Status | None:
         for plugin in self.profile.bind:
             try:
-                answer = await plugin.bind(self.cycle, self.node_name, api)
+                waiting = plugin.bind(self.cycle, self.node_name, api)
+                answer = status_or_none("bind", await _awaitable("bind", waiting))
             except Exception as problem:
                 answer = error(describe(problem))
             if answer is None or answer.code is Code.SUCCESS:
@@ -189,10 +196,17 @@ class Binding(Struct):
     async def _post_bind(self, api: ApiHandle) -> None:
         for plugin in self.profile.post_bind:
             try:
-                await plugin.post_bind(self.cycle, self.node_name, api)
+                waiting = plugin.post_bind(self.cycle, self.node_name, api)
+                await _awaitable("post_bind", waiting)
             except Exception as problem:  # the pod is bound, whatever a plugin thinks of it
                 text = f'running PostBind plugin "{plugin.name}": {describe(problem)}'
                 self.problems.append(text)
+
+
+def _awaitable(point: str, answer: Awaitable[T]) -> Awaitable[T]:
+    if isinstance(answer, Awaitable):
+        return answer
+    raise WrongAnswer(point, "a coroutine (write `async def`)", answer)
 
 
 def _kept(answer: Status, point: str, plugin: str) -> Status:

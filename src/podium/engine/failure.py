@@ -33,7 +33,7 @@ class Failures:
     ) -> None:
         """`nominated_node` None keeps the pod's nomination, an empty string clears it."""
         state = self._state
-        state.observers.pod_failed(queued, rejected=rejected)
+        state.observers.pod_failed(queued, rejected=rejected, message=message)
         queued.rejectors = set(rejectors)
         queued.pending = set(pending)
         queued.gating_plugin = ""

@@ -6,7 +6,7 @@ from podium.config.errors import ConfigurationError
 from podium.engine.queue.queueing_hints import Interest, Interests
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.extender_rules import EXTENDER
-from podium.framework.faults import located
+from podium.framework.faults import WrongAnswer, located
 from podium.framework.points import (
     FilterPlugin,
     PermitPlugin,
@@ -62,6 +62,8 @@ def interests_of(
 def _registrations(plugin: Plugin, everything: Iterable[Registration]) -> Iterable[Registration]:
     try:
         declared = plugin.events()
+        if declared is not None and not all(isinstance(r, Registration) for r in declared):
+            raise WrongAnswer("events", "None or Registrations", declared)
     except Exception as problem:
         raise ConfigurationError(
             f'asking plugin "{plugin.name}" for its events: {located(problem)}'

@@ -41,8 +41,9 @@ class Observer:
     def pod_decided(self, decision: "Decision") -> None:
         """An attempt has ended, in whichever way, and this is its record."""
 
-    def pod_failed(self, queued: "QueuedPod", *, rejected: bool) -> None:
-        """An attempt or a binding failed: the pod was rejected, or something broke."""
+    def pod_failed(self, queued: "QueuedPod", *, rejected: bool, message: str) -> None:
+        """An attempt or a binding failed: the pod was rejected, or something broke. The message is
+        empty where nobody is told."""
 
     def wait_ended(self, code: "Code", seconds: float) -> None:
         """A wait at Permit is over."""
@@ -122,9 +123,9 @@ class Observers(Observer):
         if "pod_decided" in self.heard:
             self._tell("pod_decided", decision)
 
-    def pod_failed(self, queued: "QueuedPod", *, rejected: bool) -> None:
+    def pod_failed(self, queued: "QueuedPod", *, rejected: bool, message: str) -> None:
         if "pod_failed" in self.heard:
-            self._tell("pod_failed", queued, rejected=rejected)
+            self._tell("pod_failed", queued, rejected=rejected, message=message)
 
     def wait_ended(self, code: "Code", seconds: float) -> None:
         if "wait_ended" in self.heard:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from podium.framework.asking import Answers, Asking, Calls, resolved
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import Diagnosis
-from podium.framework.faults import describe
+from podium.framework.faults import WrongAnswer, describe
 from podium.framework.points import PostFilterPlugin, PostFilterResult
 from podium.framework.status import Code
 
@@ -30,6 +30,8 @@ def run_post_filters(
     for plugin in plugins:
         try:
             answer = yield from resolved(plugin.post_filter(cycle, diagnosis), heard)
+            if not isinstance(answer, PostFilterResult):
+                raise WrongAnswer("post_filter", "a PostFilterResult", answer)
         except Exception as problem:
             return PostFilterResult(Code.ERROR, (describe(problem),))
         if answer.code is Code.SUCCESS:

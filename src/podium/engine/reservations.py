@@ -7,7 +7,7 @@ upstream's order, whoever finds that the node is not to be held any longer (engi
 from podium.cluster.state import CacheError, Cluster
 from podium.engine.decision import Decision
 from podium.framework.cycle import Cycle
-from podium.framework.faults import describe
+from podium.framework.faults import WrongAnswer, describe, status_or_none
 from podium.framework.fit_message import one_node_error
 from podium.framework.points import PermitResult
 from podium.framework.profile import Profile
@@ -47,7 +47,7 @@ class Reservations:
     def _reserve(self, cycle: Cycle, profile: Profile, node_name: str) -> Status | None:
         for plugin in profile.reserve:
             try:
-                answer = plugin.reserve(cycle, node_name)
+                answer = status_or_none("reserve", plugin.reserve(cycle, node_name))
             except Exception as problem:
                 answer = error(describe(problem))
             if answer is None or answer.code is Code.SUCCESS:
@@ -67,7 +67,7 @@ class Reservations:
         waiting: Status | None = None
         for plugin in profile.permit:
             try:
-                answer = plugin.permit(cycle, node_name)
+                answer = _permit_result(plugin.permit(cycle, node_name))
             except Exception as problem:
                 answer = PermitResult(error(describe(problem)))
             if answer is None or answer.status.code is Code.SUCCESS:
@@ -109,3 +109,9 @@ class Reservations:
         if status.code.rejected:
             decision.refused_by = status
         return status
+
+
+def _permit_result(answer: object) -> PermitResult | None:
+    if answer is None or isinstance(answer, PermitResult):
+        return answer
+    raise WrongAnswer("permit", "None or a PermitResult", answer)

@@ -42,7 +42,7 @@ from podium.engine.validation import StateValidator
 from podium.framework.asking import Asker, Asking, drive
 from podium.framework.cycle import Cycle
 from podium.framework.extender_rules import in_calling_order
-from podium.framework.faults import describe
+from podium.framework.faults import describe, status_or_none
 from podium.framework.handle import Preempting
 from podium.framework.profile import Profile, build_profiles
 from podium.framework.queued import QueuedPod
@@ -340,7 +340,7 @@ class Engine:
             plugins = sorted(plugins, key=lambda p: p.name != queued.gating_plugin)
         for plugin in plugins:
             try:
-                answer = plugin.pre_enqueue(queued.info)
+                answer = status_or_none("pre_enqueue", plugin.pre_enqueue(queued.info))
             except Exception as problem:
                 answer = error(describe(problem))
             if answer is not None and answer.code is not Code.SUCCESS:

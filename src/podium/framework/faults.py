@@ -6,7 +6,13 @@ line it came from, and its author is often the one who reads it.
 """
 
 import traceback
+from pathlib import Path
 from types import TracebackType
+from typing import Final
+
+from podium.framework.status import Status
+
+_OURS: Final = str(Path(__file__).parents[1])
 
 
 class WrongAnswer(Exception):
@@ -14,6 +20,13 @@ class WrongAnswer(Exception):
 
     def __init__(self, point: str, wanted: str, answer: object) -> None:
         super().__init__(f"{point} must answer with {wanted}, not {_given(answer)}")
+
+
+def status_or_none(point: str, answer: object) -> Status | None:
+    """What most points answer with; raises WrongAnswer for anything else."""
+    if answer is None or isinstance(answer, Status):
+        return answer
+    raise WrongAnswer(point, "None or a Status", answer)
 
 
 def _given(answer: object) -> str:
@@ -53,9 +66,12 @@ def located(problem: BaseException) -> str:
 
 
 def _place(trace: TracebackType | None) -> str:
-    """The line that raised, as short as it can be said."""
+    """The line that raised, as short as it can be said; if a function of ours raised, the line of
+    the plugin that called it."""
     frames = traceback.extract_tb(trace)
     if not frames:
         return ""
-    name = frames[-1].filename.replace("\\", "/").rpartition("/")[2]
-    return f"{name}, line {frames[-1].lineno}"
+    theirs = [frame for frame in frames if not frame.filename.startswith(_OURS)]
+    last = (theirs or frames)[-1]
+    name = last.filename.replace("\\", "/").rpartition("/")[2]
+    return f"{name}, line {last.lineno}"

@@ -15,7 +15,7 @@ from podium.cluster.nominated_pods import NominatedPods, PodsByRow
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import FilterResult
-from podium.framework.faults import describe
+from podium.framework.faults import describe, status_or_none
 from podium.framework.filtering import run_filters
 from podium.framework.points import FilterPlugin, PreFilterExtensions
 from podium.framework.status import Code, Status, error
@@ -145,7 +145,7 @@ def tell_extensions(
             continue
         call, verb = (plugin.add_pod, "AddPod") if added else (plugin.remove_pod, "RemovePod")
         try:
-            answer = call(trial, pod, row)
+            answer = status_or_none(call.__name__, call(trial, pod, row))
         except Exception as problem:
             answer = error(describe(problem))
         if answer is not None and answer.code is not Code.SUCCESS:

@@ -7,7 +7,7 @@ they end up in the condition of the group.
 
 from collections.abc import Sequence
 
-from podium.framework.faults import describe
+from podium.framework.faults import WrongAnswer, describe
 from podium.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
 from podium.framework.points import PlacementGeneratePlugin, PlacementScorePlugin
 from podium.framework.scoring import MAX_SCORE
@@ -29,7 +29,7 @@ def run_placement_generate(
         return [everything]
     plugin = plugins[0]
     try:
-        answer = plugin.generate_placements(group, everything)
+        answer = _placements(plugin.generate_placements(group, everything))
     except Exception as problem:
         answer = error(describe(problem))
     if isinstance(answer, Status):
@@ -66,7 +66,7 @@ def _scores(
     for candidate in candidates:
         for number, (plugin, _) in enumerate(plugins):
             try:
-                scores[number].append(plugin.score_placement(group, candidate))
+                scores[number].append(_score(plugin.score_placement(group, candidate)))
             except Exception as problem:
                 raise PlacementScoringError(
                     f'running PlacementScore plugins: plugin "{plugin.name}" failed with:'
@@ -79,12 +79,29 @@ def _normalized(
     plugin: PlacementScorePlugin, group: PodGroupCycle, scores: Sequence[int]
 ) -> Sequence[int]:
     try:
-        return plugin.normalize_placements(group, scores)
+        normalized = [_score(score) for score in plugin.normalize_placements(group, scores)]
+        if len(normalized) != len(scores):
+            raise ValueError(f"gave {len(normalized)} scores for {len(scores)} placements")
+        return normalized
     except Exception as problem:
         raise PlacementScoringError(
             "running NormalizePlacementScore on PlacementScore plugins: plugin"
             f' "{plugin.name}" failed with: {describe(problem)}'
         ) from problem
+
+
+def _placements(answer: object) -> Sequence[Placement] | Status:
+    if isinstance(answer, Status):
+        return answer
+    if isinstance(answer, Sequence) and all(isinstance(each, Placement) for each in answer):
+        return answer
+    raise WrongAnswer("generate_placements", "a list of Placements or a Status", answer)
+
+
+def _score(answer: object) -> int:
+    if isinstance(answer, int):
+        return answer
+    raise WrongAnswer("score_placement", "a whole number", answer)
 
 
 def is_error(status: Status | None) -> bool:

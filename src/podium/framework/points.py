@@ -11,6 +11,7 @@ answer for a subset equals that part of the answer for all.
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import total_ordering
+from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import msgspec
@@ -29,7 +30,7 @@ from podium.framework.pod_group_cycle import Assignments, Placement, PodGroupCyc
 from podium.framework.queued import QueuedPod
 from podium.framework.sort_keys import SortKey
 from podium.framework.sources import ValueSource
-from podium.framework.status import Code, Status
+from podium.framework.status import Code, Status, check_reasons
 from podium.framework.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -170,6 +171,15 @@ class PostFilterResult:
     nominated_node: str | None = None
     victims: tuple[PodInfo, ...] = ()
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.code, Code):
+            raise TypeError(f"a PostFilterResult has a Code, not {self.code!r:.60}")
+        check_reasons(self.reasons)
+        if not (self.nominated_node is None or isinstance(self.nominated_node, str)):
+            raise TypeError(f"a node is nominated by name, not {self.nominated_node!r:.60}")
+        if not all(isinstance(victim, PodInfo) for victim in self.victims):
+            raise TypeError(f"victims are PodInfos, not {self.victims!r:.60}")
+
     @property
     def message(self) -> str:
         return ", ".join(self.reasons)
@@ -254,6 +264,12 @@ class PermitResult:
     status: Status
     timeout_s: float = 0.0
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.status, Status):
+            raise TypeError(f"a PermitResult has a Status, not {self.status!r:.60}")
+        if not isinstance(self.timeout_s, int | float) or not 0 <= self.timeout_s < inf:
+            raise TypeError(f"a timeout is a number of seconds, not {self.timeout_s!r:.60}")
+
 
 class PermitPlugin(Plugin):
     writes: ClassVar[tuple[str, ...]] = ("permit",)
@@ -267,6 +283,10 @@ class PreFlight(Struct, frozen=True):
 
     status: Status | None = None
     parallel: bool = False
+
+    def __post_init__(self) -> None:
+        if not (self.status is None or isinstance(self.status, Status)):
+            raise TypeError(f"a PreFlight has a Status, not {self.status!r:.60}")
 
 
 class PreBindPlugin(Plugin):

@@ -4,6 +4,7 @@ The in-tree plugins register at import of `podium.plugins`; a user adds classes 
 belongs to one class: a second claim is an error that names both.
 """
 
+import inspect
 from collections.abc import Iterable, Iterator
 
 from podium.api.errors import closest, did_you_mean
@@ -30,6 +31,7 @@ class Registry:
                 f"plugin {name} serves no extension point: inherit one, such as FilterPlugin"
             )
         _check_methods(plugin)
+        _refuse_async(plugin)
         held = self._plugins.get(name)
         if held is not None and held is not plugin:
             raise RegistryError(
@@ -70,3 +72,24 @@ def _check_methods(plugin: type[Plugin]) -> None:
         raise RegistryError(
             f"plugin {plugin.name}: no method of {point.__name__} is overridden; {remedy}"
         )
+
+
+def _refuse_async(plugin: type[Plugin]) -> None:
+    """Refuse `async def` where the framework wants the answer at once; nobody would await it."""
+    for point in plugin.__mro__:
+        if not issubclass(point, Plugin) or not _is_framework(point):
+            continue
+        for name, wanted in vars(point).items():
+            written = getattr(plugin, name)
+            if not inspect.isfunction(wanted) or written is wanted:
+                continue
+            is_async = inspect.iscoroutinefunction(written) or inspect.isasyncgenfunction(written)
+            if is_async and not inspect.iscoroutinefunction(wanted):
+                raise RegistryError(
+                    f"plugin {plugin.name}: {name} is `async def`, and nobody awaits it; write"
+                    " `def`. What has to be fetched comes through sources()"
+                )
+
+
+def _is_framework(point: type[Plugin]) -> bool:
+    return point.__module__.startswith("podium.framework.")

@@ -39,11 +39,24 @@ _LABELS = {
 _REJECTED = frozenset({Code.UNSCHEDULABLE, Code.UNRESOLVABLE, Code.PENDING})
 
 
+def check_reasons(reasons: object) -> None:
+    """Raises TypeError for what is no tuple of texts."""
+    if type(reasons) is tuple and all(isinstance(reason, str) for reason in reasons):
+        return
+    raise TypeError(f"reasons are texts, not {reasons!r:.60}")
+
+
 @dataclass(frozen=True, slots=True)
 class Status:
     code: Code
     reasons: tuple[str, ...] = ()
     plugin: str = ""
+
+    def __post_init__(self) -> None:
+        """Raises TypeError where it is made, which is where a plugin's author has to look."""
+        if not isinstance(self.code, Code):
+            raise TypeError(f"a status has a Code, not {self.code!r:.60}")
+        check_reasons(self.reasons)
 
     @property
     def message(self) -> str:

@@ -18,7 +18,7 @@ from podium.cluster.growth import Ints, Rows
 from podium.cluster.nodes import NodeTable
 from podium.framework.cycle import Cycle
 from podium.framework.dependence import Dependence
-from podium.framework.faults import WrongAnswer
+from podium.framework.faults import WrongAnswer, status_or_none
 from podium.framework.points import FilterPlugin, ScorePlugin
 from podium.framework.stale import FEW, Changes, Stale
 from podium.framework.status import Status
@@ -235,7 +235,8 @@ class VectorCache:
     ) -> None:
         rows = stale.rows
         if plugin.has_filter_row and len(rows) <= FEW:
-            statuses = [plugin.filter_row(cycle, row) for row in rows]
+            answers = (plugin.filter_row(cycle, row) for row in rows)
+            statuses = [status_or_none("filter_row", answer) for answer in answers]
         else:
             fresh = checked(plugin.filter(cycle, stale.array))
             if fresh is None and entry.values is None:
@@ -283,8 +284,15 @@ def _patch_scores(raw: Version, plugin: ScorePlugin, cycle: Cycle, stale: Stale)
         # What normalising makes of an array may be that very array.
         raw = Version.of_another(raw.live)
     if plugin.has_score_row and len(rows) <= FEW:
-        return raw.changed(rows, [plugin.score_row(cycle, row) for row in rows])
+        return raw.changed(rows, [_row_score(plugin, cycle, row) for row in rows])
     return raw.changed(stale.array, plugin.score(cycle, stale.array))
+
+
+def _row_score(plugin: ScorePlugin, cycle: Cycle, row: int) -> int:
+    answer: object = plugin.score_row(cycle, row)
+    if isinstance(answer, int | np.integer):
+        return int(answer)
+    raise WrongAnswer("score_row", "a whole number", answer)
 
 
 def _statuses(verdict: Verdict | None, count: int) -> list[Status | None]:

@@ -129,7 +129,7 @@ class SchedulerMetrics(Observer):
         rest_s = self._scored(decision, series)
         self._algorithm.observe(pre_filter_s + filter_s + rest_s)
 
-    def pod_failed(self, queued: QueuedPod, *, rejected: bool) -> None:
+    def pod_failed(self, queued: QueuedPod, *, rejected: bool, message: str) -> None:  # noqa: ARG002
         self._ended(queued, "unschedulable" if rejected else "error")
 
     def binding_ended(self, queued: QueuedPod, binding: Binding, problem: Status | None) -> None:

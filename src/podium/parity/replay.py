@@ -10,8 +10,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from podium.api.errors import InputError, ObjectError
+from podium.api.field_paths import join
 from podium.api.kinds import decode_object
-from podium.api.meta import KubeStruct
+from podium.api.meta import KubeObject, KubeStruct
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.cluster.pod_info import PodInfo
@@ -61,13 +63,26 @@ class Replay:
             configuration, in_tree_registry(), choice=FirstByName(), clock=lambda: _RECORDED_AT
         )
         self._pending: dict[str, Pod] = {}
-        self._load([decode_object(raw, strict=False) for raw in case.objects])
+        self._name = case.name
+        self._load(
+            [self._decode(raw, f"objects[{index}]") for index, raw in enumerate(case.objects)]
+        )
 
     def step(self, index: int, raw: dict[str, Any], ask: Asker | None = None) -> dict[str, Any]:
         """Schedule one pod, apply what came of it, and tell."""
-        decoded = decode_object(raw, strict=False)
+        at = f"steps[{index}].pod"
+        decoded = self._decode(raw, at)
         if not isinstance(decoded, Pod):
-            raise TypeError(f"a step schedules a Pod, not a {type(decoded).__name__}")
+            problem = f"a step schedules a Pod, not a {decoded.kind}"
+            raise InputError(problem, source=self._name, path=at)
+        if decoded.spec.scheduler_name not in self.engine.profiles:
+            known = ", ".join(self.engine.profiles)
+            raise InputError(
+                f"no profile is named {decoded.spec.scheduler_name!r}",
+                source=self._name,
+                path=f"{at}.spec.schedulerName",
+                remedy=f"the case's config has {known}; add the profile there",
+            )
         key = f"{decoded.metadata.namespace}/{decoded.metadata.name}"
         pod = self._pending.get(key, decoded)
         self._pending[key] = pod
@@ -80,6 +95,15 @@ class Replay:
         attempt = self.engine.schedule(info, ask)
         reserve = self._apply(attempt, index)
         return expectation(attempt.decision, reserve)
+
+    def _decode(self, raw: dict[str, Any], at: str) -> KubeObject:
+        try:
+            return decode_object(raw, strict=False)
+        except ObjectError as wrong:
+            path = join(at, wrong.path)
+            raise InputError(
+                wrong.problem, source=self._name, path=path, remedy=wrong.remedy
+            ) from None
 
     def _load(self, objects: list[Any]) -> None:
         cluster = self.engine.cluster

@@ -23,7 +23,9 @@ from podium.api.node import Node
 from podium.api.pod import Container, Pod, PodSpec
 from podium.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from podium.api.workloads import Namespace, PriorityClass
+from podium.simulator.cluster_dump import HOW_TO_DUMP
 from podium.simulator.pod_resources import default_container, default_spec
+from podium.workloads.node_status import default_allocatable
 from podium.workloads.priorities import (
     SYSTEM_PRIORITIES,
     PriorityConflict,
@@ -84,7 +86,7 @@ class Admission:
             case Pod():
                 return _same(obj, self._pod(obj))
             case Node():
-                return _same(obj, _node(obj))
+                return _same(obj, default_allocatable(obj))
             case Namespace():
                 return _same(obj, _namespace(obj))
             case StorageClass() if obj.volume_binding_mode is None:
@@ -116,7 +118,7 @@ class Admission:
                 raise ObjectError(
                     "spec.priorityClassName",
                     f"no PriorityClass with name {spec.priority_class_name} was found",
-                    "add the PriorityClass to the input",
+                    f"add the PriorityClass to the input; {HOW_TO_DUMP}",
                 )
         elif spec.priority is not None:
             found = None
@@ -180,13 +182,6 @@ def _default_resources(spec: PodSpec) -> PodSpec:
         containers=fill_in_requests(spec.containers),
         init_containers=fill_in_requests(spec.init_containers),
     )
-
-
-def _node(node: Node) -> Node:
-    status = node.status
-    if status.allocatable is not None or status.capacity is None:
-        return node
-    return replace(node, status=replace(status, allocatable=status.capacity))
 
 
 def _namespace(namespace: Namespace) -> Namespace:

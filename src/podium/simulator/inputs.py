@@ -1,14 +1,16 @@
 """Files to typed objects, in the order in which they were given.
 
 Files, directories (every *.yaml, *.yml and *.json below them, sorted) and `-` for standard input
-may hold manifests, `kind: List` dumps or both. Kinds that have nothing to do with scheduling are
-passed over and counted. Unknown fields are refused, told or ignored, as with kubectl's
-`--validate`.
+may hold manifests, `kind: List` dumps or both, packed with gzip or not. Kinds that have nothing to
+do with scheduling are passed over and counted. Unknown fields are refused, told or ignored, as with
+kubectl's `--validate`.
 
 Contract: the objects are as they were written; what an API server or a controller would add is
 the business of `admission` and `workloads`.
 """
 
+import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -21,15 +23,22 @@ import msgspec
 
 from podium.api.documents import Document, expand_lists, read_documents
 from podium.api.errors import InputError, ObjectError
+from podium.api.field_paths import ROOT
 from podium.api.kinds import KINDS, KubeObject, convert_object
 from podium.api.shapes import described, shape_of
 from podium.files.bounded_files import MAX_CLUSTER_BYTES, STDIN, read_input
+from podium.files.gzip_inputs import MAGIC, unpack_gzip
 from podium.simulator.foreign_kinds import refuse_mistake
 from podium.simulator.problems import Problems
-from podium.simulator.templates import check_templates, refuse_unknown_in_templates
+from podium.simulator.templates import check_templates, find_unknown_in_templates
 from podium.workloads.kinds import WORKLOAD_KINDS, Workload
 
-_SUFFIXES = (".yaml", ".yml", ".json")
+_SUFFIXES = tuple(
+    f"{kind}{packed}" for kind in (".yaml", ".yml", ".json") for packed in ("", ".gz")
+)
+_ADDRESS = re.compile(r"[a-z]+://", re.IGNORECASE)
+_HELM_HOOK = "helm.sh/hook"
+_HELM_TESTS = frozenset({"test", "test-success", "test-failure"})
 _READ: dict[tuple[str, str], type[KubeObject] | type[Workload]] = {**KINDS, **WORKLOAD_KINDS}
 
 
@@ -53,7 +62,11 @@ class Item:
 class Inputs:
     items: list[Item] = field(default_factory=list)
     passed_over: Counter[str] = field(default_factory=Counter)
+    helm_tests: Counter[str] = field(default_factory=Counter)
+    """Left out: Helm runs them when somebody asks for a test, not when a chart is installed."""
     warnings: list[str] = field(default_factory=list)
+    kinds: set[str] = field(default_factory=set)
+    """What there is, and what there is none of because a list of it is empty."""
 
 
 def read_inputs(
@@ -68,13 +81,14 @@ def read_inputs(
     for path in _files(paths, problems):
         on_file(_display_path(path))
         try:
-            documents = list(expand_lists(read_documents(_read(path), _display_path(path))))
+            written = read_documents(_read(path), _display_path(path))
         except InputError as problem:
             problems.add(problem)
             continue
-        for document in documents:
+        inputs.kinds.update(map(_listed_kind, written))
+        for document in expand_lists(written):
             with problems.of(document):
-                _take(document, inputs, validation)
+                _take(document, inputs, validation, problems)
     return inputs
 
 
@@ -94,7 +108,9 @@ def documents_in(paths: Iterable[str]) -> list[Document]:
     return found
 
 
-def _take(document: Document, inputs: Inputs, validation: Validation) -> None:
+def _take(document: Document, inputs: Inputs, validation: Validation, problems: Problems) -> None:
+    """Everything that is wrong with the object is told; one whose fields do not all exist is taken
+    all the same, so that whoever looks at it later can tell the rest."""
     raw = document.value
     if not isinstance(raw, dict):
         raise ObjectError("", f"expected a Kubernetes object, got {described(raw)}")
@@ -104,21 +120,48 @@ def _take(document: Document, inputs: Inputs, validation: Validation) -> None:
         refuse_mistake(api_version, kind, _READ)
         inputs.passed_over[kind] += 1
         return
+    if _is_helm_test(raw):
+        inputs.helm_tests[kind] += 1
+        return
     raw = _fill_in_name(raw)
-    value = convert_object(raw, struct, strict=False)
-    if isinstance(value, Workload):
-        check_templates(raw)
+    value: KubeObject | Workload | None = None
+    with problems.of(document):
+        value = convert_object(raw, struct, strict=False)
+    is_workload = issubclass(struct, Workload)
+    is_sound = not is_workload
+    if is_workload:
+        with problems.of(document):
+            check_templates(raw)
+            is_sound = True
+    unknown: list[ObjectError] = []
     if validation is not Validation.IGNORE:
-        try:
-            shape_of(struct).refuse_unknown(raw)
-            if isinstance(value, Workload):
-                refuse_unknown_in_templates(raw)
-        except ObjectError as problem:
-            if validation is Validation.STRICT:
-                raise
-            warning = document.error(problem.problem, path=problem.path, remedy=problem.remedy)
-            inputs.warnings.append(str(warning))
-    inputs.items.append(Item(document, value))
+        shape_of(struct).find_unknown(raw, ROOT, unknown)
+        if is_workload:
+            find_unknown_in_templates(raw, unknown)
+    for each in unknown:
+        told = document.error(each.problem, path=each.path, remedy=each.remedy)
+        if validation is Validation.STRICT:
+            problems.add(told)
+        else:
+            inputs.warnings.append(str(told))
+    if value is not None and is_sound:
+        inputs.items.append(Item(document, value))
+    inputs.kinds.add(kind)
+
+
+def _is_helm_test(raw: dict[str, Any]) -> bool:
+    metadata = raw.get("metadata")
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    hooks = annotations.get(_HELM_HOOK) if isinstance(annotations, dict) else None
+    if not isinstance(hooks, str):
+        return False
+    return any(hook.strip() in _HELM_TESTS for hook in hooks.split(","))
+
+
+def _listed_kind(document: Document) -> str:
+    """What a typed list such as `PodList` holds all of, even if that is nothing."""
+    kind = document.value.get("kind") if isinstance(document.value, dict) else None
+    return kind.removesuffix("List") if isinstance(kind, str) and kind.endswith("List") else ""
 
 
 def _text(raw: dict[str, Any], name: str) -> str:
@@ -162,16 +205,21 @@ def _files(paths: Iterable[str], problems: Problems) -> Iterator[str]:
 
 
 def _below(path: str) -> list[str]:
+    if _ADDRESS.match(path):
+        remedy = f"curl -fsSL {shlex.quote(path)} | podium simulate -f -"
+        raise InputError("is an address, and nothing is fetched", source=path, remedy=remedy)
     if path == STDIN or not Path(path).is_dir():
         return [path]
-    found = sorted(p for p in Path(path).rglob("*") if p.suffix in _SUFFIXES and p.is_file())
+    found = sorted(p for p in Path(path).rglob("*") if p.name.endswith(_SUFFIXES) and p.is_file())
     if not found:
         raise InputError("holds no .yaml, .yml or .json files", source=path)
     return [str(p) for p in found]
 
 
 def _read(path: str) -> bytes:
-    return read_input(path, MAX_CLUSTER_BYTES, source=_display_path(path))
+    shown = _display_path(path)
+    data = read_input(path, MAX_CLUSTER_BYTES, source=shown)
+    return unpack_gzip(data, MAX_CLUSTER_BYTES, shown) if data.startswith(MAGIC) else data
 
 
 def _unreadable(path: str, problem: OSError) -> InputError:

@@ -10,10 +10,12 @@ from podium.explain.causes.refusals import attempt_broke
 from podium.explain.decision_digest import digest_of
 from podium.framework.faults import describe
 from podium.framework.status import Status
+from podium.simulator.failed_pods import FailedPod
 from podium.simulator.pending_causes import PendingCauses
 from podium.simulator.report import Eviction, PodOutcome, PodResult
 
 _TERMINATING = "skip schedule deleting pod"
+_SILENT = "tried in vain; kube-scheduler gives no reason here"
 
 
 class Outcomes:
@@ -46,9 +48,17 @@ class Outcomes:
         result.digest = digest_of(decision)
         self._causes.note_attempt(decision)
         if attempt.binding is None:
-            result.message = decision.message or ""
-            result.outcome = PodOutcome.ERROR if decision.is_error else PodOutcome.UNSCHEDULABLE
             result.crash = attempt.crash
+        return result
+
+    def record_failure(self, failed: FailedPod) -> PodResult:
+        """Note why a pod goes back to the queue, from wherever it was turned away."""
+        result = self.of(failed.info.pod)
+        if result.outcome is PodOutcome.PREEMPTED:
+            return result
+        result.attempts = failed.attempts
+        result.outcome = PodOutcome.UNSCHEDULABLE if failed.rejected else PodOutcome.ERROR
+        result.message = failed.message or result.message or _SILENT
         return result
 
     def record_untried(self, pod: Pod) -> None:
@@ -78,11 +88,11 @@ class Outcomes:
         result = self.of(pod)
         result.outcome, result.node, result.message = PodOutcome.PLACED, node_name, ""
 
-    def record_failed_binding(self, pod: Pod, problem: Status) -> PodResult:
+    def record_failed_binding(self, pod: Pod, problem: Status) -> None:
+        """Note a reason that the failure itself may keep to itself."""
         result = self.of(pod)
-        result.outcome, result.message = PodOutcome.ERROR, problem.message
+        result.message = problem.message
         _blame(result, problem.plugin)
-        return result
 
     def record_eviction(self, victim: Pod, node_name: str, by: str) -> None:
         eviction = Eviction(victim, node_name, by)

@@ -46,7 +46,8 @@ class Problems:
         except InputError as problem:
             self.add(problem)
         except ObjectError as problem:
-            self.add(document.error(problem.problem, path=problem.path, remedy=problem.remedy))
+            for each in (problem, *problem.others):
+                self.add(document.error(each.problem, path=each.path, remedy=each.remedy))
 
     def raise_if_any(self) -> None:
         if len(self._found) == 1:

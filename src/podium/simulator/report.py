@@ -12,6 +12,7 @@ from podium.api.pod import Pod
 from podium.explain.cause import Cause
 from podium.explain.decision_digest import Digest
 from podium.explain.utilisation import Utilisation
+from podium.simulator.completeness import MissingKind
 from podium.simulator.timeline import Timeline
 from podium.simulator.watching import Look
 
@@ -82,6 +83,7 @@ class SimulationReport:
     notes: tuple[str, ...]
     timeline: Timeline
     watched: dict[str, list[Look]] = field(default_factory=dict)
+    missing_kinds: tuple[MissingKind, ...] = ()
 
     @property
     def all_fit(self) -> bool:

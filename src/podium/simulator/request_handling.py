@@ -6,14 +6,12 @@ to the outcomes.
 """
 
 import traceback
-from collections.abc import Callable
 
 from msgspec.structs import replace
 
 from podium.api.pod import Pod
 from podium.api.pod_groups import PodGroup
 from podium.cluster.catalog import object_key
-from podium.cluster.pod_info import PodInfo
 from podium.engine import Engine
 from podium.engine.binding_cycle import Binding
 from podium.engine.in_memory_api import LiveClusterNeeded, run_to_end
@@ -42,13 +40,10 @@ class RequestHandler:
         engine: Engine,
         api: SimulatedApi,
         outcomes: Outcomes,
-        failed: Callable[[PodInfo, PodResult], None],
     ) -> None:
-        """`failed` hears of pods whose binding did not end well."""
         self._engine = engine
         self._api = api
         self._outcomes = outcomes
-        self._failed = failed
 
     def handle_all(self) -> None:
         """Do what is asked for until nothing is."""
@@ -83,7 +78,7 @@ class RequestHandler:
         if bound:
             self._outcomes.record_binding(info.pod, binding.node_name)
         elif problem is not None:
-            self._failed(info, self._outcomes.record_failed_binding(info.pod, problem))
+            self._outcomes.record_failed_binding(info.pod, problem)
 
     def _run_binding(self, binding: Binding, result: PodResult) -> Status | None:
         try:

@@ -14,9 +14,9 @@ from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
 
+from podium.api.errors import InputError
 from podium.api.pod import Pod
 from podium.cluster.catalog import object_key
-from podium.cluster.pod_info import PodInfo
 from podium.config.feature_gates import FeatureGates
 from podium.config.types import Configuration
 from podium.engine import Attempt, Engine
@@ -26,8 +26,10 @@ from podium.engine.validation import InvariantBroken
 from podium.explain.utilisation import Utilisation, load_of
 from podium.framework.asking import Asker
 from podium.framework.registry import Registry
+from podium.simulator.completeness import MissingKind, find_missing_kinds
+from podium.simulator.failed_pods import FailedPods
 from podium.simulator.outcomes import Outcomes
-from podium.simulator.report import PodResult, SimulationReport
+from podium.simulator.report import SimulationReport
 from podium.simulator.request_handling import RequestHandler
 from podium.simulator.scenario import Scenario
 from podium.simulator.simulated_api import SimulatedApi
@@ -76,9 +78,10 @@ class Simulation:
         self.engine.observers.add(self._watched)
         self._api = SimulatedApi(self.engine, self._spend, start)
         self._outcomes = Outcomes(self.engine)
-        self._requests = RequestHandler(
-            self.engine, self._api, self._outcomes, self._give_up_if_hopeless
-        )
+        self._failed = FailedPods()
+        self.engine.observers.add(self._failed)
+        self._given_up = 0
+        self._requests = RequestHandler(self.engine, self._api, self._outcomes)
         self._notes = list(scenario.notes)
         self._sources = SourceFetching(self.engine, self._notes)
         self._leaving = tuple(
@@ -105,17 +108,24 @@ class Simulation:
         before = load_of(self.engine.cluster)
         self._arrive()
         while not self._outcomes.is_placed(until):
+            # Before the next attempt, which may be that of a pod whose wait is just over.
+            self.engine.bindings.look_at_waiting()
+            self._record_failures()
             attempt = self.engine.schedule_next(ask)
             if attempt is not None:
                 self._record(attempt)
                 self._spend(ATTEMPT_S)
                 on_attempt()
             self._requests.handle_all()
+            self._record_failures()
             if attempt is None and not self._jump_ahead() and not self._see_off():
                 break
         for pod in self._scenario.pending:
             if object_key(pod.metadata) not in self._outcomes.results:
                 self._outcomes.record_untried(pod)
+        if self._given_up:
+            pods = "1 pod" if self._given_up == 1 else f"{self._given_up} pods"
+            self._notes.append(f"given up after {MAX_ATTEMPTS} attempts: {pods}")
         return SimulationReport(
             self._seed,
             list(self._outcomes.results.values()),
@@ -125,20 +135,37 @@ class Simulation:
             tuple(self._notes),
             Timeline(self.engine.state.pod_log, self._start),
             self._watched.looks,
+            self._find_missing_kinds(),
+        )
+
+    def _find_missing_kinds(self) -> tuple[MissingKind, ...]:
+        scenario = self._scenario
+        if scenario.kinds is None:
+            return ()
+        victims = [eviction.victim for eviction in self._outcomes.evictions]
+        return find_missing_kinds(
+            scenario.pending,
+            scenario.running,
+            scenario.objects,
+            scenario.kinds,
+            victims,
+            scenario.unread,
         )
 
     def _record(self, attempt: Attempt) -> None:
         for one in (attempt, *attempt.others):
-            result = self._outcomes.record_attempt(one)
-            if one.binding is None:
-                self._give_up_if_hopeless(one.decision.pod, result)
+            self._outcomes.record_attempt(one)
 
-    def _give_up_if_hopeless(self, info: PodInfo, result: PodResult) -> None:
-        """Leave a pod out of the rest of the run if trying again will not help it."""
-        if result.crash or result.attempts >= MAX_ATTEMPTS:
-            self.engine.queue.delete(info)
-            self.engine.state.pods.pop(info.key, None)
-            self.engine.state.note(info.key, "given up")
+    def _record_failures(self) -> None:
+        """Note who failed; leave a pod out of the rest of the run if trying again will not help."""
+        for failed in self._failed.take():
+            result = self._outcomes.record_failure(failed)
+            hopeless = bool(result.crash) or failed.attempts >= MAX_ATTEMPTS
+            if hopeless and failed.info.key in self.engine.queue:  # and not tried again already
+                self._given_up += not result.crash
+                self.engine.queue.delete(failed.info)
+                self.engine.state.pods.pop(failed.info.key, None)
+                self.engine.state.note(failed.info.key, "given up")
 
     # time
 
@@ -147,7 +174,7 @@ class Simulation:
             self._now += ARRIVAL_S
             try:
                 self.engine.intake.pod_put(pod)
-            except InvariantBroken:
+            except (InvariantBroken, InputError):
                 raise
             except Exception as problem:
                 self._outcomes.record_crash(pod, problem)

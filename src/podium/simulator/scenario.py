@@ -8,18 +8,22 @@ Objects that were read from a cluster (`stored`) join behind all that: they have
 controllers are at work for them. Files beside them are what somebody would apply to that cluster.
 """
 
+import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from msgspec.structs import replace
 
 from podium.api.errors import InputError, ObjectError
+from podium.api.kinds import KINDS
 from podium.api.meta import KubeObject, KubeStruct, ObjectMeta
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.api.workloads import Namespace, PodDisruptionBudget
 from podium.simulator.admission import DEFAULT_NAMESPACE, Admission, assign_uid, is_stored
+from podium.simulator.cluster_dump import HOW_TO_DUMP
 from podium.simulator.disruptions import count_budget, scales_of
 from podium.simulator.inputs import Inputs, Item, Validation, read_inputs
 from podium.simulator.pod_claims import ClaimMaker
@@ -35,13 +39,17 @@ _FINISHED = ("Succeeded", "Failed")
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """`pending` is in order of arrival, which is the order of the input."""
+    """`pending` is in order of arrival, which is the order of the input. `kinds` are those that the
+    input has objects or an empty list of, None if nobody knows; `unread` are those that a cluster
+    did not show, and why."""
 
     nodes: tuple[Node, ...]
     running: tuple[Pod, ...]
     pending: tuple[Pod, ...]
     objects: tuple[KubeStruct, ...] = ()
     notes: tuple[str, ...] = ()
+    kinds: frozenset[str] | None = None
+    unread: Mapping[str, str] = field(default_factory=dict)
 
 
 def load_scenario(
@@ -51,9 +59,11 @@ def load_scenario(
     on_file: Callable[[str], None] = lambda _: None,
     namespace: str = DEFAULT_NAMESPACE,
     stored: Sequence[KubeObject] = (),
+    unread: Mapping[str, str] = MappingProxyType({}),
 ) -> Scenario:
-    """Read files into a scenario, on top of objects that a cluster has `stored`; `namespace` is
-    that of objects that name none. Raises InputError with everything that is wrong."""
+    """Read files into a scenario, on top of objects that a cluster has `stored`, of which it did
+    not show the `unread` kinds; `namespace` is that of objects that name none. Raises InputError
+    with everything that is wrong."""
     if not paths and not stored:
         raise InputError("no input", remedy="give files, directories or - with -f")
     problems = Problems()
@@ -67,7 +77,8 @@ def load_scenario(
     scenario = _sort_out([*stored, *objects], scales, [*_notes_on(inputs), *notes, *made])
     if not stored:
         _refuse_empty(scenario, inputs, paths)
-    return scenario
+    shown = {kind for _, kind in KINDS} - unread.keys() if stored else set()
+    return dataclasses.replace(scenario, kinds=frozenset({*inputs.kinds, *shown}), unread=unread)
 
 
 def _without_replaced(
@@ -216,11 +227,14 @@ def _notes_on(inputs: Inputs) -> list[str]:
     if inputs.passed_over:
         listed = ", ".join(f"{kind} ({count})" for kind, count in inputs.passed_over.most_common())
         notes.append(f"not read, since scheduling does not depend on them: {listed}")
+    if inputs.helm_tests:
+        listed = ", ".join(f"{kind} ({count})" for kind, count in inputs.helm_tests.most_common())
+        notes.append(f"left out, since Helm makes them for tests only: {listed}")
     return notes
 
 
 def _refuse_empty(scenario: Scenario, inputs: Inputs, paths: Sequence[str]) -> None:
-    remedy = "a cluster comes from: kubectl get nodes,pods -A -o json > cluster.json"
+    remedy = HOW_TO_DUMP
     if not inputs.items:
         raise InputError("no objects in the input", source=", ".join(paths), remedy=remedy)
     if not scenario.nodes:

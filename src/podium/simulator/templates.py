@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from podium.api.errors import ObjectError, raise_first
 from podium.api.field_paths import ROOT, Path
 from podium.api.meta import KubeStruct, ObjectMeta
 from podium.api.pod import PodSpec
@@ -32,21 +33,29 @@ def read_template(template: PodTemplate) -> ReadPodTemplate:
 
 def check_templates(workload: Mapping[str, Any]) -> None:
     """Raises ObjectError for values that are not of their type or do not fit it."""
+    wrong: list[ObjectError] = []
     for struct, written, path in _templates(workload):
         shape = shape_of(struct)
-        shape.check(msgspec.convert(shape.settle(written, path), struct), path)
+        try:
+            shape.check(msgspec.convert(shape.settle(written, path), struct), path)
+        except ObjectError as problem:
+            wrong += (problem, *problem.others)
+    raise_first(wrong)
 
 
-def refuse_unknown_in_templates(workload: Mapping[str, Any]) -> None:
-    """Raises ObjectError for a field that does not exist. The types must have been checked."""
+def find_unknown_in_templates(workload: Mapping[str, Any], wrong: list[ObjectError]) -> None:
+    """Tell of fields that do not exist."""
     for struct, written, path in _templates(workload):
-        shape_of(struct).refuse_unknown(written, path)
+        shape_of(struct).find_unknown(written, path, wrong)
 
 
 def _templates(workload: Mapping[str, Any]) -> Iterator[tuple[type[KubeStruct], Any, Path]]:
-    spec, path = workload.get("spec") or {}, (ROOT, "spec")
+    spec, path = workload.get("spec"), (ROOT, "spec")
+    if not isinstance(spec, Mapping):
+        return
     if spec.get("template") is not None:
         yield ReadPodTemplate, spec["template"], (path, "template")
     path = (path, "volumeClaimTemplates")
-    for index, template in enumerate(spec.get("volumeClaimTemplates") or ()):
+    claims = spec.get("volumeClaimTemplates")
+    for index, template in enumerate(claims if isinstance(claims, list) else ()):
         yield PersistentVolumeClaim, template or {}, (path, index)

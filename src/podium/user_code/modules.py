@@ -18,6 +18,7 @@ from typing import NamedTuple
 from podium.api.errors import InputError
 from podium.files.bounded_files import read_input
 from podium.framework.faults import located
+from podium.user_code.guarded_plugin import PluginExited, kept_apart
 
 _FILE = re.compile(r"(?P<where>.+\.py)(?::(?P<name>\w+))?", re.DOTALL)
 _MODULE = re.compile(r"(?P<where>[^\W\d]\w*(?:\.[^\W\d]\w*)*)(?::(?P<name>\w+))?")
@@ -42,6 +43,8 @@ def load_code(spec: str, option: str, forms: str) -> UserCode:
 
 def load_error(problem: BaseException, shown: str, path: str = "") -> InputError:
     """Why code does not load, with the line of the file at `path` if it is in there."""
+    if isinstance(problem, PluginExited) and problem.__cause__ is not None:
+        problem = problem.__cause__
     if isinstance(problem, SyntaxError):
         ours = problem.filename in (path, None)
         where = "" if ours else f" in {problem.filename}, line {problem.lineno}"
@@ -64,7 +67,8 @@ def _from_file(path: str) -> ModuleType:
     module.__file__ = resolved
     sys.modules[name] = module
     try:
-        exec(compile(source, resolved, "exec"), module.__dict__)
+        with kept_apart():
+            exec(compile(source, resolved, "exec"), module.__dict__)
     except (Exception, SystemExit) as problem:
         del sys.modules[name]
         raise load_error(problem, path, resolved) from problem
@@ -76,7 +80,8 @@ def _from_module(name: str, option: str) -> ModuleType:
     if here not in sys.path:
         sys.path.append(here)
     try:
-        return importlib.import_module(name)
+        with kept_apart():
+            return importlib.import_module(name)
     except ModuleNotFoundError as problem:
         if problem.name is not None and (name + ".").startswith(problem.name + "."):
             raise InputError(f"{option} {name}: no module named {problem.name}") from None

@@ -18,6 +18,7 @@ from podium.api.errors import InputError, closest, did_you_mean
 from podium.config.types import Configuration, PluginRef, PluginSet, ProfileConfiguration
 from podium.framework.points import Plugin
 from podium.framework.registry import Registry, RegistryError
+from podium.user_code.guarded_plugin import guarded
 from podium.user_code.modules import load_code, load_error
 
 GROUP = "podium.plugins"
@@ -108,7 +109,8 @@ def _require_name(plugin: type[Plugin], where: str) -> type[Plugin]:
 
 def _register(registry: Registry, plugin: type[Plugin], spec: str) -> Registry:
     try:
-        return registry.with_plugins(plugin)
+        Registry([plugin])
+        return registry.with_plugins(guarded(plugin))
     except RegistryError as problem:
         raise InputError(str(problem), source=spec) from None
 

@@ -1,0 +1,38 @@
+"""What is read of a cluster, be it from a dump or over the network: all that decisions depend on.
+
+Kinds with the longest lists come first, so that whoever reads several at a time is done soonest.
+"""
+
+from typing import Final
+
+from podium.client import ResourceType, resources
+
+REQUIRED: Final = (resources.NODES, resources.PODS)
+"""Without these there can be no answer at all."""
+DEVICES: Final = (
+    resources.RESOURCE_SLICES,
+    resources.RESOURCE_CLAIMS,
+    resources.RESOURCE_CLAIM_TEMPLATES,
+    resources.DEVICE_CLASSES,
+)
+GROUPS: Final = (resources.POD_GROUPS, resources.WORKLOADS)
+READ: Final[tuple[ResourceType, ...]] = (
+    *REQUIRED,
+    resources.PERSISTENT_VOLUMES,
+    resources.PERSISTENT_VOLUME_CLAIMS,
+    resources.REPLICA_SETS,
+    resources.SERVICES,
+    resources.STORAGE_CLASSES,
+    resources.CSI_NODES,
+    resources.CSI_DRIVERS,
+    resources.CSI_STORAGE_CAPACITIES,
+    resources.VOLUME_ATTACHMENTS,
+    resources.NAMESPACES,
+    resources.POD_DISRUPTION_BUDGETS,
+    resources.PRIORITY_CLASSES,
+    resources.REPLICATION_CONTROLLERS,
+    resources.STATEFUL_SETS,
+    *DEVICES,
+    *GROUPS,
+)
+"""Every kind of `podium.api.kinds.KINDS`."""

@@ -1,0 +1,19 @@
+"""The command that dumps a cluster knows every kind that scheduling reads."""
+
+from pathlib import Path
+
+from podium.api.kinds import CLUSTER_SCOPED, KINDS
+from podium.simulator.cluster_dump import dump_command
+from podium.simulator.read_kinds import READ
+
+
+def test_every_kind_that_is_read_is_dumped() -> None:
+    assert {(each.api_version, each.kind) for each in READ} == set(KINDS)
+    assert len(READ) == len(KINDS)
+    scoped = {KINDS[each.api_version, each.kind] for each in READ if not each.namespaced}
+    assert scoped == CLUSTER_SCOPED
+
+
+def test_the_documentation_has_the_same_command() -> None:
+    root = Path(__file__).parents[2]
+    assert dump_command() in (root / "docs" / "simulating.md").read_text()
