@@ -263,5 +263,24 @@ def test_a_cluster_that_is_kept_goes_on_where_it_stopped(tmp_path: Path) -> None
         assert second.end() == (0, "podium: stopped\n")
 
 
+def test_a_kind_that_the_server_does_not_know_is_warned_of_and_the_rest_is_applied(
+    tmp_path: Path,
+) -> None:
+    chart = tmp_path / "chart.yaml"
+    unknown = "apiVersion: monitoring.coreos.com/v1\nkind: ServiceMonitor\nmetadata: {name: a}\n"
+    known = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n"
+    chart.write_text(f"{unknown}---\n{known}")
+    with up(tmp_path, "--apply", str(chart)) as running:
+        named = "/api/v1/namespaces/default/configmaps"
+        running.until(named, bool)
+        code, told = running.end()
+    assert code == 0
+    assert told == (
+        f"podium: warning: {chart}: document 1 (line 1): no matches for kind "
+        '"ServiceMonitor" in version "monitoring.coreos.com/v1"; ensure CRDs are installed first\n'
+        "podium: stopped\n"
+    )
+
+
 def _credentials(cluster: UpProcess) -> dict[str, str]:
     return {"Authorization": f"Bearer {cluster.server.token}"}

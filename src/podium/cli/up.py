@@ -116,6 +116,9 @@ def up(
     KUBECONFIG=podium.kubeconfig kubectl get pods -o wide --watch
     ```
 
+    Objects of kinds that the server does not know are warned of and left out; definitions of
+    custom resources are applied before everything else.
+
     **Exit code** 0 after SIGTERM or Ctrl-C, 2 if the input is wrong or the port is taken.
     """
     from podium.apiserver.serving.kubeconfig import write_kubeconfig
@@ -140,6 +143,7 @@ def up(
         require_usable_speed(speed),
         documents_in(apply or ()),
         lambda _: () if quiet else (lines,),
+        lambda problem: print_line(f"podium: warning: {problem}", error=True),
     )
     server = ApiServer(ServerOptions(host=host, port=port, data=data, taint_new_nodes=True))
     target = kubeconfig_out or (data / "kubeconfig" if data else Path(_KUBECONFIG))

@@ -42,7 +42,8 @@ _LOOK_S: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class ClusterPlan:
-    """What a cluster is made of; `documents` are objects to begin with."""
+    """What a cluster is made of; `documents` are objects to begin with, `warn` is told of those
+    that the server does not know."""
 
     simulated: SimulatedClusterOptions
     scheduler: Equipped
@@ -50,6 +51,7 @@ class ClusterPlan:
     speed: float = 1.0
     documents: Sequence[Document] = ()
     observers: Callable[[Engine], tuple[Observer, ...]] = field(default=lambda _: ())
+    warn: Callable[[InputError], None] = field(default=lambda _: None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +91,8 @@ async def _live(
         started(cluster)
         if plan.documents:
             await wait_while_running(_wait_for_ready_nodes(cluster), *cluster.parts)
-            await wait_while_running(
-                apply_documents(cluster.client, plan.documents), *cluster.parts
-            )
+            applying = apply_documents(cluster.client, plan.documents, plan.warn)
+            await wait_while_running(applying, *cluster.parts)
         await wait_while_running(asyncio.Event().wait(), *cluster.parts)
 
 
