@@ -145,7 +145,9 @@ def up(
         lambda _: () if quiet else (lines,),
         lambda problem: print_line(f"podium: warning: {problem}", error=True),
     )
-    server = ApiServer(ServerOptions(host=host, port=port, data=data, taint_new_nodes=True))
+    server = ApiServer(
+        ServerOptions(host=host, port=port, data=data, taint_new_nodes=True, gates=gates)
+    )
     target = kubeconfig_out or (data / "kubeconfig" if data else Path(_KUBECONFIG))
     authority = server.certificates.authority if server.certificates else None
     try:
