@@ -4,6 +4,7 @@ One cluster, ten times as fast as time, serves most tests; each has a namespace 
 the nodes as it found them.
 """
 
+import re
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -104,7 +105,8 @@ def test_the_pods_of_the_example_run_where_they_should(cluster: UpProcess) -> No
     assert sorted(map(node_of, by_app(pods, "web"))) == sorted(nodes * 2)
     assert sorted(map(node_of, by_app(pods, "cache"))) == nodes
     name, node = by_app(pods, "web")[0]["metadata"]["name"], node_of(by_app(pods, "web")[0])
-    assert cluster.output.until(lambda line: line.endswith(f"→ default/{name} {node}"))
+    told = cluster.output.until(lambda line: f"→ default/{name} {node}: " in line)
+    assert re.search(r"best of \d that fit|best among \d that fit|only node", told)
     jobs = cluster.until(
         "/apis/batch/v1/namespaces/default/jobs",
         lambda jobs: condition(jobs[0], "Complete").get("status") == "True",

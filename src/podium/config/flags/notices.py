@@ -1,7 +1,8 @@
 """What a user should know about flags and files that are taken and do not mean all they say.
 
 A legacy flag is a warning, with what to write today; a flag without effect is said once, with the
-reason, and one that a file takes the place of with its place there; an older configuration format says until when it was read.
+reason; one that a file takes the place of, with its place there; an older configuration format
+says until when it was read.
 """
 
 from collections.abc import Iterator, Sequence
