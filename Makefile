@@ -29,6 +29,12 @@ WORKLOADS ?= basic spread affinity anti-affinity mixed
 SIZE ?= 5000Nodes
 BENCH ?=
 
+# The time that files in a wheel carry: that of the commit, or any fixed one where there is no git.
+EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1577836800)
+
+# Where `make install` puts a link if there is neither uv nor pipx.
+PREFIX ?= $(HOME)/.local
+
 # Extra arguments for pytest: make test ARGS="-k quantity -m 'not slow'"
 ARGS ?=
 
@@ -79,11 +85,34 @@ bench: $(READY) ## measure the engine on the reference suite's workloads
 scaling: $(READY) ## measure how cost grows and renew the tables of docs/scaling.md
 	$(BIN)/podium bench scaling --write docs/scaling.md
 
+.PHONY: wheel
+wheel: $(READY) ## build dist/podium-*.whl; the same commit gives the same bytes
+	@rm -rf dist
+	@SOURCE_DATE_EPOCH=$(EPOCH) $(BIN)/python -m hatchling build -t wheel -d dist
+
+.PHONY: install
+install: wheel ## have the command podium: with uv or pipx, otherwise a link to .venv in ~/.local/bin
+	@eval "$$install_command"
+
 .PHONY: clean
 clean: ## remove the environment, caches and builds
 	rm -rf $(VENV) build dist .coverage .coverage.* htmlcov \
 		.mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+define install_command
+if command -v uv >/dev/null; then
+	uv tool install --force --constraints constraints.txt dist/*.whl
+elif command -v pipx >/dev/null; then
+	pipx install --force --pip-args="--constraint $(CURDIR)/constraints.txt" dist/*.whl
+else
+	mkdir -p "$(PREFIX)/bin"
+	ln -sf "$(CURDIR)/$(BIN)/podium" "$(PREFIX)/bin/podium"
+	echo "install: $(PREFIX)/bin/podium runs from this clone"
+	case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) echo "install: $(PREFIX)/bin is not on your PATH" ;; esac
+fi
+endef
+export install_command
 
 # --- the environment ---------------------------------------------------------------------------
 

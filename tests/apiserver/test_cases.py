@@ -13,7 +13,7 @@ CASES = list(conversations(Path(__file__).with_name("cases")))
 
 @pytest.mark.parametrize("case", [pytest.param(each, id=each.name) for each in CASES])
 def test_the_conversation_goes_as_written(case: Conversation) -> None:
-    talk = Talk()
+    talk = Talk(case.gates)
     for step in case.steps:
         assert talk.step(step) == [], f"{case.title}: {step['ask']}"
 

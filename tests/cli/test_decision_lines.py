@@ -1,9 +1,11 @@
 """Decisions as lines for somebody who watches."""
 
 import io
+import re
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
 import pytest
 from support.cli.hostile_text import HOSTILE
 from support.live.live_clusters import in_live_cluster, is_bound, pod
@@ -16,6 +18,7 @@ from podium.client.resources import PODS
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster as SchedulerState
 from podium.engine.binding_cycle import Binding
+from podium.engine.decision import Decision
 from podium.engine.requests import Event
 from podium.framework.queued import QueuedPod
 from podium.framework.status import error
@@ -48,6 +51,13 @@ def pending(about: PodInfo, note: str) -> Event:
 
 def binding(about: PodInfo, node: str) -> Binding:
     return cast("Binding", SimpleNamespace(cycle=SimpleNamespace(pod=about), node_name=node))
+
+
+def placed(about: PodInfo, node: str, **more: Any) -> Decision:
+    rows = np.array([0])
+    return Decision(
+        about, "default-scheduler", [node], feasible=rows, chosen=node, bound=node, **more
+    )
 
 
 def ended(about: PodInfo, node: str) -> tuple[QueuedPod, Binding]:
@@ -96,6 +106,35 @@ def test_a_preemption_names_both_pods() -> None:
     assert screen.lines == ["x default/small has to leave n1 for default/large"]
 
 
+def test_whoever_takes_the_place_of_others_says_of_whom() -> None:
+    screen = Screen()
+    large = info("large")
+    for name in ("small", "tiny"):
+        victim = info(name, node="n1")
+        screen.observer.event_told(Event(victim, "Normal", "Preempted", "Preempting", "", large))
+    screen.observer.pod_decided(placed(large, "n1"))
+    screen.observer.binding_ended(*ended(large, "n1"), None)
+    told = "→ default/large n1: takes the place of default/small, default/tiny"
+    assert screen.lines[-1] == told
+
+
+def test_a_pod_that_waits_at_permit_says_for_whom_and_until_when() -> None:
+    screen = Screen()
+    decision = placed(info("a"), "n1", waits_s={"Gang": 90.0, "Quota": 10_000.0})
+    screen.observer.pod_decided(decision)
+    (told,) = screen.lines
+    pattern = r"~ default/a waits at Permit for n1: Gang until \d\d:01:30, Quota until \d\d:15:00"
+    assert re.fullmatch(pattern, told)
+    screen.observer.binding_ended(*ended(info("a"), "n1"), None)
+    assert screen.lines[-1] == "→ default/a n1: the only node it may go to"
+
+
+def test_a_pod_without_a_node_is_no_placement() -> None:
+    screen = Screen()
+    screen.observer.pod_decided(Decision(info("a"), "default-scheduler", ["n1"]))
+    assert screen.lines == []
+
+
 def test_other_events_are_not_decisions() -> None:
     screen = Screen()
     screen.observer.event_told(Event(info("a"), "Normal", "Scheduled", "Binding", "assigned"))
@@ -133,7 +172,7 @@ def test_a_cluster_tells_its_decisions() -> None:
         await cluster.until(lambda: is_bound(cluster, "small"))
 
     in_live_cluster(scenario, nodes=1, observers=lambda _: (screen.observer,))
-    assert "→ default/small node-0" in screen.lines
+    assert "→ default/small node-0: the only node it may go to" in screen.lines
     (told,) = [line for line in screen.lines if "large" in line]
     assert told.startswith("… default/large 0/1 nodes are available: 1 Insufficient cpu.")
 

@@ -30,7 +30,6 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (("--feature-gates", "Nonsense=true"), "Nonsense"),
         (("--apply", "none.yaml"), "none.yaml: cannot be read: no such file"),
         (("--apply", "broken.yaml"), "broken.yaml: line 2"),
-        (("--apply", "unserved.yaml"), "unserved.yaml: the server does not serve Unicorn (v1)"),
         (("--kubeconfig-out", "wrong.yaml/x"), "wrong.yaml/x: cannot be written"),
         (("--data", "wrong.yaml"), "wrong.yaml"),
     ],
@@ -46,7 +45,6 @@ def test_wrong_input_is_told_with_its_place(
     )
     (elsewhere / "empty.py").write_text("")
     (elsewhere / "broken.yaml").write_text("a: b\n  c: d\n")
-    (elsewhere / "unserved.yaml").write_text("apiVersion: v1\nkind: Unicorn\nmetadata: {name: a}\n")
     done = podium(capsys, "up", "--port", "0", *arguments)
     assert done.code == 2
     assert problem in done.err

@@ -5,7 +5,7 @@ from typing import Any
 from support.live.scripted_server import ScriptedServer, refusal, reply
 from support.live.virtual_loop import run_virtually
 
-from podium.client import KubeClient
+from podium.client import KubeClient, ResourceType
 from podium.client.discovery import Served, discover
 from podium.client.resources import DEPLOYMENTS, PODS
 
@@ -20,21 +20,25 @@ def group(name: str, *versions: str, preferred: str = "") -> dict[str, Any]:
     return {"name": name, "versions": served, **({"preferredVersion": chosen} if chosen else {})}
 
 
-def test_kinds_come_in_the_version_that_the_server_prefers() -> None:
+def test_kinds_come_in_the_version_that_the_server_prefers_or_in_the_first_that_has_them() -> None:
+    toys = listed("toys", "Toy", "get")
     server = ScriptedServer(
         reply({"groups": [group("apps", "v1beta1", "v1", preferred="v1"), group("broken", "v1")]}),
         reply({"resources": [listed("pods", "Pod", "list", "watch"), listed("pods/log", "Pod")]}),
         reply({"resources": [listed("deployments", "Deployment", "delete")]}),
+        reply({"resources": [listed("deployments", "Deployment", "get"), toys]}),
         refusal(503, "ServiceUnavailable"),
     )
     found = run_virtually(discover(KubeClient(server)))
     assert found == [
         Served(PODS, frozenset({"list", "watch"})),
         Served(DEPLOYMENTS, frozenset({"delete"})),
+        Served(ResourceType("apps", "v1beta1", "toys", "Toy"), frozenset({"get"})),
     ]
     assert [request.path for request in server.requests] == [
         "/apis",
         "/api/v1",
         "/apis/apps/v1",
+        "/apis/apps/v1beta1",
         "/apis/broken/v1",
     ]

@@ -1,15 +1,11 @@
 """`podium run` as a process of its own, against a real server over TLS."""
 
 import json
-import os
 import re
 import signal
 import socket
 import ssl
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,11 +15,14 @@ from urllib.request import Request, urlopen
 import pytest
 import yaml
 from support.apiserver.apiserver_process import RunningServer, serving
+from support.e2e.scheduler_process import (
+    SchedulerProcess,
+    running_scheduler,
+    until,
+)
 
 pytestmark = pytest.mark.slow
 
-WITHIN_S = 60.0
-COMMAND = (sys.executable, "-m", "podium", "run")
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
 PODS = "/api/v1/namespaces/default/pods"
 NODE = {
@@ -64,40 +63,13 @@ class SecondTime(ReservePlugin):
 """
 
 
-class Process:
-    """A scheduler that runs, and what it has logged."""
-
-    def __init__(self, server: RunningServer, directory: Path, *arguments: str) -> None:
-        self.log = directory / f"scheduler-{time.monotonic_ns()}.log"
-        with self.log.open("w") as out:
-            self.running = subprocess.Popen(
-                [*COMMAND, *arguments, "--kubeconfig", str(server.kubeconfig)],
-                cwd=directory,
-                env={**os.environ, "PYTHONWARNINGS": "default"},
-                stderr=out,
-                stdout=out,
-            )
-
-    @property
-    def said(self) -> str:
-        return self.log.read_text()
-
-    def stopped(self, number: int = signal.SIGTERM) -> int:
-        self.running.send_signal(number)
-        return self.running.wait(30)
-
-
 @contextmanager
-def scheduler(server: RunningServer, directory: Path, *arguments: str) -> Iterator[Process]:
-    process = Process(server, directory, *arguments)
-    try:
+def scheduler(
+    server: RunningServer, directory: Path, *arguments: str
+) -> Iterator[SchedulerProcess]:
+    flags = (*arguments, "--kubeconfig", str(server.kubeconfig))
+    with running_scheduler(directory, *flags) as process:
         yield process
-    finally:
-        if process.running.poll() is None:
-            process.running.kill()
-            process.running.wait()
-    assert "Traceback" not in process.said
-    assert "ResourceWarning" not in process.said
 
 
 @pytest.fixture(scope="module")
@@ -106,14 +78,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
         status, _ = running.ask("POST", "/api/v1/nodes", NODE)
         assert status == 201
         yield running
-
-
-def until(holds: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + WITHIN_S
-    while not (found := holds()):
-        assert time.monotonic() < deadline, "it did not come to that"
-        time.sleep(0.05)
-    return found
 
 
 def create(server: RunningServer, name: str, cpu: str = "100m") -> None:

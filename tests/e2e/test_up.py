@@ -4,6 +4,7 @@ One cluster, ten times as fast as time, serves most tests; each has a namespace 
 the nodes as it found them.
 """
 
+import re
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -104,7 +105,8 @@ def test_the_pods_of_the_example_run_where_they_should(cluster: UpProcess) -> No
     assert sorted(map(node_of, by_app(pods, "web"))) == sorted(nodes * 2)
     assert sorted(map(node_of, by_app(pods, "cache"))) == nodes
     name, node = by_app(pods, "web")[0]["metadata"]["name"], node_of(by_app(pods, "web")[0])
-    assert cluster.output.until(lambda line: line.endswith(f"→ default/{name} {node}"))
+    told = cluster.output.until(lambda line: f"→ default/{name} {node}: " in line)
+    assert re.search(r"best of \d that fit|best among \d that fit|only node", told)
     jobs = cluster.until(
         "/apis/batch/v1/namespaces/default/jobs",
         lambda jobs: condition(jobs[0], "Complete").get("status") == "True",
@@ -261,6 +263,25 @@ def test_a_cluster_that_is_kept_goes_on_where_it_stopped(tmp_path: Path) -> None
         second.change(scale, lambda found: found["spec"].update(replicas=6))
         mine.until(lambda pods: running(6)([p for p in pods if node_of(p)]))
         assert second.end() == (0, "podium: stopped\n")
+
+
+def test_a_kind_that_the_server_does_not_know_is_warned_of_and_the_rest_is_applied(
+    tmp_path: Path,
+) -> None:
+    chart = tmp_path / "chart.yaml"
+    unknown = "apiVersion: monitoring.coreos.com/v1\nkind: ServiceMonitor\nmetadata: {name: a}\n"
+    known = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n"
+    chart.write_text(f"{unknown}---\n{known}")
+    with up(tmp_path, "--apply", str(chart)) as running:
+        named = "/api/v1/namespaces/default/configmaps"
+        running.until(named, bool)
+        code, told = running.end()
+    assert code == 0
+    assert told == (
+        f"podium: warning: {chart}: document 1 (line 1): no matches for kind "
+        '"ServiceMonitor" in version "monitoring.coreos.com/v1"; ensure CRDs are installed first\n'
+        "podium: stopped\n"
+    )
 
 
 def _credentials(cluster: UpProcess) -> dict[str, str]:

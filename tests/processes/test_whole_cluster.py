@@ -1,6 +1,7 @@
 """A whole cluster in one process: what it is made of, how it starts and how it ends."""
 
 import asyncio
+import json
 import signal
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -14,8 +15,8 @@ from support.user_code.plugin_files import SAYS_NO, Source
 from podium.api.documents import read_documents
 from podium.api.errors import InputError
 from podium.apiserver.serving.server import ApiServer, ServerOptions
-from podium.client.resources import NODES, PODS
-from podium.config.feature_gates import DEFAULT_GATES
+from podium.client.resources import NAMESPACES, NODES, PODS
+from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.config.load import load_configuration
 from podium.engine import Engine
 from podium.engine.observer import Observer
@@ -33,14 +34,15 @@ TIME_S = 30
 
 def plan(count: int = 2, *, plugins: tuple[str, ...] = (), **more: Any) -> ClusterPlan:
     nodes = tuple(nodes_from([default_template()], count))
-    configuration = load_configuration(None)
+    configuration = load_configuration(None, gates=more.get("gates", DEFAULT_GATES))
     equipped = equip(configuration, in_tree_registry(), plugins)
     simulated = SimulatedClusterOptions(nodes=nodes, controllers=ALL)
-    return ClusterPlan(simulated, equipped, DEFAULT_GATES, **{"speed": 20.0, **more})
+    more = {"gates": DEFAULT_GATES, "speed": 20.0, **more}
+    return ClusterPlan(simulated, equipped, **more)
 
 
-def server(data: Path | None = None) -> ApiServer:
-    return ApiServer(ServerOptions(data=data, taint_new_nodes=True))
+def server(data: Path | None = None, gates: FeatureGates = DEFAULT_GATES) -> ApiServer:
+    return ApiServer(ServerOptions(data=data, taint_new_nodes=True, gates=gates))
 
 
 def in_cluster(
@@ -49,7 +51,8 @@ def in_cluster(
     data: Path | None = None,
 ) -> None:
     async def main() -> None:
-        async with asyncio.timeout(TIME_S), whole_cluster(server(data), planned) as cluster:
+        running = whole_cluster(server(data, planned.gates), planned)
+        async with asyncio.timeout(TIME_S), running as cluster:
             await scenario(cluster)
 
     asyncio.run(main())
@@ -120,6 +123,34 @@ def test_a_plugin_of_the_users_own_decides(source: Source) -> None:
         assert not pods["bad"]["spec"].get("nodeName")
 
     in_cluster(plan(plugins=(source(SAYS_NO),)), scenario)
+
+
+def test_a_gang_is_bound_when_all_of_it_is_there_and_goes_with_its_namespace() -> None:
+    gates = FeatureGates({"GenericWorkload": True, "GangScheduling": True})
+    namespace = "/api/v1/namespaces"
+    groups = "/apis/scheduling.k8s.io/v1alpha2/namespaces/gang/podgroups"
+
+    async def scenario(cluster: RunningCluster) -> None:
+        async def post(path: str, body: Any) -> None:
+            await cluster.client.request("POST", path, (), json.dumps(body).encode())
+
+        await post(namespace, {"metadata": {"name": "gang"}})
+        spec: dict[str, Any] = {"schedulingPolicy": {"gang": {"minCount": 2}}}
+        await post(groups, {"metadata": {"name": "train"}, "spec": spec})
+        for name in ("first", "second"):
+            member = pod(name)
+            member["spec"]["schedulingGroup"] = {"podGroupName": "train"}
+            member["spec"]["terminationGracePeriodSeconds"] = 0
+            if name == "second":
+                found = await objects(cluster, PODS)
+                assert not is_bound("first")(found)
+            await post(f"{namespace}/gang/pods", member)
+        await until(cluster, lambda found: is_bound("first")(found) and is_bound("second")(found))
+        await cluster.client.request("DELETE", f"{namespace}/gang", ())
+        while "gang" in await objects(cluster, NAMESPACES):
+            await asyncio.sleep(0)
+
+    in_cluster(plan(gates=gates), scenario)
 
 
 def test_a_part_that_breaks_ends_the_cluster_with_what_broke_it() -> None:

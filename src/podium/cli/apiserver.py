@@ -8,7 +8,9 @@ from cyclopts import Parameter
 
 from podium.api.errors import InputError
 from podium.cli.exit_codes import OK
+from podium.cli.feature_gate_flags import read_gates
 from podium.cli.line_logging import start_logging
+from podium.cli.options import Gates
 from podium.cli.printing import print_line
 from podium.files.bounded_files import read_input
 
@@ -34,6 +36,7 @@ def apiserver(
         Path | None,
         Parameter(help="File with the bearer token to expect; without it one is made."),
     ] = None,
+    feature_gates: Gates = None,
     plain: Annotated[
         bool,
         Parameter(
@@ -53,12 +56,15 @@ def apiserver(
     in the kubeconfig that it writes, which only you can read. With `--data` objects, certificates
     and token are kept: every acknowledged write survives a crash.
 
+    Feature gates decide what is served besides: `GenericWorkload` brings Workloads and PodGroups.
+
     **Examples**
 
     ```
     podium apiserver &
     export KUBECONFIG=$PWD/podium.kubeconfig
     kubectl create deployment web --image nginx
+    podium apiserver --feature-gates GenericWorkload=true,GangScheduling=true
     podium apiserver --port 0 --data ./cluster --kubeconfig-out ~/.kube/podium
     ```
 
@@ -76,6 +82,7 @@ def apiserver(
         data=data,
         plain=plain,
         token=_token(token_file) if token_file else "",
+        gates=read_gates(feature_gates),
     )
     server = ApiServer(options)
     target = kubeconfig_out or (data / "kubeconfig" if data else Path("podium.kubeconfig"))

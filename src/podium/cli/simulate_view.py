@@ -13,10 +13,10 @@ from rich.table import Table
 from podium.api.pod import Pod
 from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from podium.cli.console import RichText, Text, stack_lines
+from podium.cli.placement_words import why
 from podium.cli.tables import Screen, count, percent, some
 from podium.cli.timeline_view import show_timeline
 from podium.explain.cause import Cause
-from podium.explain.decision_digest import Digest
 from podium.explain.utilisation import Use
 from podium.simulator import PodOutcome, PodResult, SimulationReport
 from podium.simulator.report import group_by_cause
@@ -54,31 +54,6 @@ def show_report(
     _show_summary(report, screen)
 
 
-def why(result: PodResult) -> str:
-    """In a few words, why a pod went where it went."""
-    if result.victims:
-        return f"takes the place of {some(result.victims)}"
-    return lead(result.digest)
-
-
-def lead(digest: Digest) -> str:
-    """In a few words, what one attempt had to choose from."""
-    if digest.feasible_nodes <= 1:
-        return (
-            "the only node it may go to"
-            if digest.examined_nodes <= 1
-            else "the only node that fits"
-        )
-    among = f"{digest.feasible_nodes:,} that fit"
-    if digest.score is None:
-        return f"one of {among}, nothing to compare"
-    tied = digest.tied_nodes
-    best = f"one of {tied} best among {among}" if tied > 1 else f"best of {among}"
-    if not digest.runner_up:
-        return best
-    return f"{best}, {digest.lead} ahead of {digest.runner_up} ({digest.decided_by})"
-
-
 # --- pods -------------------------------------------------------------------------------------
 
 
@@ -102,7 +77,8 @@ def _show_placed(results: list[PodResult], screen: Screen, *, wide: bool) -> Non
             f"{digest.feasible_nodes}/{digest.examined_nodes}",
             str(result.attempts),
         )
-        table.add_row(result.key, result.node, score, *(more if wide else ()), why(result))
+        told = why(digest, result.victims)
+        table.add_row(result.key, result.node, score, *(more if wide else ()), told)
     screen.print(table)
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from podium.cli.console import Text, stack_lines
+from podium.cli.placement_words import lead
 from podium.cli.pod_log_words import ACTIVATED, BACKOFF, TIMEOUT, format_seconds
-from podium.cli.simulate_view import lead
 from podium.cli.tables import Screen, count
 from podium.engine.decision import Decision
 from podium.engine.pod_log import Line

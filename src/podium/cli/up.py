@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from cyclopts import Parameter
 
 from podium.api.errors import InputError
-from podium.cli.console import Console
+from podium.cli.cluster_screen import ClusterScreen
 from podium.cli.decision_lines import DecisionLines
 from podium.cli.exit_codes import OK
 from podium.cli.feature_gate_flags import read_gates
@@ -28,6 +28,7 @@ from podium.cli.node_options import (
 from podium.cli.options import Config, Gates, PluginFiles, read_configuration
 from podium.cli.printing import print_line, print_lines
 from podium.cli.recorded_options import SCHEDULER_EXTENSION
+from podium.cli.tables import Screen
 from podium.cli.tables import count as counted
 from podium.plugins import in_tree_registry
 from podium.processes.event_loop import run
@@ -99,10 +100,22 @@ def up(
             help=f"Where to write the kubeconfig. [default: {_KUBECONFIG}, or kubeconfig in DIR]",
         ),
     ] = None,
+    watch: Annotated[
+        bool,
+        Parameter(
+            name=["--watch", "-w"],
+            negative="",
+            show_default=False,
+            help="On a terminal, draw the nodes as they fill up.",
+        ),
+    ] = False,
     quiet: Annotated[
         bool,
         Parameter(
-            name=["--quiet", "-q"], negative="", show_default=False, help="Print no decisions."
+            name=["--quiet", "-q"],
+            negative="",
+            show_default=False,
+            help="Print no decisions and no status.",
         ),
     ] = False,
 ) -> int:
@@ -110,7 +123,9 @@ def up(
 
     Nothing else has to be installed, and nothing is really run: nodes are simulated and pods are
     status updates. The API is Kubernetes', so kubectl and client libraries work with it. Every
-    decision of the scheduler is printed: where a pod goes, or why it cannot.
+    decision of the scheduler is printed: where a pod goes and why there, for whom it waits at
+    Permit, or why it cannot go anywhere; below that, how many nodes, pods and pending pods there
+    are.
 
     The server listens on loopback with a certificate and a token of its own; both are in the
     kubeconfig that it writes.
@@ -119,11 +134,14 @@ def up(
 
     ```
     podium up
-    podium up 100 --cpu 64 --memory 256Gi --speed 10
+    podium up 100 --cpu 64 --memory 256Gi --speed 10 --watch
     podium up --apply examples/first-steps.yaml --config scheduler.yaml
     podium up 5 --template gpu-node.yaml --plugin mine.py --data ./cluster
     KUBECONFIG=podium.kubeconfig kubectl get pods -o wide --watch
     ```
+
+    Objects of kinds that the server does not know are warned of and left out; definitions of
+    custom resources are applied before everything else.
 
     **Exit code** 0 after SIGTERM or Ctrl-C, 2 if the input is wrong or the port is taken.
     """
@@ -137,8 +155,8 @@ def up(
     gates = read_gates(feature_gates)
     if zones is None:
         zones = "" if template else _ZONES
-    console = Console()
-    lines = DecisionLines(console, steady_wall())
+    screen = Screen()
+    lines = DecisionLines(screen.console, steady_wall())
     plan = ClusterPlan(
         SimulatedClusterOptions(
             nodes=read_nodes(count, template, cpu, memory, pods, zones),
@@ -151,8 +169,12 @@ def up(
         documents_in(apply or ()),
         scheduler_port,
         lambda _: () if quiet else (lines,),
+        lambda problem: print_line(f"podium: warning: {problem}", error=True),
+        None if quiet else lambda up: ClusterScreen(screen, up.engine, nodes=watch).show(),
     )
-    server = ApiServer(ServerOptions(host=host, port=port, data=data, taint_new_nodes=True))
+    server = ApiServer(
+        ServerOptions(host=host, port=port, data=data, taint_new_nodes=True, gates=gates)
+    )
     target = kubeconfig_out or (data / "kubeconfig" if data else Path(_KUBECONFIG))
     authority = server.certificates.authority if server.certificates else None
     try:

@@ -31,6 +31,10 @@ class _Group(msgspec.Struct, rename="camel"):
     versions: tuple[_Version, ...] = ()
     preferred_version: _Version | None = None
 
+    def by_preference(self) -> list[str]:
+        first = () if self.preferred_version is None else (self.preferred_version,)
+        return list(dict.fromkeys(each.group_version for each in (*first, *self.versions)))
+
 
 class _GroupList(msgspec.Struct):
     groups: tuple[_Group, ...] | None = None
@@ -44,20 +48,22 @@ class Served(msgspec.Struct, frozen=True):
 
 
 async def discover(client: KubeClient) -> list[Served]:
-    """Every kind that is served; a group that does not answer is left out.
+    """Every kind that is served, in the first version of its group that has it, beginning with the
+    preferred one; a version that does not answer is left out.
 
     Raises ApiError and Unreachable.
     """
     groups = msgspec.json.decode(await client.request("GET", "/apis"), type=_GroupList)
     found = await served_in(client, "v1")
     for group in groups.groups or ():
-        preferred = group.preferred_version or (group.versions[0] if group.versions else None)
-        if preferred is None:
-            continue
-        try:
-            found += await served_in(client, preferred.group_version)
-        except ApiError:
-            continue
+        known: set[str] = set()
+        for version in group.by_preference():
+            try:
+                served = await served_in(client, version)
+            except ApiError:
+                continue
+            found += [each for each in served if each.resource.plural not in known]
+            known.update(each.resource.plural for each in served)
     return found
 
 

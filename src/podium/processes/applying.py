@@ -1,17 +1,19 @@
 """Objects of manifest files, brought to a server as `kubectl apply --server-side` would.
 
 Kinds are looked up in what the server says it serves, in the version that a file asks for, so
-anything can be in a file: kinds that an earlier document defines as well. What cannot be applied
-is an error that names the file and the place in it; nothing is left out without a word.
+anything can be in a file, kinds that a document defines as well: definitions go first wherever they
+stand. An object of a kind that the server does not know is left out and told of in kubectl's words,
+and the rest is applied. Anything else that cannot be applied is an error, with its place.
 """
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from podium.api.documents import Document
-from podium.api.errors import closest, did_you_mean
+from podium.api.errors import InputError, closest, did_you_mean
+from podium.api.go_quoting import quoted
 from podium.api.json_values import JsonObject
 from podium.api.shapes import described
 from podium.client import KubeClient, PatchType, ResourceType
@@ -20,17 +22,29 @@ from podium.client.discovery import served_in
 
 _DEFAULT_NAMESPACE: Final = "default"
 _API_VERSION: Final = re.compile(r"([a-z0-9.-]+/)?[a-z0-9]+")
+_DEFINITION: Final = "CustomResourceDefinition"
+_INSTALL_DEFINITIONS: Final = "ensure CRDs are installed first"
 _HOW: Final = (("fieldManager", "podium"), ("force", "true"), ("fieldValidation", "Strict"))
 
 
-async def apply_documents(client: KubeClient, documents: Sequence[Document]) -> None:
-    """Apply objects in their order. Raises InputError, ApiError and Unreachable."""
+async def apply_documents(
+    client: KubeClient, documents: Sequence[Document], leave_out: Callable[[InputError], None]
+) -> None:
+    """Apply objects in their order, definitions of kinds first.
+
+    `leave_out` is told of each object whose kind is not known. Raises InputError, ApiError and
+    Unreachable.
+    """
     kinds = _Kinds(client)
-    for document in documents:
+    for document in sorted(documents, key=lambda each: not _is_definition(each)):
         value = document.value
         if not isinstance(value, dict):
             raise document.error(f"expected a Kubernetes object, got {described(value)}")
-        resource = await kinds.resource_of(document, value)
+        try:
+            resource = await kinds.resource_of(document, value)
+        except _UnknownKindError as problem:
+            leave_out(problem.told)
+            continue
         metadata = value.get("metadata")
         metadata = metadata if isinstance(metadata, dict) else {}
         name = _text(document, metadata, "name", "metadata.name")
@@ -45,6 +59,18 @@ async def apply_documents(client: KubeClient, documents: Sequence[Document]) -> 
             raise document.error(str(problem)) from None
 
 
+def _is_definition(document: Document) -> bool:
+    return isinstance(document.value, dict) and document.value.get("kind") == _DEFINITION
+
+
+class _UnknownKindError(Exception):
+    """The server serves no such kind, or not in this version."""
+
+    def __init__(self, told: InputError) -> None:
+        super().__init__(str(told))
+        self.told = told
+
+
 class _Kinds:
     """What a server serves, asked once for each version as long as the kind is in it."""
 
@@ -55,12 +81,16 @@ class _Kinds:
     async def resource_of(self, document: Document, value: JsonObject) -> ResourceType:
         api_version = _text(document, value, "apiVersion")
         kind = _text(document, value, "kind")
+        if api_version.count("/") > 1:
+            problem = f"unexpected GroupVersion string: {api_version}"
+            raise document.error(problem, path="apiVersion")
         if kind not in self._known.get(api_version, {}):
             self._known[api_version] = await self._ask_for_kinds(api_version)
         served = self._known[api_version]
         if kind not in served:
-            remedy = did_you_mean(closest(kind, list(served)))
-            raise document.error(f"the server does not serve {kind} ({api_version})", remedy=remedy)
+            problem = f"no matches for kind {quoted(kind)} in version {quoted(api_version)}"
+            remedy = did_you_mean(closest(kind, list(served))) or _INSTALL_DEFINITIONS
+            raise _UnknownKindError(document.error(problem, remedy=remedy))
         return served[kind]
 
     async def _ask_for_kinds(self, api_version: str) -> dict[str, ResourceType]:

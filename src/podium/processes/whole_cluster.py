@@ -7,10 +7,10 @@ which they need each other and stopped in the opposite one, each once the one be
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from random import SystemRandom
-from typing import Final
+from typing import Any, Final
 
 from podium.api.documents import Document
 from podium.api.errors import InputError
@@ -44,7 +44,8 @@ _LOOK_S: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class ClusterPlan:
-    """What a cluster is made of; `documents` are objects to begin with."""
+    """What a cluster is made of; `documents` are objects to begin with, `warn` is told of those
+    that the server does not know, `beside` runs for as long as the cluster is up."""
 
     simulated: SimulatedClusterOptions
     scheduler: Equipped
@@ -54,6 +55,8 @@ class ClusterPlan:
     scheduler_port: int = 0
     """Where the scheduler tells of itself; 0: any free one."""
     observers: Callable[[Engine], tuple[Observer, ...]] = field(default=lambda _: ())
+    warn: Callable[[InputError], None] = field(default=lambda _: None)
+    beside: "Callable[[RunningCluster], Coroutine[Any, Any, None]] | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +96,18 @@ async def run_cluster(
 async def _live(
     server: ApiServer, plan: ClusterPlan, started: Callable[[RunningCluster], None]
 ) -> None:
-    async with whole_cluster(server, plan) as cluster:
+    async with contextlib.AsyncExitStack() as stack:
+        cluster = await stack.enter_async_context(whole_cluster(server, plan))
         started(cluster)
+        parts = cluster.parts
+        if plan.beside is not None:
+            beside = running_part(plan.beside(cluster))
+            parts = (*parts, await stack.enter_async_context(beside))
         if plan.documents:
-            await wait_while_running(_wait_for_ready_nodes(cluster), *cluster.parts)
-            await wait_while_running(
-                apply_documents(cluster.client, plan.documents), *cluster.parts
-            )
-        await wait_while_running(asyncio.Event().wait(), *cluster.parts)
+            await wait_while_running(_wait_for_ready_nodes(cluster), *parts)
+            applying = apply_documents(cluster.client, plan.documents, plan.warn)
+            await wait_while_running(applying, *parts)
+        await wait_while_running(asyncio.Event().wait(), *parts)
 
 
 @contextlib.asynccontextmanager

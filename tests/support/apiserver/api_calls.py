@@ -18,6 +18,7 @@ from podium.apiserver.requests.watching import Watch
 from podium.apiserver.serving.assembly import build_service
 from podium.apiserver.status_errors import StatusError
 from podium.apiserver.store.store import Store
+from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.testing import FakeClock
 
 TOKEN = "a-token-for-tests"
@@ -56,11 +57,11 @@ class Answer:
 class Api:
     """A server with nothing in it but what every cluster has."""
 
-    def __init__(self, store: Store | None = None) -> None:
+    def __init__(self, store: Store | None = None, gates: FeatureGates = DEFAULT_GATES) -> None:
         self.clock = FakeClock(START)
         self.store = store or Store()
         self.service = build_service(
-            self.store, Tokens(TOKEN), clock=self.clock, randomness=Random(7)
+            self.store, Tokens(TOKEN), clock=self.clock, randomness=Random(7), gates=gates
         )
         self.registry = self.service.registry
 

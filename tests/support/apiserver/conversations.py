@@ -4,7 +4,8 @@ A file has a title and steps. A step asks (`POST /path`) with a `body` or a `tex
 gives the `status` and those parts of the `answer` that matter: fields that are not written are not
 looked at, lists have to have as many items as written, and `<absent>` stands for a field that must
 not be there. `keep` remembers a value of the answer under a name, for `${name}` in later steps.
-`WATCH name` starts a watch, `EVENTS name` tells what it has to have seen since.
+`WATCH name` starts a watch, `EVENTS name` tells what it has to have seen since. `gates` are feature
+gates of the server that are not to have their defaults.
 """
 
 import re
@@ -16,6 +17,8 @@ from typing import Any
 import yaml
 from support.apiserver.api_calls import APPLY, JSON_PATCH, MERGE, STRATEGIC, TOKEN, Api, Watching
 
+from podium.config.feature_gates import FeatureGates
+
 ABSENT = "<absent>"
 TYPES = {"apply": APPLY, "json": JSON_PATCH, "merge": MERGE, "strategic": STRATEGIC}
 
@@ -25,19 +28,21 @@ class Conversation:
     name: str
     title: str
     steps: list[dict[str, Any]]
+    gates: dict[str, bool]
 
 
 def conversations(directory: Path) -> Iterator[Conversation]:
     for path in sorted(directory.glob("*.yaml")):
         document = yaml.safe_load(path.read_text())
-        yield Conversation(path.stem, document["title"], document["steps"])
+        gates = document.get("gates", {})
+        yield Conversation(path.stem, document["title"], document["steps"], gates)
 
 
 class Talk:
     """One conversation as it goes on."""
 
-    def __init__(self) -> None:
-        self._api = Api()
+    def __init__(self, gates: dict[str, bool]) -> None:
+        self._api = Api(gates=FeatureGates(gates))
         self._kept: dict[str, str] = {}
         self._watches: dict[str, Watching] = {}
 

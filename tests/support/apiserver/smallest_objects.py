@@ -8,7 +8,7 @@ from typing import Any
 
 from support.apiserver.written_objects import NOW, RESOURCES, UID, Object, Shelf, read, resource_of
 
-from podium.apiserver import strategy, validation
+from podium.apiserver import conversion, strategy, validation
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.status_errors import StatusError
 
@@ -23,6 +23,8 @@ _ROLE = {"kind": "ClusterRole", "name": "r", "apiGroup": "rbac.authorization.k8s
 _RBAC = "rbac.authorization.k8s.io"
 _STORAGE = "storage.k8s.io"
 _DRA = "resource.k8s.io"
+_NETWORKING = "networking.k8s.io"
+_GANG = {"gang": {"minCount": 3}}
 
 _DEFINITION = "CustomResourceDefinition"
 
@@ -55,6 +57,12 @@ _WRITTEN: dict[tuple[str, str], Any] = {
     ("apps", "StatefulSet"): {
         "spec": {"selector": _SELECTOR, "template": _TEMPLATE, "serviceName": "s"}
     },
+    ("autoscaling", "HorizontalPodAutoscaler"): {
+        "spec": {
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+            "maxReplicas": 5,
+        }
+    },
     ("batch", "CronJob"): {
         "spec": {"schedule": "* * * * *", "jobTemplate": {"spec": {"template": _ONCE}}}
     },
@@ -70,6 +78,9 @@ _WRITTEN: dict[tuple[str, str], Any] = {
         "type": "Normal",
         "regarding": {"kind": "Pod", "name": "p", "namespace": "ns"},
     },
+    (_NETWORKING, "Ingress"): {"spec": {"rules": [{"host": "a.example.com"}]}},
+    (_NETWORKING, "IngressClass"): {"spec": {"controller": "example.com/c"}},
+    (_NETWORKING, "NetworkPolicy"): {"spec": {"podSelector": {}}},
     ("policy", "PodDisruptionBudget"): {"spec": {"selector": _SELECTOR, "minAvailable": 1}},
     (_RBAC, "ClusterRole"): {},
     (_RBAC, "ClusterRoleBinding"): {"roleRef": _ROLE},
@@ -87,7 +98,11 @@ _WRITTEN: dict[tuple[str, str], Any] = {
         }
     },
     ("node.k8s.io", "RuntimeClass"): {"handler": "runc"},
+    ("scheduling.k8s.io", "PodGroup"): {"spec": {"schedulingPolicy": _GANG}},
     ("scheduling.k8s.io", "PriorityClass"): {"value": 5},
+    ("scheduling.k8s.io", "Workload"): {
+        "spec": {"podGroupTemplates": [{"name": "t", "schedulingPolicy": _GANG}]}
+    },
     (_STORAGE, "CSIDriver"): {},
     (_STORAGE, "CSINode"): {"spec": {"drivers": []}},
     (_STORAGE, "CSIStorageCapacity"): {"storageClassName": "fast"},
@@ -99,9 +114,21 @@ _WRITTEN: dict[tuple[str, str], Any] = {
             "source": {"persistentVolumeName": "pv"},
         }
     },
+    (_STORAGE, "VolumeAttributesClass"): {"driverName": "example.com", "parameters": {"a": "b"}},
+}
+_VERSIONS = {
+    ("autoscaling", "HorizontalPodAutoscaler"): "v2",
+    ("scheduling.k8s.io", "PodGroup"): "v1alpha2",
+    ("scheduling.k8s.io", "Workload"): "v1alpha2",
 }
 
-KINDS: list[Resource] = [resource_of(kind, group) for group, kind in _WRITTEN]
+KINDS: list[Resource] = [
+    resource_of(kind, group, _VERSIONS.get((group, kind), "v1")) for group, kind in _WRITTEN
+]
+
+
+def _resource(kind: str, group: str) -> Resource:
+    return resource_of(kind, group, _VERSIONS.get((group, kind), "v1"))
 
 
 def smallest(resource: Resource, name: str = "a") -> Object:
@@ -110,8 +137,15 @@ def smallest(resource: Resource, name: str = "a") -> Object:
 
 
 def covers_every_kind() -> bool:
-    """Whether each stored kind has an object here; definitions have rules in another place."""
-    stored = {each for each in RESOURCES if each.is_stored and each.kind != _DEFINITION}
+    """Whether each stored kind has an object here, in the version whose rules hold for it;
+    definitions have rules in another place."""
+    stored = {
+        each
+        for each in RESOURCES
+        if each.is_stored
+        and each.kind != _DEFINITION
+        and conversion.ruling_version(each) == each.version
+    }
     return stored == set(KINDS)
 
 
@@ -124,7 +158,7 @@ def problems_of(
     **fields: Any,
 ) -> list[str]:
     """Why a new object is refused: the smallest one with these fields in place of its own."""
-    resource = resource_of(kind, group)
+    resource = _resource(kind, group)
     written = smallest(resource)
     written["metadata"] = {**written["metadata"], **(metadata or {})}
     if spec is not None:
@@ -144,7 +178,7 @@ def refusal_of(
     **fields: Object,
 ) -> str:
     """Why a change of the smallest object with these fields is refused; empty if it is not."""
-    resource, shelf = resource_of(kind, group), Shelf()
+    resource, shelf = _resource(kind, group), Shelf()
     shelf.add_namespace("ns")
     written = smallest(resource)
     for name, value in fields.items():

@@ -10,14 +10,18 @@ from typing import Any, TypeVar
 from podium.apiserver import admission, defaulting, status_errors, strategy, validation
 from podium.apiserver.admission import DEFAULT_SETTINGS, AdmissionSettings
 from podium.apiserver.patching import STRATEGIC_MERGE_PATCH, merge_patch, strategic_merge
+from podium.apiserver.resources.builtin import served_resources
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.resources.table import ResourceTable
 from podium.apiserver.schema import decode, schema_of
+from podium.config.feature_gates import FeatureGates
 
 T = TypeVar("T")
 Object = dict[str, Any]
 
-RESOURCES = ResourceTable()
+ALL_GATES = FeatureGates({"AllAlpha": True, "AllBeta": True})
+RESOURCES = ResourceTable(served_resources(ALL_GATES))
+"""All resources, also those behind feature gates."""
 NOW = "2026-01-01T00:00:00Z"
 UID = "8d7f9a3e-0000-4000-8000-000000000000"
 VERSION = "7"
@@ -57,7 +61,9 @@ class Shelf:
         self._addresses = strategy.ServiceAddresses()
         self._objects: dict[tuple[str, str, str, str], Object] = {}
 
-    def find(self, group: str, plural: str, namespace: str, name: str) -> Object | None:
+    def find(
+        self, group: str, plural: str, namespace: str, name: str, _version: str = "v1"
+    ) -> Object | None:
         return self._objects.get((group, plural, namespace, name))
 
     def derived(self, group: str, plural: str, derive: Callable[[Sequence[Object]], T]) -> T:

@@ -16,6 +16,7 @@ from typing import Final
 from podium.api.json_values import JsonObject
 from podium.apiserver.access.grants import GROUP
 from podium.apiserver.access.users import AUTHENTICATED, MASTERS, UNAUTHENTICATED
+from podium.config.feature_gates import FeatureGates
 
 _VERBS: Final = {
     "read": ("get", "list", "watch"),
@@ -177,6 +178,19 @@ _CLUSTER_ROLES: Final = {
         create patch update of core events.k8s.io: events
     """,
 }
+_WITH_POD_GROUPS: Final = {
+    "system:aggregate-to-edit": """
+        write of scheduling.k8s.io: workloads podgroups
+    """,
+    "system:aggregate-to-view": """
+        read of scheduling.k8s.io: workloads podgroups podgroups/status
+    """,
+    "system:kube-scheduler": """
+        read of scheduling.k8s.io: podgroups
+        patch update of scheduling.k8s.io: podgroups/status
+    """,
+}
+"""Rules that roles have besides where pods are scheduled in groups."""
 _AGGREGATED: Final = ("admin", "edit", "view")
 """Each gathers the rules of its own part, and those of the role after it."""
 _AGGREGATE_TO: Final = "rbac.authorization.k8s.io/aggregate-to-"
@@ -216,9 +230,11 @@ _ROLE_BINDINGS: Final = {
 }
 
 
-def default_objects() -> Iterator[tuple[str, JsonObject]]:
+def default_objects(gates: FeatureGates) -> Iterator[tuple[str, JsonObject]]:
     """Each object with the plural name of its resource."""
-    for name, written in _CLUSTER_ROLES.items():
+    for name, always in _CLUSTER_ROLES.items():
+        more = _WITH_POD_GROUPS.get(name, "") if gates["GenericWorkload"] else ""
+        written = always + more
         labels = {}
         if name.startswith("system:aggregate-to-"):
             labels = {f"{_AGGREGATE_TO}{name.removeprefix('system:aggregate-to-')}": "true"}

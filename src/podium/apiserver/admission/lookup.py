@@ -12,7 +12,9 @@ T = TypeVar("T")
 class Lookup(Protocol):
     """A view into the store. Objects that it gives are read, never changed."""
 
-    def find(self, group: str, plural: str, namespace: str, name: str) -> JsonObject | None:
+    def find(
+        self, group: str, plural: str, namespace: str, name: str, version: str = "v1"
+    ) -> JsonObject | None:
         """One object, None if there is none; `namespace` is empty for cluster-wide resources."""
 
     def derived(self, group: str, plural: str, derive: Callable[[Sequence[JsonObject]], T]) -> T:

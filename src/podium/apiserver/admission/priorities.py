@@ -57,22 +57,27 @@ def refuse_deletion(resource: Resource, name: str) -> None:
 def set_priority(resource: Resource, pod: JsonObject, lookup: Lookup) -> None:
     """Resolve the class of a new pod."""
     spec, name = pod["spec"], pod["metadata"].get("name", "")
-    class_name = spec.get("priorityClassName")
-    if class_name:
-        found = lookup.find(_GROUP, _PLURAL, "", class_name)
-        if found is None:
-            why = f"no PriorityClass with name {class_name} was found"
-            raise status_errors.forbidden(resource, name, why)
-        chosen: PriorityClass | None = _class(found)
-    else:
-        chosen = lookup.derived(_GROUP, _PLURAL, _default_class)
-        if chosen is not None:
-            spec["priorityClassName"] = chosen.name
+    chosen = class_of(resource, name, spec.get("priorityClassName"), lookup)
+    if chosen is not None:
+        spec["priorityClassName"] = chosen.name
     try:
         priority = resolve_priority(chosen, spec.get("priority"), spec.get("preemptionPolicy"))
     except PriorityConflict as conflict:
         raise status_errors.forbidden(resource, name, str(conflict)) from None
     spec["priority"], spec["preemptionPolicy"] = priority
+
+
+def class_of(
+    resource: Resource, name: str, class_name: str | None, lookup: Lookup
+) -> PriorityClass | None:
+    """The class that a new object names, or the default one; None if there is no default."""
+    if not class_name:
+        return lookup.derived(_GROUP, _PLURAL, _default_class)
+    found = lookup.find(_GROUP, _PLURAL, "", class_name)
+    if found is None:
+        why = f"no PriorityClass with name {class_name} was found"
+        raise status_errors.forbidden(resource, name, why)
+    return _class(found)
 
 
 def keep_priority(new: JsonObject, old: JsonObject) -> None:

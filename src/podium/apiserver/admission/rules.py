@@ -3,8 +3,10 @@
 from podium.api.json_values import JsonObject
 from podium.apiserver.admission import (
     devices,
+    ingresses,
     limits,
     namespaces,
+    pod_groups,
     pods,
     priorities,
     runtime_classes,
@@ -26,8 +28,8 @@ def admit_create(
         name = obj["metadata"].get("name", "")
         namespaces.refuse_content(resource, namespace, name, lookup)
     if resource.group:
-        return
-    if resource.kind == "Pod":
+        _admit_of_group(resource, obj, lookup)
+    elif resource.kind == "Pod":
         _admit_new_pod(resource, obj, lookup, settings)
     elif resource.kind == "Node":
         if settings.taint_new_nodes:
@@ -37,6 +39,13 @@ def admit_create(
         storage.protect(resource, obj)
     elif resource.kind == "PersistentVolume":
         storage.protect(resource, obj)
+
+
+def _admit_of_group(resource: Resource, obj: JsonObject, lookup: Lookup) -> None:
+    if (resource.group, resource.kind) == ("networking.k8s.io", "Ingress"):
+        ingresses.set_default_class(obj, lookup)
+    elif (resource.group, resource.kind) == ("scheduling.k8s.io", "PodGroup"):
+        pod_groups.set_priority(resource, obj, lookup)
 
 
 def _admit_new_pod(
@@ -84,6 +93,8 @@ def review_create(resource: Resource, obj: JsonObject, lookup: Lookup) -> None:
     """What can only be judged when the object is final; StatusError if it is refused."""
     if (resource.group, resource.kind) == ("scheduling.k8s.io", "PriorityClass"):
         priorities.refuse_second_default(resource, obj, lookup)
+    elif (resource.group, resource.kind) == ("scheduling.k8s.io", "PodGroup"):
+        pod_groups.refuse_without_template(resource, obj, lookup)
     elif (resource.group, resource.kind) == ("", "Pod"):
         limits.refuse_beyond(resource, obj, lookup)
         if obj["spec"].get("overhead"):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, Protocol
 
 from podium.api.json_values import JsonObject, encode
-from podium.apiserver.requests import event_conversion
+from podium.apiserver import conversion
 from podium.apiserver.requests.listing import Listed
 from podium.apiserver.requests.watching import Event
 from podium.apiserver.resources.resource import Resource
@@ -46,7 +46,7 @@ class WholePresenter:
         self._resource = resource
         self._head = head_of(resource)
         self._item_head = self._head if resource.is_custom else b"{"
-        self._own_form = event_conversion.has_own_form(resource)
+        self._own_form = conversion.has_own_form(resource)
 
     def one(self, version: Stored) -> bytes:
         return self._head + self._body(version.body)
@@ -76,7 +76,7 @@ class WholePresenter:
     def _body(self, body: bytes) -> bytes:
         if not self._own_form:
             return body
-        return encode(event_conversion.shown(self._resource, plain(body)))[1:]
+        return encode(conversion.shown(self._resource, plain(body)))[1:]
 
 
 class MetadataPresenter:

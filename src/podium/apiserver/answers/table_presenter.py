@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 
 from podium.api import field_errors
 from podium.api.json_values import JsonObject, encode
-from podium.apiserver import status_errors
+from podium.apiserver import conversion, status_errors
 from podium.apiserver.answers.presenters import MetadataPresenter, event_line
-from podium.apiserver.requests import event_conversion
 from podium.apiserver.requests.listing import Listed
 from podium.apiserver.requests.watching import Event
 from podium.apiserver.resources.resource import Resource
@@ -81,7 +80,7 @@ class TablePresenter:
         }
 
     def _row(self, value: JsonObject) -> JsonObject:
-        shown = event_conversion.shown(self._resource, value)
+        shown = conversion.shown(self._resource, value)
         obj = {"kind": self._resource.kind, "apiVersion": self._resource.api_version, **shown}
         row: JsonObject = {"cells": self._printer.cells(obj, self._clock())}
         conditions = self._printer.row_conditions(obj)

@@ -52,6 +52,12 @@ def set_priority_class_defaults(priority_class: JsonObject) -> None:
         priority_class["preemptionPolicy"] = "PreemptLowerPriority"
 
 
+def set_pod_group_defaults(group: JsonObject) -> None:
+    spec = group.get("spec")
+    if spec is not None and spec.get("disruptionMode") is None:
+        spec["disruptionMode"] = "Pod"
+
+
 def set_secret_defaults(secret: JsonObject) -> None:
     if not secret.get("type"):
         secret["type"] = "Opaque"

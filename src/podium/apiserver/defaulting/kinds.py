@@ -4,7 +4,16 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from podium.api.json_values import JsonObject
-from podium.apiserver.defaulting import cluster, devices, pods, services, storage, workloads
+from podium.apiserver.defaulting import (
+    autoscaling,
+    cluster,
+    devices,
+    networking,
+    pods,
+    services,
+    storage,
+    workloads,
+)
 from podium.apiserver.resources.resource import Resource
 
 _BY_KIND: Final[Mapping[tuple[str, str], Callable[[JsonObject], None]]] = {
@@ -24,23 +33,32 @@ _BY_KIND: Final[Mapping[tuple[str, str], Callable[[JsonObject], None]]] = {
     ("apps", "Deployment"): workloads.set_deployment_defaults,
     ("apps", "ReplicaSet"): workloads.set_replica_set_defaults,
     ("apps", "StatefulSet"): workloads.set_stateful_set_defaults,
+    ("autoscaling", "HorizontalPodAutoscaler"): autoscaling.set_autoscaler_defaults,
     ("batch", "CronJob"): workloads.set_cron_job_defaults,
     ("batch", "Job"): workloads.set_job_defaults,
     ("discovery.k8s.io", "EndpointSlice"): services.set_endpoint_slice_defaults,
+    ("networking.k8s.io", "IngressClass"): networking.set_ingress_class_defaults,
+    ("networking.k8s.io", "NetworkPolicy"): networking.set_network_policy_defaults,
     ("rbac.authorization.k8s.io", "ClusterRoleBinding"): cluster.set_role_binding_defaults,
     ("rbac.authorization.k8s.io", "RoleBinding"): cluster.set_role_binding_defaults,
     ("resource.k8s.io", "ResourceClaim"): devices.set_claim_defaults,
     ("resource.k8s.io", "ResourceClaimTemplate"): devices.set_claim_template_defaults,
     ("resource.k8s.io", "ResourceSlice"): devices.set_slice_defaults,
+    ("scheduling.k8s.io", "PodGroup"): cluster.set_pod_group_defaults,
     ("scheduling.k8s.io", "PriorityClass"): cluster.set_priority_class_defaults,
     ("storage.k8s.io", "CSIDriver"): storage.set_csi_driver_defaults,
     ("storage.k8s.io", "StorageClass"): storage.set_storage_class_defaults,
     ("storage.k8s.io", "VolumeAttachment"): storage.set_volume_attachment_defaults,
 }
 
+_BY_VERSION: Final[Mapping[tuple[str, str, str], Callable[[JsonObject], None]]] = {
+    ("autoscaling", "v1", "HorizontalPodAutoscaler"): autoscaling.set_v1_autoscaler_defaults,
+}
+
 
 def set_defaults(resource: Resource, obj: JsonObject) -> None:
     """Fill in what the kind's defaults say; objects of custom resources have none here."""
-    setter = _BY_KIND.get((resource.group, resource.kind))
+    older = _BY_VERSION.get((resource.group, resource.version, resource.kind))
+    setter = older or _BY_KIND.get((resource.group, resource.kind))
     if setter is not None:
         setter(obj)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from podium.api.json_values import JsonObject
+from podium.apiserver.managed_fields.changes import Changes
 from podium.apiserver.managed_fields.comparing import compare
 from podium.apiserver.managed_fields.entries import (
     APPLY,
@@ -40,7 +41,6 @@ from podium.apiserver.managed_fields.tracking import (
     Writer,
     after_update,
     empty_object,
-    filtered,
     without_entries,
     without_identity,
     without_lost_fields,
@@ -110,7 +110,8 @@ def _applied(
     if not owners:
         before = Writer(_BEFORE_FIRST_APPLY, writer.now, writer.subresource)
         comparison = compare(empty_object(schema), live, schema.root)
-        owners = after_update({}, comparison, schema, before)
+        changes = Changes(comparison, schema, writer.subresource, empty_object(schema), live)
+        owners = after_update({}, changes, schema, before)
     found = problems(config, schema.root)
     if found:
         raise internal(f"failed to create typed patch object ({_told(config)}): {_listed(found)}")
@@ -145,16 +146,16 @@ def _after_conflicts(
     *,
     force: bool,
 ) -> Owners:
-    comparison = filtered(compare(live, result, schema.root), schema, writer.subresource)
-    changed = union(comparison.modified, comparison.added)
+    comparison = compare(live, result, schema.root)
+    changes = Changes(comparison, schema, writer.subresource, live, result)
     conflicts = {
         owner: common
         for owner, owned in others.items()
-        if (common := intersection(owned.fields, changed))
+        if (common := intersection(owned.fields, changes.lost_in(owned.version)[0]))
     }
     if conflicts and not force:
         raise _Conflicts(conflicts)
-    return without_lost_fields(others, changed, comparison.removed)
+    return without_lost_fields(others, changes)
 
 
 def _without_dropped_fields(

@@ -21,6 +21,7 @@ _STATUS_WRITES: Final[dict[tuple[str, str], FieldSet]] = {
     ("apps", "Deployment"): {"f:spec": LEAF, "f:metadata": {"f:labels": LEAF}},
     ("storage.k8s.io", "VolumeAttachment"): _ALL_BUT_STATUS,
     ("resource.k8s.io", "ResourceClaim"): _ALL_BUT_STATUS,
+    ("scheduling.k8s.io", "PodGroup"): _ALL_BUT_STATUS,
 }
 _RESIZED: Final = frozenset({"f:resources", "f:resizePolicy"})
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from podium.api.json_values import JsonObject, JsonValue
+from podium.apiserver.managed_fields.changes import Changes
 from podium.apiserver.managed_fields.comparing import Comparison, compare, created_fields
 from podium.apiserver.managed_fields.entries import (
     UPDATE,
@@ -28,7 +29,6 @@ from podium.apiserver.managed_fields.field_sets import (
     intersection,
     union,
 )
-from podium.apiserver.managed_fields.reset_fields import without_reset_fields
 from podium.apiserver.managed_fields.steps import NotOfItsType
 from podium.apiserver.schema.catalogue import Schema
 from podium.apiserver.schema.decoding import zero_struct
@@ -91,7 +91,9 @@ def track_create(obj: JsonObject, schema: Schema, writer: Writer) -> None:
         created = created_fields(empty_object(schema), obj, schema.root)
     except NotOfItsType:
         return
-    set_entries(obj, after_update({}, Comparison({}, {}, created), schema, writer))
+    empty = empty_object(schema)
+    changes = Changes(Comparison({}, {}, created), schema, writer.subresource, empty, obj)
+    set_entries(obj, after_update({}, changes, schema, writer))
 
 
 def track_update(live: JsonObject, new: JsonObject, schema: Schema, writer: Writer) -> None:
@@ -165,15 +167,14 @@ def _update(
         # upstream: an object that cannot be tracked loses its entries.
         new["metadata"].pop("managedFields", None)
         return
-    set_entries(new, capped(after_update(owners, comparison, schema, writer)))
+    changes = Changes(comparison, schema, writer.subresource, old, new)
+    set_entries(new, capped(after_update(owners, changes, schema, writer)))
 
 
-def after_update(owners: Owners, comparison: Comparison, schema: Schema, writer: Writer) -> Owners:
+def after_update(owners: Owners, changes: Changes, schema: Schema, writer: Writer) -> Owners:
     """Who owns what after a write that was no apply."""
-    comparison = filtered(comparison, schema, writer.subresource)
-    taken = union(comparison.modified, comparison.added)
-    out = without_lost_fields(owners, taken, comparison.removed)
-    owned = difference(taken, _NEVER_OWNED)
+    out = without_lost_fields(owners, changes)
+    owned = difference(changes.taken, _NEVER_OWNED)
     if not owned:
         return out
     version = schema.api_version
@@ -184,19 +185,11 @@ def after_update(owners: Owners, comparison: Comparison, schema: Schema, writer:
     return {**out, owner: Owned(owned, version, writer.now)}
 
 
-def filtered(comparison: Comparison, schema: Schema, subresource: str) -> Comparison:
-    """The comparison without what the server will reset."""
-    return Comparison(
-        without_reset_fields(comparison.removed, schema, subresource),
-        without_reset_fields(comparison.modified, schema, subresource),
-        without_reset_fields(comparison.added, schema, subresource),
-    )
-
-
-def without_lost_fields(owners: Owners, taken: FieldSet, removed: FieldSet) -> Owners:
+def without_lost_fields(owners: Owners, changes: Changes) -> Owners:
     """The owners without fields that somebody took or that are gone; who owns nothing goes."""
     out: Owners = {}
     for owner, owned in owners.items():
+        taken, removed = changes.lost_in(owned.version)
         fields = difference(owned.fields, intersection(owned.fields, taken))
         fields = difference(fields, removed)
         if fields:

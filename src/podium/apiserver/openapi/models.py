@@ -20,6 +20,7 @@ from podium.apiserver.schema.shapes import (
     Scalar,
     Shape,
     Struct,
+    version_of,
 )
 
 _META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1"
@@ -59,7 +60,8 @@ class Dialect(Enum):
 
 
 def model_name(struct: Struct) -> str:
-    prefix = _PREFIXES.get(struct.group, f"io.k8s.api.{struct.group}.v1")
+    group = struct.group.partition("/")[0]
+    prefix = _PREFIXES.get(group, f"io.k8s.api.{group}.{version_of(struct.group)}")
     return f"{prefix}.{struct.name}"
 
 

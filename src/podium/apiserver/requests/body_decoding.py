@@ -42,7 +42,7 @@ _NO_MESSAGE: Final = (
 """What upstream says of custom objects, for which there are no messages."""
 _INTERNAL_PACKAGES: Final = {"": "core", "events.k8s.io": "core"}
 _LIST: Final = "List"
-_OF_SEVERAL_VERSIONS: Final = ("CustomResourceDefinition", "Event")
+_OF_SEVERAL_VERSIONS: Final = ("CustomResourceDefinition", "Event", "HorizontalPodAutoscaler")
 _OLDER: Final = {"Eviction": ("policy/v1beta1",)}
 
 

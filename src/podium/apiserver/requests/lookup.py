@@ -25,22 +25,24 @@ class StoreLookup:
         self._objects: dict[tuple[str, str, str, str], tuple[Stored, JsonObject]] = {}
         self._derived: dict[tuple[str, str, Any], tuple[int, Any]] = {}
 
-    def find(self, group: str, plural: str, namespace: str, name: str) -> JsonObject | None:
-        resource = self._registry.table.find(group, "v1", plural)
+    def find(
+        self, group: str, plural: str, namespace: str, name: str, version: str = "v1"
+    ) -> JsonObject | None:
+        resource = self._registry.table.find(group, version, plural)
         if resource is None:
             return None
-        version = self._registry.collection(resource).get(namespace, name)
+        stored = self._registry.collection(resource).get(namespace, name)
         key = (group, plural, namespace, name)
-        if version is None:
+        if stored is None:
             self._objects.pop(key, None)
             return None
         kept = self._objects.get(key)
-        if kept is not None and kept[0] is version:
+        if kept is not None and kept[0] is stored:
             return kept[1]
         if len(self._objects) >= _MAX_OBJECTS:
             self._objects.clear()
-        value = self._registry.read(resource, version)
-        self._objects[key] = (version, value)
+        value = self._registry.read(resource, stored)
+        self._objects[key] = (stored, value)
         return value
 
     def derived(self, group: str, plural: str, derive: Callable[[Sequence[JsonObject]], T]) -> T:

@@ -11,14 +11,13 @@ from random import Random
 
 from podium.api.json_values import JsonObject
 from podium.api.timestamps import seconds_of, time_text
-from podium.apiserver import status_errors
+from podium.apiserver import conversion, status_errors
 from podium.apiserver.admission import DEFAULT_SETTINGS, AdmissionSettings
-from podium.apiserver.requests import event_conversion
 from podium.apiserver.requests.definitions import DefinitionRules, Definitions
 from podium.apiserver.requests.expiry import EventExpiry
 from podium.apiserver.requests.lookup import StoreLookup
 from podium.apiserver.requests.role_aggregation import RoleAggregation
-from podium.apiserver.requests.rules import BuiltinRules, Rules
+from podium.apiserver.requests.rules import BuiltinRules, ConvertedRules, Rules
 from podium.apiserver.requests.storage_hooks import ServiceEffects, StorageHooks
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.resources.table import ResourceTable
@@ -109,8 +108,14 @@ class Registry:
     def rules(self, resource: Resource) -> Rules:
         found = self._rules.get(resource)
         if found is None:
-            found = self._rules[resource] = BuiltinRules(resource)
+            found = self._rules[resource] = self._builtin_rules(resource)
         return found
+
+    def _builtin_rules(self, resource: Resource) -> Rules:
+        ruling = conversion.ruling_version(resource)
+        if ruling == resource.version:
+            return BuiltinRules(resource)
+        return ConvertedRules(resource, self.table.named(resource.plural, resource.group, ruling))
 
     def serve(self, resource: Resource, rules: Rules, printer: Printer) -> None:
         """Serve a custom resource by the rules of its definition."""
@@ -127,9 +132,7 @@ class Registry:
     def collection(self, resource: Resource) -> Collection:
         found = self._collections.get(resource)
         if found is None:
-            found = self.store.collection(
-                event_conversion.storage_name(resource), reader_of(resource)
-            )
+            found = self.store.collection(conversion.storage_name(resource), reader_of(resource))
             self._collections[resource] = found
         return found
 
@@ -153,7 +156,7 @@ class Registry:
 
     def read(self, resource: Resource, version: Stored) -> JsonObject:
         """The object as the resource shows it; the caller may change it."""
-        return event_conversion.shown(resource, version.decoded(resource))
+        return conversion.shown(resource, version.decoded(resource))
 
     def create(
         self, resource: Resource, namespace: str, name: str, obj: JsonObject, *, dry_run: bool
@@ -161,7 +164,7 @@ class Registry:
         if dry_run:
             return self._imagined(resource, namespace, name, obj, 0)
         version = self.store.create(
-            self.collection(resource), namespace, name, event_conversion.kept(resource, obj)
+            self.collection(resource), namespace, name, conversion.kept(resource, obj)
         )
         if resource in self.storage_hooks:
             self.storage_hooks[resource].written(obj)
@@ -173,7 +176,7 @@ class Registry:
         if dry_run:
             return self._imagined(resource, before.namespace, before.name, obj, before.revision)
         version = self.store.replace(
-            self.collection(resource), before, event_conversion.kept(resource, obj)
+            self.collection(resource), before, conversion.kept(resource, obj)
         )
         if resource in self.storage_hooks:
             self.storage_hooks[resource].written(obj)
@@ -194,5 +197,5 @@ class Registry:
         self, resource: Resource, namespace: str, name: str, obj: JsonObject, revision: int
     ) -> Stored:
         """What a dry run answers: an object that was never stored."""
-        body = body_of(event_conversion.kept(resource, obj))
+        body = body_of(conversion.kept(resource, obj))
         return Stored(namespace, name, revision, body, NO_LABELS, ())

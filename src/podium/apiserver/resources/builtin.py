@@ -1,10 +1,14 @@
 """The resources that every server has, as data.
 
 Names, short names, categories, verbs and subresources are those of Kubernetes v1.36. Groups that
-neither the scheduler nor the tools around it read are not served.
+neither the scheduler, nor the tools around it, nor ordinary manifests have to do with are not
+served.
 """
 
+from dataclasses import replace
+
 from podium.apiserver.resources.resource import ALL_VERBS, STATUS_VERBS, Resource, Subresource
+from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
 
 _CREATE = ("create",)
 _WITHOUT_COLLECTION = tuple(verb for verb in ALL_VERBS if verb != "deletecollection")
@@ -27,11 +31,13 @@ def _kind(
     status: bool = False,
     categories: tuple[str, ...] = (),
     verbs: tuple[str, ...] = ALL_VERBS,
+    version: str = "v1",
+    gated_fields: tuple[tuple[str, tuple[str, ...]], ...] = (),
 ) -> Resource:
     subresources = (*more, _status(kind)) if status else more
     return Resource(
         group=group,
-        version="v1",
+        version=version,
         kind=kind,
         plural=plural,
         singular=kind.lower(),
@@ -40,6 +46,7 @@ def _kind(
         categories=categories,
         subresources=subresources,
         verbs=verbs,
+        gated_fields=gated_fields,
     )
 
 
@@ -111,6 +118,26 @@ _BATCH = (
     _kind("batch", "Job", "jobs", status=True, categories=_ALL),
 )
 
+_AUTOSCALING = tuple(
+    _kind(
+        "autoscaling",
+        "HorizontalPodAutoscaler",
+        "horizontalpodautoscalers",
+        short="hpa",
+        status=True,
+        categories=_ALL,
+        version=version,
+    )
+    for version in ("v2", "v1")
+)
+
+_NETWORKING_GROUP = "networking.k8s.io"
+_NETWORKING = (
+    _kind(_NETWORKING_GROUP, "IngressClass", "ingressclasses", namespaced=False),
+    _kind(_NETWORKING_GROUP, "Ingress", "ingresses", short="ing", status=True),
+    _kind(_NETWORKING_GROUP, "NetworkPolicy", "networkpolicies", short="netpol"),
+)
+
 _AUTHORISATION = "authorization.k8s.io"
 _RBAC = "rbac.authorization.k8s.io"
 _REVIEWS = (
@@ -177,6 +204,60 @@ _OTHERS = (
     _kind(_STORAGE, "CSIStorageCapacity", "csistoragecapacities"),
     _kind(_STORAGE, "StorageClass", "storageclasses", short="sc", namespaced=False),
     _kind(_STORAGE, "VolumeAttachment", "volumeattachments", namespaced=False, status=True),
+    _kind(
+        _STORAGE, "VolumeAttributesClass", "volumeattributesclasses", short="vac", namespaced=False
+    ),
 )
 
-BUILTIN: tuple[Resource, ...] = (*_CORE, *_APPS, *_BATCH, *_REVIEWS, *_OTHERS)
+_GROUP_GATES = (
+    ("DRAWorkloadResourceClaims", "resourceClaims"),
+    ("TopologyAwareWorkloadScheduling", "schedulingConstraints"),
+    ("WorkloadAwarePreemption", "disruptionMode"),
+    ("WorkloadAwarePreemption", "priorityClassName"),
+    ("WorkloadAwarePreemption", "priority"),
+)
+_POD_GROUPS = (
+    _kind(
+        "scheduling.k8s.io",
+        "PodGroup",
+        "podgroups",
+        status=True,
+        version="v1alpha2",
+        gated_fields=(
+            *((gate, ("spec", field)) for gate, field in _GROUP_GATES),
+            ("DRAWorkloadResourceClaims", ("status", "resourceClaimStatuses")),
+        ),
+    ),
+    _kind(
+        "scheduling.k8s.io",
+        "Workload",
+        "workloads",
+        version="v1alpha2",
+        gated_fields=tuple(
+            (gate, ("spec", "podGroupTemplates", field)) for gate, field in _GROUP_GATES
+        ),
+    ),
+)
+
+BUILTIN: tuple[Resource, ...] = (
+    *_CORE,
+    *_APPS,
+    *_AUTOSCALING,
+    *_BATCH,
+    *_NETWORKING,
+    *_REVIEWS,
+    *_OTHERS,
+)
+"""Those that are served whatever the feature gates say."""
+
+
+def served_resources(gates: FeatureGates = DEFAULT_GATES) -> tuple[Resource, ...]:
+    """The resources of a server with these gates; fields whose gates are closed are not kept."""
+    if not gates["GenericWorkload"]:
+        return BUILTIN
+    return (*BUILTIN, *(_without_open_gates(each, gates) for each in _POD_GROUPS))
+
+
+def _without_open_gates(resource: Resource, gates: FeatureGates) -> Resource:
+    closed = tuple((gate, path) for gate, path in resource.gated_fields if not gates[gate])
+    return replace(resource, gated_fields=closed)

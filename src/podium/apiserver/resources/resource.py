@@ -55,6 +55,9 @@ class Resource:
     selectable_fields: tuple[str, ...] = field(default=(), kw_only=True)
     """Of custom resources: paths such as `spec.queue`, without a leading dot."""
 
+    gated_fields: tuple[tuple[str, tuple[str, ...]], ...] = field(default=(), kw_only=True)
+    """Feature gates that are closed, each with the path of a field that is not kept for it."""
+
     @cached_property
     def api_version(self) -> str:
         return f"{self.group}/{self.version}" if self.group else self.version

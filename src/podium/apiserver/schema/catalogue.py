@@ -28,10 +28,12 @@ SECTIONS: Final = {
     "authentication.k8s.io": "authentication",
     "authorization.k8s.io": "authorization",
     "rbac.authorization.k8s.io": "rbac",
+    "networking.k8s.io": "networking",
     "apiextensions.k8s.io": "apiextensions",
     "meta.k8s.io": "meta",
 }
-"""The section of the data that has the kinds of a group."""
+"""The section of the data that has the kinds of a group in version v1; those of another version
+have it behind a slash: `autoscaling/v2`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,9 +62,8 @@ def notation() -> Notation:
 @cache
 def schema_of(group: str, version: str, kind: str) -> Schema:
     """The schema of a built-in kind; KeyError when there is none."""
-    if version != "v1":
-        raise KeyError((group, version, kind))
-    struct = notation().struct(SECTIONS[group], kind)
+    section = SECTIONS[group] if version == "v1" else f"{SECTIONS[group]}/{version}"
+    struct = notation().struct(section, kind)
     if not struct.is_object:
         raise KeyError((group, version, kind))
     return Schema(group, version, kind, struct, has_status="status" in struct.fields)

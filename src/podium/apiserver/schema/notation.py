@@ -2,7 +2,8 @@
 
 Close to Go, so that a line can be checked against Kubernetes' types at a glance:
 
-    [apps]                                      the group whose structs follow
+    [apps]                                      the group whose structs follow, in version v1
+    [autoscaling/v2]                            the same in another version
     DaemonSetConditionType, JobType = string    names for texts
     PullPolicy = Always | IfNotPresent | Never  a text with these values
     ResourceList = map[ResourceName]Quantity    a name for another type
@@ -43,6 +44,7 @@ from podium.apiserver.schema.shapes import (
     Scalar,
     Shape,
     Struct,
+    version_of,
 )
 
 _PRIMITIVES: Final[dict[str, Shape]] = {
@@ -207,7 +209,7 @@ class Notation:
         return _PRIMITIVES[name]
 
     def _alias(self, group: str, name: str) -> Shape:
-        meaning, shown = self._aliases[group, name], f"v1.{name}"
+        meaning, shown = self._aliases[group, name], f"{version_of(group)}.{name}"
         if meaning == "string" or " | " in meaning:
             values = () if meaning == "string" else tuple(meaning.split(" | "))
             return Scalar(Form.STRING, shown, values)

@@ -98,7 +98,7 @@ class Field:
 @dataclass(slots=True, eq=False)
 class Struct:
     group: str
-    """The section of the data: `core`, `apps`, `meta`, ... or the group of a definition."""
+    """The section of the data: `core`, `apps`, `autoscaling/v2`, ... or a definition's group."""
     name: str
     fields: dict[str, Field] = field(default_factory=dict)
     is_atomic: bool = False
@@ -109,7 +109,7 @@ class Struct:
 
     @property
     def go_name(self) -> str:
-        return f"v1.{self.name}"
+        return f"{version_of(self.group)}.{self.name}"
 
     def granular(self) -> "Struct":
         """The same struct, owned field by field."""
@@ -117,6 +117,11 @@ class Struct:
 
 
 Shape: TypeAlias = Scalar | AnyValue | ListOf | MapOf | Struct
+
+
+def version_of(section: str) -> str:
+    """The version of the kinds in a section of the data."""
+    return section.partition("/")[2] or "v1"
 
 
 def go_name(shape: Shape) -> str:

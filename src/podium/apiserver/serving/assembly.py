@@ -12,9 +12,11 @@ from podium.apiserver.admission import DEFAULT_SETTINGS, AdmissionSettings
 from podium.apiserver.http.service import Service
 from podium.apiserver.openapi import OpenApi
 from podium.apiserver.requests.registry import Registry
+from podium.apiserver.resources.builtin import served_resources
 from podium.apiserver.resources.table import ResourceTable
 from podium.apiserver.serving.bootstrap import bootstrap
 from podium.apiserver.store.store import Store
+from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
 
 
 def build_service(
@@ -24,10 +26,11 @@ def build_service(
     clock: Callable[[], float],
     randomness: Random,
     settings: AdmissionSettings = DEFAULT_SETTINGS,
+    gates: FeatureGates = DEFAULT_GATES,
 ) -> Service:
     """A service over a store, with what every cluster has from its first moment; `clock` gives
-    seconds since 1970."""
-    table = ResourceTable()
+    seconds since 1970, `gates` say what is served."""
+    table = ResourceTable(served_resources(gates))
     registry = Registry(store, table, clock=clock, randomness=randomness, settings=settings)
-    bootstrap(registry)
+    bootstrap(registry, gates)
     return Service(registry, tokens, OpenApi(table, registry.definitions.schema_of))

@@ -14,17 +14,18 @@ from podium.apiserver.bodies.reading import Read
 from podium.apiserver.requests import body_decoding, creating
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.registry import Registry
+from podium.config.feature_gates import FeatureGates
 
 _NAMESPACES: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
 
 
-def bootstrap(registry: Registry) -> None:
+def bootstrap(registry: Registry, gates: FeatureGates) -> None:
     """Create what every cluster has and this one lacks."""
     for name in _NAMESPACES:
         _ensure(registry, "namespaces", "", {"metadata": {"name": name}})
     for written in SYSTEM_CLASSES:
         _ensure(registry, "priorityclasses", "scheduling.k8s.io", copied(written))
-    for plural, obj in default_objects():
+    for plural, obj in default_objects(gates):
         _ensure(registry, plural, GROUP, obj)
 
 

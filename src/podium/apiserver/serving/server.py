@@ -24,6 +24,7 @@ from podium.apiserver.serving.assembly import build_service
 from podium.apiserver.serving.certificates import Certificates, ensure_certificates
 from podium.apiserver.store.store import Store
 from podium.apiserver.store.write_ahead_log import WriteAheadLog
+from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.files.private_files import read_private_file, write_private_file
 from podium.serving import Limits, WebServer, listen, run_until_signal, server_context
 
@@ -47,6 +48,8 @@ class ServerOptions:
     taint_new_nodes: bool = False
     """Whether new nodes take no pods until somebody has seen that they are ready."""
     limits: Limits = field(default_factory=Limits)
+    gates: FeatureGates = DEFAULT_GATES
+    """What is served of features that not every server has."""
 
 
 @dataclass
@@ -90,6 +93,7 @@ class ApiServer:
             clock=time.time,
             randomness=SystemRandom(),
             settings=AdmissionSettings(taint_new_nodes=self.options.taint_new_nodes),
+            gates=self.options.gates,
         )
         self.registry = self._service.registry
 

@@ -26,8 +26,10 @@ _EMPTY_STATUSES: Final[Mapping[Key, JsonObject]] = {
     ("apps", "Deployment"): {},
     ("apps", "ReplicaSet"): {"replicas": 0},
     ("apps", "StatefulSet"): {"replicas": 0, "availableReplicas": 0},
+    ("autoscaling", "HorizontalPodAutoscaler"): {"desiredReplicas": 0, "currentMetrics": None},
     ("batch", "CronJob"): {},
     ("batch", "Job"): {},
+    ("networking.k8s.io", "Ingress"): {"loadBalancer": {}},
     ("policy", "PodDisruptionBudget"): {
         "disruptionsAllowed": 0,
         "currentHealthy": 0,
@@ -35,6 +37,7 @@ _EMPTY_STATUSES: Final[Mapping[Key, JsonObject]] = {
         "expectedPods": 0,
     },
     ("resource.k8s.io", "ResourceClaim"): {},
+    ("scheduling.k8s.io", "PodGroup"): {},
     ("storage.k8s.io", "VolumeAttachment"): {"attached": False},
 }
 """Statuses that clients cannot set when they create an object, as the server writes empty ones."""
@@ -51,6 +54,9 @@ _COUNTED: Final[Mapping[Key, tuple[str, ...]]] = {
     ("batch", "CronJob"): ("spec",),
     ("batch", "Job"): ("spec",),
     ("discovery.k8s.io", "EndpointSlice"): ("addressType", "endpoints", "ports", "labels"),
+    ("networking.k8s.io", "Ingress"): ("spec",),
+    ("networking.k8s.io", "IngressClass"): ("spec",),
+    ("networking.k8s.io", "NetworkPolicy"): ("spec",),
     ("policy", "PodDisruptionBudget"): ("spec",),
     ("resource.k8s.io", "DeviceClass"): ("spec",),
     ("resource.k8s.io", "ResourceSlice"): ("spec",),
@@ -72,7 +78,11 @@ _KEPT_FOR_STATUS: Final = (
     "generation",
 )
 _STATUS_ONLY: Final = frozenset(
-    {("resource.k8s.io", "ResourceClaim"), ("storage.k8s.io", "VolumeAttachment")}
+    {
+        ("resource.k8s.io", "ResourceClaim"),
+        ("scheduling.k8s.io", "PodGroup"),
+        ("storage.k8s.io", "VolumeAttachment"),
+    }
 )
 """Kinds whose metadata does not change with their status."""
 
@@ -96,6 +106,11 @@ def _date_taints(resource_slice: JsonObject, now: str) -> None:
                 taint["timeAdded"] = now
 
 
+def _prepare_pod_group(group: JsonObject, _now: str) -> None:
+    # upstream: what is dropped while its gate is closed gets its default when it is stored
+    group["spec"].setdefault("disruptionMode", "Pod")
+
+
 _CREATE: Final[Mapping[Key, Callable[[JsonObject, str], None]]] = {
     ("", "Namespace"): _prepare_namespace,
     ("", "PersistentVolume"): storage.prepare_volume,
@@ -105,6 +120,7 @@ _CREATE: Final[Mapping[Key, Callable[[JsonObject, str], None]]] = {
     ("apps", "DaemonSet"): workloads.prepare_daemon_set,
     ("batch", "Job"): workloads.prepare_job,
     ("resource.k8s.io", "ResourceSlice"): _date_taints,
+    ("scheduling.k8s.io", "PodGroup"): _prepare_pod_group,
 }
 
 
@@ -136,6 +152,29 @@ def _drop_fields(key: Key, obj: JsonObject) -> None:
             holder.pop(last, None)
 
 
+def _drop_gated_fields(resource: Resource, obj: JsonObject, old: JsonObject) -> None:
+    """Fields of features that are off are not kept, unless the object has them already."""
+    for _, path in resource.gated_fields:
+        _drop_unless_used(obj, old, path)
+
+
+def _drop_unless_used(obj: JsonObject, old: JsonObject, path: tuple[str, ...]) -> None:
+    name, *rest = path
+    if not rest:
+        if obj.get(name) and not old.get(name):
+            del obj[name]
+        return
+    below, before = obj.get(name), old.get(name)
+    if isinstance(below, list):
+        for index, item in enumerate(below):
+            earlier = before[index] if before and index < len(before) else {}
+            _drop_unless_used(item, earlier, tuple(rest))
+            if rest == ["schedulingConstraints"]:
+                item.setdefault(*rest, None)  # upstream: written even when there are none
+    elif below:
+        _drop_unless_used(below, before or {}, tuple(rest))
+
+
 def _null_empty_list(key: Key, obj: JsonObject) -> None:
     *parents, last = _NULLED[key]
     holder: JsonObject | None = obj
@@ -162,6 +201,8 @@ def prepare_create(resource: Resource, obj: JsonObject, now: str) -> None:
         _null_empty_list(key, obj)
     if key in _DROPPED:
         _drop_fields(key, obj)
+    if resource.gated_fields:
+        _drop_gated_fields(resource, obj, {})
     prepare = _CREATE.get(key)
     if prepare is not None:
         prepare(obj, now)
@@ -187,6 +228,8 @@ def prepare_update(resource: Resource, new: JsonObject, old: JsonObject, now: st
         _null_empty_list(key, new)
     if key in _DROPPED:
         _drop_fields(key, new)
+    if resource.gated_fields:
+        _drop_gated_fields(resource, new, old)
     _keep(new["metadata"], old["metadata"], "generation")
     if _is_changed(resource, new, old):
         new["metadata"]["generation"] = (old["metadata"].get("generation") or 0) + 1
@@ -219,6 +262,8 @@ def prepare_status_update(resource: Resource, new: JsonObject, old: JsonObject, 
         storage.prepare_volume_status(new, old, now)
     elif key == ("apps", "Deployment"):
         _keep(new["metadata"], old["metadata"], "labels")
+    if resource.gated_fields:
+        _drop_gated_fields(resource, new, old)
 
 
 def prepare_subresource_update(

@@ -122,6 +122,21 @@ def _priority_class(obj: JsonObject, now: float) -> Cells:
     ]
 
 
+def _pod_group(obj: JsonObject, now: float) -> Cells:
+    spec = spec_of(obj)
+    policy = "Gang" if (spec.get("schedulingPolicy") or {}).get("gang") is not None else "Basic"
+    conditions = {each.get("type"): each for each in status_of(obj).get("conditions") or ()}
+    state = "Pending"
+    scheduled, disrupted = conditions.get("PodGroupScheduled"), conditions.get("DisruptionTarget")
+    if scheduled is not None:
+        state = "Scheduled" if scheduled.get("status") == "True" else "Unschedulable"
+    if disrupted is not None:
+        state = disrupted.get("reason") or ""
+    workload = (spec.get("podGroupTemplateRef") or {}).get("workload")
+    source = NONE if workload is None else workload.get("workloadName") or ""
+    return [name_of(obj), policy, source, state, age_of(obj, now)]
+
+
 def _budget(obj: JsonObject, now: float) -> Cells:
     spec, status = spec_of(obj), status_of(obj)
     return [
@@ -193,6 +208,7 @@ PRIORITY_CLASS: Final = Printer(
     columns_of("Name", "Value:integer", "Global-Default:boolean", "Age", "PreemptionPolicy"),
     _priority_class,
 )
+POD_GROUP: Final = Printer(columns_of("Name", "Policy", "Workload", "Status", "Age"), _pod_group)
 BUDGET: Final = Printer(
     columns_of("Name", "Min Available", "Max Unavailable", "Allowed Disruptions:integer", "Age"),
     _budget,

@@ -5,11 +5,21 @@ from typing import Final
 
 from podium.api.json_values import JsonObject
 from podium.apiserver.resources.resource import Resource
-from podium.apiserver.tables import cluster, pods, services, storage, workloads
+from podium.apiserver.tables import (
+    autoscaling,
+    cluster,
+    networking,
+    pods,
+    services,
+    storage,
+    workloads,
+)
 from podium.apiserver.tables.custom import custom_printer
 from podium.apiserver.tables.printer import GENERIC, Cells, Printer
 
 _RBAC: Final = "rbac.authorization.k8s.io"
+_NETWORKING: Final = "networking.k8s.io"
+_SCHEDULING: Final = "scheduling.k8s.io"
 _STORAGE: Final = "storage.k8s.io"
 _DEVICES: Final = "resource.k8s.io"
 
@@ -33,11 +43,15 @@ _BY_KIND: Final[Mapping[tuple[str, str], Printer]] = {
     ("apps", "Deployment"): workloads.DEPLOYMENT,
     ("apps", "ReplicaSet"): workloads.REPLICA_SET,
     ("apps", "StatefulSet"): workloads.STATEFUL_SET,
+    ("autoscaling", "HorizontalPodAutoscaler"): autoscaling.AUTOSCALER,
     ("batch", "CronJob"): workloads.CRON_JOB,
     ("batch", "Job"): workloads.JOB,
     ("coordination.k8s.io", "Lease"): cluster.LEASE,
     ("discovery.k8s.io", "EndpointSlice"): services.ENDPOINT_SLICE,
     ("events.k8s.io", "Event"): cluster.EVENT,
+    (_NETWORKING, "Ingress"): networking.INGRESS,
+    (_NETWORKING, "IngressClass"): networking.INGRESS_CLASS,
+    (_NETWORKING, "NetworkPolicy"): networking.NETWORK_POLICY,
     ("node.k8s.io", "RuntimeClass"): cluster.RUNTIME_CLASS,
     ("policy", "PodDisruptionBudget"): cluster.BUDGET,
     (_RBAC, "ClusterRoleBinding"): storage.ROLE_BINDING,
@@ -46,11 +60,17 @@ _BY_KIND: Final[Mapping[tuple[str, str], Printer]] = {
     (_DEVICES, "ResourceClaim"): cluster.RESOURCE_CLAIM,
     (_DEVICES, "ResourceClaimTemplate"): cluster.NAME_AND_AGE,
     (_DEVICES, "ResourceSlice"): cluster.RESOURCE_SLICE,
-    ("scheduling.k8s.io", "PriorityClass"): cluster.PRIORITY_CLASS,
+    (_SCHEDULING, "PodGroup"): cluster.POD_GROUP,
+    (_SCHEDULING, "PriorityClass"): cluster.PRIORITY_CLASS,
+    (_SCHEDULING, "Workload"): cluster.NAME_AND_AGE,
     (_STORAGE, "CSIDriver"): storage.CSI_DRIVER,
     (_STORAGE, "CSINode"): storage.CSI_NODE,
     (_STORAGE, "StorageClass"): storage.STORAGE_CLASS,
     (_STORAGE, "VolumeAttachment"): storage.ATTACHMENT,
+    (_STORAGE, "VolumeAttributesClass"): storage.ATTRIBUTES_CLASS,
+}
+_BY_VERSION: Final[Mapping[tuple[str, str, str], Printer]] = {
+    ("autoscaling", "v1", "HorizontalPodAutoscaler"): autoscaling.OLD_AUTOSCALER,
 }
 _CUSTOM: Final = custom_printer(None)
 
@@ -59,7 +79,8 @@ def printer_of(resource: Resource) -> Printer:
     """The printer of a kind; custom resources with columns of their own bring `custom_printer`."""
     if resource.is_custom:
         return _CUSTOM
-    return _BY_KIND.get((resource.group, resource.kind), GENERIC)
+    older = _BY_VERSION.get((resource.group, resource.version, resource.kind))
+    return older or _BY_KIND.get((resource.group, resource.kind), GENERIC)
 
 
 def columns(resource: Resource) -> list[JsonObject]:

@@ -86,6 +86,10 @@ def _claim(obj: JsonObject, now: float) -> Cells:
     ]
 
 
+def _attributes_class(obj: JsonObject, now: float) -> Cells:
+    return [name_of(obj), obj.get("driverName") or "", age_of(obj, now)]
+
+
 def _storage_class(obj: JsonObject, now: float) -> Cells:
     annotations = _annotations(obj)
     name = name_of(obj)
@@ -197,6 +201,7 @@ CLAIM: Final = Printer(
     ),
     _claim,
 )
+ATTRIBUTES_CLASS: Final = Printer(columns_of("Name", "DriverName", "Age"), _attributes_class)
 STORAGE_CLASS: Final = Printer(
     columns_of(
         "Name", "Provisioner", "ReclaimPolicy", "VolumeBindingMode", "AllowVolumeExpansion", "Age"

@@ -1,6 +1,7 @@
 """IP addresses and ranges in fields, in the one spelling that newer servers accept."""
 
 import ipaddress
+import re
 from collections.abc import Collection
 from typing import Final
 
@@ -10,8 +11,11 @@ from podium.apiserver.validation.object_meta import Errors
 
 _NOT_AN_IP: Final = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 _NOT_A_RANGE: Final = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
+_ZEROS: Final = "must not have leading 0s"
+_LEADING_ZEROS: Final = re.compile(r"\b0+(?=[0-9])")
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Range = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 def address_of(text: str) -> Address | None:
@@ -28,7 +32,8 @@ def check_address(errors: Errors, text: str, path: str, known: Collection[str] =
         return
     address = address_of(text)
     if address is None:
-        errors.append(invalid(path, text, _NOT_AN_IP))
+        has_zeros = address_of(_LEADING_ZEROS.sub("", text)) is not None
+        errors.append(invalid(path, text, _ZEROS if has_zeros else _NOT_AN_IP))
 
 
 def check_reachable(errors: Errors, text: str, path: str) -> None:
@@ -46,16 +51,21 @@ def check_reachable(errors: Errors, text: str, path: str) -> None:
         errors.append(invalid(path, text, detail))
 
 
-def check_range(errors: Errors, text: str, path: str) -> None:
+def range_of(text: str) -> Range | None:
+    """None if the text is no range of addresses, such as `10.9.8.0/24`."""
+    if not text.rpartition("/")[2].isdecimal():
+        return None
     try:
-        ipaddress.ip_network(text, strict=False)
+        return ipaddress.ip_network(text, strict=False) if "/" in text else None
     except ValueError:
-        valid = False
-    else:
-        valid = "/" in text
-    if not valid:
+        return None
+
+
+def check_range(errors: Errors, text: str, path: str) -> None:
+    found = range_of(text)
+    if found is None:
         errors.append(invalid(path, text, _NOT_A_RANGE))
-    elif str(ipaddress.ip_network(text, strict=False).network_address) != text.partition("/")[0]:
+    elif found.network_address != address_of(text.partition("/")[0]):
         detail = "must not have bits set beyond the prefix length"
         errors.append(invalid(path, text, detail))
 

@@ -14,14 +14,18 @@ from podium.api.json_values import JsonObject
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.validation import (
     access,
+    autoscaling,
     configuration,
     csi,
     device_slices,
     devices,
     endpoints,
     events,
+    ingresses,
     jobs,
+    network_policies,
     nodes,
+    pod_groups,
     pod_statuses,
     pod_subresources,
     pod_updates,
@@ -98,6 +102,8 @@ def _role_binding(*, namespaced: bool) -> Checks:
 
 
 _RBAC: Final = "rbac.authorization.k8s.io"
+_NETWORKING: Final = "networking.k8s.io"
+_SCHEDULING: Final = "scheduling.k8s.io"
 _STORAGE: Final = "storage.k8s.io"
 _DEVICES: Final = "resource.k8s.io"
 
@@ -155,6 +161,9 @@ _BY_KIND: Final[Mapping[tuple[str, str], Checks]] = {
         workloads.stateful_set_update_errors,
         workloads.replicas_status_errors,
     ),
+    ("autoscaling", "HorizontalPodAutoscaler"): Checks(
+        autoscaling.create_errors, autoscaling.update_errors, autoscaling.status_errors
+    ),
     ("batch", "CronJob"): Checks(jobs.cron_create_errors, jobs.cron_update_errors, _nothing),
     ("batch", "Job"): Checks(jobs.create_errors, jobs.update_errors, jobs.status_errors),
     ("coordination.k8s.io", "Lease"): Checks(
@@ -164,6 +173,15 @@ _BY_KIND: Final[Mapping[tuple[str, str], Checks]] = {
         endpoints.slice_create_errors, endpoints.slice_update_errors
     ),
     ("events.k8s.io", "Event"): Checks(events.create_errors, events.update_errors),
+    (_NETWORKING, "Ingress"): Checks(
+        ingresses.create_errors, ingresses.update_errors, ingresses.status_errors
+    ),
+    (_NETWORKING, "IngressClass"): Checks(
+        ingresses.class_create_errors, ingresses.class_update_errors
+    ),
+    (_NETWORKING, "NetworkPolicy"): Checks(
+        network_policies.create_errors, network_policies.update_errors
+    ),
     ("node.k8s.io", "RuntimeClass"): Checks(
         runtime_classes.create_errors, runtime_classes.update_errors
     ),
@@ -182,8 +200,16 @@ _BY_KIND: Final[Mapping[tuple[str, str], Checks]] = {
         devices.template_create_errors, devices.template_update_errors
     ),
     (_DEVICES, "ResourceSlice"): Checks(device_slices.create_errors, device_slices.update_errors),
-    ("scheduling.k8s.io", "PriorityClass"): Checks(
+    (_SCHEDULING, "PodGroup"): Checks(
+        pod_groups.group_create_errors,
+        pod_groups.group_update_errors,
+        pod_groups.group_status_errors,
+    ),
+    (_SCHEDULING, "PriorityClass"): Checks(
         policies.priority_class_create_errors, policies.priority_class_update_errors
+    ),
+    (_SCHEDULING, "Workload"): Checks(
+        pod_groups.workload_create_errors, pod_groups.workload_update_errors
     ),
     (_STORAGE, "CSIDriver"): Checks(csi.driver_create_errors, csi.driver_update_errors),
     (_STORAGE, "CSINode"): Checks(csi.node_create_errors, csi.node_update_errors),
@@ -193,6 +219,9 @@ _BY_KIND: Final[Mapping[tuple[str, str], Checks]] = {
     (_STORAGE, "StorageClass"): Checks(storage.class_create_errors, storage.class_update_errors),
     (_STORAGE, "VolumeAttachment"): Checks(
         csi.attachment_create_errors, csi.attachment_update_errors
+    ),
+    (_STORAGE, "VolumeAttributesClass"): Checks(
+        storage.attributes_create_errors, storage.attributes_update_errors
     ),
 }
 

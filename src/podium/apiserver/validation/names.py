@@ -16,6 +16,7 @@ NameRule = Callable[[str], list[str]]
 _LABEL_FORM: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN_FORM: Final = f"{_LABEL_FORM}(\\.{_LABEL_FORM})*"
 _DNS1035_FORM: Final = "[a-z]([-a-z0-9]*[a-z0-9])?"
+_WILDCARD_FORM: Final = f"\\*\\.{_SUBDOMAIN_FORM}"
 _LOOSE_LABEL_FORM: Final = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 _LOOSE_SUBDOMAIN_FORM: Final = f"{_LOOSE_LABEL_FORM}(\\.{_LOOSE_LABEL_FORM})*"
 _CONFIG_KEY_FORM: Final = "[-._a-zA-Z0-9]+"
@@ -25,6 +26,7 @@ _PERCENT_FORM: Final = "[0-9]+%"
 _LABEL: Final = re.compile(_LABEL_FORM)
 # Possessive: nothing is gained by giving a part back, and remembering how takes 200 bytes a part.
 _SUBDOMAIN: Final = re.compile(f"{_SUBDOMAIN_FORM}+")
+_WILDCARD: Final = re.compile(_WILDCARD_FORM)
 _LOOSE_SUBDOMAIN: Final = re.compile(f"{_LOOSE_SUBDOMAIN_FORM}+")
 _DNS1035: Final = re.compile(_DNS1035_FORM)
 _CONFIG_KEY: Final = re.compile(_CONFIG_KEY_FORM)
@@ -45,6 +47,11 @@ _LABEL_RULE: Final = (
 _SUBDOMAIN_RULE: Final = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
     f"'.', {_ENDS} (e.g. 'example.com', regex used for validation is '{_SUBDOMAIN_FORM}')"
+)
+_WILDCARD_RULE: Final = (
+    "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which "
+    "must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric "
+    f"character (e.g. '*.example.com', regex used for validation is '{_WILDCARD_FORM}')"
 )
 _LOOSE_SUBDOMAIN_RULE: Final = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' "
@@ -122,6 +129,14 @@ def dns1035_problems(text: str) -> list[str]:
     problems = [at_most(_MAX_LABEL)] if _size(text) > _MAX_LABEL else []
     if not _DNS1035.fullmatch(text):
         problems.append(_DNS1035_RULE)
+    return problems
+
+
+def wildcard_problems(text: str) -> list[str]:
+    """Of a host such as `*.example.com`."""
+    problems = [at_most(_MAX_SUBDOMAIN)] if _size(text) > _MAX_SUBDOMAIN else []
+    if not _WILDCARD.fullmatch(text):
+        problems.append(_WILDCARD_RULE)
     return problems
 
 

@@ -234,11 +234,7 @@ def claim_status_errors(new: JsonObject, old: JsonObject) -> Errors:
 
 def class_create_errors(storage_class: JsonObject) -> Errors:
     errors = built_in_meta_errors(meta_of(storage_class), False, subdomain_problems)
-    provisioner = storage_class.get("provisioner") or ""
-    if not provisioner:
-        errors.append(required("provisioner"))
-    else:
-        check_label_key(errors, provisioner.lower(), "provisioner")
+    _check_driver(errors, storage_class.get("provisioner") or "", "provisioner")
     _check_parameters(errors, storage_class.get("parameters") or {})
     policy = storage_class.get("reclaimPolicy")
     if policy and policy not in _CLASS_RECLAIM:
@@ -261,6 +257,33 @@ def class_update_errors(new: JsonObject, old: JsonObject) -> Errors:
             shown = go_map(value) if field == "parameters" else value
             errors.append(immutable(field, shown))
     return errors
+
+
+def attributes_create_errors(attributes: JsonObject) -> Errors:
+    """Of a VolumeAttributesClass."""
+    errors = built_in_meta_errors(meta_of(attributes), False, subdomain_problems)
+    _check_driver(errors, attributes.get("driverName") or "", "driverName")
+    parameters = attributes.get("parameters") or {}
+    _check_parameters(errors, parameters)
+    if not parameters:
+        errors.append(required("parameters", "must contain at least one key/value pair"))
+    return errors
+
+
+def attributes_update_errors(new: JsonObject, old: JsonObject) -> Errors:
+    errors = built_in_meta_update_errors(meta_of(new), meta_of(old))
+    for field in ("driverName", "parameters"):
+        if (new.get(field) or None) != (old.get(field) or None):
+            errors.append(forbidden(field, f"updates to {field} are forbidden."))
+    errors.extend(attributes_create_errors(new))
+    return errors
+
+
+def _check_driver(errors: Errors, name: str, path: str) -> None:
+    if not name:
+        errors.append(required(path))
+    else:
+        check_label_key(errors, name.lower(), path)
 
 
 def _check_parameters(errors: Errors, parameters: JsonObject) -> None:

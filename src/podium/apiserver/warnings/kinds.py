@@ -5,6 +5,8 @@ from typing import Final
 
 from podium.api.json_values import JsonObject, JsonValue
 from podium.apiserver.resources.resource import Resource
+from podium.apiserver.validation import network_policies
+from podium.apiserver.validation.addresses import range_of
 from podium.apiserver.validation.names import label_problems
 from podium.apiserver.warnings import node_labels
 from podium.apiserver.warnings.pods import about_claim_spec, about_pod
@@ -35,6 +37,7 @@ _SURPRISING: Final = "which can result in surprising behavior; a DNS label is re
 _OLD_CLASS: Final = "volume.beta.kubernetes.io/storage-class"
 _OLD_CLASS_TOLD: Final = 'deprecated since v1.8; use "storageClassName" attribute instead'
 _OLD_OPTIONS: Final = "volume.beta.kubernetes.io/mount-options"
+_INGRESS_CLASS: Final = "kubernetes.io/ingress.class"
 _VOLUME_PLUGINS: Final[Mapping[str, str]] = {
     "cephfs": "cephfs: deprecated in v1.28, non-functional in v1.31+",
     "photonPersistentDisk": "photonPersistentDisk: deprecated in v1.11, non-functional in v1.16+",
@@ -125,11 +128,27 @@ def _about_runtime_class(runtime_class: JsonObject) -> Iterator[str]:
             yield f"scheduling.nodeSelector: {better}"
 
 
+def _about_network_policy(policy: JsonObject) -> Iterator[str]:
+    for at, block in network_policies.address_blocks(policy):
+        yield from _about_range(block.get("cidr") or "", f"{at}.cidr")
+        for index, text in enumerate(block.get("except") or ()):
+            yield from _about_range(text, f"{at}.except[{index}]")
+
+
+def _about_range(text: str, path: str) -> Iterator[str]:
+    found = range_of(text)
+    if found is not None and found.version == 6 and str(found) != text:
+        yield (
+            f'{path}: IPv6 CIDR value "{text}" should be in RFC 5952 canonical format ("{found}")'
+        )
+
+
 _ALWAYS: Final[Mapping[_Key, _About]] = {
     ("", "Node"): _about_node,
     ("", "PersistentVolume"): _about_volume,
     ("", "PersistentVolumeClaim"): _about_claim,
     ("", "Service"): _about_service,
+    ("networking.k8s.io", "NetworkPolicy"): _about_network_policy,
     ("node.k8s.io", "RuntimeClass"): _about_runtime_class,
     ("storage.k8s.io", "CSIStorageCapacity"): _about_capacity,
     ("storage.k8s.io", "StorageClass"): _about_storage_class,
@@ -169,6 +188,8 @@ def on_create(resource: Resource, obj: JsonObject) -> Iterator[str]:
         yield from _about_tokens(obj)
     elif key == ("discovery.k8s.io", "EndpointSlice") and obj.get("addressType") == "FQDN":
         yield "spec.addressType: FQDN endpoints are deprecated"
+    elif key == ("networking.k8s.io", "Ingress"):
+        yield from _about_class_annotation(obj)
     if key in _ALWAYS:
         yield from _ALWAYS[key](obj)
 
@@ -183,6 +204,16 @@ def on_update(resource: Resource, new: JsonObject, old: JsonObject) -> Iterator[
         yield from _about_tokens(new)
     if key in _ALWAYS:
         yield from _ALWAYS[key](new)
+
+
+def _about_class_annotation(ingress: JsonObject) -> Iterator[str]:
+    annotations = ingress["metadata"].get("annotations") or {}
+    named = (ingress.get("spec") or {}).get("ingressClassName")
+    if _INGRESS_CLASS in annotations and named is None:
+        yield (
+            f"annotation \"{_INGRESS_CLASS}\" is deprecated, please use 'spec.ingressClassName'"
+            " instead"
+        )
 
 
 _TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"

@@ -1,7 +1,8 @@
 """What a user should know about flags and files that are taken and do not mean all they say.
 
 A legacy flag is a warning, with what to write today; a flag without effect is said once, with the
-reason; an older configuration format says until when it was read.
+reason; one that a file takes the place of, with its place there; an older configuration format
+says until when it was read.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,15 @@ _IGNORED_WITH_FILE: Final = (
     "lock-object-namespace",
     "scheduler-name",
 )
+_IN_THE_FILE: Final = {
+    "contention-profiling": "enableContentionProfiling",
+    "kube-api-burst": "clientConnection.burst",
+    "kube-api-content-type": "clientConnection.contentType",
+    "kube-api-qps": "clientConnection.qps",
+    "kubeconfig": "clientConnection.kubeconfig",
+    "profiling": "enableProfiling",
+}
+"""Deprecated flags that a file takes the place of, and where it says what they would."""
 _PROVIDER: Final = "algorithm-provider"
 _FORMATS: Final = {
     "v1beta1": f"{KIND} v1beta1 and Policy were removed in v1.23",
@@ -52,6 +62,10 @@ def idle_notes(given: Sequence[str]) -> Iterator[str]:
 
 def configuration_notices(configuration: Configuration, options: Options) -> Iterator[str]:
     version = configuration.api_version.rpartition("/")[2]
+    for name in options.given if options.config else ():
+        if name in _IN_THE_FILE:
+            field = _IN_THE_FILE[name]
+            yield f"--{name} is ignored with --config: what counts is {field} in {options.config}"
     if options.config and configuration.api_version != API_VERSION:
         yield _FORMATS[version]
     if options.config and _PROVIDER in options.given and version != V1BETA1.name:

@@ -11,6 +11,7 @@ from podium.apiserver.protobuf.numbers import (
     devices_and_storage,
     groups,
     meta,
+    networking_and_autoscaling,
 )
 
 TEXTS: tuple[str, ...] = (
@@ -19,4 +20,5 @@ TEXTS: tuple[str, ...] = (
     devices_and_storage.NUMBERS,
     groups.NUMBERS,
     meta.NUMBERS,
+    networking_and_autoscaling.NUMBERS,
 )

@@ -60,6 +60,7 @@ VolumeAttachment metadata spec status
 VolumeAttachmentSource persistentVolumeName inlineVolumeSpec
 VolumeAttachmentSpec attacher source nodeName
 VolumeAttachmentStatus attached attachmentMetadata attachError detachError
+VolumeAttributesClass metadata driverName parameters
 VolumeError time message errorCode
 VolumeNodeResources count
 """

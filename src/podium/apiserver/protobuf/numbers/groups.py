@@ -59,10 +59,6 @@ SubjectAccessReview metadata spec status
 SubjectAccessReviewSpec resourceAttributes nonResourceAttributes user groups extra uid
 SubjectAccessReviewStatus allowed reason evaluationError denied
 SubjectRulesReviewStatus resourceRules nonResourceRules incomplete evaluationError
-[autoscaling]
-Scale metadata spec status
-ScaleSpec replicas
-ScaleStatus replicas selector
 [batch]
 CronJob metadata spec status
 CronJobSpec schedule startingDeadlineSeconds concurrencyPolicy suspend jobTemplate

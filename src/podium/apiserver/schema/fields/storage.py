@@ -43,6 +43,8 @@ VolumeAttachmentStatus
     attached! bool; attachmentMetadata map[string]string; attachError, detachError *VolumeError
 VolumeError
     time Time; message string; errorCode *int32
+VolumeAttributesClass object
+    metadata ObjectMeta; driverName! string; parameters map[string]string
 
 [core]
 TopologySelectorTerm atomic

@@ -1,6 +1,6 @@
 """Kinds that own pods, and what limits their disruption.
 
-Groups apps, batch, policy and the Scale of autoscaling.
+Groups apps, batch and policy.
 `schema/notation.py` explains the notation.
 """
 
@@ -146,12 +146,4 @@ PodDisruptionBudgetStatus
     conditions []Condition{type} merge
 Eviction object
     metadata ObjectMeta; deleteOptions *DeleteOptions
-
-[autoscaling]
-Scale object
-    metadata ObjectMeta; spec ScaleSpec; status ScaleStatus
-ScaleSpec
-    replicas int32 =0
-ScaleStatus
-    replicas! int32; selector string
 """

@@ -1,0 +1,81 @@
+"""Networking, autoscaling in both versions, and pod groups."""
+
+NUMBERS = """
+[autoscaling]
+CrossVersionObjectReference kind name apiVersion
+HorizontalPodAutoscaler metadata spec status
+HorizontalPodAutoscalerSpec scaleTargetRef minReplicas maxReplicas targetCPUUtilizationPercentage
+HorizontalPodAutoscalerStatus observedGeneration lastScaleTime currentReplicas desiredReplicas
+    currentCPUUtilizationPercentage
+Scale metadata spec status
+ScaleSpec replicas
+ScaleStatus replicas selector
+[autoscaling/v2]
+ContainerResourceMetricSource name target container
+ContainerResourceMetricStatus name current container
+CrossVersionObjectReference kind name apiVersion
+ExternalMetricSource metric target
+ExternalMetricStatus metric current
+HPAScalingPolicy type value periodSeconds
+HPAScalingRules selectPolicy policies stabilizationWindowSeconds tolerance
+HorizontalPodAutoscaler metadata spec status
+HorizontalPodAutoscalerBehavior scaleUp scaleDown
+HorizontalPodAutoscalerCondition type status lastTransitionTime reason message
+HorizontalPodAutoscalerSpec scaleTargetRef minReplicas maxReplicas metrics behavior
+HorizontalPodAutoscalerStatus observedGeneration lastScaleTime currentReplicas desiredReplicas
+    currentMetrics conditions
+MetricIdentifier name selector
+MetricSpec type object pods resource external 7 containerResource
+MetricStatus type object pods resource external 7 containerResource
+MetricTarget type value averageValue averageUtilization
+MetricValueStatus value averageValue averageUtilization
+ObjectMetricSource describedObject target metric
+ObjectMetricStatus metric current describedObject
+PodsMetricSource metric target
+PodsMetricStatus metric current
+ResourceMetricSource name target
+ResourceMetricStatus name current
+[networking]
+HTTPIngressPath path backend pathType
+HTTPIngressRuleValue paths
+IPBlock cidr except
+Ingress metadata spec status
+IngressBackend 3 resource service
+IngressClass metadata spec
+IngressClassParametersReference apiGroup kind name scope namespace
+IngressClassSpec controller parameters
+IngressLoadBalancerIngress ip hostname 4 ports
+IngressLoadBalancerStatus ingress
+IngressPortStatus port protocol error
+IngressRule host ~IngressRuleValue
+IngressRuleValue http
+IngressServiceBackend name port
+IngressSpec defaultBackend tls rules ingressClassName
+IngressStatus loadBalancer
+IngressTLS hosts secretName
+NetworkPolicy metadata spec
+NetworkPolicyEgressRule ports to
+NetworkPolicyIngressRule ports from
+NetworkPolicyPeer podSelector namespaceSelector ipBlock
+NetworkPolicyPort protocol port endPort
+NetworkPolicySpec podSelector ingress egress policyTypes
+ServiceBackendPort name number
+[scheduling/v1alpha2]
+GangSchedulingPolicy minCount
+PodGroup metadata spec status
+PodGroupResourceClaim name resourceClaimName resourceClaimTemplateName
+PodGroupResourceClaimStatus name resourceClaimName
+PodGroupSchedulingConstraints topology
+PodGroupSchedulingPolicy basic gang
+PodGroupSpec podGroupTemplateRef schedulingPolicy schedulingConstraints resourceClaims
+    disruptionMode priorityClassName priority
+PodGroupStatus conditions resourceClaimStatuses
+PodGroupTemplate name schedulingPolicy schedulingConstraints resourceClaims disruptionMode
+    priorityClassName priority
+PodGroupTemplateReference workload
+TopologyConstraint key
+TypedLocalObjectReference apiGroup kind name
+Workload metadata spec
+WorkloadPodGroupTemplateReference workloadName podGroupTemplateName
+WorkloadSpec controllerRef podGroupTemplates
+"""
