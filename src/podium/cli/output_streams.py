@@ -9,10 +9,7 @@ import errno
 import io
 import os
 import sys
-from typing import TYPE_CHECKING, TextIO
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
+from typing import Any, TextIO
 
 
 class _Descriptor(io.FileIO):
@@ -23,7 +20,7 @@ class _Descriptor(io.FileIO):
         self.problem: OSError | None = None
         self.reader_left = False
 
-    def write(self, data: "ReadableBuffer", /) -> int:
+    def write(self, data: Any, /) -> int:
         if self.problem is None and not self.reader_left:
             try:
                 return super().write(data)

@@ -6,13 +6,12 @@ line it came from, and its author is often the one who reads it.
 """
 
 import traceback
-from pathlib import Path
 from types import TracebackType
 from typing import Final
 
 from podium.framework.status import Status
 
-_OURS: Final = str(Path(__file__).parents[1])
+_OURS: Final = __file__.replace("\\", "/").removesuffix("framework/faults.py")
 
 
 class WrongAnswer(Exception):
@@ -71,7 +70,11 @@ def _place(trace: TracebackType | None) -> str:
     frames = traceback.extract_tb(trace)
     if not frames:
         return ""
-    theirs = [frame for frame in frames if not frame.filename.startswith(_OURS)]
+    theirs = [frame for frame in frames if not _is_ours(frame.filename)]
     last = (theirs or frames)[-1]
     name = last.filename.replace("\\", "/").rpartition("/")[2]
     return f"{name}, line {last.lineno}"
+
+
+def _is_ours(filename: str) -> bool:
+    return filename.replace("\\", "/").startswith(_OURS)

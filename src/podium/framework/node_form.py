@@ -3,12 +3,6 @@
 Most rules people write are about one pod and one node. These classes let them say just that; the
 framework lifts the answers to vectors. It costs a Python call per node, so in-tree plugins use the
 vector form, and a node-form plugin is the place to start, measure, and maybe stay.
-
-    class PreferQuiet(NodeScorePlugin):
-        name = "PreferQuiet"
-
-        def score_node(self, pod, node):
-            return 100 if len(node.pods) < 5 else 0
 """
 
 from collections.abc import Mapping, Sequence
@@ -69,11 +63,21 @@ class NodeView:
 
 
 class NodeFilterPlugin(FilterPlugin):
-    """Implement `filter_node`: None to accept, a reason or a status to reject."""
+    """Rules nodes out, one at a time.
+
+    For example:
+
+        class NoSpot(NodeFilterPlugin):
+            name = "NoSpot"
+
+            def filter_node(self, pod, node):
+                return "node(s) may vanish" if "spot" in node.labels else None
+    """
 
     writes: ClassVar[tuple[str, ...]] = ("filter_node",)
 
     def filter_node(self, pod: Pod, node: NodeView) -> str | Status | None:
+        """None to accept the node, a reason or a status to reject it."""
         raise NotImplementedError
 
     def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
@@ -93,13 +97,23 @@ class NodeFilterPlugin(FilterPlugin):
 
 
 class NodeScorePlugin(ScorePlugin):
-    """Implement `score_node`: a number, larger is better. Set `rescale` to map to 0..100."""
+    """Rates nodes that fit, one at a time. Set `rescale` to have any numbers mapped to 0..100.
+
+    For example:
+
+        class PreferQuiet(NodeScorePlugin):
+            name = "PreferQuiet"
+
+            def score_node(self, pod, node):
+                return 100 if len(node.pods) < 5 else 0
+    """
 
     writes: ClassVar[tuple[str, ...]] = ("score_node",)
 
     rescale: ClassVar[bool] = False
 
     def score_node(self, pod: Pod, node: NodeView) -> int:
+        """A whole number, larger is better; 0 to 100 unless `rescale` is set."""
         raise NotImplementedError
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:

@@ -8,67 +8,79 @@ In every answer None means success. `Rows` is a slice of the whole table or an i
 answer for a subset equals that part of the answer for all.
 """
 
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import total_ordering
-from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar
 
-import msgspec
-from msgspec import Struct
-
-from podium.api.json_values import JsonObject
-from podium.api.pod_groups import PodGroup
 from podium.cluster.growth import Ints, Rows
 from podium.cluster.pod_info import PodInfo
-from podium.framework.api_handle import ApiHandle
 from podium.framework.asking import Ask
+from podium.framework.binding_points import (
+    BindPlugin,
+    PermitPlugin,
+    PostBindPlugin,
+    PreBindPlugin,
+    ReservePlugin,
+)
 from podium.framework.cycle import Cycle
 from podium.framework.dependence import Dependence
-from podium.framework.events import Registration
-from podium.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
+from podium.framework.plugin import Arguments, Plugin
+from podium.framework.pod_group_points import (
+    GroupTrial,
+    PlacementGeneratePlugin,
+    PlacementScorePlugin,
+    PodGroupPostFilterPlugin,
+)
+from podium.framework.point_results import PermitResult, PostFilterResult, PreFlight
 from podium.framework.queued import QueuedPod
 from podium.framework.sort_keys import SortKey
-from podium.framework.sources import ValueSource
-from podium.framework.status import Code, Status, check_reasons
+from podium.framework.status import Status
 from podium.framework.verdict import Verdict
 
 if TYPE_CHECKING:
     from podium.framework.diagnosis import Diagnosis
-    from podium.framework.handle import Handle
 
-
-Arguments: TypeAlias = Any  # type: ignore[explicit-any]  # of the type that the plugin's Args is
-
-
-class Plugin:
-    """What every plugin has: a name, arguments, a handle on the framework.
-
-    A plugin with a Struct named `Args` gets its arguments as one (`plugin_arguments.py`).
-    """
-
-    name: ClassVar[str]
-    Args: ClassVar[type[msgspec.Struct] | None] = None
-    writes: ClassVar[tuple[str, ...]] = ()
-    """Methods of an extension point of which a plugin has to write one at least."""
-
-    def __init__(self, args: Arguments, handle: "Handle") -> None:
-        self.args = args
-        self.handle = handle
-
-    def events(self) -> Sequence[Registration] | None:
-        """Events that may make a pod schedulable that this plugin rejected.
-
-        None stands for "any event may"; an empty sequence for "none does".
-        """
-        return None
-
-    def sources(self) -> Sequence[ValueSource]:
-        """Data from outside that the driver is to keep up to date; see `sources.py`."""
-        return ()
+__all__ = [
+    "POINTS",
+    "Arguments",
+    "BindPlugin",
+    "FilterPlugin",
+    "GroupTrial",
+    "PermitPlugin",
+    "PermitResult",
+    "PlacementGeneratePlugin",
+    "PlacementScorePlugin",
+    "Plugin",
+    "PodGroupPostFilterPlugin",
+    "PostBindPlugin",
+    "PostFilterPlugin",
+    "PostFilterResult",
+    "PreBindPlugin",
+    "PreEnqueuePlugin",
+    "PreFilterExtensions",
+    "PreFilterPlugin",
+    "PreFlight",
+    "PreScorePlugin",
+    "QueueSortPlugin",
+    "ReservePlugin",
+    "ScorePlugin",
+    "serves",
+]
 
 
 class PreEnqueuePlugin(Plugin):
+    """Holds pods back before they are queued.
+
+    For example:
+
+        class NeedsTeam(PreEnqueuePlugin):
+            name = "NeedsTeam"
+
+            def pre_enqueue(self, pod):
+                has_team = "team" in (pod.pod.metadata.labels or {})
+                return None if has_team else unresolvable("pod has no team")
+    """
+
     writes: ClassVar[tuple[str, ...]] = ("pre_enqueue",)
 
     def pre_enqueue(self, pod: PodInfo) -> Status | None:
@@ -77,7 +89,16 @@ class PreEnqueuePlugin(Plugin):
 
 
 class QueueSortPlugin(Plugin):
-    """The order of the queue: write `sort_key`, which is quicker, or `less`."""
+    """The order of the queue: write `sort_key`, which is quicker, or `less`. A profile has one.
+
+    For example:
+
+        class SmallestFirst(QueueSortPlugin):
+            name = "SmallestFirst"
+
+            def sort_key(self, queued):
+                return (-queued.info.priority, len(queued.info.pod.spec.containers or ()))
+    """
 
     writes: ClassVar[tuple[str, ...]] = ("sort_key", "less")
 
@@ -110,6 +131,18 @@ class _Ordered:
 
 
 class PreFilterPlugin(Plugin):
+    """Prepares filtering, once a pod; may narrow the search or end it.
+
+    For example:
+
+        class OneNode(PreFilterPlugin):
+            name = "OneNode"
+
+            def pre_filter(self, cycle):
+                wanted = (cycle.pod.pod.metadata.annotations or {}).get("example.com/node")
+                return {wanted} if wanted else SKIP
+    """
+
     writes: ClassVar[tuple[str, ...]] = ("pre_filter",)
 
     def pre_filter(self, cycle: Cycle) -> Status | frozenset[str] | None:
@@ -125,21 +158,50 @@ class PreFilterPlugin(Plugin):
 
 
 class PreFilterExtensions(Plugin):
-    """For a PreFilter state that depends on pods on nodes: keep it true in trials."""
+    """For a PreFilter state that depends on pods on nodes: keep it true in trials.
+
+    For example:
+
+        class CountsPods(PreFilterPlugin, PreFilterExtensions):
+            name = "CountsPods"
+
+            def pre_filter(self, cycle):
+                return None
+
+            def add_pod(self, cycle, pod, row):
+                return None
+
+            def remove_pod(self, cycle, pod, row):
+                return None
+    """
 
     writes: ClassVar[tuple[str, ...]] = ("add_pod", "remove_pod")
 
     def add_pod(self, cycle: Cycle, pod: PodInfo, row: int) -> Status | None:
+        """A trial imagines a pod on the node of a row."""
         raise NotImplementedError
 
     def remove_pod(self, cycle: Cycle, pod: PodInfo, row: int) -> Status | None:
+        """A trial imagines the node of a row without a pod."""
         raise NotImplementedError
 
 
 class FilterPlugin(Plugin):
+    """Rules nodes out, all rows at once; `NodeFilterPlugin` says the same for one node.
+
+    For example:
+
+        class NoEvenRows(FilterPlugin):
+            name = "NoEvenRows"
+
+            def filter(self, cycle, rows):
+                return rejecting(indices(rows) % 2 == 0, unschedulable("node(s) were even"))
+    """
+
     writes: ClassVar[tuple[str, ...]] = ("filter",)
 
     def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
+        """Which of the rows are ruled out, and why; None if none is."""
         raise NotImplementedError
 
     def filter_depends(self, cycle: Cycle) -> Dependence | None:  # noqa: ARG002
@@ -159,33 +221,18 @@ class FilterPlugin(Plugin):
         raise NotImplementedError
 
 
-@dataclass(frozen=True, slots=True)
-class PostFilterResult:
-    """What a PostFilter plugin achieved.
+class PostFilterPlugin(Plugin):
+    """Is asked when no node fits: makes room, or says why that is of no use.
 
-    `nominated_node` None leaves the pod's nomination as it is, an empty string clears it.
+    For example:
+
+        class NeverPreempts(PostFilterPlugin):
+            name = "NeverPreempts"
+
+            def post_filter(self, cycle, diagnosis):
+                return PostFilterResult(Code.UNSCHEDULABLE, ("nobody has to leave here",))
     """
 
-    code: Code
-    reasons: tuple[str, ...] = ()
-    nominated_node: str | None = None
-    victims: tuple[PodInfo, ...] = ()
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.code, Code):
-            raise TypeError(f"a PostFilterResult has a Code, not {self.code!r:.60}")
-        check_reasons(self.reasons)
-        if not (self.nominated_node is None or isinstance(self.nominated_node, str)):
-            raise TypeError(f"a node is nominated by name, not {self.nominated_node!r:.60}")
-        if not all(isinstance(victim, PodInfo) for victim in self.victims):
-            raise TypeError(f"victims are PodInfos, not {self.victims!r:.60}")
-
-    @property
-    def message(self) -> str:
-        return ", ".join(self.reasons)
-
-
-class PostFilterPlugin(Plugin):
     writes: ClassVar[tuple[str, ...]] = ("post_filter",)
 
     def post_filter(
@@ -196,6 +243,17 @@ class PostFilterPlugin(Plugin):
 
 
 class PreScorePlugin(Plugin):
+    """Prepares scoring of the nodes that fit, or stands aside.
+
+    For example:
+
+        class OnlyForBatch(PreScorePlugin):
+            name = "OnlyForBatch"
+
+            def pre_score(self, cycle, rows):
+                return None if cycle.pod.pod.metadata.namespace == "batch" else SKIP
+    """
+
     writes: ClassVar[tuple[str, ...]] = ("pre_score",)
 
     def pre_score(self, cycle: Cycle, rows: Rows) -> Status | None:
@@ -208,6 +266,17 @@ class PreScorePlugin(Plugin):
 
 
 class ScorePlugin(Plugin):
+    """Rates the nodes that fit, all rows at once; `NodeScorePlugin` says the same for one node.
+
+    For example:
+
+        class LateRows(ScorePlugin):
+            name = "LateRows"
+
+            def score(self, cycle, rows):
+                return indices(rows) % 101
+    """
+
     writes: ClassVar[tuple[str, ...]] = ("score",)
 
     in_range: ClassVar[bool] = False
@@ -221,6 +290,7 @@ class ScorePlugin(Plugin):
     """Set where a normalised score follows from the raw one and the lowest and highest of all."""
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
+        """A whole number for each of the rows, larger is better."""
         raise NotImplementedError
 
     has_score_row: ClassVar[bool] = False
@@ -242,114 +312,6 @@ class ScorePlugin(Plugin):
     def normalize(self, cycle: Cycle, rows: Rows, scores: Ints) -> Ints:  # noqa: ARG002
         """Bring raw scores of all feasible rows into 0..100. Unchanged unless overridden."""
         return scores
-
-
-class ReservePlugin(Plugin):
-    writes: ClassVar[tuple[str, ...]] = ("reserve", "unreserve")
-
-    def reserve(self, cycle: Cycle, node_name: str) -> Status | None:
-        raise NotImplementedError
-
-    def unreserve(self, cycle: Cycle, node_name: str) -> None:
-        """Undo `reserve`; also called when it never ran, so it must not mind."""
-        raise NotImplementedError
-
-    def reserved(self, cycle: Cycle) -> JsonObject:  # noqa: ARG002
-        """What was set aside for the pod, in the form that recorded decisions have."""
-        return {}
-
-
-@dataclass(frozen=True, slots=True)
-class PermitResult:
-    status: Status
-    timeout_s: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.status, Status):
-            raise TypeError(f"a PermitResult has a Status, not {self.status!r:.60}")
-        if not isinstance(self.timeout_s, int | float) or not 0 <= self.timeout_s < inf:
-            raise TypeError(f"a timeout is a number of seconds, not {self.timeout_s!r:.60}")
-
-
-class PermitPlugin(Plugin):
-    writes: ClassVar[tuple[str, ...]] = ("permit",)
-
-    def permit(self, cycle: Cycle, node_name: str) -> PermitResult | None:
-        raise NotImplementedError
-
-
-class PreFlight(Struct, frozen=True):
-    """Whether PreBind has work for this pod, and may do it beside its neighbours."""
-
-    status: Status | None = None
-    parallel: bool = False
-
-    def __post_init__(self) -> None:
-        if not (self.status is None or isinstance(self.status, Status)):
-            raise TypeError(f"a PreFlight has a Status, not {self.status!r:.60}")
-
-
-class PreBindPlugin(Plugin):
-    writes: ClassVar[tuple[str, ...]] = ("pre_bind",)
-
-    def pre_bind_pre_flight(self, cycle: Cycle, node_name: str) -> PreFlight:
-        raise NotImplementedError
-
-    async def pre_bind(self, cycle: Cycle, node_name: str, api: ApiHandle) -> Status | None:
-        raise NotImplementedError
-
-
-class BindPlugin(Plugin):
-    writes: ClassVar[tuple[str, ...]] = ("bind",)
-
-    async def bind(self, cycle: Cycle, node_name: str, api: ApiHandle) -> Status | None:
-        raise NotImplementedError
-
-
-class PostBindPlugin(Plugin):
-    writes: ClassVar[tuple[str, ...]] = ("post_bind",)
-
-    async def post_bind(self, cycle: Cycle, node_name: str, api: ApiHandle) -> None:
-        raise NotImplementedError
-
-
-class PlacementGeneratePlugin(Plugin):
-    writes: ClassVar[tuple[str, ...]] = ("generate_placements",)
-
-    def generate_placements(
-        self, group: PodGroupCycle, parent: Placement
-    ) -> Sequence[Placement] | Status:
-        """Sets of nodes within `parent` that a pod group is to be tried on, one at a time."""
-        raise NotImplementedError
-
-
-class PlacementScorePlugin(Plugin):
-    writes: ClassVar[tuple[str, ...]] = ("score_placement",)
-
-    def score_placement(self, group: PodGroupCycle, assignments: Assignments) -> int:
-        """How good a try on one placement was. Its members hold no nodes any more."""
-        raise NotImplementedError
-
-    def normalize_placements(
-        self,
-        group: PodGroupCycle,  # noqa: ARG002
-        scores: Sequence[int],
-    ) -> Sequence[int]:
-        """Bring the scores of all candidates into 0..100. Unchanged unless overridden."""
-        return scores
-
-
-GroupTrial = Generator[None, Status | None, Sequence[PodInfo] | Status]
-"""Asks at each yield whether a pod group fits on the cluster as it is just then, and is sent None
-if it does, else why not."""
-
-
-class PodGroupPostFilterPlugin(Plugin):
-    """Not a point of configuration files: upstream lets DefaultPreemption alone serve it."""
-
-    def pod_group_post_filter(self, group: PodGroup, members: Sequence[PodInfo]) -> GroupTrial:
-        """Pods that have to leave so that the group fits, or why that is of no use."""
-        raise NotImplementedError
 
 
 POINTS: dict[str, type[Plugin]] = {

@@ -23,7 +23,8 @@ from podium.framework.points import POINTS, Plugin, PreFilterExtensions
 from podium.framework.status import Status, error
 from podium.framework.verdict import Verdict
 
-_POINTS_MODULE: Final = POINTS["filter"].__module__
+_ALL_POINTS: Final = (Plugin, PreFilterExtensions, *POINTS.values())
+_POINT_MODULES: Final = frozenset(point.__module__ for point in _ALL_POINTS)
 _ORDER: Final = ("sort_key", "less")
 
 
@@ -49,7 +50,7 @@ def _subclass(plugin: type[Plugin]) -> type[Plugin]:
     methods: dict[str, Any] = {"__init__": _guard(plugin.__init__)}
     for name in _point_methods():
         written = getattr(plugin, name, None)
-        if written is None or not callable(written) or written.__module__ == _POINTS_MODULE:
+        if written is None or not callable(written) or written.__module__ in _POINT_MODULES:
             continue
         if name in _ORDER:
             methods[name] = _guard_order(plugin, name, written)
@@ -66,7 +67,7 @@ def _point_methods() -> list[str]:
     """The synchronous methods that the framework calls; those of the binding cycle wait for the
     API server between their steps, and so their steps are guarded."""
     found: dict[str, None] = {}
-    for point in (Plugin, PreFilterExtensions, *POINTS.values()):
+    for point in _ALL_POINTS:
         for name, value in vars(point).items():
             if callable(value) and not name.startswith("__") and not isinstance(value, type):
                 found[name] = None
