@@ -149,3 +149,15 @@ def test_a_gang_whose_members_want_different_schedulers_ends_with_the_reason(
     messages = {each["message"] for each in done.decoded()["pods"]}
     assert len(messages) == 1
     assert "should have the same .spec.schedulerName" in messages.pop()
+
+
+@pytest.mark.parametrize("way", ["permit times out", "permit rejects", "reserve rejects"])
+def test_an_explanation_says_why_a_pod_with_a_node_was_turned_away(
+    capsys: pytest.CaptureFixture[str], source: Source, write: Write, way: str
+) -> None:
+    point, body, message = WAYS[way]
+    plugin = source(turning_away(point, body))
+    done = podium(capsys, "explain", "p", "-f", write(node(), pod("p")), "--plugin", plugin)
+    assert done.code == 1
+    assert "no node fits" not in done.out
+    assert message in done.out

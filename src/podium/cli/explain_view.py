@@ -72,7 +72,9 @@ def _verdict(explained: ExplainedPod, screen: Screen) -> RichText:
     result, last = explained.result, explained.last
     if last is None or not result.placed:
         bad = result.outcome in (PodOutcome.UNSCHEDULABLE, PodOutcome.ERROR)
-        words = "no node fits" if result.outcome is PodOutcome.UNSCHEDULABLE else result.message
+        found = last is not None and last.feasible_count > 0  # and the pod was turned away later
+        unfit = result.outcome is PodOutcome.UNSCHEDULABLE and not found
+        words = "no node fits" if unfit else result.message
         return Text.assemble((screen.signs.no, "bold red" if bad else "yellow"), f" {words}")
     fits, best = last.feasible_count, len(last.decision.best_rows)
     if last.on_nominated_node:
