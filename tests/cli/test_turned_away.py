@@ -161,3 +161,17 @@ def test_an_explanation_says_why_a_pod_with_a_node_was_turned_away(
     assert done.code == 1
     assert "no node fits" not in done.out
     assert message in done.out
+
+
+def test_why_and_simulate_say_that_a_pod_loses_its_node_again(
+    capsys: pytest.CaptureFixture[str], source: Source, write: Write
+) -> None:
+    point, body, _ = WAYS["permit times out"]
+    plugin, cluster = source(turning_away(point, body)), write(node(), pod("p"))
+    done = podium(capsys, "why", "p", "-f", cluster, "--plugin", plugin)
+    assert done.code == 1
+    assert "gets a node and loses it again before it is bound" in done.out
+    assert 'turned away by plugin Turns: "rejected due to timeout after waiting 5s' in done.out
+    done = podium(capsys, "simulate", "-f", cluster, "--plugin", plugin)
+    assert "Turned away from the node they had  1 pod" in done.out
+    assert "No node fits" not in done.out

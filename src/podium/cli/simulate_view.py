@@ -148,12 +148,20 @@ _TITLES = {
     PodOutcome.NOT_OURS: "For another scheduler",
     PodOutcome.TERMINATING: "On their way out",
 }
+_TURNED_AWAY = "Turned away from the node they had"
 _BAD = (PodOutcome.UNSCHEDULABLE, PodOutcome.PREEMPTED, PodOutcome.ERROR)
 
 
 def _show_failures(results: list[PodResult], screen: Screen, *, show_all: bool) -> None:
-    for outcome, title in _TITLES.items():
-        members = [result for result in results if result.outcome is outcome]
+    groups_by_title: dict[tuple[PodOutcome, str], list[PodResult]] = {
+        (outcome, title): [] for outcome, title in _TITLES.items()
+    }
+    for result in results:
+        title = _TITLES[result.outcome]
+        if result.outcome is PodOutcome.UNSCHEDULABLE and result.turned_away_from:
+            title = _TURNED_AWAY
+        groups_by_title.setdefault((result.outcome, title), []).append(result)
+    for (outcome, title), members in groups_by_title.items():
         if not members:
             continue
         screen.heading(title, count(len(members), "pod"))

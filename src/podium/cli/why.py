@@ -98,6 +98,8 @@ def why(
         crashed = exit_code(report)
         if result.placed:
             answer = Answer(result.pod, result.node, victims=result.victims)
+        elif result.turned_away_from:
+            answer = Answer(result.pod, reason=result.causes[0].sentence)
         else:
             answer = find_proposals(Trial(engine, engine.state.pods.get(key, result.pod), ask))
     if output in ("json", "yaml"):

@@ -33,10 +33,10 @@ class Failures:
     ) -> None:
         """`nominated_node` None keeps the pod's nomination, an empty string clears it."""
         state = self._state
-        state.observers.pod_failed(queued, rejected=rejected, message=message)
         queued.rejectors = set(rejectors)
         queued.pending = set(pending)
         queued.gating_plugin = ""
+        state.observers.pod_failed(queued, rejected=rejected, message=message)
         info = queued.info
         current = state.pods.get(info.key)
         if current is not None and not info.is_about(current):

@@ -42,8 +42,8 @@ class ReservePlugin(Plugin):
         raise NotImplementedError
 
     def unreserve(self, cycle: Cycle, node_name: str) -> None:
-        """Undo `reserve`; also called when it never ran, so it must not mind."""
-        raise NotImplementedError
+        """Undo `reserve`; also called when it never ran, so it must not mind. Without it there is
+        nothing to undo."""
 
     def reserved(self, cycle: Cycle) -> JsonObject:  # noqa: ARG002
         """What was set aside for the pod, in the form that recorded decisions have."""

@@ -50,6 +50,8 @@ def _causes(result: PodResult, looks: Sequence[Look]) -> tuple[Cause, ...]:
     """The causes of the last attempt that failed, or of never having been tried."""
     if result.placed:
         return ()
+    if result.turned_away_from:
+        return result.causes
     told = next((look.causes for look in reversed(looks) if look.causes), ())
     return told if told and result.outcome is not PodOutcome.PREEMPTED else result.causes
 

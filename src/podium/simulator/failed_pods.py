@@ -14,12 +14,14 @@ from podium.framework.queued import QueuedPod
 
 @dataclass(frozen=True, slots=True)
 class FailedPod:
-    """`message` is what the pod's condition would say; empty where kube-scheduler says nothing."""
+    """`message` is what the pod's condition would say; empty where kube-scheduler says nothing.
+    `rejectors` are the plugins that turned the pod away."""
 
     info: PodInfo
     attempts: int
     rejected: bool
     message: str
+    rejectors: tuple[str, ...] = ()
 
 
 class FailedPods(Observer):
@@ -27,7 +29,8 @@ class FailedPods(Observer):
         self._failed: list[FailedPod] = []
 
     def pod_failed(self, queued: QueuedPod, *, rejected: bool, message: str) -> None:
-        self._failed.append(FailedPod(queued.info, queued.attempts, rejected, message))
+        rejectors = tuple(sorted(queued.rejectors))
+        self._failed.append(FailedPod(queued.info, queued.attempts, rejected, message, rejectors))
 
     def take(self) -> list[FailedPod]:
         """Who failed since the last call, in order."""

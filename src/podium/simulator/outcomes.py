@@ -6,7 +6,7 @@ from podium.api.pod import Pod
 from podium.cluster.catalog import object_key
 from podium.engine import Attempt, Engine
 from podium.engine.scheduler import CRASHED
-from podium.explain.causes.refusals import attempt_broke
+from podium.explain.causes.refusals import attempt_broke, turned_away
 from podium.explain.decision_digest import digest_of
 from podium.framework.faults import describe
 from podium.framework.status import Status
@@ -47,6 +47,7 @@ class Outcomes:
         result.attempts = decision.attempt
         result.digest = digest_of(decision)
         self._causes.note_attempt(decision)
+        result.turned_away_from = decision.bound or ""
         if attempt.binding is None:
             result.crash = attempt.crash
         return result
@@ -59,6 +60,9 @@ class Outcomes:
         result.attempts = failed.attempts
         result.outcome = PodOutcome.UNSCHEDULABLE if failed.rejected else PodOutcome.ERROR
         result.message = failed.message or result.message or _SILENT
+        if result.turned_away_from and failed.rejected:
+            by, node, message = ", ".join(failed.rejectors), result.turned_away_from, result.message
+            result.find_causes = lambda: (turned_away(by, node, message),)
         return result
 
     def record_untried(self, pod: Pod) -> None:

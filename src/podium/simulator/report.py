@@ -43,6 +43,8 @@ class PodResult:
     """Keys of the pods that were evicted for this one."""
     crash: str = ""
     """The traceback, should Podium have a bug."""
+    turned_away_from: str = ""
+    """The node that the last attempt found, if the pod lost it again before it was bound."""
     find_causes: Callable[[], tuple[Cause, ...]] = tuple
 
     @property

@@ -3,6 +3,7 @@
 Their own text is all there is to say, with who said it and of how many nodes.
 """
 
+import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -14,6 +15,8 @@ from podium.explain.causes.finding import Finding
 from podium.explain.causes.wording import count, sentence, some
 from podium.framework.status import Status
 from podium.plugins.node_affinity import NodeAffinity
+
+_ONE_NODE = re.compile(r"^0/\d+ nodes are available: 1 ")
 
 
 def find_own_words(view: AttemptView, plugin: str, among: Mask) -> list[Finding]:
@@ -66,6 +69,15 @@ def refused_by_point(point: str, status: Status, node: str) -> Cause:
     return Cause(
         f"{point.lower()}-refusal", status.plugin, status.message, text, (node,) if node else ()
     )
+
+
+def turned_away(plugin: str, node: str, message: str) -> Cause:
+    """The pod had a node and lost it before it was bound: its wait at Permit was in vain, or a
+    plugin refused while it was being bound."""
+    who = f"by plugin {plugin}" if plugin else "while it was being bound"
+    said = _ONE_NODE.sub("", message).rstrip(".")
+    text = sentence([f'node {node} was chosen and the pod turned away {who}: "{said}"'])
+    return Cause("turned-away", plugin, said, text, (node,))
 
 
 def attempt_broke(plugin: str, message: str) -> Cause:
