@@ -170,7 +170,7 @@ def test_why_and_simulate_say_that_a_pod_loses_its_node_again(
     plugin, cluster = source(turning_away(point, body)), write(node(), pod("p"))
     done = podium(capsys, "why", "p", "-f", cluster, "--plugin", plugin)
     assert done.code == 1
-    assert "gets a node and loses it again before it is bound" in done.out
+    assert "gets n1 and loses it again before it is bound" in done.out
     assert 'turned away by plugin Turns: "rejected due to timeout after waiting 5s' in done.out
     done = podium(capsys, "simulate", "-f", cluster, "--plugin", plugin)
     assert "Turned away from the node they had  1 pod" in done.out

@@ -99,7 +99,8 @@ def why(
         if result.placed:
             answer = Answer(result.pod, result.node, victims=result.victims)
         elif result.turned_away_from:
-            answer = Answer(result.pod, reason=result.causes[0].sentence)
+            reason = result.causes[0].sentence
+            answer = Answer(result.pod, reason=reason, turned_away_from=result.turned_away_from)
         else:
             answer = find_proposals(Trial(engine, engine.state.pods.get(key, result.pod), ask))
     if output in ("json", "yaml"):

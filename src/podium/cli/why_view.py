@@ -50,8 +50,8 @@ def _summary(answer: Answer) -> str:
     if answer.node:
         room = f", once {', '.join(answer.victims)} made room for it" if answer.victims else ""
         return f"goes to {answer.node}{room}; nothing has to change"
-    if not answer.proposals and not answer.trials:
-        return "gets a node and loses it again before it is bound; no change was tried"
+    if answer.turned_away_from:
+        return f"gets {answer.turned_away_from} and loses it again before it is bound"
     if not answer.proposals:
         return f"gets no node, and nothing that was tried helps ({count(answer.trials, 'trial')})"
     if len(answer.proposals) == 1:

@@ -91,7 +91,8 @@ MIN_TRIALS, MAX_TRIALS = 60, 400
 class Answer:
     """`node` is where the pod goes as things are, after `victims` have left. Otherwise `reason` is
     why it does not fit and `proposals`, best first, are what would make it fit; `is_complete` is
-    false if the search was cut short."""
+    false if the search was cut short. A pod that has lost the node it had before it was bound is
+    `turned_away_from` that one, and no change is looked for."""
 
     pod: Pod
     node: str = ""
@@ -100,6 +101,7 @@ class Answer:
     trials: int = 0
     is_complete: bool = True
     victims: tuple[str, ...] = ()
+    turned_away_from: str = ""
 
 
 def find_proposals(trial: Trial) -> Answer:
