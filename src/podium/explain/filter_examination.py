@@ -7,6 +7,7 @@ Somebody who wants to know what it would take to get a pod onto a node needs the
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from podium.api.node import Node
 from podium.cluster.growth import Mask
@@ -14,10 +15,11 @@ from podium.cluster.pod_info import PodInfo
 from podium.engine.scheduler import Engine
 from podium.explain.utilisation import Load, load_of
 from podium.framework.cycle import Cycle
-from podium.framework.faults import describe
+from podium.framework.faults import WrongAnswer, describe
 from podium.framework.filtering import PreFilterOutcome
+from podium.framework.points import FilterPlugin
 from podium.framework.status import Status, error
-from podium.framework.verdict import Verdict
+from podium.framework.verdict import Verdict, checked
 
 
 @dataclass(slots=True)
@@ -107,7 +109,14 @@ def examine_filters(engine: Engine, info: PodInfo) -> FilterExamination:
             continue
         found.plugins.append(plugin.name)
         try:
-            found._verdicts[plugin.name] = plugin.filter(cycle, rows)
+            found._verdicts[plugin.name] = _ask(plugin, cycle, rows)
         except Exception as problem:
             found._verdicts[plugin.name] = error(describe(problem)).by(plugin.name)
     return found
+
+
+def _ask(plugin: FilterPlugin, cycle: Cycle, rows: npt.NDArray[np.intp]) -> Verdict | None:
+    verdict = checked(plugin.filter(cycle, rows))
+    if verdict is not None and np.shape(verdict.values) != rows.shape:
+        raise WrongAnswer("filter", f"a Verdict for {len(rows)} rows", verdict)
+    return verdict

@@ -56,8 +56,9 @@ def figures(calls: list[Call]) -> Figures:
 @contextmanager
 def recording() -> Iterator[list[Call]]:
     """The calls made while the context lasts; a generator or coroutine that goes on after a stop
-    is not called again."""
+    is not called again. What observers do about what they hear is theirs and left out."""
     calls: list[Call] = []
+    telling: list[FrameType] = []
     stopped: set[FrameType] = set()
     known: dict[CodeType, Call | None] = {}
 
@@ -70,8 +71,13 @@ def recording() -> Iterator[list[Call]]:
         call = known[code]
         if call is None:
             return
-        if event == "call":
-            if frame not in stopped:
+        if telling:
+            if event == "return" and frame is telling[0]:
+                telling.clear()
+        elif event == "call":
+            if call.function == "Observers._tell":
+                telling.append(frame)
+            elif frame not in stopped:
                 calls.append(call)
         elif event == "return" and code.co_flags & _MAY_GO_ON:
             stopped.add(frame)
@@ -87,8 +93,8 @@ def way_of_a_pod(calls: list[Call]) -> list[Call]:
     """The first pod that got a node: from its pop to the call of its binder.
 
     Between the end of its scheduling cycle and the start of its binding cycle, and around both,
-    drivers do what is theirs: calls of other rooms are left out, and so is what depends on who
-    observes: the handing round, and observers that do nothing about what they hear.
+    drivers do what is theirs: calls of other rooms are left out, and so are observers that do
+    nothing about what they hear.
     """
     names = [call.function for call in calls]
     assumed = names.index("Cluster.assume")
@@ -100,7 +106,5 @@ def way_of_a_pod(calls: list[Call]) -> list[Call]:
     return [
         call
         for call in way
-        if call.room in ENGINE_ROOMS
-        and not call.function.startswith("Observer.")
-        and call.function != "Observers._tell"
+        if call.room in ENGINE_ROOMS and not call.function.startswith("Observer.")
     ]
