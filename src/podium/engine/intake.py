@@ -22,7 +22,9 @@ from podium.api.storage import (
 )
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo, uid_of
-from podium.engine.changes import node_changes, pod_changes
+from podium.engine.changes import is_updated, node_changes, pod_changes
+from podium.engine.pre_checks import PreChecks
+from podium.engine.queue.queue import Concerns
 from podium.engine.state import EngineState, described, placed
 from podium.engine.transitions import transition
 from podium.framework.events import Action, ClusterEvent, EventObject, Resource
@@ -60,6 +62,8 @@ class Intake:
         self._state = state
         self._resources = _WITH_GROUPS if state.gates["GenericWorkload"] else _RESOURCES
         self._gangs = state.gates["GangScheduling"]
+        self._hints = state.gates["SchedulerQueueingHints"]
+        self._checks = PreChecks(state.cluster, state.gates)
 
     # nodes
 
@@ -74,7 +78,7 @@ class Intake:
         )
         cluster.put_node(node)
         if old is None:
-            self._state.wake(NODE_ADDED, None, node)
+            self._state.wake(NODE_ADDED, None, node, self._checks.of_node(name))
             self._handled(NODE_ADDED, begun)
         else:
             self._wake_each(node_changes(old, node), old, node, begun)
@@ -123,7 +127,8 @@ class Intake:
         resource = self._resources.get(type(new if new is not None else old))
         if resource is not None:
             event = ClusterEvent(resource, action)
-            self._state.wake(event, old, new)
+            if self._checks.tells(new, event):
+                self._state.wake(event, old, new)
             self._handled(event, begun)
 
     # pods
@@ -192,7 +197,9 @@ class Intake:
     def _became_assigned(self, info: PodInfo, begun: float, *, was_pending: bool) -> None:
         state = self._state
         info = state.cluster.add(info)
-        self._state.wake(POD_ADDED, None, info.pod)
+        self._state.wake(
+            POD_ADDED, None, info.pod, self._checks.of_assigned_pod(info.pod, POD_ADDED)
+        )
         self._handled(POD_ADDED, begun)
         if state.responsible(info.pod):
             begun = state.clock()
@@ -202,13 +209,13 @@ class Intake:
 
     def _assigned_changed(self, old: Pod, info: PodInfo, begun: float) -> None:
         self._state.cluster.update(info)
-        events = pod_changes(old, info.pod)
+        events = pod_changes(old, info.pod, self._state.cluster.infos.rules)
         self._wake_each(events, old, info.pod, begun)
         if POD_UPDATED not in events:
             self._handled(POD_UPDATED, begun)
 
     def _pending_changed(self, old: Pod, info: PodInfo, begun: float) -> None:
-        events = pod_changes(old, info.pod)
+        events = pod_changes(old, info.pod, self._state.cluster.infos.rules)
         self._update_pending(old, info, events)
         for event in events:
             self._handled(event, begun)
@@ -223,13 +230,15 @@ class Intake:
                 self._assumed_deleted(info)
             return
         before = state.cluster.infos.of(old)
+        if not self._hints:
+            events = [PENDING_POD_UPDATED] if is_updated(old, pod) else []
         event = state.queue.update(before, info, events)
         if event is not None:
             state.note_woken(state.queue.get(info.key), str(event), described(pod))
         nominated = old.status.nominated_node_name
         if nominated and nominated != pod.status.nominated_node_name:
             self._state.wake(
-                POD_DELETED, old, None, lambda other: other.priority <= before.priority
+                POD_DELETED, old, None, lambda other: other.info.priority <= before.priority
             )
 
     def _pending_deleted(self, info: PodInfo) -> None:
@@ -240,7 +249,7 @@ class Intake:
             self._assumed_deleted(info)
         elif info.pod.status.nominated_node_name:
             self._state.wake(
-                POD_DELETED, info.pod, None, lambda other: other.priority <= info.priority
+                POD_DELETED, info.pod, None, lambda other: other.info.priority <= info.priority
             )
 
     def _assumed_deleted(self, info: PodInfo) -> None:
@@ -257,7 +266,7 @@ class Intake:
         self,
         events: Sequence[ClusterEvent],
         old: EventObject,
-        new: EventObject,
+        new: Node | Pod,
         begun: float,
     ) -> None:
         """Tell of all that an update amounts to; each event takes as long as the update itself and
@@ -266,8 +275,13 @@ class Intake:
         updated_s = clock() - begun
         for event in events:
             waking = clock()
-            self._state.wake(event, old, new)
+            self._state.wake(event, old, new, self._concerns(event, new))
             self._handled(event, waking - updated_s)
+
+    def _concerns(self, event: ClusterEvent, new: Node | Pod) -> Concerns | None:
+        if isinstance(new, Pod):
+            return self._checks.of_assigned_pod(new, event)
+        return self._checks.of_node(new.metadata.name)
 
     def _handled(self, event: ClusterEvent, begun: float) -> None:
         observers = self._state.observers
