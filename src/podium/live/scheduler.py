@@ -86,6 +86,7 @@ class LiveScheduler:
             wall=wall,
             randomness=randomness,
             metrics=metrics,
+            generations=engine.gates["PodObservedGenerationTracking"],
         )
         api = LiveApi(
             client,
