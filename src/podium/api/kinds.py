@@ -13,7 +13,13 @@ from typing import TypeVar
 
 import msgspec
 
-from podium.api.devices import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
+from podium.api.devices import (
+    DeviceClass,
+    DeviceTaintRule,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
+)
 from podium.api.documents import Document
 from podium.api.errors import ObjectError, UnknownKind, closest
 from podium.api.json_values import DecodedValue, JsonObject
@@ -82,6 +88,7 @@ KINDS: dict[tuple[str, str], type[KubeObject]] = {
         ResourceClaimTemplate,
         ResourceSlice,
         DeviceClass,
+        DeviceTaintRule,
         PodGroup,
         Workload,
     )
@@ -92,6 +99,7 @@ CLUSTER_SCOPED: frozenset[type[KubeObject]] = frozenset(
         CSIDriver,
         CSINode,
         DeviceClass,
+        DeviceTaintRule,
         Namespace,
         Node,
         PersistentVolume,

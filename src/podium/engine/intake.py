@@ -6,7 +6,7 @@ of cache change and wake-up is upstream's (engine spec section 13).
 
 from collections.abc import Sequence
 
-from podium.api.devices import DeviceClass, ResourceClaim, ResourceSlice
+from podium.api.devices import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
 from podium.api.meta import KubeStruct
 from podium.api.node import Node
 from podium.api.pod import Pod
@@ -29,6 +29,7 @@ from podium.engine.state import EngineState, described, placed
 from podium.engine.transitions import transition
 from podium.framework.events import Action, ClusterEvent, EventObject, Resource
 from podium.framework.queued import QueuedPod
+from podium.plugins.dynamic_resources.taint_rules import retainted
 
 FINISHED = ("Succeeded", "Failed")
 
@@ -37,6 +38,7 @@ NODE_DELETED = ClusterEvent(Resource.NODE, Action.DELETE)
 POD_ADDED = ClusterEvent(Resource.ASSIGNED_POD, Action.ADD)
 POD_DELETED = ClusterEvent(Resource.ASSIGNED_POD, Action.DELETE)
 POD_UPDATED = ClusterEvent(Resource.ASSIGNED_POD, Action.UPDATE)
+SLICE_UPDATED = ClusterEvent(Resource.RESOURCE_SLICE, Action.UPDATE)
 PENDING_POD_ADDED = ClusterEvent(Resource.UNSCHEDULABLE_POD, Action.ADD)
 PENDING_POD_UPDATED = ClusterEvent(Resource.UNSCHEDULABLE_POD, Action.UPDATE)
 PENDING_POD_DELETED = ClusterEvent(Resource.UNSCHEDULABLE_POD, Action.DELETE)
@@ -62,6 +64,7 @@ class Intake:
         self._state = state
         self._resources = _WITH_GROUPS if state.gates["GenericWorkload"] else _RESOURCES
         self._gangs = state.gates["GangScheduling"]
+        self._taint_rules = state.gates["DRADeviceTaintRules"]
         self._hints = state.gates["SchedulerQueueingHints"]
         self._checks = PreChecks(state.cluster, state.gates)
 
@@ -124,12 +127,25 @@ class Intake:
     def _object_event(
         self, action: Action, old: EventObject, new: EventObject, begun: float
     ) -> None:
+        if isinstance(new if new is not None else old, DeviceTaintRule):
+            self._taint_rule_event(old, new, begun)
+            return
         resource = self._resources.get(type(new if new is not None else old))
         if resource is not None:
             event = ClusterEvent(resource, action)
             if self._checks.tells(new, event):
                 self._state.wake(event, old, new)
             self._handled(event, begun)
+
+    def _taint_rule_event(
+        self, old: DeviceTaintRule | None, new: DeviceTaintRule | None, begun: float
+    ) -> None:
+        """A rule is heard of as a change of the slices that it changes."""
+        if self._taint_rules:
+            slices = self._state.cluster.catalog.all(ResourceSlice)
+            for changed in retainted(slices, old, new):
+                self._state.wake(SLICE_UPDATED, changed, changed)
+                self._handled(SLICE_UPDATED, begun)
 
     # pods
 

@@ -95,11 +95,16 @@ _DEVICES: Final[tuple[_Read, ...]] = (
     _Read(resources.RESOURCE_CLAIM_TEMPLATES, "claims are not made for pods from files"),
     _Read(resources.DEVICE_CLASSES, _NO_DEVICES, _asks_devices),
 )
+_TAINT_RULES: Final[tuple[_Read, ...]] = (
+    _Read(resources.DEVICE_TAINT_RULES, "taints by rules are not known", _asks_devices),
+)
 _GROUPS: Final[tuple[_Read, ...]] = (
     _Read(resources.POD_GROUPS, "pod groups are not known", _is_member),
     _Read(resources.WORKLOADS, "workloads of pod groups are not known", _is_member),
 )
-_BY_RESOURCE: Final = {each.resource: each for each in (*_KINDS, *_DEVICES, *_GROUPS)}
+_BY_RESOURCE: Final = {
+    each.resource: each for each in (*_KINDS, *_DEVICES, *_TAINT_RULES, *_GROUPS)
+}
 
 
 def listings_for(gates: FeatureGates) -> list[Listing]:
@@ -107,6 +112,7 @@ def listings_for(gates: FeatureGates) -> list[Listing]:
     kinds = (
         *_KINDS,
         *(_DEVICES if gates["DynamicResourceAllocation"] else ()),
+        *(_TAINT_RULES if gates["DRADeviceTaintRules"] else ()),
         *(_GROUPS if gates["GenericWorkload"] else ()),
     )
     read = (*_REQUIRED, *(each.resource for each in kinds))

@@ -12,7 +12,13 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from podium.api.devices import Device, DeviceAttribute, DeviceTaint, ResourceSlice
+from podium.api.devices import (
+    Device,
+    DeviceAttribute,
+    DeviceTaint,
+    DeviceTaintRule,
+    ResourceSlice,
+)
 from podium.api.field_errors import aggregate
 from podium.api.node_affinity import NodeTerm, parse_node_selector
 from podium.api.pod import NodeSelector
@@ -25,6 +31,7 @@ from podium.cel import (
 )
 from podium.cluster.catalog import Catalog
 from podium.plugins.dynamic_resources.capacity import CapacityRule, rules_of
+from podium.plugins.dynamic_resources.taint_rules import with_rules
 
 _encode = msgspec.msgpack.Encoder().encode
 _BLOCKING_EFFECTS = frozenset({"NoSchedule", "NoExecute"})
@@ -191,7 +198,9 @@ class SliceEntry:
         "slice_count",
     )
 
-    def __init__(self, source: ResourceSlice, contents: "Contents") -> None:
+    def __init__(
+        self, source: ResourceSlice, contents: "Contents", rules: Sequence[DeviceTaintRule] = ()
+    ) -> None:
         spec = source.spec
         self.name = source.metadata.name
         self.driver = spec.driver
@@ -209,7 +218,7 @@ class SliceEntry:
         )
         self.devices = tuple(
             DeviceEntry(self, device, contents.of(spec.driver, device))
-            for device in spec.devices or ()
+            for device in with_rules(source, rules)
         )
 
 
@@ -236,10 +245,14 @@ class Contents:
 
 
 class Inventory:
-    """All slices of a catalog; `refresh` before use."""
+    """All slices of a catalog; `refresh` before use. `taint_rules` is the gate
+    DRADeviceTaintRules."""
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, *, taint_rules: bool = False) -> None:
         self._catalog = catalog
+        self._with_rules = taint_rules
+        self._rules: Sequence[DeviceTaintRule] = ()
+        self._seen = (-1, 0)
         self._contents = Contents()
         self._entries: dict[str, tuple[ResourceSlice, SliceEntry]] = {}
         self._on_node: dict[str, list[SliceEntry]] = {}
@@ -249,13 +262,18 @@ class Inventory:
 
     def refresh(self) -> None:
         """Catch up with the catalog; slices that did not change are not read again."""
-        version = self._catalog.version(ResourceSlice)
-        if version == self.version:
+        before = self._seen
+        rules = self._catalog.version(DeviceTaintRule) if self._with_rules else 0
+        self._seen = (self._catalog.version(ResourceSlice), rules)
+        if self._seen == before:
             return
-        changed = (
-            self._catalog.changed_since(ResourceSlice, self.version) if self.version >= 0 else None
-        )
-        self.version = version
+        self.version += 1
+        changed = self._catalog.changed_since(ResourceSlice, before[0]) if before[0] >= 0 else None
+        if rules != before[1]:
+            found = self._catalog.all(DeviceTaintRule)
+            self._rules = sorted(found, key=lambda rule: rule.metadata.name)
+            self._entries.clear()
+            changed = None
         names = (
             {*self._entries, *(source.metadata.name for source in self._catalog.all(ResourceSlice))}
             if changed is None
@@ -266,7 +284,7 @@ class Inventory:
             if source is None:
                 self._entries.pop(name, None)
             elif name not in self._entries or self._entries[name][0] is not source:
-                self._entries[name] = (source, SliceEntry(source, self._contents))
+                self._entries[name] = (source, SliceEntry(source, self._contents, self._rules))
         self._index()
 
     def on_node(self, node_name: str) -> Sequence[SliceEntry]:

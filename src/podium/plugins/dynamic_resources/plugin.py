@@ -97,7 +97,9 @@ class DynamicResources(
         binding_timeout = settings.binding_timeout if rules.binding_conditions else None
         self._binding_timeout_s = binding_timeout.seconds if binding_timeout is not None else None
         self._claims = ClaimState.of(cluster, sharing=rules.sharing)
-        self._supply = Supply.of(cluster, partitionable=rules.partitions)
+        self._supply = Supply.of(
+            cluster, partitionable=rules.partitions, taint_rules=gates["DRADeviceTaintRules"]
+        )
         classes = ExtendedResourceClasses(cluster.catalog)
         self._preparation = Preparation(self._claims, classes, self._find_class, gates)
         self._search = NodeSearch(

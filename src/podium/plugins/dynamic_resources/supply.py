@@ -22,10 +22,10 @@ _SHARED: WeakKeyDictionary[Cluster, "Supply"] = WeakKeyDictionary()
 class Supply:
     """Pools and counts for the nodes of one cluster; `refresh` before use."""
 
-    def __init__(self, cluster: Cluster, *, partitionable: bool) -> None:
+    def __init__(self, cluster: Cluster, *, partitionable: bool, taint_rules: bool) -> None:
         self._nodes = cluster.nodes
         self._claims = ClaimState.of(cluster)
-        self._inventory = Inventory(cluster.catalog)
+        self._inventory = Inventory(cluster.catalog, taint_rules=taint_rules)
         self._partitionable = partitionable
         self._pools: dict[int, tuple[int, NodePools]] = {}
         self._rows: dict[PoolId, set[int]] = {}
@@ -33,11 +33,16 @@ class Supply:
         self.version = -1
 
     @classmethod
-    def of(cls, cluster: Cluster, *, partitionable: bool = True) -> "Supply":
-        """The supply that all users of a cluster share. `partitionable` is a feature gate."""
+    def of(
+        cls, cluster: Cluster, *, partitionable: bool = True, taint_rules: bool = False
+    ) -> "Supply":
+        """The supply that all users of a cluster share; `partitionable` and `taint_rules` are
+        feature gates, which the first of them brings."""
         found = _SHARED.get(cluster)
         if found is None:
-            found = _SHARED[cluster] = cls(cluster, partitionable=partitionable)
+            found = _SHARED[cluster] = cls(
+                cluster, partitionable=partitionable, taint_rules=taint_rules
+            )
         return found
 
     def refresh(self) -> None:
