@@ -7,7 +7,7 @@ thousand nodes are evaluated once.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -37,6 +37,20 @@ _encode = msgspec.msgpack.Encoder().encode
 _BLOCKING_EFFECTS = frozenset({"NoSchedule", "NoExecute"})
 
 
+class InventoryRules(NamedTuple):
+    """Feature gates that change what a slice offers."""
+
+    taint_rules: bool = False
+    """DRADeviceTaintRules"""
+    partitions: bool = True
+    """DRAPartitionableDevices"""
+    lists: bool = False
+    """DRAListTypeAttributes"""
+
+
+DEFAULT_RULES: Final = InventoryRules()
+
+
 class DeviceId(NamedTuple):
     driver: str
     pool: str
@@ -57,6 +71,7 @@ class Content:
         "__weakref__",
         "_device",
         "_driver",
+        "_lists",
         "_results",
         "_view",
         "attributes",
@@ -66,8 +81,9 @@ class Content:
         "plain_capacity",
     )
 
-    def __init__(self, driver: str, device: Device) -> None:
+    def __init__(self, driver: str, device: Device, *, lists: bool) -> None:
         self._driver = driver
+        self._lists = lists
         self._device = device
         self._view: dict[str, object] | str | None = None
         self._results: dict[str, bool | str] = {}
@@ -99,7 +115,7 @@ class Content:
     def _evaluate(self, expression: str) -> bool | str:
         """The result of a selector, or the text of what went wrong."""
         try:
-            selector = compile_selector(expression)
+            selector = compile_selector(expression, lists=self._lists)
         except CompileError as problem:
             return f"CEL compile error: {problem}"
         if self._view is None:
@@ -119,6 +135,7 @@ class Content:
                 multiple=self.multiple,
                 attributes=device.attributes,
                 capacity=device.capacity,
+                lists=self._lists,
             )
         except CelError as problem:
             return str(problem)
@@ -225,7 +242,8 @@ class SliceEntry:
 class Contents:
     """Device contents by what they hold; one lives as long as a device has it."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, lists: bool) -> None:
+        self._lists = lists
         self._known: WeakValueDictionary[bytes, Content] = WeakValueDictionary()
 
     def of(self, driver: str, device: Device) -> Content:
@@ -240,20 +258,19 @@ class Contents:
         )
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = Content(driver, device)
+            found = self._known[key] = Content(driver, device, lists=self._lists)
         return found
 
 
 class Inventory:
-    """All slices of a catalog; `refresh` before use. `taint_rules` is the gate
-    DRADeviceTaintRules."""
+    """All slices of a catalog; `refresh` before use."""
 
-    def __init__(self, catalog: Catalog, *, taint_rules: bool = False) -> None:
+    def __init__(self, catalog: Catalog, rules: InventoryRules = DEFAULT_RULES) -> None:
         self._catalog = catalog
-        self._with_rules = taint_rules
+        self._with_rules = rules.taint_rules
         self._rules: Sequence[DeviceTaintRule] = ()
         self._seen = (-1, 0)
-        self._contents = Contents()
+        self._contents = Contents(lists=rules.lists)
         self._entries: dict[str, tuple[ResourceSlice, SliceEntry]] = {}
         self._on_node: dict[str, list[SliceEntry]] = {}
         self._in_pool: dict[tuple[str, str], list[SliceEntry]] = {}

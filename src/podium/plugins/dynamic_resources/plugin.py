@@ -49,6 +49,7 @@ from podium.plugins.dynamic_resources.claim_writing import (
 )
 from podium.plugins.dynamic_resources.extended_resources import IN_MEMORY_NAME
 from podium.plugins.dynamic_resources.hints import ClaimHints
+from podium.plugins.dynamic_resources.inventory import InventoryRules
 from podium.plugins.dynamic_resources.node_search import (
     CLAIM_ELSEWHERE,
     BindingDeadline,
@@ -92,14 +93,14 @@ class DynamicResources(
             partitions=gates["DRAPartitionableDevices"],
             taints=gates["DRADeviceTaints"],
             binding_conditions=waits_for_binding_conditions(gates),
+            lists=gates["DRAListTypeAttributes"],
         )
+        offers = InventoryRules(gates["DRADeviceTaintRules"], rules.partitions, rules.lists)
         filter_timeout = settings.filter_timeout
         binding_timeout = settings.binding_timeout if rules.binding_conditions else None
         self._binding_timeout_s = binding_timeout.seconds if binding_timeout is not None else None
         self._claims = ClaimState.of(cluster, sharing=rules.sharing)
-        self._supply = Supply.of(
-            cluster, partitionable=rules.partitions, taint_rules=gates["DRADeviceTaintRules"]
-        )
+        self._supply = Supply.of(cluster, offers)
         classes = ExtendedResourceClasses(cluster.catalog)
         self._preparation = Preparation(self._claims, classes, self._find_class, gates)
         self._search = NodeSearch(
