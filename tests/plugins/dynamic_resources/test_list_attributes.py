@@ -60,10 +60,10 @@ def test_what_is_in_common_narrows_with_every_device() -> None:
     assert found([ints(0, 1), ints(1, 2), ints(1, 3)], "matchAttribute", 3) == ["d0", "d1", "d2"]
 
 
-def test_values_that_a_device_lacked_stay_away_when_it_is_given_back() -> None:
-    """d1 narrows the values to 1; without d1 again, 0 would do for the rest."""
+def test_values_that_a_device_lacked_count_again_when_it_is_given_back() -> None:
+    """d1 leaves only 1 in common; without d1, 0 does for the rest."""
     attributes = [ints(0, 1), ints(1), ints(0), ints(0)]
-    assert found(attributes, "matchAttribute", 3) is None
+    assert found(attributes, "matchAttribute", 3) == ["d0", "d2", "d3"]
 
 
 @pytest.mark.parametrize(

@@ -47,30 +47,26 @@ class Constraint:
 
 
 class MatchAttribute(Constraint):
-    """All devices must have the same value, or all lists of values one in common.
-
-    upstream: giving a device back does not give back the values that it lacked.
-    """
+    """All devices must have the same value, or all lists of values one in common."""
 
     def __init__(self, requests: Sequence[str], attribute: str, *, lists: bool = False) -> None:
         super().__init__(requests, attribute, lists=lists)
-        self._common: Values = frozenset()
-        self._count = 0
+        self._common: list[Values] = []
+        """What the picks so far have in common, after each of them."""
 
     def add(self, request: str, content: Content) -> bool:  # noqa: ARG002
         attribute = content.attribute(self._attribute)
         if attribute is None:
             return False
         values = _values_of(attribute, lists=self._lists)
-        common = values & self._common if self._count else values
-        if not common and (self._count or self._lists):
+        common = values & self._common[-1] if self._common else values
+        if not common and (self._common or self._lists):
             return False
-        self._common = common
-        self._count += 1
+        self._common.append(common)
         return True
 
     def remove(self, request: str) -> None:  # noqa: ARG002
-        self._count -= 1
+        self._common.pop()
 
 
 class DistinctAttribute(Constraint):
