@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from podium.api.pod import Pod
 from podium.api.quantity import milli_value, value
 from podium.api.requests import (
+    RequestRules,
     allocatable_vector,
     is_extended,
     is_scalar,
@@ -93,7 +94,7 @@ def test_pod_level_requests_replace_what_they_name() -> None:
         overhead={"cpu": "100m"},
     )
     assert vector(given) == {"cpu": 1100, "memory": GI, "hugepages-2Mi": 2 * MI}
-    skipped = pod_requests(given, status_resources=False, pod_level=False)
+    skipped = pod_requests(given, status_resources=False, rules=RequestRules(pod_level=False))
     assert to_vector(skipped) == {"cpu": 2100, "memory": GI}
 
 

@@ -151,7 +151,10 @@ def test_room_is_told_per_resource() -> None:
         running=[make_pod("runs", node="n1", requests={"cpu": "1"})],
         pending=[pod],
     )
-    room = {r.resource: r for r in room_for(pod, "n1", explanation.examination.load)}
+    room = {
+        r.resource: r
+        for r in room_for(explanation.decision.pod, "n1", explanation.examination.load)
+    }
     assert (room["cpu"].asked, room["cpu"].free, room["cpu"].missing) == (1500, 1000, 500)
     assert (room["pods"].free, room["pods"].missing) == (0, 1)
     assert (room["x.io/gpu"].allocatable, room["x.io/gpu"].missing) == (0, 1)

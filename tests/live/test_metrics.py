@@ -8,6 +8,7 @@ from support.engine.group_driver import GANGS, make_group, member, node
 from support.framework.fake_plugins import filter_by, permit, pre_filter
 from support.live.watched_metrics import Watched
 
+from podium.config.feature_gates import FeatureGates, Release
 from podium.framework.points import PermitResult, Plugin
 from podium.framework.status import Code, Status, error, unresolvable
 from podium.live import metric_definitions as known
@@ -190,6 +191,12 @@ def test_events_during_attempts_are_counted() -> None:
     driver.engine.queue.pop()
     driver.put(make_node("b"))
     assert driver.samples("scheduler_inflight_events") == {("PodPopped",): 1, ("NodeAdd",): 1}
+
+
+def test_without_queueing_hints_nobody_counts_what_happens_in_flight() -> None:
+    off = FeatureGates({"SchedulerQueueingHints": False}, emulated=Release(1, 33))
+    assert "scheduler_inflight_events" not in Watched(gates=off).text()
+    assert "scheduler_inflight_events" in Watched().text()
 
 
 def test_the_cache_is_measured() -> None:

@@ -116,6 +116,21 @@ def test_a_failure_keeps_the_time_of_a_condition_that_stays_false() -> None:
     assert fresh["nominatedNodeName"] == "n1"
 
 
+def test_a_condition_tells_its_generation_with_the_gate_or_if_it_did_before() -> None:
+    def told(*held: PodCondition) -> bool:
+        pod = make_pod("a", metadata={"generation": 3}, status={"conditions": held})
+        patches = (
+            failure_patch(pod, "r", "m", None, NOW, generations=False),
+            disruption_patch(pod, "m", NOW, generations=False),
+        )
+        return any("observedGeneration" in p["status"]["conditions"][0] for p in patches)
+
+    assert not told()
+    assert not told(PodCondition(type="PodScheduled", status="False"))
+    assert told(PodCondition(type="PodScheduled", status="False", observed_generation=2))
+    assert told(PodCondition(type="DisruptionTarget", status="True", observed_generation=2))
+
+
 def test_a_nomination_is_cleared_by_null() -> None:
     pod = make_pod("a", status={"nominatedNodeName": "n1"})
     assert nomination_patch(pod, "")["status"] == {"nominatedNodeName": None}

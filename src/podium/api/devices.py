@@ -65,6 +65,27 @@ class DeviceTaint(KubeStruct, frozen=True):
     time_added: str | None = None
 
 
+class DeviceTaintSelector(KubeStruct, frozen=True):
+    driver: str | None = None
+    pool: str | None = None
+    device: str | None = None
+
+
+class DeviceTaintRuleSpec(KubeStruct, frozen=True):
+    device_selector: DeviceTaintSelector | None = None
+    taint: DeviceTaint = DeviceTaint()
+
+
+class DeviceTaintRule(KubeObject, frozen=True):
+    """Served in v1beta2 only; read with the gate DRADeviceTaintRules."""
+
+    UNREAD = frozenset({"status"})
+
+    api_version: Literal["resource.k8s.io/v1beta2"] = "resource.k8s.io/v1beta2"
+    kind: Literal["DeviceTaintRule"] = "DeviceTaintRule"
+    spec: DeviceTaintRuleSpec = DeviceTaintRuleSpec()
+
+
 class NodeAllocatableResourceMapping(KubeStruct, frozen=True):
     capacity_key: str | None = None
     allocation_multiplier: Quantity | None = None

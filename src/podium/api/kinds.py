@@ -13,7 +13,13 @@ from typing import TypeVar
 
 import msgspec
 
-from podium.api.devices import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
+from podium.api.devices import (
+    DeviceClass,
+    DeviceTaintRule,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
+)
 from podium.api.documents import Document
 from podium.api.errors import ObjectError, UnknownKind, closest, raise_first
 from podium.api.field_paths import ROOT
@@ -83,6 +89,7 @@ KINDS: dict[tuple[str, str], type[KubeObject]] = {
         ResourceClaimTemplate,
         ResourceSlice,
         DeviceClass,
+        DeviceTaintRule,
         PodGroup,
         Workload,
     )
@@ -93,6 +100,7 @@ CLUSTER_SCOPED: frozenset[type[KubeObject]] = frozenset(
         CSIDriver,
         CSINode,
         DeviceClass,
+        DeviceTaintRule,
         Namespace,
         Node,
         PersistentVolume,

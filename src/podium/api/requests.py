@@ -15,7 +15,7 @@ Worked example: containers {cpu 1, memory 1Gi} and {cpu 500m}; init containers {
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from podium.api.arithmetic import INT64_MAX
 from podium.api.label_syntax import key_problems
@@ -52,11 +52,25 @@ _MAX_EXACT = INT64_MAX * NANO_PER_MILLI
 """A larger total may not fit an int64 when it is rounded; then the form of its parts counts."""
 
 
+class RequestRules(NamedTuple):
+    """What requests are read from beside the containers, as the gates of these names have it."""
+
+    pod_level: bool = True
+    """PodLevelResources: `spec.resources` replaces the sum of the containers."""
+    resizes: bool = True
+    """InPlacePodVerticalScaling: what a node has given to a container counts."""
+    pod_level_resizes: bool = True
+    """InPlacePodLevelResourcesVerticalScaling: what a node has given to the whole pod counts."""
+
+
+ALL_REQUESTS: Final = RequestRules()
+
+
 class _Options(NamedTuple):
     """What one walk over a pod's containers looks at; `read` makes an amount of a quantity."""
 
     status_resources: bool
-    pod_level: bool
+    rules: RequestRules
     defaults: Mapping[str, int] | None
     read: Callable[[Quantity], int]
 
@@ -65,16 +79,16 @@ def pod_requests(
     pod: Pod,
     *,
     status_resources: bool,
-    pod_level: bool = True,
+    rules: RequestRules = ALL_REQUESTS,
     defaults: Mapping[str, int] | None = None,
 ) -> dict[str, int]:
     """The pod's total requests in nano units.
 
     `status_resources` lets a resize in progress count with the larger of what is asked for, given
-    and in use; `pod_level` lets `spec.resources` replace the sum of the containers; `defaults` (in
-    nano units) are used for each container that does not mention the name.
+    and in use, as far as the rules let it; `defaults` (in nano units) are used for each container
+    that does not mention the name.
     """
-    options = _Options(status_resources, pod_level, defaults, nano)
+    options = _Options(status_resources and rules.resizes, rules, defaults, nano)
     total = _total(pod, options)
     if any(amount > _MAX_EXACT for amount in total.values()):
         return _total(pod, options._replace(read=amount_of))
@@ -83,23 +97,23 @@ def pod_requests(
 
 def _total(pod: Pod, options: _Options) -> dict[str, int]:
     total = _container_requests(pod, options)
-    if options.pod_level and has_pod_level_requests(pod):
+    if options.rules.pod_level and has_pod_level_requests(pod):
         total.update(_pod_level_requests(pod, options))
     _add(total, _read(pod.spec.overhead, options))
     return total
 
 
-def nonzero_requests(pod: Pod) -> tuple[int, int]:
+def nonzero_requests(pod: Pod, rules: RequestRules = ALL_REQUESTS) -> tuple[int, int]:
     """(cpu milli, memory bytes) that a pod on a node counts for in scoring.
 
     With pod-level requests a default is used only for a name that the whole total lacks; without
     them it is used for every container that lacks the name.
     """
     defaults = _SCORING_DEFAULTS
-    if has_pod_level_requests(pod):
-        total = pod_requests(pod, status_resources=True)
+    if rules.pod_level and has_pod_level_requests(pod):
+        total = pod_requests(pod, status_resources=True, rules=rules)
         defaults = {name: amount for name, amount in defaults.items() if name not in total}
-    filled = pod_requests(pod, status_resources=True, defaults=defaults)
+    filled = pod_requests(pod, status_resources=True, rules=rules, defaults=defaults)
     return milli_of_nano(filled.get(CPU, 0)), value_of_nano(filled.get(MEMORY, 0))
 
 
@@ -109,8 +123,9 @@ def scoring_requests(pod: Pod) -> dict[str, int]:
     upstream: pod-level requests and a resize are not looked at here, although the same pod once
     placed is accounted with both.
     """
+    rules = RequestRules(pod_level=False)
     return to_vector(
-        pod_requests(pod, status_resources=False, pod_level=False, defaults=_SCORING_DEFAULTS)
+        pod_requests(pod, status_resources=False, rules=rules, defaults=_SCORING_DEFAULTS)
     )
 
 
@@ -213,7 +228,8 @@ def _pod_level_requests(pod: Pod, options: _Options) -> dict[str, int]:
     asked = _requests(pod.spec.resources, options)
     spec = {name: amount for name, amount in asked.items() if _is_pod_level(name)}
     status = pod.status
-    if not options.status_resources or status.resources is None:
+    counted = options.status_resources and options.rules.pod_level_resizes
+    if not counted or status.resources is None:
         return spec
     infeasible = resize_is_infeasible(pod)
     effective = _in_effect(spec, status.resources, status.allocated_resources, infeasible, options)

@@ -11,4 +11,10 @@ Kubernetes' own functions (quantity, semver, ip, cidr, url, format, regex).
 from podium.cel.errors import CelError, CompileError
 from podium.cel.selector import Selector, compile_selector, device_view
 
-__all__ = ["CelError", "CompileError", "Selector", "compile_selector", "device_view"]
+__all__ = [
+    "CelError",
+    "CompileError",
+    "Selector",
+    "compile_selector",
+    "device_view",
+]

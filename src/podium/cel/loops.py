@@ -12,6 +12,7 @@ from typing import Any
 from podium.cel.errors import CelError, cost_exceeded, no_such_overload
 from podium.cel.evaluation import METER, Code, Frame
 from podium.cel.logic import absorbing
+from podium.cel.mismatches import not_iterable
 from podium.cel.ordering import sorted_by_keys
 from podium.cel.values import from_key, to_key
 
@@ -40,7 +41,7 @@ def steps_over(source: Code, positions: tuple[int, ...], turn: int) -> Steps:
                 return
             pairs = enumerate(found)
         else:
-            raise no_such_overload()
+            raise not_iterable(found, in_pairs=second >= 0)
         for name, value in pairs:
             meter.left -= turn
             if meter.left < 0:

@@ -32,3 +32,13 @@ def mismatch(function: str, values: Sequence[Any]) -> CelError:
         return CelError("no such overload: size")
     met = ", ".join(map(type_name, values))
     return CelError(f"no such overload: {function}({met})")
+
+
+def not_iterable(value: Any, *, in_pairs: bool) -> CelError:
+    """The error of a loop over what is neither a list nor a map; the text shows Go's types."""
+    name = type_name(value).rpartition(".")[2]
+    package = "cel" if isinstance(value, Opaque) else "types"
+    found = f"{package}.{name[:1].upper()}{name[1:]}"
+    if in_pairs:
+        return CelError(f"unsupported comprehension range type: {found}")
+    return CelError(f"got '{found}', expected iterable type")

@@ -57,7 +57,7 @@ def _show_room(explanation: Explanation, pod: Pod, name: str, screen: Screen) ->
     screen.print()
     numbers = ("ASKED FOR", "FREE", "ALLOCATABLE")
     table = screen.table("RESOURCE", *numbers, right=numbers)
-    for room in room_for(pod, name, explanation.examination.load):
+    for room in room_for(explanation.decision.pod, name, explanation.examination.load):
         cells = [amount(room.resource, n) for n in (room.asked, room.free, room.allocatable)]
         table.add_row(room.resource, *cells, style="red" if room.missing else None)
     screen.print(table)

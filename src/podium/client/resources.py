@@ -87,6 +87,9 @@ CSI_STORAGE_CAPACITIES: Final = _storage(
 VOLUME_ATTACHMENTS: Final = _storage("volumeattachments", "VolumeAttachment")
 DEVICE_CLASSES: Final = _devices("deviceclasses", "DeviceClass", namespaced=False)
 RESOURCE_SLICES: Final = _devices("resourceslices", "ResourceSlice", namespaced=False)
+DEVICE_TAINT_RULES: Final = ResourceType(
+    "resource.k8s.io", "v1beta2", "devicetaintrules", "DeviceTaintRule", namespaced=False
+)
 PRIORITY_CLASSES: Final = ResourceType(
     "scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", namespaced=False
 )

@@ -44,7 +44,7 @@ class Audit:
         """A pod's shape made from its own object, shared with no other pod."""
         held = self._shapes.get(info.uid)
         if held is None or held[0] is not info:
-            held = self._shapes[info.uid] = (info, PodShape(info.pod))
+            held = self._shapes[info.uid] = (info, PodShape(info.pod, self._cluster.infos.rules))
         return held[1]
 
     # pods and what they take

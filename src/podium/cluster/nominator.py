@@ -39,6 +39,16 @@ class Nominator:
             if not pods:
                 del self._by_node[node_name]
 
+    def follow(self, old: PodInfo | None, new: PodInfo) -> None:
+        """Be true to a pod's object; if neither object names a node, keep what is."""
+        name = new.pod.status.nominated_node_name
+        if not name and old is not None and not old.pod.status.nominated_node_name:
+            name = self.node_of(new.uid)
+        if name:
+            self.nominate(new, name)
+        else:
+            self.drop(new.uid)
+
     def strip(self, info: PodInfo) -> None:
         """Leave only a pod's name on its node: it counts as a pod that asks for nothing.
 

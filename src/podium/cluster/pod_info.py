@@ -7,6 +7,7 @@ a pod on a node never needs its scoring requests and a pending one never its acc
 """
 
 import math
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,8 @@ from podium.api.node_affinity import (
 from podium.api.pod import Pod
 from podium.api.pod_affinity import PodAffinityTerms, parse_pod_affinity
 from podium.api.requests import (
+    ALL_REQUESTS,
+    RequestRules,
     nonzero_requests,
     pod_requests,
     resize_is_infeasible,
@@ -42,8 +45,9 @@ _IMMENSE = 1 << 50
 class PodShape:
     """What all pods of one template have in common; built from the first pod seen."""
 
-    def __init__(self, pod: Pod) -> None:
+    def __init__(self, pod: Pod, rules: RequestRules = ALL_REQUESTS) -> None:
         self.first = pod
+        self.rules = rules
         self.namespace = pod.metadata.namespace
         self.labels: dict[str, str] = pod.metadata.labels or {}
         self.table_requests: tuple[tuple[int, int], ...] | None = None
@@ -52,11 +56,11 @@ class PodShape:
     @cached_property
     def accounted(self) -> dict[str, int]:
         """What the pod takes on its node, resizes in progress included."""
-        return to_vector(pod_requests(self.first, status_resources=True))
+        return to_vector(pod_requests(self.first, status_resources=True, rules=self.rules))
 
     @cached_property
     def accounted_nonzero(self) -> tuple[int, int]:
-        return nonzero_requests(self.first)
+        return nonzero_requests(self.first, self.rules)
 
     @cached_property
     def is_immense(self) -> bool:
@@ -67,7 +71,7 @@ class PodShape:
     @cached_property
     def requests(self) -> dict[str, int]:
         """What the pending pod must find free: the spec alone."""
-        return to_vector(pod_requests(self.first, status_resources=False))
+        return to_vector(pod_requests(self.first, status_resources=False, rules=self.rules))
 
     @cached_property
     def scoring_requests(self) -> dict[str, int]:
@@ -161,11 +165,21 @@ def uid_of(pod: Pod) -> str:
     return pod.metadata.uid or f"{pod.metadata.namespace}/{pod.metadata.name}"
 
 
+def request_rules(gates: Mapping[str, bool]) -> RequestRules:
+    """What pods' requests are read from with these feature gates."""
+    return RequestRules(
+        gates["PodLevelResources"],
+        gates["InPlacePodVerticalScaling"],
+        gates["InPlacePodLevelResourcesVerticalScaling"],
+    )
+
+
 class PodInfos:
     """Makes PodInfos, sharing shapes between pods of the same template, and the parts of the pods
     with them."""
 
-    def __init__(self) -> None:
+    def __init__(self, rules: RequestRules = ALL_REQUESTS) -> None:
+        self.rules = rules
         self._shapes: dict[bytes, PodShape] = {}
         self._encoder = msgspec.msgpack.Encoder()
         self._compaction = Compaction()
@@ -179,7 +193,7 @@ class PodInfos:
         if shape is None:
             if len(self._shapes) >= _MAX_SHAPES:
                 self._shapes.clear()
-            shape = self._shapes[key] = PodShape(pod)
+            shape = self._shapes[key] = PodShape(pod, self.rules)
         return PodInfo(self._compaction.compacted(pod, shape.first), shape)
 
 

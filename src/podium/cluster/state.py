@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from podium.api.node import Node
 from podium.api.pod import Pod
+from podium.api.requests import ALL_REQUESTS, RequestRules
 from podium.cluster.catalog import Catalog
 from podium.cluster.nodes import NodeTable
 from podium.cluster.nominated_pods import NominatedPodsByPriority
@@ -38,14 +39,15 @@ class Placement:
 
 
 class Cluster:
-    def __init__(self) -> None:
+    def __init__(self, rules: RequestRules = ALL_REQUESTS) -> None:
+        """`rules` say what pods' requests are read from."""
         self.nodes = NodeTable()
         self.usage = Usage(self.nodes)
         self.classes = PodClasses(self.nodes)
         self.catalog = Catalog()
         self.nominator = Nominator()
         self.nominated_pods = NominatedPodsByPriority(self.nodes, self.usage, self.nominator)
-        self.infos = PodInfos()
+        self.infos = PodInfos(rules)
         self.pod_groups = PodGroupStates()
         self.placements: dict[str, Placement] = {}
         self._order = NodeOrder()

@@ -26,7 +26,7 @@ GATE_HISTORY: Final[Mapping[str, str]] = MappingProxyType(
         "AllowDNSOnlyNodeCSR": "1.0 ga on, 1.31 deprecated",
         "AllowInsecureKubeletCertificateSigningRequests": "1.0 ga on, 1.31 deprecated",
         "AllowOverwriteTerminationGracePeriodSeconds": (
-            "1.0 ga on, 1.32 deprecated, 1.35 deprecated on locked"
+            "1.0 ga on, 1.32 deprecated, 1.35 deprecated locked"
         ),
         "AllowParsingUserUIDFromCertAuth": "1.33 beta on",
         "AllowServiceExternalIPs": "1.0 ga on",
@@ -103,7 +103,7 @@ GATE_HISTORY: Final[Mapping[str, str]] = MappingProxyType(
         "ExternalServiceAccountTokenSigner": "1.32 alpha, 1.34 beta on, 1.36 ga on locked",
         "GangScheduling": "1.35 alpha",
         "GenericWorkload": "1.35 alpha",
-        "GitRepoVolumeDriver": "1.0 ga on, 1.33 deprecated, 1.36 deprecated on locked",
+        "GitRepoVolumeDriver": "1.0 ga on, 1.33 deprecated, 1.36 deprecated locked",
         "GracefulNodeShutdown": "1.20 alpha, 1.21 beta on",
         "GracefulNodeShutdownBasedOnPodPriority": "1.23 alpha, 1.24 beta on",
         "HPAConfigurableTolerance": "1.33 alpha, 1.35 beta on",
@@ -208,7 +208,7 @@ GATE_HISTORY: Final[Mapping[str, str]] = MappingProxyType(
         "SchedulerAsyncPreemption": "1.32 alpha, 1.33 beta on",
         "SchedulerPopFromBackoffQ": "1.33 beta on",
         "SchedulerQueueingHints": "1.28 beta, 1.32 beta on, 1.34 ga on locked",
-        "SeparateCacheWatchRPC": "1.28 beta on, 1.33 deprecated, 1.36 deprecated on locked",
+        "SeparateCacheWatchRPC": "1.28 beta on, 1.33 deprecated, 1.36 deprecated locked",
         "SeparateTaintEvictionController": "1.29 beta on, 1.34 ga on locked",
         "ServiceAccountNodeAudienceRestriction": "1.32 beta, 1.33 beta on",
         "ServiceAccountTokenJTI": "1.29 alpha, 1.30 beta on, 1.32 ga on locked",

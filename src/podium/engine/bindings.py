@@ -133,5 +133,5 @@ class Bindings:
         """A node is free again: tell whoever waits for room, the pod itself only if `everyone`."""
         info = binding.cycle.pod
         left = placed(info.pod, binding.node_name)
-        concerns = None if everyone else (lambda other: other.uid != info.uid)
+        concerns = None if everyone else (lambda other: other.info.uid != info.uid)
         self._state.wake(POD_DELETED, left, None, concerns)

@@ -4,22 +4,24 @@ A pod that was rejected is woken by what changed, not by the fact that something
 no event, a label is.
 """
 
+from msgspec.structs import replace
+
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.api.quantity import nano
-from podium.api.requests import pod_requests
+from podium.api.requests import ALL_REQUESTS, RequestRules, pod_requests
 from podium.framework.events import Action, ClusterEvent, Resource
 
 _NANO_PER_MILLI = 10**6
 
 
-def pod_changes(old: Pod, new: Pod) -> list[ClusterEvent]:
+def pod_changes(old: Pod, new: Pod, rules: RequestRules = ALL_REQUESTS) -> list[ClusterEvent]:
     """Events of a pod update; a generic update when nothing particular is recognised."""
     resource = Resource.ASSIGNED_POD if new.spec.node_name else Resource.UNSCHEDULABLE_POD
     actions: list[Action] = []
     if (old.metadata.labels or {}) != (new.metadata.labels or {}):
         actions.append(Action.UPDATE_POD_LABEL)
-    if _scaled_down(old, new):
+    if _scaled_down(old, new, rules):
         actions.append(Action.UPDATE_POD_SCALE_DOWN)
     if old.spec.scheduling_gates and not new.spec.scheduling_gates:
         actions.append(Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED)
@@ -30,13 +32,26 @@ def pod_changes(old: Pod, new: Pod) -> list[ClusterEvent]:
     return [ClusterEvent(resource, action) for action in actions or [Action.UPDATE]]
 
 
-def _scaled_down(old: Pod, new: Pod) -> bool:
+def is_updated(old: Pod, new: Pod) -> bool:
+    """Whether a pending pod may fare better by an update of its own; without queueing hints that is
+    any but those of its status."""
+
+    def stripped(pod: Pod) -> tuple[object, ...]:
+        metadata = replace(pod.metadata, resource_version="", generation=0, finalizers=None)
+        return metadata, pod.spec, _claims(pod)
+
+    return stripped(old) != stripped(new)
+
+
+def _scaled_down(old: Pod, new: Pod, rules: RequestRules) -> bool:
     if old.spec is new.spec and old.status is new.status:
         return False
-    after = pod_requests(new, status_resources=True)
+    # upstream: pod-level requests count here even while their gate is off
+    rules = rules._replace(pod_level=True)
+    after = pod_requests(new, status_resources=True, rules=rules)
     return any(
         name not in after or _milli(after[name]) < _milli(amount)
-        for name, amount in pod_requests(old, status_resources=True).items()
+        for name, amount in pod_requests(old, status_resources=True, rules=rules).items()
     )
 
 

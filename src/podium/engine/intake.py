@@ -6,7 +6,7 @@ of cache change and wake-up is upstream's (engine spec section 13).
 
 from collections.abc import Sequence
 
-from podium.api.devices import DeviceClass, ResourceClaim, ResourceSlice
+from podium.api.devices import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
 from podium.api.meta import KubeStruct
 from podium.api.node import Node
 from podium.api.pod import Pod
@@ -22,11 +22,14 @@ from podium.api.storage import (
 )
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo, uid_of
-from podium.engine.changes import node_changes, pod_changes
+from podium.engine.changes import is_updated, node_changes, pod_changes
+from podium.engine.pre_checks import PreChecks
+from podium.engine.queue.queue import Concerns
 from podium.engine.state import EngineState, described, placed
 from podium.engine.transitions import transition
 from podium.framework.events import Action, ClusterEvent, EventObject, Resource
 from podium.framework.queued import QueuedPod
+from podium.plugins.dynamic_resources.taint_rules import retainted
 
 FINISHED = ("Succeeded", "Failed")
 
@@ -35,6 +38,7 @@ NODE_DELETED = ClusterEvent(Resource.NODE, Action.DELETE)
 POD_ADDED = ClusterEvent(Resource.ASSIGNED_POD, Action.ADD)
 POD_DELETED = ClusterEvent(Resource.ASSIGNED_POD, Action.DELETE)
 POD_UPDATED = ClusterEvent(Resource.ASSIGNED_POD, Action.UPDATE)
+SLICE_UPDATED = ClusterEvent(Resource.RESOURCE_SLICE, Action.UPDATE)
 PENDING_POD_ADDED = ClusterEvent(Resource.UNSCHEDULABLE_POD, Action.ADD)
 PENDING_POD_UPDATED = ClusterEvent(Resource.UNSCHEDULABLE_POD, Action.UPDATE)
 PENDING_POD_DELETED = ClusterEvent(Resource.UNSCHEDULABLE_POD, Action.DELETE)
@@ -60,6 +64,9 @@ class Intake:
         self._state = state
         self._resources = _WITH_GROUPS if state.gates["GenericWorkload"] else _RESOURCES
         self._gangs = state.gates["GangScheduling"]
+        self._taint_rules = state.gates["DRADeviceTaintRules"]
+        self._hints = state.gates["SchedulerQueueingHints"]
+        self._checks = PreChecks(state.cluster, state.gates)
 
     # nodes
 
@@ -74,7 +81,7 @@ class Intake:
         )
         cluster.put_node(node)
         if old is None:
-            self._state.wake(NODE_ADDED, None, node)
+            self._state.wake(NODE_ADDED, None, node, self._checks.of_node(name))
             self._handled(NODE_ADDED, begun)
         else:
             self._wake_each(node_changes(old, node), old, node, begun)
@@ -120,11 +127,25 @@ class Intake:
     def _object_event(
         self, action: Action, old: EventObject, new: EventObject, begun: float
     ) -> None:
+        if isinstance(new if new is not None else old, DeviceTaintRule):
+            self._taint_rule_event(old, new, begun)
+            return
         resource = self._resources.get(type(new if new is not None else old))
         if resource is not None:
             event = ClusterEvent(resource, action)
-            self._state.wake(event, old, new)
+            if self._checks.tells(new, event):
+                self._state.wake(event, old, new)
             self._handled(event, begun)
+
+    def _taint_rule_event(
+        self, old: DeviceTaintRule | None, new: DeviceTaintRule | None, begun: float
+    ) -> None:
+        """A rule is heard of as a change of the slices that it changes."""
+        if self._taint_rules:
+            slices = self._state.cluster.catalog.all(ResourceSlice)
+            for changed in retainted(slices, old, new):
+                self._state.wake(SLICE_UPDATED, changed, changed)
+                self._handled(SLICE_UPDATED, begun)
 
     # pods
 
@@ -192,7 +213,9 @@ class Intake:
     def _became_assigned(self, info: PodInfo, begun: float, *, was_pending: bool) -> None:
         state = self._state
         info = state.cluster.add(info)
-        self._state.wake(POD_ADDED, None, info.pod)
+        self._state.wake(
+            POD_ADDED, None, info.pod, self._checks.of_assigned_pod(info.pod, POD_ADDED)
+        )
         self._handled(POD_ADDED, begun)
         if state.responsible(info.pod):
             begun = state.clock()
@@ -202,13 +225,13 @@ class Intake:
 
     def _assigned_changed(self, old: Pod, info: PodInfo, begun: float) -> None:
         self._state.cluster.update(info)
-        events = pod_changes(old, info.pod)
+        events = pod_changes(old, info.pod, self._state.cluster.infos.rules)
         self._wake_each(events, old, info.pod, begun)
         if POD_UPDATED not in events:
             self._handled(POD_UPDATED, begun)
 
     def _pending_changed(self, old: Pod, info: PodInfo, begun: float) -> None:
-        events = pod_changes(old, info.pod)
+        events = pod_changes(old, info.pod, self._state.cluster.infos.rules)
         self._update_pending(old, info, events)
         for event in events:
             self._handled(event, begun)
@@ -223,13 +246,15 @@ class Intake:
                 self._assumed_deleted(info)
             return
         before = state.cluster.infos.of(old)
+        if not self._hints:
+            events = [PENDING_POD_UPDATED] if is_updated(old, pod) else []
         event = state.queue.update(before, info, events)
         if event is not None:
             state.note_woken(state.queue.get(info.key), str(event), described(pod))
         nominated = old.status.nominated_node_name
         if nominated and nominated != pod.status.nominated_node_name:
             self._state.wake(
-                POD_DELETED, old, None, lambda other: other.priority <= before.priority
+                POD_DELETED, old, None, lambda other: other.info.priority <= before.priority
             )
 
     def _pending_deleted(self, info: PodInfo) -> None:
@@ -240,7 +265,7 @@ class Intake:
             self._assumed_deleted(info)
         elif info.pod.status.nominated_node_name:
             self._state.wake(
-                POD_DELETED, info.pod, None, lambda other: other.priority <= info.priority
+                POD_DELETED, info.pod, None, lambda other: other.info.priority <= info.priority
             )
 
     def _assumed_deleted(self, info: PodInfo) -> None:
@@ -257,7 +282,7 @@ class Intake:
         self,
         events: Sequence[ClusterEvent],
         old: EventObject,
-        new: EventObject,
+        new: Node | Pod,
         begun: float,
     ) -> None:
         """Tell of all that an update amounts to; each event takes as long as the update itself and
@@ -266,8 +291,13 @@ class Intake:
         updated_s = clock() - begun
         for event in events:
             waking = clock()
-            self._state.wake(event, old, new)
+            self._state.wake(event, old, new, self._concerns(event, new))
             self._handled(event, waking - updated_s)
+
+    def _concerns(self, event: ClusterEvent, new: Node | Pod) -> Concerns | None:
+        if isinstance(new, Pod):
+            return self._checks.of_assigned_pod(new, event)
+        return self._checks.of_node(new.metadata.name)
 
     def _handled(self, event: ClusterEvent, begun: float) -> None:
         observers = self._state.observers

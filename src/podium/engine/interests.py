@@ -39,16 +39,21 @@ _WITH_GROUPS = (*_EVERYTHING, Registration(Resource.POD_GROUP, Action.ALL))
 
 
 def interests_of(
-    profiles: Iterable[Profile], *, pod_groups: bool = False, extenders: bool = False
+    profiles: Iterable[Profile],
+    *,
+    pod_groups: bool = False,
+    extenders: bool = False,
+    hints: bool = True,
 ) -> Interests:
     """`pod_groups` says whether there are events about PodGroups, `extenders` whether there are
-    any, which may change their minds whatever happens."""
+    any, which may change their minds whatever happens; without `hints` each event that a plugin
+    registered for may help whomever it rejected."""
     everything = _WITH_GROUPS if pod_groups else _EVERYTHING
     theirs = tuple(Interest(EXTENDER, registration) for registration in everything)
     return Interests(
         {
             profile.name: tuple(
-                Interest(plugin.name, registration)
+                Interest(plugin.name, registration if hints else registration._replace(hint=None))
                 for plugin in profile.plugins.values()
                 if isinstance(plugin, _REJECTING)
                 for registration in _registrations(plugin, everything)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from msgspec import Struct, field
 
 from podium.api.pod import Pod
-from podium.cluster.pod_info import PodInfo
+from podium.cluster.pod_info import PodInfo, request_rules
 from podium.cluster.state import Cluster
 from podium.config.feature_gates import FeatureGates
 from podium.config.flags.client_settings import ClientSettings
@@ -92,7 +92,7 @@ class Engine:
         event that helps it is tried again without one."""
         self.configuration = configuration
         self.gates = gates or FeatureGates()
-        self.cluster = Cluster()
+        self.cluster = Cluster(request_rules(self.gates))
         self.cluster.pod_groups.enabled = self.gates["GenericWorkload"]
         self.clock = clock
         choice = choice or Seeded()
@@ -160,6 +160,7 @@ class Engine:
                 self.profiles.values(),
                 pod_groups=self.gates["GenericWorkload"],
                 extenders=bool(configuration.extenders),
+                hints=self.gates["SchedulerQueueingHints"],
             ),
             nominator=self.cluster.nominator,
             backoff=Backoff(
@@ -169,6 +170,7 @@ class Engine:
             ),
             pop_from_backoff=pop_early,
             pod_groups=self.gates["GenericWorkload"],
+            hints=self.gates["SchedulerQueueingHints"],
             max_unschedulable_s=max_unschedulable_s,
             observer=self.observers,
         )

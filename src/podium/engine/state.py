@@ -21,6 +21,7 @@ from podium.engine.decision import Decision
 from podium.engine.observer import Observers
 from podium.engine.pod_log import PodLog
 from podium.engine.queue import SchedulingQueue
+from podium.engine.queue.queue import Concerns
 from podium.engine.queue.queueing_hints import FORCE_ACTIVATE
 from podium.engine.requests import Event, PluginWrite, Request
 from podium.engine.transitions import Transitions
@@ -123,7 +124,7 @@ class EngineState:
         event: ClusterEvent,
         old: EventObject,
         new: EventObject,
-        concerns: Callable[[PodInfo], bool] | None = None,
+        concerns: Concerns | None = None,
     ) -> None:
         """Something changed in the cluster: let the pods try again that it may help."""
         moved = self.queue.happened(event, old, new, concerns)

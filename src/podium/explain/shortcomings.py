@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from podium.api.node import Node
 from podium.api.node_affinity import NodeTerm, required_of
 from podium.api.pod import Pod
-from podium.api.requests import PODS, pod_requests, to_vector
+from podium.api.requests import PODS
+from podium.cluster.pod_info import PodInfo
 from podium.explain.utilisation import Load
 
 
@@ -28,10 +29,10 @@ class Room:
         return max(0, self.asked - self.free)
 
 
-def room_for(pod: Pod, node: str, load: Load) -> list[Room]:
+def room_for(pod: PodInfo, node: str, load: Load) -> list[Room]:
     """Every resource that a pod asks for, as things stand on a node."""
     column = load.nodes.index(node)
-    asked = {**to_vector(pod_requests(pod, status_resources=False)), PODS: 1}
+    asked = {**pod.shape.requests, PODS: 1}
     found = []
     for resource, amount in asked.items():
         allocatable = requested = 0

@@ -15,6 +15,7 @@ from podium.api.pod import Pod
 from podium.cluster.state import Cluster
 from podium.config.feature_gates import FeatureGates
 from podium.config.flags.client_settings import ClientSettings
+from podium.framework.events import Action
 from podium.framework.extender_rules import Extenders
 from podium.framework.sources import Sources
 from podium.framework.waiting import WaitingPods
@@ -85,6 +86,14 @@ class Handle:
         self.sources = sources if sources is not None else Sources(cluster.nodes, clock)
         self.client_settings = client_settings
         self._pods = pods
+
+    @property
+    def new_node_actions(self) -> Action:
+        """What brings nodes to pods that wait for another one. Without queueing hints they are told
+        only of nodes that admit them, and a label or a taint can make a node do so."""
+        if self.gates["SchedulerQueueingHints"]:
+            return Action.ADD
+        return Action.ADD | Action.UPDATE_NODE_TAINT | Action.UPDATE_NODE_LABEL
 
     def list(self, kind: type[K]) -> Iterator[K]:
         """The objects of a kind as they were seen last: nodes, pods on nodes and pods that wait,

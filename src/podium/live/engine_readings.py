@@ -12,7 +12,8 @@ from podium.live.exposition import Exposition, Reading
 def show_engine(shown: Exposition, engine: Engine) -> None:
     shown.read(known.PENDING_PODS, lambda: _pending(engine))
     shown.read(known.UNSCHEDULABLE_PODS, lambda: _unschedulable(engine))
-    shown.read(known.INFLIGHT_EVENTS, lambda: _in_flight(engine))
+    if engine.gates["SchedulerQueueingHints"]:
+        shown.read(known.INFLIGHT_EVENTS, lambda: _in_flight(engine))
     shown.read(known.CACHE_SIZE, lambda: _cache(engine))
     shown.read(known.GOROUTINES, lambda: _binding(engine))
 

@@ -43,14 +43,17 @@ class PodWrites:
         wall: Callable[[], float],
         randomness: Random,
         metrics: WriteMetrics,
+        generations: bool = True,
     ) -> None:
-        """`known` is the pod of a key (`namespace/name`) as it was seen last."""
+        """`known` is the pod of a key (`namespace/name`) as it was seen last; `generations` is the
+        gate PodObservedGenerationTracking."""
         self._client = client
         self._known = known
         self._clock = clock
         self._wall = wall
         self._randomness = randomness
         self._metrics = metrics
+        self._generations = generations
         self._lock = KeyedLock()
         self._failures: dict[str, PatchStatus] = {}
 
@@ -86,7 +89,12 @@ class PodWrites:
             if pod is None:
                 return
             patch = failure_patch(
-                pod, latest.reason, latest.message, latest.nominated_node, self._now()
+                pod,
+                latest.reason,
+                latest.message,
+                latest.nominated_node,
+                self._now(),
+                generations=self._generations,
             )
             await self._try_to_patch(pod, patch, "the reason of a failure")
 
@@ -109,7 +117,10 @@ class PodWrites:
         metadata = pod.metadata
         try:
             async with self._lock.hold(victim.uid):
-                await self.patch(pod, disruption_patch(pod, eviction.message, self._now()))
+                patch = disruption_patch(
+                    pod, eviction.message, self._now(), generations=self._generations
+                )
+                await self.patch(pod, patch)
                 await self._client.delete(
                     PODS, metadata.name, metadata.namespace, DeleteOptions(uid=metadata.uid)
                 )

@@ -86,6 +86,7 @@ class LiveScheduler:
             wall=wall,
             randomness=randomness,
             metrics=metrics,
+            generations=engine.gates["PodObservedGenerationTracking"],
         )
         api = LiveApi(
             client,
@@ -148,10 +149,7 @@ class LiveScheduler:
 
         Kinds that the server does not serve are left out, with a word in the log.
         """
-        gates = self._engine.gates
-        kinds = kinds_before_pods(
-            devices=gates["DynamicResourceAllocation"], pod_groups=gates["GenericWorkload"]
-        )
+        kinds = kinds_before_pods(self._engine.gates)
         async with asyncio.TaskGroup() as group:
             reflectors = [self._start(group, kind, Selection()) for kind in kinds]
             for (resource, _), reflector in zip(kinds, reflectors, strict=True):

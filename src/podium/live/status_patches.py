@@ -2,7 +2,8 @@
 
 All are strategic merge patches that carry the pod's UID, so that a pod of the same name that has
 taken its place is not written to. A condition's time of transition moves only with its status
-(engine spec 6.4).
+(engine spec 6.4). `generations` is the gate PodObservedGenerationTracking: whether a condition
+tells which generation of the pod it is about; one that does goes on doing so.
 """
 
 from typing import Any, Final
@@ -19,10 +20,17 @@ Patch = dict[str, Any]
 
 
 def failure_patch(
-    pod: Pod, reason: str, message: str, nominated_node: str | None, now: str
+    pod: Pod,
+    reason: str,
+    message: str,
+    nominated_node: str | None,
+    now: str,
+    *,
+    generations: bool = True,
 ) -> Patch:
     """Why a pod is not scheduled; `nominated_node` None says nothing of a nomination."""
-    status: Patch = {"conditions": [_condition(pod, SCHEDULED, "False", reason, message, now)]}
+    condition = _condition(pod, SCHEDULED, "False", reason, message, now, generations=generations)
+    status: Patch = {"conditions": [condition]}
     if nominated_node is not None and nominated_node != pod.status.nominated_node_name:
         status["nominatedNodeName"] = nominated_node or None
     return _patch(pod, status)
@@ -32,8 +40,10 @@ def nomination_patch(pod: Pod, node_name: str) -> Patch:
     return _patch(pod, {"nominatedNodeName": node_name or None})
 
 
-def disruption_patch(victim: Pod, message: str, now: str) -> Patch:
-    condition = _condition(victim, DISRUPTION_TARGET, "True", PREEMPTED, message, now)
+def disruption_patch(victim: Pod, message: str, now: str, *, generations: bool = True) -> Patch:
+    condition = _condition(
+        victim, DISRUPTION_TARGET, "True", PREEMPTED, message, now, generations=generations
+    )
     return _patch(victim, {"conditions": [condition]})
 
 
@@ -45,7 +55,9 @@ def _patch(pod: Pod, status: Patch) -> Patch:
     return {"metadata": {"uid": pod.metadata.uid}, "status": status}
 
 
-def _condition(pod: Pod, kind: str, status: str, reason: str, message: str, now: str) -> Patch:
+def _condition(
+    pod: Pod, kind: str, status: str, reason: str, message: str, now: str, *, generations: bool
+) -> Patch:
     held = next((each for each in pod.status.conditions or () if each.type == kind), None)
     kept = held is not None and held.status == status and held.last_transition_time
     condition: Patch = {
@@ -56,6 +68,6 @@ def _condition(pod: Pod, kind: str, status: str, reason: str, message: str, now:
         "lastProbeTime": None,
         "lastTransitionTime": kept or now,
     }
-    if pod.metadata.generation:
+    if pod.metadata.generation and (generations or (held and held.observed_generation)):
         condition["observedGeneration"] = pod.metadata.generation
     return condition

@@ -4,11 +4,12 @@ Pods come last. Whatever else there is, they are looked at in the light of it: a
 before its claims and nodes would be judged twice.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
 
-from podium.api.devices import DeviceClass, ResourceClaim, ResourceSlice
+from podium.api.devices import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
 from podium.api.kinds import KubeObject, decode_as
 from podium.api.node import Node
 from podium.api.pod import Pod
@@ -60,12 +61,18 @@ _DEVICES: Final[tuple[Watched, ...]] = (
     (resources.RESOURCE_SLICES, ResourceSlice),
     (resources.RESOURCE_CLAIMS, ResourceClaim),
 )
+_TAINT_RULES: Final[tuple[Watched, ...]] = ((resources.DEVICE_TAINT_RULES, DeviceTaintRule),)
 _GROUPS: Final[tuple[Watched, ...]] = ((resources.POD_GROUPS, PodGroup),)
 
 
-def kinds_before_pods(*, devices: bool, pod_groups: bool) -> tuple[Watched, ...]:
-    """Everything but pods; `devices` and `pod_groups` say which gates are open."""
-    return (*_CORE, *(_DEVICES if devices else ()), *(_GROUPS if pod_groups else ()))
+def kinds_before_pods(gates: Mapping[str, bool]) -> tuple[Watched, ...]:
+    """Everything but pods, as far as its gates are open."""
+    return (
+        *_CORE,
+        *(_TAINT_RULES if gates["DRADeviceTaintRules"] else ()),
+        *(_DEVICES if gates["DynamicResourceAllocation"] else ()),
+        *(_GROUPS if gates["GenericWorkload"] else ()),
+    )
 
 
 def decoder_of(struct: type[KubeObject]) -> Decoder[KubeObject]:

@@ -62,6 +62,8 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, PodGroupPostFilterPl
         self._extenders = tuple(e for e in handle.extenders if e.preempt_verb)
 
     def events(self) -> Sequence[Registration]:
+        if not self.handle.gates["SchedulerAsyncPreemption"]:
+            return ()
         return (Registration(Resource.POD, Action.DELETE, lambda *_: False),)
 
     def pre_enqueue(self, pod: PodInfo) -> Status | None:

@@ -11,7 +11,7 @@ import numpy as np
 from podium.cluster.growth import Rows, indices
 from podium.framework.cycle import Cycle
 from podium.framework.dependence import Dependence
-from podium.framework.events import Action, Registration, Resource
+from podium.framework.events import Registration, Resource
 from podium.framework.points import FilterPlugin
 from podium.framework.status import unresolvable
 from podium.framework.verdict import Verdict, rejecting
@@ -32,4 +32,4 @@ class NodeName(FilterPlugin):
         return Dependence(cycle.pod.pod.spec.node_name, usage=False)
 
     def events(self) -> Sequence[Registration]:
-        return (Registration(Resource.NODE, Action.ADD),)
+        return (Registration(Resource.NODE, self.handle.new_node_actions),)

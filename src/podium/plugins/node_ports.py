@@ -49,7 +49,7 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
     def events(self) -> Sequence[Registration]:
         return (
             Registration(Resource.POD, Action.DELETE, self._deletion_hint),
-            Registration(Resource.NODE, Action.ADD),
+            Registration(Resource.NODE, self.handle.new_node_actions),
         )
 
     def _deletion_hint(self, waiting: PodInfo, old: Pod, _new: Pod | None) -> bool:

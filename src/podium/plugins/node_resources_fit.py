@@ -90,7 +90,7 @@ class NodeResourcesFit(
             strategy.resources, handle.cluster.nodes, self._classes, nonzero=True
         )
         self._buffers = Buffers()
-        self._hints = FitHints(handle.cluster.infos, self._classes)
+        self._hints = FitHints(handle, self._classes)
 
     def events(self) -> Sequence[Registration]:
         return self._hints.registrations()

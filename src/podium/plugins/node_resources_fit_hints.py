@@ -11,25 +11,30 @@ from collections.abc import Mapping, Sequence
 from podium.api.devices import DeviceClass
 from podium.api.node import Node
 from podium.api.pod import Pod
-from podium.api.requests import PODS, allocatable_vector
-from podium.cluster.pod_info import PodInfo, PodInfos
+from podium.api.requests import PODS, allocatable_vector, pod_requests, to_vector
+from podium.cluster.pod_info import PodInfo
 from podium.framework.events import Action, Registration, Resource
+from podium.framework.handle import Handle
 from podium.plugins.extended_resource_classes import ExtendedResourceClasses, implicit_name
 
 
 class FitHints:
     """`classes` is None while devices do not serve extended resources."""
 
-    def __init__(self, infos: PodInfos, classes: ExtendedResourceClasses | None) -> None:
-        self._infos = infos
+    def __init__(self, handle: Handle, classes: ExtendedResourceClasses | None) -> None:
+        self._infos = handle.cluster.infos
         self._classes = classes
+        self._node_actions = handle.new_node_actions | Action.UPDATE_NODE_ALLOCATABLE
+        # upstream: pod-level requests count here even while their gate is off
+        self._rules = self._infos.rules._replace(pod_level=True)
 
     def registrations(self) -> Sequence[Registration]:
+        pod_actions = Action.DELETE
+        if self._rules.resizes:
+            pod_actions |= Action.UPDATE_POD_SCALE_DOWN
         found = [
-            Registration(Resource.POD, Action.DELETE | Action.UPDATE_POD_SCALE_DOWN, self.pod_hint),
-            Registration(
-                Resource.NODE, Action.ADD | Action.UPDATE_NODE_ALLOCATABLE, self.node_hint
-            ),
+            Registration(Resource.POD, pod_actions, self.pod_hint),
+            Registration(Resource.NODE, self._node_actions, self.node_hint),
         ]
         if self._classes is not None:
             found.append(
@@ -43,16 +48,20 @@ class FitHints:
         """A pod left its node, or gave back some of what the waiting pod asks for."""
         if new is None:
             return old is None or bool(old.spec.node_name or old.status.nominated_node_name)
-        after = self._infos.of(new)
-        if after.uid == waiting.uid or old is None:
+        if waiting.is_about(new) or old is None:
             return True
         if not new.spec.node_name:
             return False
-        had, has = self._infos.of(old).shape.accounted, after.shape.accounted
+        had, has = self._accounted(self._infos.of(old)), self._accounted(self._infos.of(new))
         return any(
             amount and had.get(name, 0) > has.get(name, 0)
-            for name, amount in waiting.shape.accounted.items()
+            for name, amount in self._accounted(waiting).items()
         )
+
+    def _accounted(self, info: PodInfo) -> Mapping[str, int]:
+        if self._rules == info.shape.rules:
+            return info.shape.accounted
+        return to_vector(pod_requests(info.pod, status_resources=True, rules=self._rules))
 
     def node_hint(self, waiting: PodInfo, old: Node | None, new: Node) -> bool:
         """The pod would fit on the empty node, and the node is new or has grown where it counts."""

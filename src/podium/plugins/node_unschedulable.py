@@ -36,8 +36,12 @@ class NodeUnschedulable(FilterPlugin):
         return Dependence(cycle.pod.pod.spec.tolerations, usage=False)
 
     def events(self) -> Sequence[Registration]:
+        node_actions = self.handle.new_node_actions | Action.UPDATE_NODE_TAINT
+        of_nodes = Registration(Resource.NODE, node_actions, self._node_hint)
+        if not self.handle.gates["SchedulerQueueingHints"]:
+            return (of_nodes,)
         return (
-            Registration(Resource.NODE, Action.ADD | Action.UPDATE_NODE_TAINT, self._node_hint),
+            of_nodes,
             Registration(Resource.POD, Action.UPDATE_POD_TOLERATION, self._pod_hint),
         )
 

@@ -125,9 +125,9 @@ class PodTopologySpread(
             raise StateMissing(text) from missing
 
     def events(self) -> Sequence[Registration]:
-        pod_actions = (
-            Action.ADD | Action.UPDATE_POD_LABEL | Action.UPDATE_POD_TOLERATION | Action.DELETE
-        )
+        pod_actions = Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE
+        if self.handle.gates["SchedulerQueueingHints"]:
+            pod_actions |= Action.UPDATE_POD_TOLERATION
         node_actions = (
             Action.ADD | Action.DELETE | Action.UPDATE_NODE_LABEL | Action.UPDATE_NODE_TAINT
         )

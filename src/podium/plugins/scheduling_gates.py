@@ -20,6 +20,8 @@ class SchedulingGates(PreEnqueuePlugin):
         return unresolvable(f"waiting for scheduling gates: [{names}]")
 
     def events(self) -> Sequence[Registration]:
+        if not self.handle.gates["SchedulerQueueingHints"]:
+            return ()  # any update of the pod itself lets it try again
         eliminated = Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED
         return (Registration(Resource.POD, eliminated, self._pod_hint),)
 

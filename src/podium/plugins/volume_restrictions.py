@@ -98,7 +98,7 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin):
     def events(self) -> Sequence[Registration]:
         return (
             Registration(Resource.POD, Action.DELETE, _pod_frees_volume),
-            Registration(Resource.NODE, Action.ADD),
+            Registration(Resource.NODE, self.handle.new_node_actions),
             Registration(Resource.PERSISTENT_VOLUME_CLAIM, Action.ADD, _claim_is_used),
         )
 

@@ -13,7 +13,7 @@ from podium.api.kinds import KINDS, KubeObject
 from podium.client import ResourceType, Selection, resources
 from podium.client.snapshot import Listing, Snapshot, Unread
 from podium.config.feature_gates import FeatureGates
-from podium.simulator.read_kinds import DEVICES, GROUPS, READ, REQUIRED
+from podium.simulator.read_kinds import DEVICES, GROUPS, READ, REQUIRED, TAINT_RULES
 from podium.simulator.shared_parts import SharedParts
 
 _UNFINISHED: Final = Selection(fields="status.phase!=Succeeded,status.phase!=Failed")
@@ -25,6 +25,7 @@ def listings_for(gates: FeatureGates) -> list[Listing]:
     closed: set[ResourceType] = set()
     closed.update(() if gates["DynamicResourceAllocation"] else DEVICES)
     closed.update(() if gates["GenericWorkload"] else GROUPS)
+    closed.update(() if gates["DRADeviceTaintRules"] else TAINT_RULES)
     parts = SharedParts()
     return [
         Listing(

@@ -15,6 +15,7 @@ DEVICES: Final = (
     resources.RESOURCE_CLAIM_TEMPLATES,
     resources.DEVICE_CLASSES,
 )
+TAINT_RULES: Final = (resources.DEVICE_TAINT_RULES,)
 GROUPS: Final = (resources.POD_GROUPS, resources.WORKLOADS)
 READ: Final[tuple[ResourceType, ...]] = (
     *REQUIRED,
@@ -33,6 +34,7 @@ READ: Final[tuple[ResourceType, ...]] = (
     resources.REPLICATION_CONTROLLERS,
     resources.STATEFUL_SETS,
     *DEVICES,
+    *TAINT_RULES,
     *GROUPS,
 )
 """Every kind of `podium.api.kinds.KINDS`."""

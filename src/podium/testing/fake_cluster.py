@@ -57,8 +57,8 @@ class FakeCluster:
         **configured: Any,
     ) -> None:
         """`args` and `weights` go by plugin name, in-tree plugins included; `disabled` are plugins
-        that are not to run. `ask` speaks for extenders; other keywords are those of a configuration
-        file."""
+        that are not to run; `gates` may be those of an emulated release. `ask` speaks for
+        extenders; other keywords are those of a configuration file."""
         self.ask = ask
         added = list(plugins)
         sets = {
@@ -67,7 +67,7 @@ class FakeCluster:
                 "disabled": [{"name": name} for name in disabled],
             }
         }
-        switched = FeatureGates(gates or {})
+        switched = gates if isinstance(gates, FeatureGates) else FeatureGates(gates or {})
         configuration = load_configuration(
             {
                 "apiVersion": API_VERSION,

@@ -11,6 +11,7 @@ import msgspec
 
 from podium.api.node import Node
 from podium.api.pod import Pod
+from podium.cluster.pod_info import request_rules
 from podium.cluster.state import Cluster
 from podium.config.feature_gates import FeatureGates
 from podium.framework.handle import Handle
@@ -87,4 +88,5 @@ def make_cluster(nodes: Iterable[Node] = (), pods: Iterable[Pod] = ()) -> Cluste
 
 def make_handle(cluster: Cluster | None = None, **gates: bool) -> Handle:
     """A handle for a plugin that stands alone; keywords switch feature gates."""
-    return Handle(cluster or Cluster(), FeatureGates(gates), WaitingPods())
+    switched = FeatureGates(gates)
+    return Handle(cluster or Cluster(request_rules(switched)), switched, WaitingPods())

@@ -158,3 +158,11 @@ def test_a_gate_has_a_stage_in_each_release() -> None:
     stages = [gates_at(Release(1, minor))["NodeDeclaredFeatures"].stage for minor in (34, 35, 36)]
     assert stages == [Stage.PRE_ALPHA, Stage.ALPHA, Stage.BETA]
     assert gates_at(CURRENT_RELEASE)["InOrderInformers"].locked
+
+
+def test_a_deprecated_gate_may_be_locked_off() -> None:
+    for gate in ("GitRepoVolumeDriver", "SeparateCacheWatchRPC"):
+        assert not FeatureGates()[gate]
+        assert refusal(f"--feature-gates={gate}=true") == (
+            f"cannot set feature gate {gate} to true, feature is locked to false"
+        )

@@ -44,7 +44,7 @@ def test_only_pods_the_caller_means_are_looked_at() -> None:
     queue = QueueUnderTest([("Fit", PODS_GONE)])
     queue.rejected("a", "Fit")
     queue.rejected("b", "Fit")
-    moved = queue.happened(POD_DELETED, None, None, lambda pod: pod.key == "default/b")
+    moved = queue.happened(POD_DELETED, None, None, lambda pod: pod.info.key == "default/b")
     assert [queued.info.key for queued in moved] == ["default/b"]
 
 

@@ -16,10 +16,15 @@ from support.plugins.device_builders import (
 
 from podium.api.devices import ResourceClaim
 from podium.api.pod import Pod
+from podium.config.feature_gates import FeatureGates, Release
+from podium.config.plugin_args import DynamicResourcesArgs
 from podium.framework.cycle import Cycle, StateMissing
 from podium.framework.diagnosis import Diagnosis
+from podium.framework.handle import Handle
 from podium.framework.points import PostFilterResult
 from podium.framework.status import SKIP, Code
+from podium.framework.waiting import WaitingPods
+from podium.plugins.dynamic_resources import DynamicResources
 from podium.plugins.dynamic_resources.claim_writing import Deallocate, deallocated
 from podium.testing import make_pod
 
@@ -35,6 +40,23 @@ def template_pod(*statuses: dict[str, str]) -> Pod:
     return make_pod(
         "pod", resourceClaims=[reference], status={"resourceClaimStatuses": list(statuses)}
     )
+
+
+# the gate of the plugin
+
+
+def test_a_plugin_that_is_configured_while_its_gate_is_off_does_nothing() -> None:
+    world = DeviceWorld()
+    off = Handle(world.cluster, FeatureGates(emulated=Release(1, 33)), WaitingPods())
+    world.plugin = DynamicResources(DynamicResourcesArgs(), off)
+    pod = claiming_pod("pod", "missing")
+    assert world.plugin.pre_enqueue(world.cluster.infos.of(pod)) is None
+    cycle, answer = world.start(pod)
+    assert answer is SKIP
+    assert world.plugin.filter(cycle, world.cluster.nodes.all_rows()) is None
+    assert world.plugin.reserve(cycle, "n") is None
+    assert post_filter(world, cycle) == PostFilterResult(Code.UNSCHEDULABLE, ("plugin disabled",))
+    assert world.plugin.events() == ()
 
 
 # a pod without claims

@@ -17,8 +17,12 @@ from support.plugins.volume_clusters import DRIVER, ZONE, cluster_of, planned, p
 
 from podium.api.storage import PersistentVolume
 from podium.cluster.state import Cluster
+from podium.config.feature_gates import FeatureGates, Release
+from podium.config.plugin_args import VolumeBindingArgs
+from podium.framework.handle import Handle
 from podium.framework.status import Status, error, unresolvable
-from podium.plugins.volume_binding.plugin import VolumeState
+from podium.framework.waiting import WaitingPods
+from podium.plugins.volume_binding.plugin import VolumeBinding, VolumeState
 from podium.testing import cycle_for, filter_answers
 
 BIND = "node(s) didn't find available persistent volumes to bind"
@@ -196,3 +200,14 @@ def test_the_state_forgets_what_was_found_for_other_nodes() -> None:
     plugin = plugin_for(cluster)
     cycle = planned(cluster, plugin, pod_with("c"), "n")
     assert cycle.read("VolumeBinding", VolumeState).findings is None
+
+
+def test_a_claim_of_an_attributes_class_fails_while_the_gate_is_off() -> None:
+    cluster = cluster_of(local("v"), delayed("c", volumeAttributesClassName="gold"))
+    off = FeatureGates({"VolumeAttributesClass": False}, emulated=Release(1, 35))
+    plugin = VolumeBinding(VolumeBindingArgs(), Handle(cluster, off, WaitingPods()))
+    told = filter_answers(plugin, pod_with("c"), cluster)["n"]
+    assert told == error(
+        "unsupported volumeAttributesClassName is set on claim default/c when the feature-gate "
+        "VolumeAttributesClass is disabled"
+    )

@@ -56,6 +56,7 @@ class QueueUnderTest(SchedulingQueue):
         initial_s: float = 1.0,
         most_s: float = 10.0,
         pop_from_backoff: bool = True,
+        hints: bool = True,
         now: float = 0.0,
     ) -> None:
         self.clock = FakeClock(now)
@@ -69,6 +70,7 @@ class QueueUnderTest(SchedulingQueue):
             nominator=self.nominator,
             backoff=Backoff(initial_s, most_s, pop_from_backoff),
             pop_from_backoff=pop_from_backoff,
+            hints=hints,
         )
 
     def put(self, *names: str, **fields: Any) -> None:

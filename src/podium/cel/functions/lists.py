@@ -169,12 +169,14 @@ def _range(count: int) -> list[int]:
 @ATTRIBUTE_LISTS.define("(dyn).includes(dyn) -> bool", cost=sized)
 def _includes(target: Any, wanted: Any) -> bool:
     values = target if isinstance(target, list) else [target]
+    if any(not not_equal(value, wanted) for value in values[:_MAX_ATTRIBUTE_VALUES]):
+        return True
     if len(values) > _MAX_ATTRIBUTE_VALUES:
         raise CelError(
             "'includes' function cannot be applied to lists longer than"
             f" {_MAX_ATTRIBUTE_VALUES} values"
         )
-    return any(not not_equal(value, wanted) for value in values)
+    return False
 
 
 # sets

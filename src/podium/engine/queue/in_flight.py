@@ -1,7 +1,8 @@
 """What happened while pods were being scheduled.
 
 An attempt takes time, and an event that arrives meanwhile may be just what the pod needs. Pods and
-events share one ordered list: a failed pod looks at the events after its own marker.
+events share one ordered list: a failed pod looks at the events after its own marker. Without
+queueing hints nobody looks at events one by one, so `MoveRequests` only keeps that there was one.
 """
 
 from collections import Counter, OrderedDict
@@ -9,7 +10,9 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import NamedTuple
 
+from podium.engine.queue.queueing_hints import Interests, Strategy, in_flight_strategy
 from podium.framework.events import ClusterEvent, EventObject
+from podium.framework.queued import QueuedPod
 
 POD_POPPED = "PodPopped"
 
@@ -47,6 +50,10 @@ class InFlight:
         after = [self._entries[at] for at in takewhile(marker.__lt__, reversed(self._entries))]
         return (entry for entry in reversed(after) if isinstance(entry, Happened))
 
+    def strategy(self, queued: QueuedPod, interests: Interests) -> Strategy:
+        """What happened meanwhile, for a pod whose attempt failed."""
+        return in_flight_strategy(queued, self.since(queued.info.uid), interests)
+
     def done(self, uid: str) -> None:
         """Remove a pod's marker, and the events that no remaining pod can want."""
         marker = self._marker_of.pop(uid, None)
@@ -82,3 +89,23 @@ class InFlight:
         self._next += 1
         self._entries[self._next] = entry
         return self._next
+
+
+class MoveRequests(InFlight):
+    """The gate SchedulerQueueingHints is off: whatever happened since the last pod was taken, even
+    if that was another pod, is a reason to try again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._moved = False
+
+    def start(self, uid: str) -> bool:
+        self._moved = False
+        return super().start(uid)
+
+    def note(self, happened: Happened) -> None:  # noqa: ARG002 - that there was one is enough
+        self._moved = True
+
+    def strategy(self, queued: QueuedPod, interests: Interests) -> Strategy:  # noqa: ARG002
+        rejected = queued.rejectors or queued.pending
+        return Strategy.SKIP if rejected and not self._moved else Strategy.AFTER_BACKOFF

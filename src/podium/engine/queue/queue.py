@@ -18,7 +18,7 @@ from podium.engine.observer import (
 )
 from podium.engine.queue.backoff import Backoff
 from podium.engine.queue.heap import KeyedHeap
-from podium.engine.queue.in_flight import Happened, InFlight
+from podium.engine.queue.in_flight import Happened, InFlight, MoveRequests
 from podium.engine.queue.parts import QueueParts, QueueSizes, split_by_gate
 from podium.engine.queue.pool import Pool
 from podium.engine.queue.queueing_hints import (
@@ -26,7 +26,6 @@ from podium.engine.queue.queueing_hints import (
     UNSCHEDULABLE_TIMEOUT,
     Interests,
     Strategy,
-    in_flight_strategy,
 )
 from podium.engine.queue.unschedulable_timeout import MAX_UNSCHEDULABLE_S, UnschedulableTimeout
 from podium.framework.events import ClusterEvent, EventObject
@@ -36,6 +35,9 @@ from podium.framework.status import Status
 
 Gate = Callable[[QueuedPod], Status | None]
 """Runs PreEnqueue plugins, the one that gates the pod first; None lets the pod in."""
+
+Concerns = Callable[[QueuedPod], bool]
+"""Whether a waiting pod is told of an event at all."""
 
 
 class SchedulingQueue:
@@ -50,9 +52,11 @@ class SchedulingQueue:
         backoff: Backoff,
         pop_from_backoff: bool = True,
         pod_groups: bool = False,
+        hints: bool = True,
         max_unschedulable_s: float = MAX_UNSCHEDULABLE_S,
         observer: Observer | None = None,
     ) -> None:
+        """`hints` is the gate SchedulerQueueingHints."""
         self._clock = clock
         self._sort_key = sort_key
         self._gate = gate
@@ -71,7 +75,8 @@ class SchedulingQueue:
         self._unschedulable = Pool()
         self._backoffs = (self._backing_off, self._error_backoff)
         self._heaps = (self._active, *self._backoffs)
-        self._in_flight = InFlight()
+        self._hints = hints
+        self._in_flight = InFlight() if hints else MoveRequests()
         self.cycle = 0
         self._observer = observer or Observer()
 
@@ -85,7 +90,7 @@ class SchedulingQueue:
         # upstream: a pod that is held back does not reserve its nominated node until it changes
         queued = QueuedPod(info, self._clock())
         if self._enter_active(queued, event):
-            self._follow_nomination(None, info)
+            self._nominator.follow(None, info)
         return queued
 
     def update(
@@ -103,16 +108,18 @@ class SchedulingQueue:
             if queued is not None:
                 queued.info = new
                 heap.push(new.key, queued)
-                self._follow_nomination(old, new)
+                self._nominator.follow(old, new)
             return None
         queued = self._unschedulable.get(new.key)
         if queued is None:
             self.add(new, POD_UPDATED)
             return None
         queued.info = new
-        self._follow_nomination(old, new)
+        self._nominator.follow(old, new)
         for event in changes:
-            strategy = self._interests.requeue_strategy(queued, event, old.pod, new.pod)
+            strategy = Strategy.AFTER_BACKOFF
+            if self._hints:
+                strategy = self._interests.requeue_strategy(queued, event, old.pod, new.pod)
             if self._requeue(queued, strategy, event):
                 return event
         return None
@@ -190,8 +197,11 @@ class SchedulingQueue:
             # upstream: nobody says yet which events may help a group
             strategy = Strategy.AFTER_BACKOFF
         else:
-            strategy = in_flight_strategy(queued, self._in_flight.since(uid), self._interests)
-        self._requeue(queued, strategy, ATTEMPT_FAILED)
+            strategy = self._in_flight.strategy(queued, self._interests)
+        if not self._hints and strategy is Strategy.AFTER_BACKOFF:
+            self._enter_backoff(queued, ATTEMPT_FAILED)
+        else:
+            self._requeue(queued, strategy, ATTEMPT_FAILED)
         self._in_flight.done(uid)
         return strategy
 
@@ -206,7 +216,7 @@ class SchedulingQueue:
         event: ClusterEvent,
         old: EventObject,
         new: EventObject,
-        concerns: Callable[[PodInfo], bool] | None = None,
+        concerns: Concerns | None = None,
     ) -> list[QueuedPod]:
         """Something changed in the cluster: move the pods it may help. Returns those moved."""
         if not self._unschedulable and not self._in_flight:
@@ -216,7 +226,7 @@ class SchedulingQueue:
         moved = [
             queued
             for queued in self._candidates(event)
-            if (concerns is None or concerns(queued.info)) and self._wake(queued, event, old, new)
+            if (concerns is None or concerns(queued)) and self._wake(queued, event, old, new)
         ]
         self._in_flight.note(Happened(event, old, new))
         return moved
@@ -267,7 +277,7 @@ class SchedulingQueue:
         for info in pods:
             if self._bring_forward(info.key):
                 moved.append(info)
-            elif info.uid in self._in_flight:
+            elif not self._hints or info.uid in self._in_flight:
                 self._in_flight.note(Happened(FORCE_ACTIVATE, None, info.pod))
         return moved
 
@@ -346,16 +356,6 @@ class SchedulingQueue:
         if self._heap_of(queued.info.key) is None:
             self._keep(queued, event)
         return False
-
-    def _follow_nomination(self, old: PodInfo | None, new: PodInfo) -> None:
-        """Keep the nominator true to the object; if neither object names a node, keep what is."""
-        name = new.pod.status.nominated_node_name
-        if not name and old is not None and not old.pod.status.nominated_node_name:
-            name = self._nominator.node_of(new.uid)
-        if name:
-            self._nominator.nominate(new, name)
-        else:
-            self._nominator.drop(new.uid)
 
     # looking
 

@@ -138,7 +138,7 @@ class _Search:
             constraints: list[Constraint] = []
             for number, written in enumerate(claim.claim.spec.devices.constraints or ()):
                 try:
-                    constraints.append(constraint_of(written))
+                    constraints.append(constraint_of(written, lists=self._rules.lists))
                 except EmptyConstraintError as problem:
                     key = claim_key(claim.claim)
                     raise AllocationError(f"claim {key}, constraint #{number}: {problem}") from None

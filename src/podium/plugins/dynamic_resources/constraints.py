@@ -10,7 +10,11 @@ from podium.api.devices import DeviceAttribute, DeviceConstraint
 from podium.plugins.dynamic_resources.inventory import Content
 
 Value = tuple[str, object]
-"""The type and the value of an attribute; list attributes have no value here."""
+"""The type and a value of an attribute."""
+
+Values = frozenset[Value]
+"""All values of an attribute: one, or with the gate DRAListTypeAttributes those of a list. Without
+it a list has none."""
 
 
 class EmptyConstraintError(ValueError):
@@ -20,9 +24,10 @@ class EmptyConstraintError(ValueError):
 class Constraint:
     """What both kinds share: which requests they are about, and the attribute they read."""
 
-    def __init__(self, requests: Sequence[str], attribute: str) -> None:
+    def __init__(self, requests: Sequence[str], attribute: str, *, lists: bool) -> None:
         self._requests = frozenset(requests)
         self._attribute = attribute
+        self._lists = lists
 
     def concerns(self, request: str, alternative: str) -> bool:
         """Whether picks for a request (or its alternative) are bound by this constraint."""
@@ -42,49 +47,52 @@ class Constraint:
 
 
 class MatchAttribute(Constraint):
-    """All devices must have the same value."""
+    """All devices must have the same value, or all lists of values one in common."""
 
-    def __init__(self, requests: Sequence[str], attribute: str) -> None:
-        super().__init__(requests, attribute)
-        self._value: Value | None = None
-        self._count = 0
+    def __init__(self, requests: Sequence[str], attribute: str, *, lists: bool = False) -> None:
+        super().__init__(requests, attribute, lists=lists)
+        self._common: list[Values] = []
+        """What the picks so far have in common, after each of them."""
 
     def add(self, request: str, content: Content) -> bool:  # noqa: ARG002
         attribute = content.attribute(self._attribute)
         if attribute is None:
             return False
-        value = _value_of(attribute)
-        if self._count and (value is None or value != self._value):
+        values = _values_of(attribute, lists=self._lists)
+        common = values & self._common[-1] if self._common else values
+        if not common and (self._common or self._lists):
             return False
-        if not self._count:
-            self._value = value
-        self._count += 1
+        self._common.append(common)
         return True
 
     def remove(self, request: str) -> None:  # noqa: ARG002
-        self._count -= 1
+        self._common.pop()
 
 
 class DistinctAttribute(Constraint):
-    """All devices must have different values.
+    """All devices must have different values, or lists without a value in common.
 
     upstream: one value is remembered per request, the latest, and giving a device back forgets it.
     A request for several devices is therefore compared with its last pick only.
     """
 
-    def __init__(self, requests: Sequence[str], attribute: str) -> None:
-        super().__init__(requests, attribute)
-        self._values: dict[str, Value | None] = {}
+    def __init__(self, requests: Sequence[str], attribute: str, *, lists: bool = False) -> None:
+        super().__init__(requests, attribute, lists=lists)
+        self._values: dict[str, Values] = {}
         self._count = 0
 
     def add(self, request: str, content: Content) -> bool:
         attribute = content.attribute(self._attribute)
         if attribute is None:
             return False
-        value = _value_of(attribute)
-        if self._count and self._values and (value is None or value in self._values.values()):
-            return False
-        self._values[request] = value
+        values = _values_of(attribute, lists=self._lists)
+        if self._count:
+            others = self._values.values()
+            if not values and (others or self._lists):
+                return False
+            if any(values & other for other in others):
+                return False
+        self._values[request] = values
         self._count += 1
         return True
 
@@ -93,22 +101,32 @@ class DistinctAttribute(Constraint):
         self._count -= 1
 
 
-def constraint_of(written: DeviceConstraint) -> Constraint:
+def constraint_of(written: DeviceConstraint, *, lists: bool) -> Constraint:
+    """`lists` is the gate DRAListTypeAttributes."""
     requests = written.requests or ()
     if written.match_attribute is not None:
-        return MatchAttribute(requests, written.match_attribute)
+        return MatchAttribute(requests, written.match_attribute, lists=lists)
     if written.distinct_attribute is not None:
-        return DistinctAttribute(requests, written.distinct_attribute)
+        return DistinctAttribute(requests, written.distinct_attribute, lists=lists)
     raise EmptyConstraintError("empty constraint (unsupported constraint type?)")
 
 
-def _value_of(attribute: DeviceAttribute) -> Value | None:
-    if attribute.string is not None:
-        return "string", attribute.string
-    if attribute.int_ is not None:
-        return "int", attribute.int_
-    if attribute.bool_ is not None:
-        return "bool", attribute.bool_
-    if attribute.version is not None:
-        return "version", attribute.version
-    return None
+def _values_of(attribute: DeviceAttribute, *, lists: bool) -> Values:
+    if lists:
+        for kind, listed in (
+            ("int", attribute.ints),
+            ("bool", attribute.bools),
+            ("string", attribute.strings),
+            ("version", attribute.versions),
+        ):
+            if listed:
+                return frozenset((kind, value) for value in listed)
+    for kind, value in (
+        ("string", attribute.string),
+        ("int", attribute.int_),
+        ("bool", attribute.bool_),
+        ("version", attribute.version),
+    ):
+        if value is not None:
+            return frozenset({(kind, value)})
+    return frozenset()

@@ -7,12 +7,18 @@ thousand nodes are evaluated once.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from weakref import WeakValueDictionary
 
 import msgspec
 
-from podium.api.devices import Device, DeviceAttribute, DeviceTaint, ResourceSlice
+from podium.api.devices import (
+    Device,
+    DeviceAttribute,
+    DeviceTaint,
+    DeviceTaintRule,
+    ResourceSlice,
+)
 from podium.api.field_errors import aggregate
 from podium.api.node_affinity import NodeTerm, parse_node_selector
 from podium.api.pod import NodeSelector
@@ -25,9 +31,24 @@ from podium.cel import (
 )
 from podium.cluster.catalog import Catalog
 from podium.plugins.dynamic_resources.capacity import CapacityRule, rules_of
+from podium.plugins.dynamic_resources.taint_rules import with_rules
 
 _encode = msgspec.msgpack.Encoder().encode
 _BLOCKING_EFFECTS = frozenset({"NoSchedule", "NoExecute"})
+
+
+class InventoryRules(NamedTuple):
+    """Feature gates that change what a slice offers."""
+
+    taint_rules: bool = False
+    """DRADeviceTaintRules"""
+    partitions: bool = True
+    """DRAPartitionableDevices"""
+    lists: bool = False
+    """DRAListTypeAttributes"""
+
+
+DEFAULT_RULES: Final = InventoryRules()
 
 
 class DeviceId(NamedTuple):
@@ -50,6 +71,7 @@ class Content:
         "__weakref__",
         "_device",
         "_driver",
+        "_lists",
         "_results",
         "_view",
         "attributes",
@@ -59,8 +81,9 @@ class Content:
         "plain_capacity",
     )
 
-    def __init__(self, driver: str, device: Device) -> None:
+    def __init__(self, driver: str, device: Device, *, lists: bool) -> None:
         self._driver = driver
+        self._lists = lists
         self._device = device
         self._view: dict[str, object] | str | None = None
         self._results: dict[str, bool | str] = {}
@@ -92,7 +115,7 @@ class Content:
     def _evaluate(self, expression: str) -> bool | str:
         """The result of a selector, or the text of what went wrong."""
         try:
-            selector = compile_selector(expression)
+            selector = compile_selector(expression, lists=self._lists)
         except CompileError as problem:
             return f"CEL compile error: {problem}"
         if self._view is None:
@@ -112,6 +135,7 @@ class Content:
                 multiple=self.multiple,
                 attributes=device.attributes,
                 capacity=device.capacity,
+                lists=self._lists,
             )
         except CelError as problem:
             return str(problem)
@@ -191,7 +215,9 @@ class SliceEntry:
         "slice_count",
     )
 
-    def __init__(self, source: ResourceSlice, contents: "Contents") -> None:
+    def __init__(
+        self, source: ResourceSlice, contents: "Contents", rules: Sequence[DeviceTaintRule] = ()
+    ) -> None:
         spec = source.spec
         self.name = source.metadata.name
         self.driver = spec.driver
@@ -209,14 +235,15 @@ class SliceEntry:
         )
         self.devices = tuple(
             DeviceEntry(self, device, contents.of(spec.driver, device))
-            for device in spec.devices or ()
+            for device in with_rules(source, rules)
         )
 
 
 class Contents:
     """Device contents by what they hold; one lives as long as a device has it."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, lists: bool) -> None:
+        self._lists = lists
         self._known: WeakValueDictionary[bytes, Content] = WeakValueDictionary()
 
     def of(self, driver: str, device: Device) -> Content:
@@ -231,16 +258,19 @@ class Contents:
         )
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = Content(driver, device)
+            found = self._known[key] = Content(driver, device, lists=self._lists)
         return found
 
 
 class Inventory:
     """All slices of a catalog; `refresh` before use."""
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, rules: InventoryRules = DEFAULT_RULES) -> None:
         self._catalog = catalog
-        self._contents = Contents()
+        self._with_rules = rules.taint_rules
+        self._rules: Sequence[DeviceTaintRule] = ()
+        self._seen = (-1, 0)
+        self._contents = Contents(lists=rules.lists)
         self._entries: dict[str, tuple[ResourceSlice, SliceEntry]] = {}
         self._on_node: dict[str, list[SliceEntry]] = {}
         self._in_pool: dict[tuple[str, str], list[SliceEntry]] = {}
@@ -249,13 +279,18 @@ class Inventory:
 
     def refresh(self) -> None:
         """Catch up with the catalog; slices that did not change are not read again."""
-        version = self._catalog.version(ResourceSlice)
-        if version == self.version:
+        before = self._seen
+        rules = self._catalog.version(DeviceTaintRule) if self._with_rules else 0
+        self._seen = (self._catalog.version(ResourceSlice), rules)
+        if self._seen == before:
             return
-        changed = (
-            self._catalog.changed_since(ResourceSlice, self.version) if self.version >= 0 else None
-        )
-        self.version = version
+        self.version += 1
+        changed = self._catalog.changed_since(ResourceSlice, before[0]) if before[0] >= 0 else None
+        if rules != before[1]:
+            found = self._catalog.all(DeviceTaintRule)
+            self._rules = sorted(found, key=lambda rule: rule.metadata.name)
+            self._entries.clear()
+            changed = None
         names = (
             {*self._entries, *(source.metadata.name for source in self._catalog.all(ResourceSlice))}
             if changed is None
@@ -266,7 +301,7 @@ class Inventory:
             if source is None:
                 self._entries.pop(name, None)
             elif name not in self._entries or self._entries[name][0] is not source:
-                self._entries[name] = (source, SliceEntry(source, self._contents))
+                self._entries[name] = (source, SliceEntry(source, self._contents, self._rules))
         self._index()
 
     def on_node(self, node_name: str) -> Sequence[SliceEntry]:

@@ -60,6 +60,7 @@ class Rules:
     partitions: bool = True
     taints: bool = True
     binding_conditions: bool = True
+    lists: bool = False
 
 
 class Picks:

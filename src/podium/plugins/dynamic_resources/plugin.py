@@ -49,6 +49,7 @@ from podium.plugins.dynamic_resources.claim_writing import (
 )
 from podium.plugins.dynamic_resources.extended_resources import IN_MEMORY_NAME
 from podium.plugins.dynamic_resources.hints import ClaimHints
+from podium.plugins.dynamic_resources.inventory import InventoryRules
 from podium.plugins.dynamic_resources.node_search import (
     CLAIM_ELSEWHERE,
     BindingDeadline,
@@ -61,6 +62,7 @@ from podium.plugins.dynamic_resources.preparation import Preparation
 from podium.plugins.dynamic_resources.supply import Supply
 from podium.plugins.extended_resource_classes import ExtendedResourceClasses
 
+DISABLED = "plugin disabled"
 NO_CLAIMS = "no new claims to deallocate"
 DEALLOCATED = "deallocation of ResourceClaim completed"
 DELETED = "deletion of ResourceClaim completed"
@@ -87,17 +89,20 @@ class DynamicResources(
         super().__init__(args, handle)
         settings = args if isinstance(args, DynamicResourcesArgs) else DynamicResourcesArgs()
         gates, cluster = handle.gates, handle.cluster
+        self._enabled = gates["DynamicResourceAllocation"]
         rules = Rules(
             sharing=gates["DRAConsumableCapacity"],
             partitions=gates["DRAPartitionableDevices"],
             taints=gates["DRADeviceTaints"],
             binding_conditions=waits_for_binding_conditions(gates),
+            lists=gates["DRAListTypeAttributes"],
         )
+        offers = InventoryRules(gates["DRADeviceTaintRules"], rules.partitions, rules.lists)
         filter_timeout = settings.filter_timeout
         binding_timeout = settings.binding_timeout if rules.binding_conditions else None
         self._binding_timeout_s = binding_timeout.seconds if binding_timeout is not None else None
         self._claims = ClaimState.of(cluster, sharing=rules.sharing)
-        self._supply = Supply.of(cluster, partitionable=rules.partitions)
+        self._supply = Supply.of(cluster, offers)
         classes = ExtendedResourceClasses(cluster.catalog)
         self._preparation = Preparation(self._claims, classes, self._find_class, gates)
         self._search = NodeSearch(
@@ -127,11 +132,15 @@ class DynamicResources(
         return BindingDeadline(self._binding_timeout_s, self.handle.clock())
 
     def pre_enqueue(self, pod: PodInfo) -> Status | None:
-        return self._preparation.problem(pod.pod) if pod.pod.spec.resource_claims else None
+        if not self._enabled or not pod.pod.spec.resource_claims:
+            return None
+        return self._preparation.problem(pod.pod)
 
     def pre_filter(self, cycle: Cycle) -> Status | None:
         # Until the claims are known to be usable, later points see a pod without any.
         cycle.write(self.name, ClaimsState())
+        if not self._enabled:
+            return SKIP
         state = self._preparation.prepare(cycle.pod.pod)
         if isinstance(state, Status):
             return state
@@ -152,6 +161,8 @@ class DynamicResources(
         return None if state.empty else self._search.verdict(state, rows, self._deadline())
 
     def post_filter(self, cycle: Cycle, diagnosis: Diagnosis) -> PostFilterResult:
+        if not self._enabled:
+            return _unschedulable(DISABLED)
         try:
             state = cycle.read(self.name, ClaimsState)
         except StateMissing as missing:
@@ -274,7 +285,7 @@ class DynamicResources(
         return None
 
     def events(self) -> Sequence[Registration]:
-        return self._hints.registrations()
+        return self._hints.registrations() if self._enabled else ()
 
 
 def _unschedulable(reason: str) -> PostFilterResult:

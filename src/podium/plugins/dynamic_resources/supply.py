@@ -13,7 +13,13 @@ from podium.api.devices import DeviceClass
 from podium.cluster.growth import Ints
 from podium.cluster.state import Cluster
 from podium.plugins.dynamic_resources.claim_state import ClaimState, PoolId
-from podium.plugins.dynamic_resources.inventory import DeviceEntry, Inventory, SelectorError
+from podium.plugins.dynamic_resources.inventory import (
+    DEFAULT_RULES,
+    DeviceEntry,
+    Inventory,
+    InventoryRules,
+    SelectorError,
+)
 from podium.plugins.dynamic_resources.pools import NodePools, gather_pools
 
 _SHARED: WeakKeyDictionary[Cluster, "Supply"] = WeakKeyDictionary()
@@ -22,22 +28,22 @@ _SHARED: WeakKeyDictionary[Cluster, "Supply"] = WeakKeyDictionary()
 class Supply:
     """Pools and counts for the nodes of one cluster; `refresh` before use."""
 
-    def __init__(self, cluster: Cluster, *, partitionable: bool) -> None:
+    def __init__(self, cluster: Cluster, rules: InventoryRules) -> None:
         self._nodes = cluster.nodes
         self._claims = ClaimState.of(cluster)
-        self._inventory = Inventory(cluster.catalog)
-        self._partitionable = partitionable
+        self._inventory = Inventory(cluster.catalog, rules)
+        self._partitionable = rules.partitions
         self._pools: dict[int, tuple[int, NodePools]] = {}
         self._rows: dict[PoolId, set[int]] = {}
         self._counts: dict[tuple[str, ...], tuple[tuple[int, int, int], Ints, Ints]] = {}
         self.version = -1
 
     @classmethod
-    def of(cls, cluster: Cluster, *, partitionable: bool = True) -> "Supply":
-        """The supply that all users of a cluster share. `partitionable` is a feature gate."""
+    def of(cls, cluster: Cluster, rules: InventoryRules = DEFAULT_RULES) -> "Supply":
+        """The supply that all users of a cluster share, by the rules that the first brings."""
         found = _SHARED.get(cluster)
         if found is None:
-            found = _SHARED[cluster] = cls(cluster, partitionable=partitionable)
+            found = _SHARED[cluster] = cls(cluster, rules)
         return found
 
     def refresh(self) -> None:

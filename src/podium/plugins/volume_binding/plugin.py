@@ -89,7 +89,8 @@ class VolumeBinding(
         cluster = handle.cluster
         self._volumes = AssumedObjects(cluster.catalog, PersistentVolume)
         self._claims = AssumedObjects(cluster.catalog, PersistentVolumeClaim)
-        self._search = VolumeSearch(cluster, self._volumes)
+        attributes_classes = handle.gates["VolumeAttributesClass"]
+        self._search = VolumeSearch(cluster, self._volumes, attributes_classes=attributes_classes)
         self._writer = VolumeWriter(
             cluster, self._volumes, self._claims, float(args.bind_timeout_seconds)
         )

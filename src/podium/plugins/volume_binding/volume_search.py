@@ -8,6 +8,7 @@ The order of steps, and which of them end the search on a node, is upstream's
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
@@ -47,12 +48,25 @@ from podium.plugins.volume_binding.pod_volumes import (
 from podium.plugins.volume_binding.provisioning import NO_PROVISIONER, Provisioning
 from podium.plugins.volume_binding.volume_index import ClaimWants, Offers, VolumeIndex
 
+_NO_ATTRIBUTES_CLASSES: Final = (
+    "unsupported volumeAttributesClassName is set on claim {} when the feature-gate "
+    "VolumeAttributesClass is disabled"
+)
+
 
 class VolumeSearch:
     """Searches on behalf of one plugin; keeps the indexes that searches share."""
 
-    def __init__(self, cluster: Cluster, volumes: AssumedObjects[PersistentVolume]) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        volumes: AssumedObjects[PersistentVolume],
+        *,
+        attributes_classes: bool = True,
+    ) -> None:
+        """`attributes_classes` is the gate VolumeAttributesClass."""
         self._cluster = cluster
+        self._attributes_classes = attributes_classes
         self._volumes = volumes
         self._csi_nodes = CsiNodeColumns(cluster)
         self._reach = NodeReach(cluster.nodes)
@@ -112,6 +126,9 @@ class VolumeSearch:
         unpinned = [claim for claim in claims if selected_node(claim) is None]
         unpinned.sort(key=requested_nano)
         for claim in unpinned:
+            if claim.spec.volume_attributes_class_name and not self._attributes_classes:
+                findings.fail(going, _NO_ATTRIBUTES_CLASSES.format(claim_key(claim)))
+                return
             try:
                 wants = ClaimWants(claim)
             except SelectorError as problem:

@@ -1,0 +1,60 @@
+"""DeviceTaintRules: taints that an administrator puts on devices, beside those of their drivers.
+
+A rule means the devices of a driver, of a pool or of a name, or all of these together; what it does
+not name it does not look at, so that a rule without a selector means every device
+(`staging/src/k8s.io/dynamic-resource-allocation/resourceslice/tracker`). Gate DRADeviceTaintRules.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from podium.api.devices import Device, DeviceTaint, DeviceTaintRule, ResourceSlice
+
+
+def with_rules(source: ResourceSlice, rules: Sequence[DeviceTaintRule]) -> Sequence[Device]:
+    """The devices of a slice with the taints of all rules that mean them, in the rules' order."""
+    devices = source.spec.devices or ()
+    meant = [rule for rule in rules if _means_pool(rule, source)]
+    if not meant:
+        return devices
+    return [
+        replace(device, taints=(*(device.taints or ()), *_taints(meant, device)))
+        for device in devices
+    ]
+
+
+def retainted(
+    slices: Iterable[ResourceSlice], old: DeviceTaintRule | None, new: DeviceTaintRule | None
+) -> list[ResourceSlice]:
+    """The slices with devices whose taints are others since a rule came, changed or went."""
+    return [
+        source
+        for source in slices
+        if any(
+            _given(old, source, device) != _given(new, source, device)
+            for device in source.spec.devices or ()
+        )
+    ]
+
+
+def _given(
+    rule: DeviceTaintRule | None, source: ResourceSlice, device: Device
+) -> tuple[DeviceTaint, ...]:
+    if rule is None or not _means_pool(rule, source):
+        return ()
+    return tuple(_taints([rule], device))
+
+
+def _means_pool(rule: DeviceTaintRule, source: ResourceSlice) -> bool:
+    selector, spec = rule.spec.device_selector, source.spec
+    return selector is None or (
+        selector.driver in (None, spec.driver) and selector.pool in (None, spec.pool.name)
+    )
+
+
+def _taints(rules: Iterable[DeviceTaintRule], device: Device) -> Iterable[DeviceTaint]:
+    for rule in rules:
+        selector = rule.spec.device_selector
+        if selector is None or selector.device in (None, device.name):
+            yield rule.spec.taint
