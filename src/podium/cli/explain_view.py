@@ -29,7 +29,7 @@ def show_explanation(
     if last is None or widest is None:
         return
     if node is not None:
-        show_node(widest, explained.result.pod, node, screen)
+        show_node(widest, node, screen)
         return
     _show_attempts(explained, screen)
     if last.feasible_count:

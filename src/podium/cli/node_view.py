@@ -1,6 +1,5 @@
 """One node in full: what every filter and every score plugin said about a pod on it."""
 
-from podium.api.pod import Pod
 from podium.cli.console import Text
 from podium.cli.tables import Screen, amount
 from podium.engine.decision import NodeScore
@@ -14,7 +13,7 @@ def format_score(score: NodeScore, screen: Screen) -> str:
     return f"{score.raw} {arrow} {score.normalized} {arrow} {score.weighted}"
 
 
-def show_node(explanation: Explanation, pod: Pod, name: str, screen: Screen) -> None:
+def show_node(explanation: Explanation, name: str, screen: Screen) -> None:
     entry, rejection = explanation.ranked_node(name), explanation.rejection(name)
     if entry is not None:
         chosen = " and is chosen" if name == explanation.decision.chosen else ""
@@ -25,7 +24,7 @@ def show_node(explanation: Explanation, pod: Pod, name: str, screen: Screen) -> 
         why = rejection.message if rejection else "not looked at"
         screen.heading(f"Node {name}", f"does not fit: {why}")
     _show_filters(explanation, name, screen)
-    _show_room(explanation, pod, name, screen)
+    _show_room(explanation, name, screen)
     if entry is not None and entry.total is not None:
         _show_scores(explanation, name, screen)
 
@@ -53,7 +52,7 @@ def _show_filters(explanation: Explanation, name: str, screen: Screen) -> None:
         screen.print(f"nothing to check for: {skipped}", style="dim")
 
 
-def _show_room(explanation: Explanation, pod: Pod, name: str, screen: Screen) -> None:
+def _show_room(explanation: Explanation, name: str, screen: Screen) -> None:
     screen.print()
     numbers = ("ASKED FOR", "FREE", "ALLOCATABLE")
     table = screen.table("RESOURCE", *numbers, right=numbers)
