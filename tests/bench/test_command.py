@@ -61,7 +61,7 @@ def test_a_table_fits_eighty_columns(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_json_has_the_figures_of_each_workload(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "engine", "--json", "--workload", "spread", *NAMED)
-    spread, basic = json.loads(out)
+    spread, basic = json.loads(out)["items"]
     assert code == 0
     assert (spread["workload"], spread["case"]) == ("spread", "TopologySpreading")
     assert basic["bound"] == basic["pods"]
@@ -109,7 +109,8 @@ def test_an_earlier_run_is_compared_as_ratios(
     assert code == 0
     assert "Compared" in out
     assert "SchedulingBasic" in out
-    (found,) = json.loads(run(capsys, "--compare", str(earlier), "--json", *NAMED)[1])
+    compared = json.loads(run(capsys, "--compare", str(earlier), "--json", *NAMED)[1])
+    (found,) = compared["items"]
     assert found["compared"]["ratio"] > 0
     assert found["compared"]["verdict"] in ("faster", "slower", "within noise")
 
@@ -139,7 +140,7 @@ def test_a_profile_names_functions(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_functions_are_part_of_the_json(capsys: pytest.CaptureFixture[str]) -> None:
-    (found,) = json.loads(run(capsys, "--profile", "--json", *NAMED)[1])
+    (found,) = json.loads(run(capsys, "--profile", "--json", *NAMED)[1])["items"]
     assert {"name", "place", "calls", "own_s", "total_s", "share"} <= set(found["functions"][0])
 
 

@@ -13,7 +13,7 @@ TINY = ("--nodes", "3", "--pods", "2", "--repeat", "1")
 @pytest.mark.parametrize("more", [(), ("--whole-nodes",)])
 def test_figures_come_as_json(capsys: pytest.CaptureFixture[str], more: tuple[str, ...]) -> None:
     assert main(["bench", "extender", *TINY, *more, "--json"]) == 0
-    (figures,) = json.loads(capsys.readouterr().out)
+    (figures,) = json.loads(capsys.readouterr().out)["items"]
     assert (figures["nodes"], figures["pods"]) == (3, 2)
     assert figures["whole_nodes"] is bool(more)
     assert 0 < figures["p50_ms"] <= figures["p99_ms"]

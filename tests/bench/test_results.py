@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from podium.api.errors import InputError
+from podium.api.versioned_documents import make_list
 from podium.bench.comparison import FASTER, OTHER_SIZE, SAME, SLOWER, compare
 from podium.bench.results import Recorded, read_results
 
@@ -24,14 +25,21 @@ def test_results_are_read_as_they_were_written() -> None:
     assert read_results(msgspec.json.encode(written), "file") == written
 
 
+def test_a_list_of_results_is_read_as_the_plain_array_of_older_releases_is() -> None:
+    written = [result("SchedulingBasic", 1.0, 2.0), result("spread", 3.0)]
+    document = make_list("EngineBenchmark", [msgspec.to_builtins(each) for each in written])
+    assert read_results(msgspec.json.encode(document), "file") == written
+
+
 def test_the_single_result_of_a_workload_file_is_read_too() -> None:
     written = result("workload.json", 1.0)
     assert read_results(msgspec.json.encode(written), "file") == [written]
 
 
-def test_something_else_is_refused() -> None:
+@pytest.mark.parametrize("written", [b"[1, 2]", b'{"items": 3}', b'{"items": [{}]}', b"7", b"{"])
+def test_something_else_is_refused(written: bytes) -> None:
     with pytest.raises(InputError, match=r"earlier\.json: not the results of a run"):
-        read_results(b"[1, 2]", "earlier.json")
+        read_results(written, "earlier.json")
 
 
 def test_a_short_name_and_the_full_one_are_the_same_workload() -> None:

@@ -85,7 +85,7 @@ def test_check_in_json_of_several_files_is_a_list(
 ) -> None:
     names = [str(files / name) for name in ("good.yaml", "bad.yaml", "gone.yaml")]
     assert main(["config", "check", *names, "-o", "json"]) == 2
-    documents = json.loads(capsys.readouterr().out)
+    documents = json.loads(capsys.readouterr().out)["items"]
     assert [document["file"] for document in documents] == names
     assert [document["loads"] for document in documents] == [True, False, False]
     assert documents[0]["expanded"][0]["score"][0] == ["ImageLocality", 7]
@@ -137,7 +137,9 @@ def test_points_shows_weights_and_the_gates_count(
     assert "score               ImageLocality 7, TaintToleration 3" in out
     gates = "GenericWorkload=true,GangScheduling=true"
     assert main(["config", "points", "-o", "json", "--feature-gates", gates]) == 0
-    assert json.loads(capsys.readouterr().out)[0]["permit"] == ["GangScheduling"]
+    (profile,) = json.loads(capsys.readouterr().out)["items"]
+    assert profile["schedulerName"] == "default-scheduler"
+    assert profile["points"]["permit"] == ["GangScheduling"]
 
 
 def test_an_older_file_loads_with_a_note_and_converts_with_its_losses_told(

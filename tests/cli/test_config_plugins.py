@@ -37,9 +37,8 @@ def test_a_file_that_names_them_loads_with_them_only(capsys: pytest.CaptureFixtu
 
 
 def test_points_shows_them_where_they_run(capsys: pytest.CaptureFixture[str]) -> None:
-    (points,) = podium(
-        capsys, "config", "points", NAMING_THEM, *DENSITY, *PRICE, "-o", "json"
-    ).decoded()
+    found = podium(capsys, "config", "points", NAMING_THEM, *DENSITY, *PRICE, "-o", "json")
+    (points,) = (profile["points"] for profile in found.decoded()["items"])
     assert points["score"][-2:] == [["PodDensity", 1], ["ZonePrice", 5]]
     assert points["filter"][-1] == "PodDensity"
 

@@ -117,7 +117,7 @@ def test_all_recorded_files_are_checked_in_a_few_calls(
         files = [str(number) for number in range(len(cases))]
         main(["config", "check", "--output", "json", "--files", "all", *flags, *files])
         answers = json.loads(capsys.readouterr().out)
-        for answer, case in zip(answers if len(cases) > 1 else [answers], cases, strict=True):
+        for answer, case in zip(answers.get("items", [answers]), cases, strict=True):
             assert answer["loads"] == case["loads"], case["name"]
             assert answer["message"] == case["message"], case["name"]
             assert answer["expanded"] == case["expanded"], case["name"]

@@ -15,6 +15,7 @@ import pytest
 import yaml
 from support.apiserver.kubectl_process import Kubectl, releases, required
 from support.cli.command_line import EXAMPLES, Done, podium
+from support.cli.document_schemas import require_valid
 from support.e2e.up_process import UpProcess, up
 
 from podium.cli.recorded_options import SCHEDULER_EXTENSION
@@ -106,6 +107,7 @@ def test_the_queue_is_served_to_who_may_see_it(cluster: UpProcess) -> None:
     )
     with urllib.request.urlopen(request, context=cluster.server.context) as answer:
         queue = json.load(answer)
+    require_valid(queue)
     assert queue["sizes"]["unschedulable"] == 1
     assert queue["unschedulable"][0]["pod"] == "default/giant"
 

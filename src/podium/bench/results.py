@@ -1,7 +1,8 @@
 """Results as JSON: what `--json` prints, and what `--compare` and plots read again.
 
 The figures of the fastest run stand beside the rates of all runs. A workload file has one result,
-which is printed without a list around it.
+which is printed without a list around it. Releases before `podium/v1` printed a plain JSON array
+for several, which is still read.
 """
 
 from collections.abc import Sequence
@@ -58,7 +59,7 @@ def recorded(result: Result) -> Recorded:
 def read_results(data: bytes, source: str) -> list[Recorded]:
     """Results that `--json` printed before."""
     try:
-        found = msgspec.json.decode(data, type=list[Recorded] | Recorded)
+        found = msgspec.json.decode(_items(data), type=list[Recorded] | Recorded)
     except (msgspec.DecodeError, RecursionError) as problem:
         raise InputError(
             f"not the results of a run: {problem}",
@@ -66,6 +67,12 @@ def read_results(data: bytes, source: str) -> list[Recorded]:
             remedy="give a file that `podium bench --json` has printed",
         ) from problem
     return found if isinstance(found, list) else [found]
+
+
+def _items(data: bytes) -> bytes | msgspec.Raw:
+    """The results of a list; a single result and a plain array are what they are."""
+    found = msgspec.json.decode(data, type=dict[str, msgspec.Raw] | list[msgspec.Raw])
+    return found.get("items", data) if isinstance(found, dict) else data
 
 
 def by_name(results: Sequence[Recorded]) -> dict[str, Recorded]:

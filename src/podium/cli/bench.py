@@ -24,9 +24,9 @@ from podium.cli.bench_live import live
 from podium.cli.bench_progress import RunsProgress, file_progress, runs_progress
 from podium.cli.bench_scaling import scaling
 from podium.cli.bench_view import BenchView
+from podium.cli.documents import print_document, print_list
 from podium.cli.exit_codes import OK
 from podium.cli.printing import write_output
-from podium.cli.tables import print_document
 from podium.files.bounded_files import MAX_CLUSTER_BYTES, read_input
 
 bench = App(name="bench", group_commands=Group("Commands"))
@@ -251,4 +251,7 @@ def _print_json(
         if result.workload in functions:
             document["functions"] = list(functions[result.workload])
         documents.append(document)
-    print_document(documents[0] if single else documents, "json")
+    if single:
+        print_document("EngineBenchmark", documents[0], "json")
+    else:
+        print_list("EngineBenchmark", documents, "json")

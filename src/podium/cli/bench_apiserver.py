@@ -11,8 +11,9 @@ from rich.table import Table
 from podium.api.errors import InputError
 from podium.bench.apiserver_run import MEASURES, ApiFigures, Plan
 from podium.cli.bench_view import short
+from podium.cli.documents import print_list
 from podium.cli.exit_codes import NO, OK
-from podium.cli.tables import Screen, print_document
+from podium.cli.tables import Screen
 
 MeasureName = Literal["create", "create-durable", "watch", "objects"]
 
@@ -69,7 +70,8 @@ def apiserver(
         times = 1 if name == "objects" else repeat
         runs.append([MEASURES[name](plan) for _ in range(times)])
     if json:
-        print_document([msgspec.to_builtins(each) for several in runs for each in several], "json")
+        figures = (msgspec.to_builtins(each) for several in runs for each in several)
+        print_list("ApiserverBenchmark", figures, "json")
     else:
         _show(runs, plan)
     return NO if any(each.lost for several in runs for each in several) else OK

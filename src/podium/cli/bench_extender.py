@@ -7,8 +7,9 @@ from cyclopts import Parameter
 
 from podium.api.errors import InputError
 from podium.bench.extender_run import ExtenderFigures, measure_extender
+from podium.cli.documents import print_list
 from podium.cli.exit_codes import OK
-from podium.cli.tables import Screen, print_document
+from podium.cli.tables import Screen
 
 
 def extender(
@@ -34,7 +35,7 @@ def extender(
         measure_extender(nodes=nodes, pods=pods, whole_nodes=whole_nodes) for _ in range(repeat)
     ]
     if json:
-        print_document([msgspec.to_builtins(run) for run in runs], "json")
+        print_list("ExtenderBenchmark", map(msgspec.to_builtins, runs), "json")
     else:
         _show(runs)
     return OK

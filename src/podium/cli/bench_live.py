@@ -25,8 +25,9 @@ from podium.bench.live_run import LiveOrder, live_plan, measure_live
 from podium.bench.scheduler_process import OWN_COMMAND, command_of
 from podium.cli.bench_progress import RunsProgress, runs_progress
 from podium.cli.bench_view import short
+from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
-from podium.cli.tables import Screen, print_document
+from podium.cli.tables import Screen
 
 WorkloadName = Literal["basic", "spread", "affinity", "anti-affinity", "mixed"]
 OURS = "podium"
@@ -94,7 +95,7 @@ def live(
         results = _measure_runs(orders, list(commands), runs, progress)
     comparisons = _compare_schedulers(results)
     if output == "json":
-        print_document(live_document(results, comparisons), "json")
+        print_document("LiveBenchmark", live_document(results, comparisons), "json")
     else:
         _show(results, comparisons, tls=tls)
     return NO if any(run.failed for result in results for run in result.runs) else OK

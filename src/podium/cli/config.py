@@ -9,14 +9,16 @@ from podium.cli.config_diff import effective_diff
 from podium.cli.config_files import FileJudge, NamedFiles
 from podium.cli.config_view import (
     checked_document,
+    points_documents,
     show_checked,
     show_points,
 )
+from podium.cli.documents import print_document, print_list
 from podium.cli.exit_codes import BAD_INPUT, NO, OK
 from podium.cli.feature_gate_flags import read_gates
 from podium.cli.options import Gates, PluginFiles
 from podium.cli.printing import print_lines
-from podium.cli.tables import Screen, print_document
+from podium.cli.tables import Screen
 from podium.config.convert import to_v1
 from podium.config.effective import effective
 from podium.config.effective_yaml import effective_yaml
@@ -54,7 +56,7 @@ def check(
 ) -> int:
     """Tell whether configurations load, and everything that is wrong with those that do not.
 
-    Each mistake comes with its place and with what would be right. `--output json` has an object
+    Each mistake comes with its place and with what would be right. `--output json` has a document
     for the file, or a list of them for several: whether it loads, the message that kube-scheduler
     would exit with, the effective configuration, and the plugins that run at every extension point.
     Extenders are not called.
@@ -75,7 +77,10 @@ def check(
     results = [judge.check(path) for path in (file, *more)]
     if output == "json":
         documents = [checked_document(result.file, result.found) for result in results]
-        print_document(documents if more else documents[0], "json")
+        if more:
+            print_list("ConfigurationCheck", documents, "json")
+        else:
+            print_document("ConfigurationCheck", documents[0], "json")
     else:
         show_checked(Screen(), [(result.file, result.found) for result in results])
     if not all(result.readable for result in results):
@@ -146,7 +151,7 @@ def points(
     found = FileJudge(read_gates(feature_gates), tuple(plugin or ())).load(file)
     assert found.lists is not None
     if output == "json":
-        print_document(found.expanded, "json")
+        print_list("ExtensionPoints", points_documents(found.lists), "json")
     else:
         show_points(Screen(), found.lists)
     return OK

@@ -1,10 +1,11 @@
 """How `podium config` shows what it found: mistakes, effective configurations, plugin lists."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from podium.cli.console import RichText, Text
 from podium.cli.tables import Screen, count
+from podium.config.effective import expanded
 from podium.config.examine import Examination
 from podium.config.expand import PointLists
 from podium.config.points import ExtensionPoint
@@ -50,6 +51,12 @@ def checked_document(file: str, found: Examination) -> dict[str, Any]:
         "effective": found.effective,
         "expanded": found.expanded,
     }
+
+
+def points_documents(lists: Mapping[str, PointLists]) -> Iterator[dict[str, Any]]:
+    """Each profile's plugins, for programs; those with weights as pairs."""
+    for scheduler_name, points in zip(lists, expanded(lists), strict=True):
+        yield {"schedulerName": scheduler_name, "points": points}
 
 
 def show_checked(screen: Screen, results: Iterable[tuple[str, Examination]]) -> None:

@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from podium.cli.documents import print_document
 from podium.cli.exit_codes import OK
 from podium.cli.printing import print_line
-from podium.cli.tables import print_document
 from podium.simulator.cluster_dump import dump_command as command_line
 from podium.simulator.read_kinds import READ
 
@@ -39,7 +39,7 @@ def dump_command(
             {"apiVersion": each.api_version, "kind": each.kind, "path": each.path()}
             for each in READ
         ]
-        print_document({"command": command_line(), "kinds": kinds}, "json")
+        print_document("DumpCommand", {"command": command_line(), "kinds": kinds}, "json")
     else:
         print_line(command_line())
     return OK

@@ -7,6 +7,7 @@ from cyclopts import Parameter
 
 from podium.api.errors import InputError, closest, did_you_mean
 from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
+from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.explain_document import explanation_document
 from podium.cli.explain_view import show_explanation
@@ -27,7 +28,7 @@ from podium.cli.recorded import tell_recorded
 from podium.cli.recorded_options import DECIDE_ANEW, RecordedOptions
 from podium.cli.recorded_view import show_record
 from podium.cli.simulate import exit_code
-from podium.cli.tables import Screen, print_document
+from podium.cli.tables import Screen
 from podium.simulator import ExplainedPod, Scenario
 
 
@@ -118,7 +119,8 @@ def explain(
     if output in ("json", "yaml"):
         document = explanation_document(explained, only_node=node)
         warnings = input_warnings_document(report, key=key)
-        print_document({**warnings, **document, "notes": list(report.notes)}, output)
+        fields = {**warnings, **document, "notes": list(report.notes)}
+        print_document("Explanation", fields, output)
     else:
         screen = Screen()
         show_input_warnings(report, screen, key=key)

@@ -3,8 +3,9 @@
 from typing import Any
 
 from podium.cli.extender_view import consulted_document
-from podium.cli.simulate_document import cause_document, score_document
+from podium.cli.simulate_document import cause_document
 from podium.engine.decision import Decision
+from podium.explain.digest_document import scores_document
 from podium.explain.explanation import Explanation, Ranked
 from podium.framework.status import Status
 from podium.simulator import ExplainedPod
@@ -69,7 +70,7 @@ def _fitting(explanation: Explanation, entry: Ranked) -> dict[str, Any]:
         "chosen": entry.name == explanation.decision.chosen,
         "rank": entry.rank,
         "total": entry.total,
-        "scores": {plugin: score_document(score) for plugin, score in entry.scores.items()},
+        "scores": scores_document(entry.scores),
     }
 
 

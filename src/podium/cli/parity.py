@@ -8,8 +8,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemaining
 from rich.table import Table
 
 from podium.cli.console import Console, DescriptionColumn, Text
+from podium.cli.documents import print_list
 from podium.cli.exit_codes import NO, OK
-from podium.cli.tables import print_document
 from podium.parity.cases import case_files, family_of
 from podium.parity.comparison import FIELDS, Agreement, Difference, narrow
 from podium.parity.judging import judge_file
@@ -43,7 +43,7 @@ def parity(
     if output == "table":
         _print_tables(tallies)
     else:
-        print_document([_as_json(tally) for tally in tallies], output)
+        print_list("Agreement", map(_as_json, tallies), output)
     return OK if all(t.exact == t.steps for t in tallies) else NO
 
 

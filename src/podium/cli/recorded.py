@@ -3,10 +3,11 @@
 from collections.abc import Callable
 
 from podium.cli.cluster_options import ClusterOptions
+from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.recorded_options import RecordedOptions
 from podium.cli.recorded_pod import RecordedPod
-from podium.cli.tables import Screen, print_document
+from podium.cli.tables import Screen
 
 
 def tell_recorded(
@@ -21,7 +22,7 @@ def tell_recorded(
 
     record, document = read_pod_record(reference, cluster, options)
     if output in ("json", "yaml"):
-        print_document(document, output)
+        print_document("PodRecord", document, output)
     else:
         show(record, Screen())
     return OK if record.is_placed else NO

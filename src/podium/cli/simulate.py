@@ -5,6 +5,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
+from podium.cli.documents import print_document
 from podium.cli.exit_codes import BROKEN, NO, OK
 from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import (
@@ -21,7 +22,7 @@ from podium.cli.preparation import prepare_simulation
 from podium.cli.printing import print_line, print_traceback
 from podium.cli.simulate_document import report_document
 from podium.cli.simulate_view import show_report
-from podium.cli.tables import Screen, print_document
+from podium.cli.tables import Screen
 from podium.simulator import SimulationReport
 
 
@@ -98,7 +99,7 @@ def simulate(
     report = prepared.run()
     if output in ("json", "yaml"):
         document = report_document(report, timeline=timeline)
-        print_document({**input_warnings_document(report), **document}, output)
+        print_document("Simulation", {**input_warnings_document(report), **document}, output)
     else:
         screen = Screen()
         wide = output == "wide"

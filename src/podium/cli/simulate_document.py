@@ -8,9 +8,9 @@ from copy import deepcopy
 from typing import Any
 
 from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY
-from podium.engine.decision import NodeScore
 from podium.engine.pod_log import Line
 from podium.explain.cause import Cause
+from podium.explain.digest_document import digest_document
 from podium.simulator import PodOutcome, PodResult, SimulationReport
 from podium.simulator.report import group_by_cause
 
@@ -103,24 +103,13 @@ def _pod(result: PodResult) -> dict[str, Any]:
         "schedulerName": result.pod.spec.scheduler_name,
         "priority": result.pod.spec.priority or 0,
         "attempts": result.attempts,
-        "examinedNodes": digest.examined_nodes,
-        "feasibleNodes": digest.feasible_nodes,
-        "tiedNodes": digest.tied_nodes,
-        "score": digest.score,
-        "scores": {plugin: score_document(score) for plugin, score in digest.scores.items()},
-        "runnerUp": digest.runner_up or None,
-        "lead": digest.lead,
-        "decidedBy": digest.decided_by or None,
+        **digest_document(digest),
         "reasons": [
             {"reason": reason, "nodes": nodes}
             for reason, nodes in sorted(digest.reasons.items(), key=lambda kv: (-kv[1], kv[0]))
         ],
         "evicted": list(result.victims),
     }
-
-
-def score_document(score: NodeScore) -> dict[str, int]:
-    return {"raw": score.raw, "normalized": score.normalized, "weighted": score.weighted}
 
 
 def _node(report: SimulationReport, name: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
+from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import (
@@ -25,7 +26,7 @@ from podium.cli.recorded_view import show_recorded_story
 from podium.cli.simulate import exit_code
 from podium.cli.story_document import story_document
 from podium.cli.story_view import show_story
-from podium.cli.tables import Screen, print_document
+from podium.cli.tables import Screen
 from podium.simulator.pod_history import PodHistory
 
 
@@ -89,7 +90,7 @@ def story(
     history = PodHistory.of(report, found)
     if output in ("json", "yaml"):
         warnings = input_warnings_document(report, key=key)
-        print_document({**warnings, **story_document(history, report.notes)}, output)
+        print_document("Story", {**warnings, **story_document(history, report.notes)}, output)
     else:
         screen = Screen()
         show_input_warnings(report, screen, key=key)

@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-from podium.cli.simulate_document import line_document, score_document
+from podium.cli.simulate_document import line_document
 from podium.engine.decision import Decision
 from podium.explain.decision_digest import digest_of, rejections
+from podium.explain.digest_document import digest_document
 from podium.simulator.pod_history import HistoryEntry, PodHistory
 
 
@@ -33,19 +34,12 @@ def _entry_document(entry: HistoryEntry) -> dict[str, Any]:
 
 
 def _attempt(decision: Decision) -> dict[str, Any]:
-    digest, outcome = digest_of(decision), decision.post_filter
+    outcome = decision.post_filter
     return {
         "number": decision.attempt,
         "node": decision.bound,
         "message": decision.message,
-        "examinedNodes": digest.examined_nodes,
-        "feasibleNodes": digest.feasible_nodes,
-        "tiedNodes": digest.tied_nodes,
-        "score": digest.score,
-        "scores": {plugin: score_document(score) for plugin, score in digest.scores.items()},
-        "runnerUp": digest.runner_up or None,
-        "lead": digest.lead,
-        "decidedBy": digest.decided_by or None,
+        **digest_document(digest_of(decision)),
         "rejectedBy": rejections(decision),
         "evicts": [victim.key for victim in outcome.victims] if outcome else [],
         "nominatedNode": decision.nominated_node or None,

@@ -11,12 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-import yaml
 from rich import box
 from rich.table import Table
 
-from podium.api.printable_documents import dump_yaml, escape_in_json
 from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 from podium.cli.console import Console, RichText, Text
 
@@ -153,24 +150,3 @@ def some(names: Sequence[str], most: int = MAX_NAMES) -> str:
 
 def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def print_document(document: Any, form: str) -> None:
-    """A plain value as JSON or YAML on standard output."""
-    if form == "json":
-        text = msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
-        sys.stdout.write(escape_in_json(text))
-    else:
-        sys.stdout.write(dump_yaml(document, _DocumentDumper, sort_keys=False))
-
-
-class _DocumentDumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
-    """Writes what is not one printable line in double quotation marks, with escapes."""
-
-
-def _represent_text(dumper: Any, text: str) -> Any:
-    style = None if text.isprintable() else '"'
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-_DocumentDumper.add_representer(str, _represent_text)

@@ -5,6 +5,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
+from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import (
@@ -20,7 +21,7 @@ from podium.cli.options import (
 )
 from podium.cli.preparation import only, prepare_simulation
 from podium.cli.simulate import exit_code
-from podium.cli.tables import Screen, print_document
+from podium.cli.tables import Screen
 from podium.cli.why_document import answer_document
 from podium.cli.why_view import show_answer
 from podium.explain.proposals.search import Answer, find_proposals
@@ -106,7 +107,8 @@ def why(
     if output in ("json", "yaml"):
         document = answer_document(answer, runs_on=runs_on)
         warnings = input_warnings_document(report, key=key)
-        print_document({**warnings, **document, "notes": list(report.notes)}, output)
+        fields = {**warnings, **document, "notes": list(report.notes)}
+        print_document("Proposals", fields, output)
     else:
         screen = Screen()
         show_input_warnings(report, screen, key=key)

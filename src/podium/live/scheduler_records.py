@@ -15,6 +15,7 @@ from podium.api.timestamps import micro_time_text
 from podium.engine import Decision, Engine
 from podium.engine.pod_log import Line
 from podium.explain.decision_digest import digest_of
+from podium.explain.digest_document import choice_document, scores_document
 from podium.framework.fit_message import reason_counts
 from podium.framework.queued import QueuedPod
 from podium.framework.waiting import WaitingPod
@@ -178,13 +179,8 @@ def _moment(at: float | None) -> str | None:
 def _details(decision: Decision) -> Document:
     """What only a decision that is still whole can tell."""
     outcome = decision.post_filter
-    digest = digest_of(decision)
     return {
-        "tiedNodes": digest.tied_nodes,
-        "score": digest.score,
-        "runnerUp": digest.runner_up or None,
-        "lead": digest.lead,
-        "decidedBy": digest.decided_by or None,
+        **choice_document(digest_of(decision)),
         "reasons": reason_counts(decision.diagnosis) if decision.diagnosis else {},
         "topNodes": list(_top_nodes(decision)),
         "evicts": [victim.key for victim in outcome.victims] if outcome is not None else [],
@@ -200,8 +196,5 @@ def _top_nodes(decision: Decision) -> Iterable[Document]:
         yield {
             "name": decision.node_names[decision.feasible[position]],
             "total": int(total[position]),
-            "scores": {
-                plugin: {"raw": s.raw, "normalized": s.normalized, "weighted": s.weighted}
-                for plugin, s in decision.node_scores(position).items()
-            },
+            "scores": scores_document(decision.node_scores(position)),
         }

@@ -34,7 +34,12 @@ def test_a_stranger_sees_no_records() -> None:
 def test_the_api_server_decides_who_may_read_which_path() -> None:
     api = FakeApi({ACCESS_REVIEWS: {"status": {"allowed": True}}})
     page = asyncio.run(management(reviewers=reviewed_by(api), records=FakeRecords()).get(POD))
-    assert page.json == {"namespace": "shop", "name": "web-0"}
+    assert list(page.json.items()) == [
+        ("apiVersion", "podium/v1"),
+        ("kind", "PodRecord"),
+        ("namespace", "shop"),
+        ("name", "web-0"),
+    ]
     (_, review) = api.asked[-1]
     assert review["spec"]["nonResourceAttributes"] == {"path": POD, "verb": "get"}
 
@@ -59,8 +64,9 @@ def test_what_is_not_there_or_not_meant_is_refused(method: str, path: str, statu
 
 def test_the_queue_is_listed_as_far_as_asked() -> None:
     endpoints = management(OPEN, records=FakeRecords())
-    assert asyncio.run(endpoints.get(QUEUE)).json == {"limit": 500}
-    assert asyncio.run(endpoints.get(f"{QUEUE}?limit=3")).json == {"limit": 3}
+    queue = {"apiVersion": "podium/v1", "kind": "QueueRecord"}
+    assert asyncio.run(endpoints.get(QUEUE)).json == {**queue, "limit": 500}
+    assert asyncio.run(endpoints.get(f"{QUEUE}?limit=3")).json == {**queue, "limit": 3}
 
 
 def test_without_records_there_are_no_pages() -> None:

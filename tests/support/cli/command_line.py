@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from support.cli.document_schemas import require_valid
 
 from podium.cli import main
 
@@ -23,7 +24,10 @@ class Done(NamedTuple):
     err: str
 
     def decoded(self) -> Any:
-        return json.loads(self.out)
+        """The document, which is as its schema says."""
+        document = json.loads(self.out)
+        require_valid(document)
+        return document
 
 
 def podium(capsys: pytest.CaptureFixture[str], *arguments: str) -> Done:

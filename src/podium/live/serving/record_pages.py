@@ -8,6 +8,7 @@ metrics: whoever may `get` the path may see it.
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
+from podium.api.versioned_documents import add_version
 from podium.live.serving.exchange import PageRequest, PageResponse, document, refusal
 
 ROOT: Final = "/debug/podium"
@@ -42,11 +43,11 @@ class RecordPages:
         found = self._records.pod(namespace, name) if slash else None
         if found is None:
             return refusal(request, 404, "NotFound", "the scheduler knows no such pod")
-        return document(request, found)
+        return document(request, add_version("PodRecord", found))
 
     def _queue(self, request: PageRequest) -> PageResponse:
         written = request.parameters.get("limit", ["500"])[0]
         if not written.isascii() or not written.isdigit() or int(written) > MAX_LIMIT:
             words = f"limit: expected a number of 0 to {MAX_LIMIT}"
             return refusal(request, 400, "BadRequest", words)
-        return document(request, self._records.queue(int(written)))
+        return document(request, add_version("QueueRecord", self._records.queue(int(written))))

@@ -1,0 +1,49 @@
+"""What a document of Podium's own says first: the version of its format, and its kind.
+
+Commands print such documents and a scheduler serves them. Within a version fields are added and
+never renamed, moved or given another type. `docs/schemas` has a JSON Schema for every kind, in the
+file with its name.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final, Literal
+
+API_VERSION: Final = "podium/v1"
+
+ListedKind = Literal[
+    "Agreement",
+    "ApiserverBenchmark",
+    "ConfigurationCheck",
+    "EngineBenchmark",
+    "ExtenderBenchmark",
+    "ExtensionPoints",
+]
+"""Kinds that come several at a time."""
+
+Kind = Literal[
+    "ConfigurationCheck",
+    "DumpCommand",
+    "EngineBenchmark",
+    "Explanation",
+    "LiveBenchmark",
+    "PodRecord",
+    "Proposals",
+    "QueueRecord",
+    "Simulation",
+    "Story",
+]
+"""Kinds that come alone."""
+
+
+def add_version(kind: Kind, fields: Mapping[str, object]) -> dict[str, object]:
+    """The document with its version and kind; what another process has sent keeps its own."""
+    return _add(kind, fields)
+
+
+def make_list(kind: ListedKind, items: Iterable[Mapping[str, object]]) -> dict[str, object]:
+    """One document of many, each of which is a document in itself."""
+    return _add(f"{kind}List", {"items": [_add(kind, each) for each in items]})
+
+
+def _add(kind: str, fields: Mapping[str, object]) -> dict[str, object]:
+    return {"apiVersion": API_VERSION, "kind": kind, **fields}

@@ -1,0 +1,186 @@
+"""Every document that a command prints says its version and kind, and is as its schema says."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from cyclopts import App
+from support.cli.command_line import EXAMPLE, EXAMPLES, ROOT, podium
+from support.cli.document_schemas import require_valid
+from support.explain.pending_corpus import PENDING, PendingPod, cluster_manifests
+from support.explain.pending_input import write_list
+
+from podium.api.versioned_documents import API_VERSION
+from podium.cli.app import build_app
+
+FIRST_STEPS = ("-f", str(EXAMPLES / "cluster.yaml"), "-f", str(EXAMPLES / "first-steps.yaml"))
+WAITING = ("-f", str(EXAMPLES / "cluster.yaml"), "-f", str(EXAMPLES / "waiting.yaml"))
+SCHEDULER = str(EXAMPLES / "scheduler.yaml")
+SAMPLE = str(ROOT / "tests" / "parity" / "sample")
+TINY = ("--nodes", "3", "--pods", "2", "--repeat", "1")
+LOAD = (
+    *("--pods", "20", "--connections", "2", "--watchers", "3", "--events-per-s", "50"),
+    *("--seconds", "1", "--objects", "30", "--repeat", "1"),
+)
+LIVE = ("--nodes", "3", "--init", "2", "--pods", "6", "--connections", "2", "--runs", "1")
+SAME_AGAIN = f"{sys.executable} -m podium run --config {{config}} --secure-port=0"
+
+Printed = tuple[str, tuple[str, ...]]
+
+# The command, what it prints, and how it is asked. Several lines where there are several forms.
+QUICK: dict[str, list[Printed]] = {
+    "simulate": [
+        ("Simulation", (*EXAMPLE, "-o", "json")),
+        ("Simulation", (*EXAMPLE, "--timeline", "-o", "json")),
+        ("Simulation", (*FIRST_STEPS, "--timeline", "-o", "yaml")),
+        ("Simulation", (*WAITING, "-o", "yaml")),
+    ],
+    "explain": [
+        ("Explanation", ("web-0", *EXAMPLE, "-o", "json")),
+        ("Explanation", ("render", *EXAMPLE, "-o", "yaml")),
+        ("Explanation", ("gpu-trainer", *EXAMPLE, "--node", "gpu-a1", "-o", "json")),
+        ("Explanation", ("cache-0", *EXAMPLE, "-o", "json")),
+    ],
+    "why": [
+        ("Proposals", ("gpu-trainer", *EXAMPLE, "-o", "json")),
+        ("Proposals", ("archive", *WAITING, "--alone", "-o", "yaml")),
+        ("Proposals", ("web-0", *EXAMPLE, "-o", "json")),
+    ],
+    "story": [
+        ("Story", ("render", *EXAMPLE, "-o", "json")),
+        ("Story", ("sweep-2", *EXAMPLE, "-o", "yaml")),
+        ("Story", ("gpu-trainer", *EXAMPLE, "-o", "json")),
+    ],
+    "dump-command": [("DumpCommand", ("-o", "json"))],
+    "config check": [
+        ("ConfigurationCheck", (SCHEDULER, "-o", "json")),
+        ("ConfigurationCheck", (str(EXAMPLES / "pods.yaml"), "-o", "json")),
+        ("ConfigurationCheckList", (SCHEDULER, str(EXAMPLES / "policy.json"), "-o", "json")),
+    ],
+    "config points": [
+        ("ExtensionPointsList", ("-o", "json")),
+        ("ExtensionPointsList", ("-o", "json", "--feature-gates", "GenericWorkload=true")),
+    ],
+    "parity": [
+        ("AgreementList", (SAMPLE, "-o", "json")),
+        ("AgreementList", (SAMPLE, "-o", "yaml")),
+    ],
+}
+SLOW: dict[str, list[Printed]] = {
+    "bench engine": [
+        ("EngineBenchmarkList", ("--json", "--workload", "basic", "--profile", *TINY)),
+    ],
+    "bench apiserver": [("ApiserverBenchmarkList", ("--json", *LOAD))],
+    "bench extender": [("ExtenderBenchmarkList", ("--json", *TINY))],
+    "bench live": [("LiveBenchmark", ("--output", "json", *LIVE, "--scheduler", SAME_AGAIN))],
+}
+
+
+def commands(app: App, *names: str) -> Iterator[tuple[str, App]]:
+    """Every command by its words, subcommands as well."""
+    for name in app:
+        if not name.startswith("-"):
+            found = app[name]
+            inner = list(commands(found, *names, name))
+            yield from inner or [(" ".join((*names, name)), found)]
+
+
+def prints_documents(command: App) -> bool:
+    """Whether one of its options asks for JSON or YAML."""
+    return any(
+        "--json" in argument.names or "json" in (argument.get_choices(force=True) or ())
+        for argument in command.assemble_argument_collection()
+    )
+
+
+def decoded(text: str, arguments: tuple[str, ...]) -> Any:
+    return yaml.safe_load(text) if "yaml" in arguments else json.loads(text)
+
+
+def cases(table: dict[str, list[Printed]]) -> list[tuple[str, str, tuple[str, ...]]]:
+    return [(name, kind, words) for name, asked in table.items() for kind, words in asked]
+
+
+def test_every_command_that_prints_documents_is_checked_here() -> None:
+    found = {name for name, command in commands(build_app()) if prints_documents(command)}
+    assert found == {*QUICK, *SLOW}
+
+
+@pytest.mark.parametrize(("command", "kind", "arguments"), cases(QUICK))
+def test_a_document_says_what_it_is_and_keeps_its_schema(
+    command: str, kind: str, arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    done = podium(capsys, *command.split(), *arguments)
+    assert done.code in (0, 1)
+    document = decoded(done.out, arguments)
+    assert (document["apiVersion"], document["kind"]) == (API_VERSION, kind)
+    require_valid(document)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("command", "kind", "arguments"), cases(SLOW))
+def test_a_measurement_says_what_it_is_and_keeps_its_schema(
+    command: str, kind: str, arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    test_a_document_says_what_it_is_and_keeps_its_schema(command, kind, arguments, capsys)
+
+
+def test_a_single_workload_and_a_comparison_keep_their_schema(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workload, earlier = tmp_path / "workload.json", tmp_path / "earlier.json"
+    workload.write_text('{"nodes": [{"metadata": {"name": "n1"}}], "pods": []}')
+    asked = ("bench", "--file", str(workload), "--json", "--repeat", "1")
+    earlier.write_text(podium(capsys, *asked).out)
+    document = podium(capsys, *asked, "--compare", str(earlier)).decoded()
+    assert document["kind"] == "EngineBenchmark"
+    assert "compared" in document
+    require_valid(document)
+
+
+# --- the corpus of pending pods -------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return write_list(tmp_path_factory.mktemp("corpus") / "cluster.json", cluster_manifests())
+
+
+Ask = Callable[[PendingPod, str], Any]
+
+
+@pytest.fixture
+def ask(cluster: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
+    def ask_about(entry: PendingPod, command: str) -> Any:
+        words = [command, entry.key, "-f", cluster]
+        words += ["-f", write_list(tmp_path / "pods.json", [*entry.extra, entry.pod])]
+        if entry.plugin:
+            plugin = tmp_path / f"plugin_{entry.name.replace('-', '_')}_{command}.py"
+            plugin.write_text(entry.plugin)
+            words += ["--plugin", str(plugin)]
+        if entry.config:
+            (tmp_path / "scheduler.yaml").write_text(entry.config)
+            words += ["--config", str(tmp_path / "scheduler.yaml")]
+        if entry.gates:
+            words += ["--feature-gates", entry.gates]
+        return podium(capsys, *words, "-o", "json").decoded()
+
+    return ask_about
+
+
+@pytest.mark.parametrize("entry", PENDING, ids=lambda entry: entry.name)
+def test_documents_about_pending_pods_keep_their_schemas(entry: PendingPod, ask: Ask) -> None:
+    for command in ("explain", "story", "why"):
+        require_valid(ask(entry, command))
+
+
+def test_a_simulation_of_many_pending_pods_keeps_its_schema(
+    cluster: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    items = [each for entry in PENDING if entry.is_plain for each in (*entry.extra, entry.pod)]
+    pods = write_list(tmp_path / "pods.json", items)
+    require_valid(podium(capsys, "simulate", "-f", cluster, "-f", pods, "-o", "json").decoded())

@@ -1,0 +1,98 @@
+"""Records of pods at every place of their way, and of the queue, are as their schemas say."""
+
+from typing import Any
+
+from support.cli.document_schemas import load, require_valid
+from support.framework.fake_plugins import filter_by, permit
+
+from podium.api.versioned_documents import Kind, add_version
+from podium.framework.points import PermitResult
+from podium.framework.status import Code, Status
+from podium.live.decision_records import DecisionRecords
+from podium.live.scheduler_records import SchedulerRecords
+from podium.testing import FakeCluster, make_node
+from podium.testing import make_pod as pending
+
+WAIT = permit("Hold", PermitResult(Status(Code.WAIT), 60.0))
+SMALL = make_node("n", allocatable={"cpu": "1", "pods": 9})
+
+
+def records_of(driver: FakeCluster) -> SchedulerRecords:
+    decisions = DecisionRecords(driver.engine.clock)
+    driver.engine.observers.add(decisions)
+    return SchedulerRecords(driver.engine, decisions)
+
+
+def checked(kind: Kind, fields: Any) -> Any:
+    document = add_version(kind, fields)
+    require_valid(document)
+    return document
+
+
+def place(records: SchedulerRecords, name: str = "p") -> str:
+    """Where a pod is, by its record and by the queue's."""
+    queue = checked("QueueRecord", records.queue())
+    found: str = checked("PodRecord", records.pod("default", name))["place"]
+    if found in queue["sizes"]:
+        assert [each["pod"] for each in queue[found]] == [f"default/{name}"]
+    assert sum(queue["sizes"].values()) == (found in queue["sizes"])
+    return found
+
+
+def test_a_pod_is_followed_from_the_queue_to_its_node_and_away() -> None:
+    driver = FakeCluster(SMALL, pending("p"))
+    records = records_of(driver)
+    places = [place(records)]
+    driver.run()
+    places.append(place(records))
+    driver.bound("p")
+    places.append(place(records))
+    driver.delete("p")
+    places.append(place(records))
+    assert places == ["active", "binding", "bound", "gone"]
+
+
+def test_a_pod_that_does_not_fit_waits_for_an_event_and_then_backs_off() -> None:
+    driver = FakeCluster(SMALL, pending("p", requests={"cpu": "2"}))
+    records = records_of(driver)
+    driver.run()
+    places = [place(records)]
+    driver.put(make_node("larger", allocatable={"cpu": "2", "pods": 9}))
+    assert [*places, place(records)] == ["unschedulable", "backoff"]
+
+
+def test_a_pod_that_is_held_back_says_so() -> None:
+    driver = FakeCluster(SMALL, pending("p", schedulingGates=[{"name": "g"}]))
+    assert place(records_of(driver)) == "gated"
+
+
+def test_a_pod_waits_for_permit_plugins() -> None:
+    driver = FakeCluster(SMALL, pending("p"), plugins=[WAIT])
+    records = records_of(driver)
+    driver.run()
+    assert place(records) == "waiting"
+
+
+def test_an_attempt_that_broke_is_recorded_as_an_error() -> None:
+    broken = filter_by("Broken", ValueError("boom"))
+    driver = FakeCluster(SMALL, pending("p"), plugins=[broken])
+    records = records_of(driver)
+    driver.run()
+    assert place(records) == "backoff"
+    assert checked("PodRecord", records.pod("default", "p"))["decision"]["isError"]
+
+
+def test_preemption_is_recorded_with_its_victims() -> None:
+    weak = pending("weak", node="n", requests={"cpu": "1"})
+    driver = FakeCluster(SMALL, weak, pending("p", requests={"cpu": "1"}, priority=9))
+    records = records_of(driver)
+    driver.attempt()
+    decision = checked("PodRecord", records.pod("default", "p"))["decision"]
+    assert decision["details"]["evicts"] == ["default/weak"]
+    assert decision["nominatedNode"] == "n"
+
+
+def test_the_schema_knows_every_place() -> None:
+    places = load("PodRecord.json")["properties"]["place"]["enum"]
+    queue = load("QueueRecord.json")["properties"]["sizes"]["required"]
+    assert {*queue} <= {*places}
