@@ -6,28 +6,18 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from podium.api.errors import InputError, closest, did_you_mean
-from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.explain_document import explanation_document
 from podium.cli.explain_view import show_explanation
 from podium.cli.input_warnings import input_warnings_document, show_input_warnings
-from podium.cli.options import (
-    Config,
-    Filename,
-    Gates,
-    Output,
-    PluginFiles,
-    PodReference,
-    Seed,
-    Validate,
-    ValidationMode,
-)
+from podium.cli.options import Output, PodReference
 from podium.cli.preparation import only, prepare_simulation
 from podium.cli.recorded import tell_recorded
 from podium.cli.recorded_options import DECIDE_ANEW, RecordedOptions
 from podium.cli.recorded_view import show_record
 from podium.cli.simulate import exit_code
+from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.cli.tables import Screen
 from podium.simulator import ExplainedPod, Scenario
 
@@ -36,12 +26,8 @@ def explain(
     pod: PodReference,
     /,
     *paths: Annotated[str, Parameter(help="More files, as with -f.")],
-    filename: Filename = None,
-    cluster: ClusterOptions = FILES_ONLY,
+    options: SimulationOptions = BY_DEFAULT,
     recorded: RecordedOptions = DECIDE_ANEW,
-    config: Config = None,
-    plugin: PluginFiles = None,
-    feature_gates: Gates = None,
     alone: Annotated[
         bool,
         Parameter(
@@ -60,9 +46,6 @@ def explain(
     top: Annotated[
         int, Parameter(name=["--top"], metavar="N", help="How many nodes to list.")
     ] = 10,
-    seed: Seed = 0,
-    validation: ValidationMode = "strict",
-    validate: Validate = False,
     output: Output = "table",
 ) -> int:
     """Tell why a pod goes where it goes, or why no node takes it.
@@ -95,17 +78,8 @@ def explain(
     bug.
     """
     if recorded.is_asked:
-        return tell_recorded(pod, cluster, recorded, output, show_record)
-    prepared = prepare_simulation(
-        [*(filename or ()), *paths],
-        validation=validation,
-        config=config,
-        feature_gates=feature_gates,
-        plugin=plugin,
-        seed=seed,
-        validate=validate,
-        cluster=cluster,
-    )
+        return tell_recorded(pod, options.cluster, recorded, output, show_record)
+    prepared = prepare_simulation(options.files(paths), options)
     scenario = prepared.scenario
     found = prepared.require_pod(pod)
     if node is not None:

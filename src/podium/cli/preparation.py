@@ -16,10 +16,10 @@ from msgspec.structs import replace
 from podium.api.errors import closest, did_you_mean
 from podium.api.pod import Pod
 from podium.cli.asking_extenders import asker_of
-from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
 from podium.cli.feature_gate_flags import read_gates
 from podium.cli.options import progress_bar, read_configuration, read_scenario
 from podium.cli.printing import print_line
+from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.config.errors import ConfigurationError
 from podium.config.feature_gates import FeatureGates
 from podium.engine import Engine
@@ -125,20 +125,13 @@ class PreparedSimulation:
 
 
 def prepare_simulation(
-    paths: Sequence[str],
-    *,
-    validation: str,
-    config: str | None,
-    feature_gates: Sequence[str] | None,
-    plugin: Sequence[str] | None,
-    seed: int,
-    validate: bool,
-    cluster: ClusterOptions = FILES_ONLY,
+    paths: Sequence[str], options: SimulationOptions = BY_DEFAULT
 ) -> PreparedSimulation:
     """Read everything; raises InputError."""
-    gates = read_gates(feature_gates)
-    configuration = read_configuration(config, gates)
-    equipped = equip(configuration, in_tree_registry(), plugin or ())
+    cluster = options.cluster
+    gates = read_gates(options.feature_gates)
+    configuration = read_configuration(options.config, gates)
+    equipped = equip(configuration, in_tree_registry(), options.plugin or ())
     found: FoundContext | None = None
     live: LiveCluster | None = None
     if cluster.is_live(has_files=bool(paths)):
@@ -148,7 +141,7 @@ def prepare_simulation(
         live = read_cluster(found.settings, gates)
     scenario = read_scenario(
         paths,
-        validation,
+        options.validation,
         namespace=cluster.file_namespace(found),
         stored=live.objects if live is not None else (),
         unread=live.unread_kinds if live is not None else {},
@@ -159,9 +152,9 @@ def prepare_simulation(
         scenario,
         equipped,
         gates,
-        config or "",
-        seed,
-        validate,
+        options.config or "",
+        options.seed,
+        options.validate,
         live,
         cluster.namespace or "",
         cluster.file_namespace(found) if found is not None else "",

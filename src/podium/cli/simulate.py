@@ -4,36 +4,22 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import BROKEN, NO, OK
 from podium.cli.input_warnings import input_warnings_document, show_input_warnings
-from podium.cli.options import (
-    Config,
-    Filename,
-    Gates,
-    Output,
-    PluginFiles,
-    Seed,
-    Validate,
-    ValidationMode,
-)
+from podium.cli.options import Output
 from podium.cli.preparation import prepare_simulation
 from podium.cli.printing import print_line, print_traceback
 from podium.cli.simulate_document import report_document
 from podium.cli.simulate_view import show_report
+from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.cli.tables import Screen
 from podium.simulator import SimulationReport
 
 
 def simulate(
     *paths: Annotated[str, Parameter(help="More files, as with -f.")],
-    filename: Filename = None,
-    cluster: ClusterOptions = FILES_ONLY,
-    config: Config = None,
-    plugin: PluginFiles = None,
-    feature_gates: Gates = None,
-    seed: Seed = 0,
+    options: SimulationOptions = BY_DEFAULT,
     timeline: Annotated[
         bool,
         Parameter(
@@ -43,8 +29,6 @@ def simulate(
             help="Tell what happened to each pod, and when on the virtual clock.",
         ),
     ] = False,
-    validation: ValidationMode = "strict",
-    validate: Validate = False,
     output: Output = "table",
     show_all: Annotated[
         bool,
@@ -86,16 +70,7 @@ def simulate(
     **Exit code** 0 if all pods fit, 1 if some do not, 2 if the input is wrong, 70 if Podium has a
     bug. Pods with a scheduling gate or for another scheduler are reported and do not count.
     """
-    prepared = prepare_simulation(
-        [*(filename or ()), *paths],
-        validation=validation,
-        config=config,
-        feature_gates=feature_gates,
-        plugin=plugin,
-        seed=seed,
-        validate=validate,
-        cluster=cluster,
-    )
+    prepared = prepare_simulation(options.files(paths), options)
     report = prepared.run()
     if output in ("json", "yaml"):
         document = report_document(report, timeline=timeline)

@@ -4,26 +4,16 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.input_warnings import input_warnings_document, show_input_warnings
-from podium.cli.options import (
-    Config,
-    Filename,
-    Gates,
-    Output,
-    PluginFiles,
-    PodReference,
-    Seed,
-    Validate,
-    ValidationMode,
-)
+from podium.cli.options import Output, PodReference
 from podium.cli.preparation import prepare_simulation
 from podium.cli.recorded import tell_recorded
 from podium.cli.recorded_options import DECIDE_ANEW, RecordedOptions
 from podium.cli.recorded_view import show_recorded_story
 from podium.cli.simulate import exit_code
+from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.cli.story_document import story_document
 from podium.cli.story_view import show_story
 from podium.cli.tables import Screen
@@ -34,15 +24,8 @@ def story(
     pod: PodReference,
     /,
     *paths: Annotated[str, Parameter(help="More files, as with -f.")],
-    filename: Filename = None,
-    cluster: ClusterOptions = FILES_ONLY,
+    options: SimulationOptions = BY_DEFAULT,
     recorded: RecordedOptions = DECIDE_ANEW,
-    config: Config = None,
-    plugin: PluginFiles = None,
-    feature_gates: Gates = None,
-    seed: Seed = 0,
-    validation: ValidationMode = "strict",
-    validate: Validate = False,
     output: Output = "table",
 ) -> int:
     """Tell everything that happened to a pod, in order and with reasons.
@@ -73,17 +56,8 @@ def story(
     Podium has a bug.
     """
     if recorded.is_asked:
-        return tell_recorded(pod, cluster, recorded, output, show_recorded_story)
-    prepared = prepare_simulation(
-        [*(filename or ()), *paths],
-        validation=validation,
-        config=config,
-        feature_gates=feature_gates,
-        plugin=plugin,
-        seed=seed,
-        validate=validate,
-        cluster=cluster,
-    )
+        return tell_recorded(pod, options.cluster, recorded, output, show_recorded_story)
+    prepared = prepare_simulation(options.files(paths), options)
     found = prepared.require_pod(pod)
     key = f"{found.metadata.namespace}/{found.metadata.name}"
     report = prepared.run(watch=[key])

@@ -4,23 +4,13 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.input_warnings import input_warnings_document, show_input_warnings
-from podium.cli.options import (
-    Config,
-    Filename,
-    Gates,
-    Output,
-    PluginFiles,
-    PodReference,
-    Seed,
-    Validate,
-    ValidationMode,
-)
+from podium.cli.options import Output, PodReference
 from podium.cli.preparation import only, prepare_simulation
 from podium.cli.simulate import exit_code
+from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.cli.tables import Screen
 from podium.cli.why_document import answer_document
 from podium.cli.why_view import show_answer
@@ -32,11 +22,7 @@ def why(
     pod: PodReference,
     /,
     *paths: Annotated[str, Parameter(help="More files, as with -f.")],
-    filename: Filename = None,
-    cluster: ClusterOptions = FILES_ONLY,
-    config: Config = None,
-    plugin: PluginFiles = None,
-    feature_gates: Gates = None,
+    options: SimulationOptions = BY_DEFAULT,
     alone: Annotated[
         bool,
         Parameter(
@@ -49,9 +35,6 @@ def why(
     top: Annotated[
         int, Parameter(name=["--top"], metavar="N", help="How many proposals to show.")
     ] = 5,
-    seed: Seed = 0,
-    validation: ValidationMode = "strict",
-    validate: Validate = False,
     output: Output = "table",
 ) -> int:
     """Tell what would have to change so that a pending pod gets a node.
@@ -78,16 +61,7 @@ def why(
     **Exit code** 0 if the pod gets a node or a change would give it one, 1 if nothing that was
     tried helps, 2 if the input is wrong, 70 if Podium has a bug.
     """
-    prepared = prepare_simulation(
-        [*(filename or ()), *paths],
-        validation=validation,
-        config=config,
-        feature_gates=feature_gates,
-        plugin=plugin,
-        seed=seed,
-        validate=validate,
-        cluster=cluster,
-    )
+    prepared = prepare_simulation(options.files(paths), options)
     scenario = prepared.scenario
     found = prepared.require_pod(pod)
     key = f"{found.metadata.namespace}/{found.metadata.name}"

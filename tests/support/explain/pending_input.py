@@ -8,6 +8,7 @@ from typing import Any
 from support.explain.pending_corpus import PendingPod
 
 from podium.cli.preparation import PreparedSimulation, only, prepare_simulation
+from podium.cli.simulation_options import SimulationOptions
 from podium.simulator import Scenario
 
 
@@ -39,12 +40,9 @@ def prepare_files(
     gates: str = "",
     plugin: Sequence[str] | None = None,
 ) -> PreparedSimulation:
-    return prepare_simulation(
-        paths,
-        validation="strict",
+    chosen = SimulationOptions(
         config=config,
         feature_gates=[gates] if gates else None,
-        plugin=plugin,
-        seed=0,
-        validate=False,
+        plugin=list(plugin) if plugin else None,
     )
+    return prepare_simulation(paths, chosen)

@@ -1,0 +1,38 @@
+"""The options of every command that simulates: what goes in, and by which rules it is decided."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from cyclopts import Parameter
+
+from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
+from podium.cli.options import (
+    Config,
+    Filename,
+    Gates,
+    PluginFiles,
+    Seed,
+    Validate,
+    ValidationMode,
+)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
+class SimulationOptions:
+    filename: Filename = None
+    cluster: ClusterOptions = FILES_ONLY
+    config: Config = None
+    plugin: PluginFiles = None
+    feature_gates: Gates = None
+    seed: Seed = 0
+    validation: ValidationMode = "strict"
+    validate: Validate = False
+
+    def files(self, more: Iterable[str] = ()) -> list[str]:
+        """All files that were named, with -f or without."""
+        return [*(self.filename or ()), *more]
+
+
+BY_DEFAULT: Final = SimulationOptions()
