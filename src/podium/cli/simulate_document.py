@@ -102,6 +102,7 @@ def _pod(result: PodResult) -> dict[str, Any]:
         ],
         "schedulerName": result.pod.spec.scheduler_name,
         "priority": result.pod.spec.priority or 0,
+        "turnedAwayFrom": (result.turned_away_from or None) if not result.placed else None,
         "attempts": result.attempts,
         **digest_document(digest),
         "reasons": [

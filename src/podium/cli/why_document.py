@@ -20,6 +20,7 @@ def answer_document(answer: Answer, *, runs_on: str) -> dict[str, Any]:
         "node": answer.node or None,
         "victims": list(answer.victims),
         "runsOn": runs_on or None,
+        "turnedAwayFrom": answer.turned_away_from or None,
         "message": answer.reason or None,
         "trials": answer.trials,
         "complete": answer.is_complete,
