@@ -3,14 +3,15 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from podium.api.json_values import JsonObject
+from podium.api.json_values import JsonObject, encode
 from podium.apiserver import status_errors
 from podium.apiserver.answers.content_negotiation import accepted
 from podium.apiserver.answers.table_presenter import TablePresenter
 from podium.apiserver.http.bodies import object_type, patch_options, patch_type
-from podium.apiserver.http.messages import Request, Response, json_response
+from podium.apiserver.http.messages import Request, Response
 from podium.apiserver.http.paths import Target
 from podium.apiserver.http.refusals import status_response
+from podium.apiserver.http.rendering import rendered
 from podium.apiserver.requests import binding, body_decoding, eviction, patches, query, scaling
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.registry import Registry
@@ -76,12 +77,13 @@ class SubresourceHandlers:
         scale = scaling.update_scale(
             self._registry, resource, target.namespace, target.name, given, before, call
         )
-        return json_response(scale)
+        return self._shown_scale(request, resource, scale)
 
     def _shown_scale(self, request: Request, resource: Resource, scale: JsonObject) -> Response:
         form = accepted(request.header(b"accept"))
         if form.shown_as != "Table":
-            return json_response(scale)
+            schema = schema_of("autoscaling", "v1", "Scale")
+            return rendered(request, form, 200, iter((encode(scale), b"\n")), schema)
         included = query.text(request.parameters, "includeObject")
         clock = self._registry.clock
         table = TablePresenter(resource, SCALE, form.version, included, clock)
