@@ -9,6 +9,7 @@ from podium.apiserver import status_errors, warnings
 from podium.apiserver.access.attempts import Attempt
 from podium.apiserver.access.grants import Grants
 from podium.apiserver.access.reviews import Reviews
+from podium.apiserver.access.tokens import Tokens
 from podium.apiserver.access.users import User
 from podium.apiserver.answers.content_negotiation import (
     JSON,
@@ -66,11 +67,11 @@ class WatchAnswer:
 class ResourceHandlers:
     """Answers requests about the objects of any resource."""
 
-    def __init__(self, registry: Registry, reviews: Reviews, grants: Grants) -> None:
+    def __init__(self, registry: Registry, tokens: Tokens, grants: Grants) -> None:
         self._registry = registry
-        self._reviews = reviews
+        self._reviews = Reviews(tokens, grants)
         self._grants = grants
-        self._subresources = SubresourceHandlers(registry)
+        self._subresources = SubresourceHandlers(registry, tokens)
         self._whole: dict[Resource, WholePresenter] = {}
 
     def handle(

@@ -7,6 +7,9 @@ or a test that calls the service. Who wants HTTP puts an `Application` around it
 from collections.abc import Callable
 from random import Random
 
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from podium.apiserver.access.account_tokens import AccountTokens
 from podium.apiserver.access.tokens import Tokens
 from podium.apiserver.admission import DEFAULT_SETTINGS, AdmissionSettings
 from podium.apiserver.http.service import Service
@@ -27,10 +30,16 @@ def build_service(
     randomness: Random,
     settings: AdmissionSettings = DEFAULT_SETTINGS,
     gates: FeatureGates = DEFAULT_GATES,
+    account_key: ec.EllipticCurvePrivateKey | None = None,
 ) -> Service:
-    """A service over a store, with what every cluster has from its first moment; `clock` gives
-    seconds since 1970, `gates` say what is served."""
+    """A service over a store, with what every cluster has from its first moment.
+
+    `clock` gives seconds since 1970, `gates` say what is served, `account_key` signs the tokens of
+    service accounts; without it they are good for this service only.
+    """
     table = ResourceTable(served_resources(gates))
     registry = Registry(store, table, clock=clock, randomness=randomness, settings=settings)
+    key = account_key or ec.generate_private_key(ec.SECP256R1())
+    tokens.accounts = AccountTokens(key, registry.lookup, clock)
     bootstrap(registry, gates)
     return Service(registry, tokens, OpenApi(table, registry.definitions.schema_of))

@@ -20,6 +20,7 @@ from podium.apiserver.admission import AdmissionSettings
 from podium.apiserver.http.app import Application
 from podium.apiserver.http.commits import Commits
 from podium.apiserver.http.plain_access import refuse_browsers
+from podium.apiserver.serving.account_key import ensure_account_key
 from podium.apiserver.serving.assembly import build_service
 from podium.apiserver.serving.certificates import Certificates, ensure_certificates
 from podium.apiserver.store.store import Store
@@ -30,6 +31,8 @@ from podium.serving import Limits, WebServer, listen, run_until_signal, server_c
 
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 _GRACE_S: Final = 3
+_CERTIFICATES: Final = "certificates"
+"""The folder in the data directory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,9 @@ class ApiServer:
             self.token = options.token or _kept_token(options.data)
             if not options.plain:
                 self.certificates = ensure_certificates(self._certificate_directory(), options.host)
+            self._account_key = (
+                ensure_account_key(options.data / _CERTIFICATES) if options.data else None
+            )
             self._build()
         except BaseException:
             self.close()
@@ -81,7 +87,7 @@ class ApiServer:
 
     def _certificate_directory(self) -> Path:
         if self.options.data is not None:
-            return self.options.data / "certificates"
+            return self.options.data / _CERTIFICATES
         return Path(
             self._closing.enter_context(tempfile.TemporaryDirectory(prefix="podium-apiserver-"))
         )
@@ -94,6 +100,7 @@ class ApiServer:
             randomness=SystemRandom(),
             settings=AdmissionSettings(taint_new_nodes=self.options.taint_new_nodes),
             gates=self.options.gates,
+            account_key=self._account_key,
         )
         self.registry = self._service.registry
 
