@@ -196,13 +196,14 @@ class Registry:
     def remove(self, resource: Resource, before: Stored) -> Stored:
         """Delete an object and give its last sight."""
         body = self.store.delete(self.collection(resource), before)
+        gone = Stored(
+            before.namespace, before.name, self.store.revision, body, before.labels, before.fields
+        )
         if resource in self.storage_hooks:
             self.storage_hooks[resource].removed(self.read(resource, before))
         if resource.is_custom:
             self.definitions.instance_removed(resource)
-        return Stored(
-            before.namespace, before.name, self.store.revision, body, before.labels, before.fields
-        )
+        return gone
 
     def _imagined(
         self, resource: Resource, namespace: str, name: str, obj: JsonObject, revision: int

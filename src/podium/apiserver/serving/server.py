@@ -21,8 +21,10 @@ from podium.apiserver.http.app import Application
 from podium.apiserver.http.commits import Commits
 from podium.apiserver.http.plain_access import refuse_browsers
 from podium.apiserver.serving.account_key import ensure_account_key
+from podium.apiserver.serving.advertised_address import find_advertised_address
 from podium.apiserver.serving.assembly import build_service
 from podium.apiserver.serving.certificates import Certificates, ensure_certificates
+from podium.apiserver.serving.own_service import Advertised
 from podium.apiserver.store.store import Store
 from podium.apiserver.store.write_ahead_log import WriteAheadLog
 from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
@@ -101,8 +103,13 @@ class ApiServer:
             settings=AdmissionSettings(taint_new_nodes=self.options.taint_new_nodes),
             gates=self.options.gates,
             account_key=self._account_key,
+            advertised=self._advertised(),
         )
         self.registry = self._service.registry
+
+    def _advertised(self) -> Advertised | None:
+        address = find_advertised_address(self.options.host)
+        return Advertised(address, self._socket.getsockname()[1]) if address else None
 
     @property
     def url(self) -> str:
