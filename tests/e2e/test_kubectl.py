@@ -90,6 +90,26 @@ def test_objects_are_created_in_all_the_ways_that_kubectl_knows(kubectl: Kubectl
     assert "already exists" in kubectl("create", "configmap", "c", code=1)
 
 
+def test_a_token_of_an_account_is_good_until_its_secret_goes(
+    kubectl: Kubectl, server: RunningServer
+) -> None:
+    if kubectl.release < (1, 24):
+        pytest.skip("that kubectl asks for no tokens")
+    kubectl("create", "serviceaccount", "robot")
+    kubectl("create", "secret", "generic", "key")
+
+    words = ("--duration", "20m", "--bound-object-kind", "Secret", "--bound-object-name", "key")
+    token = kubectl("create", "token", "robot", *words).strip()
+
+    review = {"spec": {"token": token}}
+    _, found = server.ask("POST", "/apis/authentication.k8s.io/v1/tokenreviews", review)
+    namespace = kubectl("get", "secret", "key", "-o", "jsonpath={.metadata.namespace}")
+    assert found["status"]["user"]["username"] == f"system:serviceaccount:{namespace}:robot"
+    kubectl("delete", "secret", "key")
+    _, found = server.ask("POST", "/apis/authentication.k8s.io/v1/tokenreviews", review)
+    assert "has been invalidated" in found["status"]["error"]
+
+
 def test_creating_nonsense_says_what_is_wrong(kubectl: Kubectl) -> None:
     wrong = pod("A_B").replace("nginx", '""')
 

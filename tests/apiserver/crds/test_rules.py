@@ -96,10 +96,10 @@ def test_unknown_fields_are_pruned_and_told_sorted() -> None:
     before = copy.deepcopy(obj)
     decoded = RULES.decode(obj)
     assert decoded.problems == [
+        'unknown field "metadata.odd"',
         'unknown field "other"',
         'unknown field "spec.a"',
         'unknown field "spec.z"',
-        'unknown field "metadata.odd"',
     ]
     assert decoded.value == {**gizmo(size=1), "metadata": {"name": "g"}}
     assert obj == before

@@ -163,3 +163,71 @@ def test_messages_of_too_many_fields_are_refused(message: bytes) -> None:
 
     assert answer.status == 400
     assert "exceeded max number of fields (200000)" in answer.message
+
+
+def test_definitions_in_protobuf_are_those_that_json_makes() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "spec": {
+                "type": "object",
+                "required": ["n"],
+                "properties": {
+                    "n": {"type": "integer", "default": 3, "minimum": 1.5},
+                    "names": {"type": "array", "items": {"type": "string", "maxLength": 5}},
+                    "free": {
+                        "type": "object",
+                        "additionalProperties": {"x-kubernetes-preserve-unknown-fields": True},
+                    },
+                    "kind": {"type": "string", "enum": ["a", "b"]},
+                },
+                "x-kubernetes-validations": [{"rule": "self.n > 0", "message": "no"}],
+            }
+        },
+    }
+    version = {**DEFINITION["spec"]["versions"][0], "schema": {"openAPIV3Schema": schema}}
+    definition = {**DEFINITION, "spec": {**DEFINITION["spec"], "versions": [version]}}
+    packed = schema_of("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
+    by_protobuf, by_json = Api(), Api()
+
+    assert send(by_protobuf, "POST", DEFINITIONS, protobuf.encode(packed, definition)).status == 201
+    by_json.create(DEFINITIONS, definition)
+
+    path = f"{DEFINITIONS}/gizmos.x.dev"
+    assert by_protobuf.get(path)["spec"] == by_json.get(path)["spec"]
+
+
+def test_zero_values_that_go_writes_into_schemas_are_none() -> None:
+    """Go writes `id: ""`, `uniqueItems: false` and their like for every schema."""
+    zeros = b"".join(bytes_field(number, b"") for number in (1, 2, 4, 6, 7, 15))
+    zeros += b"".join(number_field(number, 0) for number in (10, 12, 18, 37, 39, 40))
+    items = bytes_field(1, zeros + bytes_field(5, b"string"))
+    names = bytes_field(5, b"array") + zeros + bytes_field(24, items)
+    entry = bytes_field(1, b"names") + bytes_field(2, names)
+    root = bytes_field(5, b"object") + zeros + bytes_field(29, entry)
+    version = (
+        bytes_field(1, b"v1")
+        + number_field(2, 1)
+        + number_field(3, 1)
+        + bytes_field(4, bytes_field(1, root))
+    )
+    spec = (
+        bytes_field(1, b"x.dev")
+        + bytes_field(3, bytes_field(1, b"gizmos") + bytes_field(4, b"Gizmo"))
+        + bytes_field(4, b"Namespaced")
+        + bytes_field(7, version)
+    )
+    body = enveloped(
+        "apiextensions.k8s.io/v1",
+        "CustomResourceDefinition",
+        bytes_field(1, bytes_field(1, b"gizmos.x.dev")) + bytes_field(2, spec),
+    )
+    api = Api()
+
+    assert send(api, "POST", DEFINITIONS, body).status == 201
+
+    [stored] = api.get(f"{DEFINITIONS}/gizmos.x.dev")["spec"]["versions"]
+    assert stored["schema"]["openAPIV3Schema"] == {
+        "type": "object",
+        "properties": {"names": {"type": "array", "items": {"type": "string"}}},
+    }

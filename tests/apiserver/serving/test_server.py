@@ -132,3 +132,21 @@ def test_a_command_writes_no_kubeconfig_through_a_link(
     assert done.code == 2
     assert "kubeconfig: is a symbolic link" in done.err
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_server_in_the_same_directory_keeps_tokens_of_accounts(tmp_path: Path) -> None:
+    keys = []
+    for _ in range(2):
+        server = ApiServer(ServerOptions(data=tmp_path / "data"))
+        server.close()
+        keys.append((tmp_path / "data" / "certificates" / "service-accounts.key").read_bytes())
+    assert keys[0] == keys[1]
+
+
+def test_a_key_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    ApiServer(ServerOptions(data=tmp_path / "data")).close()
+    path = tmp_path / "data" / "certificates" / "service-accounts.key"
+    path.write_bytes(b"nonsense")
+    with pytest.raises(InputError, match="cannot be used") as problem:
+        ApiServer(ServerOptions(data=tmp_path / "data"))
+    assert str(path) in str(problem.value)

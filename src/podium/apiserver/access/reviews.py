@@ -8,6 +8,7 @@ from podium.api.field_errors import FieldError
 from podium.api.json_values import JsonObject
 from podium.apiserver import status_errors
 from podium.apiserver.access import authorisation
+from podium.apiserver.access.account_tokens import InvalidToken
 from podium.apiserver.access.attempts import Attempt
 from podium.apiserver.access.authorisation import Verdict
 from podium.apiserver.access.grants import Grants, told_lost
@@ -42,13 +43,15 @@ class Reviews:
         return review
 
     def _token(self, review: JsonObject, _: User) -> JsonObject:
-        token = (review.get("spec") or {}).get("token")
+        spec = review.get("spec") or {}
+        token = spec.get("token")
         if not token:
             raise status_errors.bad_request("token is required for TokenReview in authentication")
-        user = self._tokens.user_of(token)
-        if user is None:
-            return {"user": {}, "error": "invalid bearer token"}
-        return {"authenticated": True, "user": _user_info(user)}
+        try:
+            user, audiences = self._tokens.review(token, spec.get("audiences") or ())
+        except InvalidToken as problem:
+            return {"user": {}, "error": str(problem)}
+        return {"authenticated": True, "user": _user_info(user), "audiences": audiences}
 
     def _access(self, review: JsonObject, _: User) -> JsonObject:
         spec = review.get("spec") or {}

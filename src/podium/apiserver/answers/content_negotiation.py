@@ -18,6 +18,7 @@ STREAMS: Final = (
     "application/json;stream=watch",
     "application/vnd.kubernetes.protobuf;stream=watch",
 )
+_WHOLE: Final[tuple[dict[str, str], ...]] = ({}, {"stream": "watch"})
 _FORMS: Final = ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
 _META_GROUP: Final = "meta.k8s.io"
 _META_VERSIONS: Final = ("v1", "v1beta1")
@@ -55,14 +56,19 @@ def accepted(header: str, *, is_list: bool = False) -> Accepted:
         found = _match(clause)
         if found is not None:
             return found
-    if any(each.media_type == PROTOBUF and not each.parameters for each in clauses):
+    if any(each.media_type == PROTOBUF and each.parameters in _WHOLE for each in clauses):
         return Accepted(PROTOBUF)
     offered = (*_KNOWN, *STREAMS) if is_list else _KNOWN
     if not any(_is_known(clause.media_type) for clause in clauses):
         raise status_errors.not_acceptable(
             f"406: Not Acceptable\n\nAvailable representations: {', '.join(offered)}", details={}
         )
-    raise status_errors.not_acceptable(
+    raise other_form()
+
+
+def other_form() -> status_errors.StatusError:
+    """A known media type in a form that the object has none of."""
+    return status_errors.not_acceptable(
         f"only the following media types are accepted: {', '.join(_KNOWN)}"
     )
 
@@ -90,6 +96,8 @@ def _match(clause: _Clause) -> Accepted | None:
     if media_type in ("*/*", "application/*"):
         media_type = JSON
     elif media_type not in (JSON, YAML):
+        return None
+    if clause.parameters.get("stream", "watch") != "watch":
         return None
     form = clause.parameters.get("as", "")
     if not form:

@@ -24,6 +24,10 @@ _EVENT_HEADS: Final = {
 class Presenter(Protocol):
     """Shows the objects of one resource in one form."""
 
+    @property
+    def content_type(self) -> bytes:
+        """Of a watch."""
+
     def one(self, version: Stored) -> bytes: ...
     def many(self, listed: Listed) -> Iterator[bytes]:
         """A list in chunks, so that a long one need not be in memory twice."""
@@ -34,12 +38,24 @@ class Presenter(Protocol):
     def bookmark(self, obj: JsonObject) -> bytes:
         """The line of a bookmark; `obj` has nothing but its revision and annotations."""
 
+    def error(self, status: JsonObject) -> bytes:
+        """The line that ends a watch which cannot go on."""
+
 
 def event_line(type_: str, shown: bytes) -> bytes:
     return b"%s%s}\n" % (_EVENT_HEADS[type_], shown)
 
 
-class WholePresenter:
+class JsonLines:
+    """What all forms in JSON have in common."""
+
+    content_type: Final = b"application/json"
+
+    def error(self, status: JsonObject) -> bytes:
+        return event_line("ERROR", encode(status))
+
+
+class WholePresenter(JsonLines):
     """Objects as they are."""
 
     def __init__(self, resource: Resource) -> None:
@@ -79,7 +95,7 @@ class WholePresenter:
         return encode(conversion.shown(self._resource, plain(body)))[1:]
 
 
-class MetadataPresenter:
+class MetadataPresenter(JsonLines):
     """Objects reduced to their metadata."""
 
     def __init__(self, version: str) -> None:

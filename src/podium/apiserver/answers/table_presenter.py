@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from podium.api import field_errors
 from podium.api.json_values import JsonObject, encode
 from podium.apiserver import conversion, status_errors
-from podium.apiserver.answers.presenters import MetadataPresenter, event_line
+from podium.apiserver.answers.presenters import JsonLines, MetadataPresenter, event_line
 from podium.apiserver.requests.listing import Listed
 from podium.apiserver.requests.watching import Event
 from podium.apiserver.resources.resource import Resource
@@ -19,7 +19,7 @@ from podium.apiserver.tables import Printer
 _INCLUDED = ("Metadata", "None", "Object")
 
 
-class TablePresenter:
+class TablePresenter(JsonLines):
     def __init__(
         self,
         resource: Resource,

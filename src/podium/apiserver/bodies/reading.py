@@ -8,11 +8,12 @@ floats, as in Go. What cannot be read raises `Unreadable` with the words of Go's
 import json
 import math
 from itertools import islice
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
 
 import msgspec
 
 from podium.api.errors import InputError
+from podium.api.go_quoting import quoted
 from podium.api.json_syntax import syntax_error
 from podium.api.json_values import JsonValue
 from podium.api.yaml_reader import read_first_document
@@ -28,7 +29,7 @@ MAX_YAML_VALUES: Final = 100_000
 """The same for YAML, which is slower to read; keys count too."""
 _MAX_YAML_DIRECTIVES: Final = 100
 """libyaml compares each `%TAG` line with all before it."""
-_MAX_DUPLICATES: Final = 100
+_MAX_PROBLEMS: Final = 100
 """upstream: the decoder stops counting what strict clients are told."""
 _decode = msgspec.json.Decoder().decode
 
@@ -44,6 +45,19 @@ class Read(NamedTuple, Generic[V]):
     value: V
     duplicates: tuple[str, ...]
     """`duplicate field "metadata.name"`, in the order of the text."""
+    pairs: "_Pairs | None" = None
+    """The text's fields as they were written, if there are duplicates."""
+
+    def merge_problems(self, unknown: list[str]) -> list[str]:
+        """Duplicates and unknown fields in the order of the text.
+
+        upstream: nothing is told of what stands in, or repeats, a field that nobody knows.
+        """
+        if self.pairs is None or not unknown:
+            return [*self.duplicates, *unknown]
+        found: dict[str, None] = {}
+        _collect(self.pairs, "", found, frozenset(unknown))
+        return _first(found)
 
 
 def read_json(body: bytes, *, find_duplicates: bool = False) -> Read[JsonValue]:
@@ -53,7 +67,7 @@ def read_json(body: bytes, *, find_duplicates: bool = False) -> Read[JsonValue]:
         value = _read_slowly(body)
     if body.count(b"{") + body.count(b"[") > MAX_DEPTH or body.count(b",") >= MAX_VALUES:
         check_size(value)
-    return Read(value, _duplicates(body) if find_duplicates else ())
+    return _with_duplicates(value, body) if find_duplicates else Read(value, ())
 
 
 def check_size(value: JsonValue) -> None:
@@ -139,7 +153,16 @@ def read_yaml_body(body: bytes) -> Read[JsonValue]:
     except InputError as problem:
         raise Unreadable(f"error converting YAML to JSON: yaml: {problem}") from None
     check_size(value)
-    return Read(value, ())
+    return Read(sort_fields(value), ())
+
+
+def sort_fields(value: JsonValue) -> JsonValue:
+    """The value with its fields in the order in which Go writes them."""
+    if isinstance(value, dict):
+        return {name: sort_fields(value[name]) for name in sorted(value)}
+    if isinstance(value, list):
+        return [sort_fields(item) for item in value]
+    return value
 
 
 class _Repeated(Exception):
@@ -159,30 +182,41 @@ _find_repeated = json.JSONDecoder(object_pairs_hook=_merged).decode
 _keep_repeated = json.JSONDecoder(object_pairs_hook=_Pairs).decode
 
 
-def _duplicates(body: bytes) -> tuple[str, ...]:
+def _with_duplicates(value: JsonValue, body: bytes) -> Read[JsonValue]:
     """Walk the text once more; twice where a field was found to be repeated."""
     text = body.decode("utf-8", "replace")
     try:
         _find_repeated(text)
     except _Repeated:
+        pairs = cast(_Pairs, _keep_repeated(text))
         found: dict[str, None] = {}
-        _collect(_keep_repeated(text), "", found)
-        return tuple(map(_without_half_characters, islice(found, _MAX_DUPLICATES)))
+        _collect(pairs, "", found)
+        return Read(value, tuple(_first(found)), pairs)
     except (ValueError, RecursionError):
         pass
-    return ()
+    return Read(value, ())
 
 
-def _collect(value: object, path: str, found: dict[str, None]) -> None:
-    """Each repeated field once, in the order of the text."""
+def _first(found: dict[str, None]) -> list[str]:
+    return list(islice(found, _MAX_PROBLEMS))
+
+
+def _collect(
+    value: object, path: str, found: dict[str, None], unknown: frozenset[str] = frozenset()
+) -> None:
+    """Each repeated field once, and those of `unknown`, in the order of the text."""
     if isinstance(value, _Pairs):
         known: set[str] = set()
         for name, item in value:
             below = f"{path}.{name}" if path else name
+            shown = quoted(_without_half_characters(below)) if unknown or name in known else ""
+            if unknown and (told := f"unknown field {shown}") in unknown:
+                found[told] = None
+                continue
             if name in known:
-                found[f'duplicate field "{below}"'] = None
+                found[f"duplicate field {shown}"] = None
             known.add(name)
-            _collect(item, below, found)
+            _collect(item, below, found, unknown)
     elif isinstance(value, list):
         for place, item in enumerate(value):
-            _collect(item, f"{path}[{place}]", found)
+            _collect(item, f"{path}[{place}]", found, unknown)

@@ -26,10 +26,11 @@ def pruned(obj: JsonObject, root: Node) -> Decoded:
     metadata = out.pop("metadata", None)
     _prune_object(out, root, "", unknown, is_embedded=True)
     _drop_nulls(out, root)
-    problems = [f"unknown field {quoted(path)}" for path in sorted(unknown)]
+    problems: list[str] = []
     if metadata is not None:
         read = reader_of(notation().struct("meta", "ObjectMeta"))
         out["metadata"] = read(metadata, (None, "metadata", ""), problems)
+    problems += [f"unknown field {quoted(path)}" for path in sorted(unknown)]
     return Decoded(out, problems)
 
 

@@ -120,7 +120,7 @@ class Application:
         stream = WatchStream(answer, schema, self._stopping, self._randomness)
         self._wakes.add(stream.wake)
         try:
-            await send(_start(200, b"application/json", []))
+            await send(_start(200, answer.presenter.content_type, []))
             if await stream.run(receive, send):
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:

@@ -4,13 +4,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from podium.api.json_values import JsonObject, encode
 from podium.apiserver import status_errors, warnings
 from podium.apiserver.access.attempts import Attempt
 from podium.apiserver.access.grants import Grants
 from podium.apiserver.access.reviews import Reviews
+from podium.apiserver.access.tokens import Tokens
 from podium.apiserver.access.users import User
-from podium.apiserver.answers.content_negotiation import JSON, STREAMS, Accepted, accepted
+from podium.apiserver.answers.content_negotiation import (
+    JSON,
+    PROTOBUF,
+    STREAMS,
+    Accepted,
+    accepted,
+    other_form,
+)
 from podium.apiserver.answers.presenters import MetadataPresenter, Presenter, WholePresenter
+from podium.apiserver.answers.protobuf_presenter import ProtobufPresenter
 from podium.apiserver.answers.table_presenter import TablePresenter
 from podium.apiserver.http.bodies import (
     object_type,
@@ -18,7 +28,7 @@ from podium.apiserver.http.bodies import (
     patch_options,
     patch_type,
 )
-from podium.apiserver.http.messages import Request, Response, json_response, warning_headers
+from podium.apiserver.http.messages import Request, Response, warning_headers
 from podium.apiserver.http.paths import Target
 from podium.apiserver.http.refusals import status_response
 from podium.apiserver.http.rendering import rendered
@@ -57,11 +67,11 @@ class WatchAnswer:
 class ResourceHandlers:
     """Answers requests about the objects of any resource."""
 
-    def __init__(self, registry: Registry, reviews: Reviews, grants: Grants) -> None:
+    def __init__(self, registry: Registry, tokens: Tokens, grants: Grants) -> None:
         self._registry = registry
-        self._reviews = reviews
+        self._reviews = Reviews(tokens, grants)
         self._grants = grants
-        self._subresources = SubresourceHandlers(registry)
+        self._subresources = SubresourceHandlers(registry, tokens)
         self._whole: dict[Resource, WholePresenter] = {}
 
     def handle(
@@ -140,7 +150,8 @@ class ResourceHandlers:
             if target.name:
                 parameters["fieldSelector"] = [f"metadata.name={target.name}"]
         options = query.list_options(parameters)
-        if options.watch and form.media_type != JSON:
+        speaks = (JSON,) if resource.is_custom else (JSON, PROTOBUF)
+        if options.watch and form.media_type not in speaks:
             raise status_errors.not_acceptable(
                 f"only the following media types are accepted: {', '.join(STREAMS)}"
             )
@@ -172,7 +183,7 @@ class ResourceHandlers:
         read = body_decoding.read_body(resource, request.body, object_type(request), call)
         obj = body_decoding.take(self._registry, resource, read, call)
         if self._reviews.answers(resource.kind):
-            return json_response(self._reviews.answer(obj, call.user, call.now), 201)
+            return self._reviewed(request, resource, obj, form, call)
         version = creating.create(self._registry, resource, target.namespace, obj, call)
         return self._shown(request, resource, version, form, 201)
 
@@ -261,6 +272,16 @@ class ResourceHandlers:
 
     # --- answering ----------------------------------------------------------------------------
 
+    def _reviewed(
+        self, request: Request, resource: Resource, review: JsonObject, form: Accepted, call: Call
+    ) -> Response:
+        if form.shown_as == "Table":
+            raise other_form()  # reviews are shown in no table
+        answer = self._reviews.answer(review, call.user, call.now)
+        if form.shown_as:
+            answer = MetadataPresenter(form.version).shown(answer)
+        return self._rendered(request, resource, form, 201, iter((encode(answer), b"\n")))
+
     def _shown(
         self,
         request: Request,
@@ -303,6 +324,8 @@ class ResourceHandlers:
                 query.text(request.parameters, "includeObject"),
                 self._registry.clock,
             )
+        if watches and form.media_type == PROTOBUF:
+            return ProtobufPresenter(resource, self._registry.rules(resource).schema)
         if form.shown_as:
             if is_list != (form.shown_as == "PartialObjectMetadataList") and not watches:
                 kind = resource.list_kind if is_list else resource.kind

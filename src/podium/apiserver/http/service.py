@@ -11,7 +11,6 @@ from podium.apiserver.access import authorisation
 from podium.apiserver.access.attempts import Attempt
 from podium.apiserver.access.grants import Grants
 from podium.apiserver.access.impersonation import Impersonation, wanted_user
-from podium.apiserver.access.reviews import Reviews
 from podium.apiserver.access.tokens import Tokens
 from podium.apiserver.access.users import User
 from podium.apiserver.discovery.documents import Discovery
@@ -45,7 +44,7 @@ class Service:
         self._discovery = Discovery(registry.table)
         self._grants = Grants(registry.lookup)
         self._impersonation = Impersonation(self._grants)
-        self._resources = ResourceHandlers(registry, Reviews(tokens, self._grants), self._grants)
+        self._resources = ResourceHandlers(registry, tokens, self._grants)
         self.others = OtherHandlers(self._discovery, openapi)
 
     def admit(self, request: Request) -> Admitted:

@@ -1,17 +1,27 @@
-"""Requests about subresources that are no part of their object: binding, eviction, scale, logs."""
+"""Subresources that are no part of their object: binding, eviction, scale, token, logs."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from podium.api.json_values import JsonObject
+from podium.api.json_values import JsonObject, encode
 from podium.apiserver import status_errors
-from podium.apiserver.answers.content_negotiation import accepted
+from podium.apiserver.access.tokens import Tokens
+from podium.apiserver.answers.content_negotiation import accepted, other_form
 from podium.apiserver.answers.table_presenter import TablePresenter
 from podium.apiserver.http.bodies import object_type, patch_options, patch_type
-from podium.apiserver.http.messages import Request, Response, json_response
+from podium.apiserver.http.messages import Request, Response
 from podium.apiserver.http.paths import Target
 from podium.apiserver.http.refusals import status_response
-from podium.apiserver.requests import binding, body_decoding, eviction, patches, query, scaling
+from podium.apiserver.http.rendering import rendered
+from podium.apiserver.requests import (
+    binding,
+    body_decoding,
+    eviction,
+    patches,
+    query,
+    scaling,
+    token_requests,
+)
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.resources.resource import Resource
@@ -27,12 +37,14 @@ _NOT_SUPPORTED: Final = {
 
 
 class SubresourceHandlers:
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, registry: Registry, tokens: Tokens) -> None:
         self._registry = registry
+        self._tokens = tokens
         self._handlers: Mapping[str, Callable[[Request, Target, Resource, Call], Response]] = {
             "binding": self._bind,
             "eviction": self._evict,
             "scale": self._scale,
+            "token": self._token,
             **dict.fromkeys(_NOT_SUPPORTED, self._refuse),
         }
 
@@ -60,6 +72,18 @@ class SubresourceHandlers:
         done = eviction.evict(self._registry, target.namespace, target.name, given, call)
         return status_response(request, done, 201)
 
+    def _token(self, request: Request, target: Target, _: Resource, call: Call) -> Response:
+        form = accepted(request.header(b"accept"))
+        if form.shown_as == "Table":
+            raise other_form()
+        schema = schema_of("authentication.k8s.io", "v1", "TokenRequest")
+        given, call = self._object(request, schema, call)
+        assert self._tokens.accounts is not None, "a served registry has them"
+        made = token_requests.request_token(
+            self._registry, self._tokens.accounts, target.namespace, target.name, given, call
+        )
+        return rendered(request, form, 201, iter((encode(made), b"\n")), schema)
+
     def _scale(self, request: Request, target: Target, resource: Resource, call: Call) -> Response:
         before = self._registry.get(resource, target.namespace, target.name)
         current = scaling.scale_of(self._registry, resource, self._registry.read(resource, before))
@@ -76,12 +100,13 @@ class SubresourceHandlers:
         scale = scaling.update_scale(
             self._registry, resource, target.namespace, target.name, given, before, call
         )
-        return json_response(scale)
+        return self._shown_scale(request, resource, scale)
 
     def _shown_scale(self, request: Request, resource: Resource, scale: JsonObject) -> Response:
         form = accepted(request.header(b"accept"))
         if form.shown_as != "Table":
-            return json_response(scale)
+            schema = schema_of("autoscaling", "v1", "Scale")
+            return rendered(request, form, 200, iter((encode(scale), b"\n")), schema)
         included = query.text(request.parameters, "includeObject")
         clock = self._registry.clock
         table = TablePresenter(resource, SCALE, form.version, included, clock)

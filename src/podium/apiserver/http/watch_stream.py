@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import Final
 
-from podium.api.json_values import JsonObject, encode
-from podium.apiserver.answers.presenters import event_line
+from podium.api.json_values import JsonObject
 from podium.apiserver.http.resource_handlers import WatchAnswer
 from podium.apiserver.requests.watching import Event, EventType, Overtaken, Watch
 from podium.apiserver.resources.resource import Resource
@@ -57,7 +56,7 @@ class WatchStream:
         """
         watch = self._answer.watch
         if isinstance(watch, StatusError):
-            await _send(send, event_line(EventType.ERROR, encode(watch.as_object())))
+            await _send(send, self._answer.presenter.error(watch.as_object()))
             return True
         loop = asyncio.get_running_loop()
         end = loop.time() + self._timeout_s

@@ -3,6 +3,7 @@
     decode(body) -> (kind, apiVersion, value)       raises WireError, UnknownMessageKind
     encode(schema, value) -> bytes
     encode_list(schema, list) -> bytes
+    encode_event(type, enveloped object) -> bytes
     encode_status(status) -> bytes
 
 Since v1.32 kubectl's own creations and every typed Go client send their objects this way. The
@@ -15,6 +16,7 @@ from podium.apiserver.protobuf.envelope import (
     UnknownMessageKind,
     decode,
     encode,
+    encode_event,
     encode_list,
 )
 from podium.apiserver.protobuf.statuses import encode_status
@@ -27,6 +29,7 @@ __all__ = [
     "WireError",
     "decode",
     "encode",
+    "encode_event",
     "encode_list",
     "encode_status",
 ]

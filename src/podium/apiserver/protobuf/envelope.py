@@ -86,6 +86,12 @@ def encode_list(schema: Schema, value: JsonObject) -> bytes:
     return enveloped(value["apiVersion"], value["kind"], message + b"".join(items))
 
 
+def encode_event(type_: str, obj: bytes) -> bytes:
+    """An event of a watch with its length before it; `obj` is in its envelope."""
+    message = bytes_field(1, type_.encode()) + bytes_field(2, bytes_field(1, obj))
+    return len(message).to_bytes(4, "big") + message
+
+
 def enveloped(api_version: str, kind: str, message: bytes) -> bytes:
     """A message with its kind, as it goes over the wire."""
     names = bytes_field(1, api_version.encode()) + bytes_field(2, kind.encode())

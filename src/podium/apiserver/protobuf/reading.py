@@ -16,6 +16,9 @@ from podium.api.json_values import JsonObject, JsonValue
 from podium.api.timestamps import time_text
 from podium.apiserver.protobuf.message_numbers import fields_of_message
 from podium.apiserver.protobuf.wire import MAX_MESSAGE_DEPTH, FieldReader, Found, WireError, signed
+from podium.apiserver.schema import DecodeError
+from podium.apiserver.schema.catalogue import notation
+from podium.apiserver.schema.decoding import reader_of
 from podium.apiserver.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 
 ReadField = Callable[[Found, FieldReader], JsonValue]
@@ -69,7 +72,8 @@ def _read(shape: Shape | None, found: Found, reader: FieldReader) -> JsonValue:
         case Scalar():
             return _SCALARS[shape.form](found, reader)
         case AnyValue():
-            return _any(found, reader)
+            read = _ALTERNATIVES.get(shape.go_name, _any)
+            return read(found, reader)
         case ListOf():  # a list inside a map is a message with items
             return [_read(shape.item, item, reader) for _, item in reader.fields_of(_bytes(found))]
         case _:
@@ -179,6 +183,58 @@ def _any(found: Found, reader: FieldReader) -> JsonValue:
                 raise WireError("raw value is no JSON") from None
     return None
 
+
+def _schema(found: Found, reader: FieldReader) -> JsonValue:
+    """A part of a definition's schema, without the zero values that Go always writes: what stands
+    in one of the alternatives below is not decoded again."""
+    struct_ = notation().struct("apiextensions", "JSONSchemaProps")
+    try:
+        value: JsonValue = reader_of(struct_)(
+            read_message(struct_, _bytes(found), reader), None, []
+        )
+    except DecodeError as problem:
+        raise WireError(problem.message) from None
+    return value
+
+
+def _schema_or_list(found: Found, reader: FieldReader) -> JsonValue:
+    one: JsonValue = None
+    several: list[JsonValue] = []
+    for number, value in reader.fields_of(_bytes(found)):
+        if number == 1:
+            one = _schema(value, reader)
+        elif number == 2:
+            several.append(_schema(value, reader))
+    return several or one
+
+
+def _schema_or_bool(found: Found, reader: FieldReader) -> JsonValue:
+    allows, schema = False, None
+    for number, value in reader.fields_of(_bytes(found)):
+        if number == 1:
+            allows = _number(value, reader) != 0
+        elif number == 2:
+            schema = _schema(value, reader)
+    return allows if schema is None else schema
+
+
+def _schema_or_names(found: Found, reader: FieldReader) -> JsonValue:
+    one: JsonValue = None
+    names: list[JsonValue] = []
+    for number, value in reader.fields_of(_bytes(found)):
+        if number == 1:
+            one = _schema(value, reader)
+        elif number == 2:
+            names.append(_text(value, reader))
+    return names or one
+
+
+_ALTERNATIVES: Final[dict[str, ReadField]] = {
+    "v1.JSONSchemaPropsOrArray": _schema_or_list,
+    "v1.JSONSchemaPropsOrBool": _schema_or_bool,
+    "v1.JSONSchemaPropsOrStringArray": _schema_or_names,
+}
+"""Values that JSON writes as one thing or another, and protobuf as a message with both."""
 
 _SCALARS: Final[dict[Form, ReadField]] = {
     Form.STRING: _text,

@@ -24,6 +24,7 @@ from podium.apiserver.protobuf.wire import (
     tag,
     varint,
 )
+from podium.apiserver.schema.catalogue import notation
 from podium.apiserver.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 
 _Writer: TypeAlias = Callable[[Any], bytes]
@@ -89,7 +90,9 @@ def _item_writer(number: int, shape: Shape) -> _Writer:
             write = _message_writer(shape, shape.name)
             return _with_tag(number, lambda value: write(value or {}))
         case AnyValue():
-            return _with_tag(number, _with_tag(1, msgspec.json.encode))
+            return _with_tag(
+                number, _ALTERNATIVES.get(shape.go_name) or _with_tag(1, msgspec.json.encode)
+            )
         case ListOf():  # a list inside a map is a message with items
             write_item = _item_writer(1, shape.item)
             return _with_tag(number, lambda items: b"".join(map(write_item, items or ())))
@@ -140,6 +143,37 @@ def _moment(value: str | None) -> bytes:
     moment = datetime.fromisoformat(value)
     nanos = moment.microsecond * 1000
     return number_field(1, int(moment.timestamp())) + number_field(2, nanos)
+
+
+def _schema(number: int, value: DecodedValue) -> bytes:
+    struct_ = notation().struct("apiextensions", "JSONSchemaProps")
+    return bytes_field(number, write_message(struct_, value))
+
+
+def _schema_or_list(value: DecodedValue) -> bytes:
+    if isinstance(value, list):
+        return b"".join(_schema(2, each) for each in value)
+    return _schema(1, value)
+
+
+def _schema_or_bool(value: DecodedValue) -> bytes:
+    if isinstance(value, bool):
+        return number_field(1, int(value))
+    return number_field(1, 1) + _schema(2, value)
+
+
+def _schema_or_names(value: DecodedValue) -> bytes:
+    if isinstance(value, list):
+        return b"".join(bytes_field(2, each.encode()) for each in value)
+    return _schema(1, value)
+
+
+_ALTERNATIVES: Final[dict[str, _Writer]] = {
+    "v1.JSONSchemaPropsOrArray": _schema_or_list,
+    "v1.JSONSchemaPropsOrBool": _schema_or_bool,
+    "v1.JSONSchemaPropsOrStringArray": _schema_or_names,
+}
+"""Values that JSON writes as one thing or another, and protobuf as a message with both."""
 
 
 _NO_TEXT: Final = bytes_field(3, b"")

@@ -90,7 +90,7 @@ def _read(
         if found is not None and not isinstance(found, str):
             why = f"cannot unmarshal {json_type(found)} into Go struct field .{name} of type string"
             raise Unreadable(f"{_NO_KIND}json: {why}")
-    return Read(value or {}, read.duplicates)
+    return Read(value or {}, read.duplicates, read.pairs)
 
 
 def _read_protobuf(body: bytes, kind: str, api_version: str) -> Read[JsonObject]:
@@ -137,7 +137,12 @@ def take(registry: Registry, resource: Resource, read: Read[JsonObject], call: C
         taken = rules.decode(obj)
     except DecodeError as problem:
         raise not_handled(resource.kind, resource.version, resource.kind, problem.message) from None
-    tell_problems(call, resource.kind, resource.version, [*read.duplicates, *taken.problems])
+    problems = (
+        [*read.duplicates, *taken.problems]  # upstream: custom objects are read, then pruned
+        if resource.is_custom
+        else read.merge_problems(taken.problems)
+    )
+    tell_problems(call, resource.kind, resource.version, problems)
     rules.set_defaults(taken.value)
     return with_metadata(taken.value)
 
@@ -163,7 +168,7 @@ def take_as(schema: Schema, read: Read[JsonObject], call: Call) -> JsonObject:
         decoded = decode(obj, schema)
     except DecodeError as problem:
         raise not_handled(schema.kind, schema.version, schema.kind, problem.message) from None
-    tell_problems(call, schema.kind, schema.version, [*read.duplicates, *decoded.problems])
+    tell_problems(call, schema.kind, schema.version, read.merge_problems(decoded.problems))
     return with_metadata(decoded.value)
 
 

@@ -5,12 +5,18 @@ that a client sends, and written like an update.
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from podium.api.json_syntax import json_type
 from podium.api.json_values import JsonObject, JsonValue
 from podium.apiserver import status_errors
-from podium.apiserver.bodies.reading import Read, Unreadable, read_json, read_yaml_body
+from podium.apiserver.bodies.reading import (
+    Read,
+    Unreadable,
+    read_json,
+    read_yaml_body,
+    sort_fields,
+)
 from podium.apiserver.managed_fields import Writer, apply
 from podium.apiserver.patching import (
     JSON_PATCH,
@@ -26,7 +32,7 @@ from podium.apiserver.requests.body_decoding import tell_problems, why_not_of_ki
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.creating import create
 from podium.apiserver.requests.query import IGNORE, STRICT
-from podium.apiserver.requests.registry import Registry
+from podium.apiserver.requests.registry import Registry, check_path_name
 from podium.apiserver.requests.rules import Rules
 from podium.apiserver.requests.updating import (
     Written,
@@ -125,6 +131,8 @@ def _taken(
         raise not_decodable(given.media_type, given.read.value, document, why)
     try:
         taken = rules.decode(document, after_strategic_patch=strategic)
+        if taken.problems and not strategic:  # upstream: patches are applied to sorted fields
+            taken = rules.decode(cast(JsonObject, sort_fields(document)))
     except DecodeError as problem:
         why = problem.converted if strategic else problem.message
         raise not_decodable(given.media_type, given.read.value, document, why) from None
@@ -207,6 +215,8 @@ def _apply(
         if key not in ("kind", "apiVersion") or isinstance(value, str)
     }
     before = registry.find(resource, namespace, name)
+    if before is None:
+        check_path_name(name)
     if before is None and subresource:
         raise status_errors.not_found(resource, name)
     old = registry.read(resource, before) if before else None

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable
 from random import Random
 
+from podium.api.go_quoting import quoted
 from podium.api.json_values import JsonObject
 from podium.api.timestamps import seconds_of, time_text
 from podium.apiserver import conversion, status_errors
@@ -26,10 +27,19 @@ from podium.apiserver.store.collection import Collection
 from podium.apiserver.store.store import Store
 from podium.apiserver.store.stored import NO_LABELS, Stored, body_of
 from podium.apiserver.tables import Printer, printer_of
+from podium.apiserver.validation.names import path_segment_problems
 
 _NAME_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789"
 _SUFFIX_LENGTH = 5
 _MAX_GENERATED = 63
+
+
+def check_path_name(name: str) -> None:
+    """Refuse a name that no object can have, because it means something else in a path."""
+    problems = path_segment_problems(name)
+    if problems:
+        told = f"Name parameter invalid: {quoted(name)}: {';'.join(problems)}"
+        raise status_errors.bad_request(told)
 
 
 class Registry:
@@ -151,6 +161,7 @@ class Registry:
     def get(self, resource: Resource, namespace: str, name: str) -> Stored:
         found = self.collection(resource).get(namespace, name)
         if found is None:
+            check_path_name(name)
             raise status_errors.not_found(resource, name)
         return found
 
@@ -185,13 +196,14 @@ class Registry:
     def remove(self, resource: Resource, before: Stored) -> Stored:
         """Delete an object and give its last sight."""
         body = self.store.delete(self.collection(resource), before)
+        gone = Stored(
+            before.namespace, before.name, self.store.revision, body, before.labels, before.fields
+        )
         if resource in self.storage_hooks:
             self.storage_hooks[resource].removed(self.read(resource, before))
         if resource.is_custom:
             self.definitions.instance_removed(resource)
-        return Stored(
-            before.namespace, before.name, self.store.revision, body, before.labels, before.fields
-        )
+        return gone
 
     def _imagined(
         self, resource: Resource, namespace: str, name: str, obj: JsonObject, revision: int

@@ -20,7 +20,7 @@ from podium.apiserver.requests import query, storage_paths
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.creating import create, place_in_namespace, settle, shown_kind
 from podium.apiserver.requests.guarding import guard_policy, status_errors_of
-from podium.apiserver.requests.registry import Registry
+from podium.apiserver.requests.registry import Registry, check_path_name
 from podium.apiserver.requests.stored_size import fit_storage
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.store.stored import Stored
@@ -73,6 +73,7 @@ def update(
     check_name(resource, namespace, name, metadata)
     before = registry.find(resource, namespace, name)
     if before is None:
+        check_path_name(name)
         if (
             subresource
             or metadata.get("resourceVersion")

@@ -99,7 +99,13 @@ _CORE = (
     ),
     _kind("", "ResourceQuota", "resourcequotas", short="quota", status=True),
     _kind("", "Secret", "secrets"),
-    _kind("", "ServiceAccount", "serviceaccounts", short="sa"),
+    _kind(
+        "",
+        "ServiceAccount",
+        "serviceaccounts",
+        Subresource("token", "TokenRequest", _CREATE, "authentication.k8s.io", "v1"),
+        short="sa",
+    ),
     _kind("", "Service", "services", short="svc", status=True, categories=_ALL),
 )
 

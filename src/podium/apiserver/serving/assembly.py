@@ -7,6 +7,9 @@ or a test that calls the service. Who wants HTTP puts an `Application` around it
 from collections.abc import Callable
 from random import Random
 
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from podium.apiserver.access.account_tokens import AccountTokens
 from podium.apiserver.access.tokens import Tokens
 from podium.apiserver.admission import DEFAULT_SETTINGS, AdmissionSettings
 from podium.apiserver.http.service import Service
@@ -15,6 +18,7 @@ from podium.apiserver.requests.registry import Registry
 from podium.apiserver.resources.builtin import served_resources
 from podium.apiserver.resources.table import ResourceTable
 from podium.apiserver.serving.bootstrap import bootstrap
+from podium.apiserver.serving.own_service import Advertised, ensure_own_service
 from podium.apiserver.store.store import Store
 from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
 
@@ -27,10 +31,19 @@ def build_service(
     randomness: Random,
     settings: AdmissionSettings = DEFAULT_SETTINGS,
     gates: FeatureGates = DEFAULT_GATES,
+    account_key: ec.EllipticCurvePrivateKey | None = None,
+    advertised: Advertised | None = None,
 ) -> Service:
-    """A service over a store, with what every cluster has from its first moment; `clock` gives
-    seconds since 1970, `gates` say what is served."""
+    """A service over a store, with what every cluster has from its first moment.
+
+    `clock` gives seconds since 1970, `gates` say what is served, `account_key` signs the tokens of
+    service accounts; without it they are good for this service only. `advertised` is where the
+    server can be reached, as the endpoints of its own service tell.
+    """
     table = ResourceTable(served_resources(gates))
     registry = Registry(store, table, clock=clock, randomness=randomness, settings=settings)
+    key = account_key or ec.generate_private_key(ec.SECP256R1())
+    tokens.accounts = AccountTokens(key, registry.lookup, clock)
     bootstrap(registry, gates)
+    ensure_own_service(registry, advertised)
     return Service(registry, tokens, OpenApi(table, registry.definitions.schema_of))

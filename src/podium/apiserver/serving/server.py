@@ -20,8 +20,11 @@ from podium.apiserver.admission import AdmissionSettings
 from podium.apiserver.http.app import Application
 from podium.apiserver.http.commits import Commits
 from podium.apiserver.http.plain_access import refuse_browsers
+from podium.apiserver.serving.account_key import ensure_account_key
+from podium.apiserver.serving.advertised_address import find_advertised_address
 from podium.apiserver.serving.assembly import build_service
 from podium.apiserver.serving.certificates import Certificates, ensure_certificates
+from podium.apiserver.serving.own_service import Advertised
 from podium.apiserver.store.store import Store
 from podium.apiserver.store.write_ahead_log import WriteAheadLog
 from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
@@ -30,6 +33,8 @@ from podium.serving import Limits, WebServer, listen, run_until_signal, server_c
 
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 _GRACE_S: Final = 3
+_CERTIFICATES: Final = "certificates"
+"""The folder in the data directory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,9 @@ class ApiServer:
             self.token = options.token or _kept_token(options.data)
             if not options.plain:
                 self.certificates = ensure_certificates(self._certificate_directory(), options.host)
+            self._account_key = (
+                ensure_account_key(options.data / _CERTIFICATES) if options.data else None
+            )
             self._build()
         except BaseException:
             self.close()
@@ -81,7 +89,7 @@ class ApiServer:
 
     def _certificate_directory(self) -> Path:
         if self.options.data is not None:
-            return self.options.data / "certificates"
+            return self.options.data / _CERTIFICATES
         return Path(
             self._closing.enter_context(tempfile.TemporaryDirectory(prefix="podium-apiserver-"))
         )
@@ -94,8 +102,14 @@ class ApiServer:
             randomness=SystemRandom(),
             settings=AdmissionSettings(taint_new_nodes=self.options.taint_new_nodes),
             gates=self.options.gates,
+            account_key=self._account_key,
+            advertised=self._advertised(),
         )
         self.registry = self._service.registry
+
+    def _advertised(self) -> Advertised | None:
+        address = find_advertised_address(self.options.host)
+        return Advertised(address, self._socket.getsockname()[1]) if address else None
 
     @property
     def url(self) -> str:

@@ -22,9 +22,10 @@ from podium.apiserver.strategy.kinds import (
     prepare_subresource_update,
     prepare_update,
 )
-from podium.apiserver.strategy.services import ServiceAddresses
+from podium.apiserver.strategy.services import SERVER_ADDRESS, ServiceAddresses
 
 __all__ = [
+    "SERVER_ADDRESS",
     "ServiceAddresses",
     "prepare_create",
     "prepare_status_update",

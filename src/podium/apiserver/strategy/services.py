@@ -17,6 +17,9 @@ from podium.api.field_errors import INTERNAL, FieldError, invalid
 from podium.api.json_values import JsonObject
 
 _RANGE: Final = ipaddress.IPv4Network("10.0.0.0/24")
+SERVER_ADDRESS: Final = str(_RANGE.network_address + 1)
+"""For the service of the API server."""
+_SERVER: Final = ("default", "kubernetes")
 _FIRST_PORT: Final = 30000
 _LAST_PORT: Final = 32767
 _WITH_NODE_PORTS: Final = ("NodePort", "LoadBalancer")
@@ -25,11 +28,16 @@ _DUAL: Final = "RequireDualStack"
 NONE: Final = "None"
 
 
+def _is_server(service: JsonObject) -> bool:
+    metadata = service["metadata"]
+    return (metadata.get("namespace"), metadata.get("name")) == _SERVER
+
+
 class ServiceAddresses:
     """Who has which address and which node ports."""
 
     def __init__(self) -> None:
-        self._addresses: dict[str, str] = {str(_RANGE.network_address + 1): ""}
+        self._addresses: dict[str, str] = {SERVER_ADDRESS: ""}
         self._ports: dict[tuple[str, int], str] = {}
         self._next_address = 2
         self._next_port = _FIRST_PORT
@@ -47,7 +55,7 @@ class ServiceAddresses:
     def release(self, service: JsonObject) -> None:
         uid = service["metadata"].get("uid", "")
         self._addresses = {ip: owner for ip, owner in self._addresses.items() if owner != uid}
-        self._addresses.setdefault(str(_RANGE.network_address + 1), "")
+        self._addresses.setdefault(SERVER_ADDRESS, "")
         self._ports = {key: owner for key, owner in self._ports.items() if owner != uid}
 
     def allocate(self, service: JsonObject, *, dry_run: bool = False) -> list[FieldError]:
@@ -60,6 +68,8 @@ class ServiceAddresses:
         errors = _family_errors(spec)
         if errors:
             return errors
+        if _is_server(service) and not dry_run and not self._addresses[SERVER_ADDRESS]:
+            self._addresses[SERVER_ADDRESS] = uid
         address = self._address(spec, uid, errors, dry_run=dry_run)
         ports = _imagined_ports(spec) if dry_run else self._node_ports(spec, uid, errors)
         if errors:

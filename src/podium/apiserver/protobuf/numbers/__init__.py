@@ -8,6 +8,7 @@ those of the outer one. Facts of Kubernetes' `generated.proto` files; numbers ne
 from podium.apiserver.protobuf.numbers import (
     core_a_to_n,
     core_o_to_z,
+    definitions,
     devices_and_storage,
     groups,
     meta,
@@ -17,6 +18,7 @@ from podium.apiserver.protobuf.numbers import (
 TEXTS: tuple[str, ...] = (
     core_a_to_n.NUMBERS,
     core_o_to_z.NUMBERS,
+    definitions.NUMBERS,
     devices_and_storage.NUMBERS,
     groups.NUMBERS,
     meta.NUMBERS,

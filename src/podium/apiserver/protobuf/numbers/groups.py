@@ -38,6 +38,10 @@ StatefulSetUpdateStrategy type rollingUpdate
 [authentication]
 SelfSubjectReview metadata status
 SelfSubjectReviewStatus userInfo
+BoundObjectReference kind apiVersion name uid
+TokenRequest metadata spec status
+TokenRequestSpec audiences 3 boundObjectRef expirationSeconds
+TokenRequestStatus token expirationTimestamp
 TokenReview metadata spec status
 TokenReviewSpec token audiences
 TokenReviewStatus authenticated user error audiences

@@ -31,6 +31,14 @@ TokenReviewSpec
     token!? string; audiences []string
 TokenReviewStatus
     authenticated bool; user UserInfo; audiences []string; error string
+TokenRequest object
+    metadata ObjectMeta; spec! TokenRequestSpec; status TokenRequestStatus
+TokenRequestSpec
+    audiences! []string; expirationSeconds *int64; boundObjectRef+ *BoundObjectReference
+BoundObjectReference
+    kind, apiVersion, name, uid string
+TokenRequestStatus
+    token! string; expirationTimestamp! Time
 UserInfo
     username, uid string; groups []string; extra map[string]ExtraValue
 SelfSubjectReview object
