@@ -203,7 +203,6 @@ class JobSpec(KubeStruct, frozen=True):
             "maxFailedIndexes",
             "podFailurePolicy",
             "podReplacementPolicy",
-            "selector",
             "successPolicy",
         }
     )
@@ -216,6 +215,7 @@ class JobSpec(KubeStruct, frozen=True):
     ttl_seconds_after_finished: int | None = None
     suspend: bool = False
     managed_by: str | None = None
+    selector: LabelSelector | None = None
     template: PodTemplate = PodTemplate()
 
 
