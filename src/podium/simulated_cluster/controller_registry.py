@@ -8,11 +8,16 @@ from podium.api.errors import InputError, closest, did_you_mean
 from podium.client import KubeClient
 from podium.simulated_cluster.clock import ClusterClock
 from podium.simulated_cluster.control import Controller, Planned, Synchroniser
+from podium.simulated_cluster.controllers.cron_jobs import CronJobs
 from podium.simulated_cluster.controllers.daemon_sets import DaemonSets
 from podium.simulated_cluster.controllers.deployments import Deployments
 from podium.simulated_cluster.controllers.disruption_budgets import DisruptionBudgets
 from podium.simulated_cluster.controllers.garbage import Garbage
 from podium.simulated_cluster.controllers.jobs import Jobs
+from podium.simulated_cluster.controllers.namespace_contents import (
+    RootCAPublisher,
+    ServiceAccounts,
+)
 from podium.simulated_cluster.controllers.namespaces import Namespaces
 from podium.simulated_cluster.controllers.node_lifecycle import NodeLifecycle
 from podium.simulated_cluster.controllers.pod_claims import EphemeralVolumes
@@ -38,9 +43,11 @@ class ControllerContext:
     clock: ClusterClock
     kinds: ServedKinds
     node_grace_s: float
+    root_ca: str
 
 
 _PLANNED: Final[dict[str, Callable[[ControllerContext], Controller]]] = {
+    "cronjobs": lambda context: CronJobs(context.informers),
     "daemonsets": lambda context: DaemonSets(context.informers),
     "deployments": lambda context: Deployments(context.informers),
     "disruptionbudgets": lambda context: DisruptionBudgets(context.informers),
@@ -53,6 +60,8 @@ _PLANNED: Final[dict[str, Callable[[ControllerContext], Controller]]] = {
     "replicasets": lambda context: ReplicaSets(context.informers),
     "replicationcontrollers": lambda context: ReplicationControllers(context.informers),
     "resourceclaims": lambda context: ResourceClaims(context.informers),
+    "rootcapublisher": lambda context: RootCAPublisher(context.informers, context.root_ca),
+    "serviceaccounts": lambda context: ServiceAccounts(context.informers),
     "statefulsets": lambda context: StatefulSets(context.informers),
     "tainteviction": lambda context: TaintEviction(context.informers),
     "volumeprotection": lambda context: VolumeProtection(context.informers),

@@ -14,6 +14,7 @@ from podium.client import resources as known
 from podium.simulated_cluster.store import PodStore, Store
 from podium.workloads import kinds
 from podium.workloads.claims import ResourceClaimTemplate
+from podium.workloads.cron_jobs import CronJob
 from podium.workloads.nodes import Lease, Node
 
 T = TypeVar("T", bound=KubeObject)
@@ -34,12 +35,15 @@ class Informers:
     nodes = Informer(known.NODES, Node)
     leases = Informer(known.LEASES, Lease)
     namespaces = Informer(known.NAMESPACES, KubeObject)
+    service_accounts = Informer(known.SERVICE_ACCOUNTS, KubeObject)
+    config_maps = Informer(known.CONFIG_MAPS, kinds.ConfigMap)
     replication_controllers = Informer(known.REPLICATION_CONTROLLERS, kinds.ReplicationController)
     replica_sets = Informer(known.REPLICA_SETS, kinds.ReplicaSet)
     deployments = Informer(known.DEPLOYMENTS, kinds.Deployment)
     stateful_sets = Informer(known.STATEFUL_SETS, kinds.StatefulSet)
     daemon_sets = Informer(known.DAEMON_SETS, kinds.DaemonSet)
     revisions = Informer(known.CONTROLLER_REVISIONS, kinds.ControllerRevision)
+    cron_jobs = Informer(known.CRON_JOBS, CronJob)
     jobs = Informer(known.JOBS, kinds.Job)
     budgets = Informer(known.POD_DISRUPTION_BUDGETS, workloads.PodDisruptionBudget)
     claims = Informer(known.PERSISTENT_VOLUME_CLAIMS, storage.PersistentVolumeClaim)

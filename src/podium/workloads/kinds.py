@@ -256,6 +256,13 @@ class Job(KubeObject, frozen=True):
         return None
 
 
+# --- what namespaces hold ---------------------------------------------------------------------
+
+
+class ConfigMap(KubeObject, frozen=True):
+    data: dict[str, str] | None = None
+
+
 Workload = Deployment | ReplicaSet | ReplicationController | StatefulSet | DaemonSet | Job
 
 WORKLOAD_KINDS: dict[tuple[str, str], type[Workload]] = {
