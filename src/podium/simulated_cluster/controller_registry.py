@@ -12,6 +12,8 @@ from podium.simulated_cluster.controllers.cron_jobs import CronJobs
 from podium.simulated_cluster.controllers.daemon_sets import DaemonSets
 from podium.simulated_cluster.controllers.deployments import Deployments
 from podium.simulated_cluster.controllers.disruption_budgets import DisruptionBudgets
+from podium.simulated_cluster.controllers.endpoint_slices import EndpointSlices
+from podium.simulated_cluster.controllers.endpoints import EndpointsController
 from podium.simulated_cluster.controllers.garbage import Garbage
 from podium.simulated_cluster.controllers.jobs import Jobs
 from podium.simulated_cluster.controllers.namespace_contents import (
@@ -24,6 +26,7 @@ from podium.simulated_cluster.controllers.pod_claims import EphemeralVolumes
 from podium.simulated_cluster.controllers.pod_gc import PodGC
 from podium.simulated_cluster.controllers.replica_sets import ReplicaSets, ReplicationControllers
 from podium.simulated_cluster.controllers.resource_claims import ResourceClaims
+from podium.simulated_cluster.controllers.resource_quotas import ResourceQuotas
 from podium.simulated_cluster.controllers.stateful_sets import StatefulSets
 from podium.simulated_cluster.controllers.taint_eviction import TaintEviction
 from podium.simulated_cluster.controllers.volume_protection import VolumeProtection
@@ -51,6 +54,8 @@ _PLANNED: Final[dict[str, Callable[[ControllerContext], Controller]]] = {
     "daemonsets": lambda context: DaemonSets(context.informers),
     "deployments": lambda context: Deployments(context.informers),
     "disruptionbudgets": lambda context: DisruptionBudgets(context.informers),
+    "endpoints": lambda context: EndpointsController(context.informers),
+    "endpointslices": lambda context: EndpointSlices(context.informers),
     "ephemeralvolumes": lambda context: EphemeralVolumes(context.informers),
     "jobs": lambda context: Jobs(context.informers),
     "nodelifecycle": lambda context: NodeLifecycle(
@@ -72,6 +77,9 @@ _SYNCHRONISING: Final[dict[str, Callable[[ControllerContext], Synchroniser]]] = 
         context.informers, context.client, context.executor
     ),
     "namespaces": lambda context: Namespaces(context.informers, context.client, context.kinds),
+    "resourcequotas": lambda context: ResourceQuotas(
+        context.informers, context.client, context.executor, context.kinds, context.clock
+    ),
 }
 ALL: Final = tuple(sorted((*_PLANNED, *_SYNCHRONISING)))
 

@@ -15,7 +15,10 @@ from podium.simulated_cluster.store import PodStore, Store
 from podium.workloads import kinds
 from podium.workloads.claims import ResourceClaimTemplate
 from podium.workloads.cron_jobs import CronJob
+from podium.workloads.endpoints import Endpoints, EndpointSlice
 from podium.workloads.nodes import Lease, Node
+from podium.workloads.quotas import ResourceQuota
+from podium.workloads.services import Service
 
 T = TypeVar("T", bound=KubeObject)
 
@@ -46,6 +49,10 @@ class Informers:
     cron_jobs = Informer(known.CRON_JOBS, CronJob)
     jobs = Informer(known.JOBS, kinds.Job)
     budgets = Informer(known.POD_DISRUPTION_BUDGETS, workloads.PodDisruptionBudget)
+    services = Informer(known.SERVICES, Service)
+    endpoints = Informer(known.ENDPOINTS, Endpoints)
+    endpoint_slices = Informer(known.ENDPOINT_SLICES, EndpointSlice)
+    quotas = Informer(known.RESOURCE_QUOTAS, ResourceQuota)
     claims = Informer(known.PERSISTENT_VOLUME_CLAIMS, storage.PersistentVolumeClaim)
     volumes = Informer(known.PERSISTENT_VOLUMES, storage.PersistentVolume)
     storage_classes = Informer(known.STORAGE_CLASSES, storage.StorageClass)
