@@ -26,6 +26,8 @@ from podium.client.resources import (
     STORAGE_CLASSES,
 )
 
+CONFIG_MAPS = ResourceType("", "v1", "configmaps", "ConfigMap")
+
 
 async def ready(cluster: Cluster, app: str) -> int:
     found = await cluster.all(PODS, f"app={app}")
@@ -340,5 +342,34 @@ def test_kinds_that_are_defined_later_own_things_too() -> None:
             return not await cluster.exists(settings, "hours")
 
         await cluster.until(gone, within_s=10)
+
+    in_cluster(scenario, nodes=0)
+
+
+def test_a_circle_of_owners_that_is_deleted_in_the_foreground_ends() -> None:
+    async def scenario(cluster: Cluster) -> None:
+        names = ("a", "b", "c")
+        made = {}
+        for name in names:
+            body = {"metadata": {"name": name}, "data": {}}
+            made[name] = await cluster.create(CONFIG_MAPS, body)
+        for name, owner in zip(names, (*names[1:], names[0]), strict=True):
+            reference = {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "name": owner,
+                "uid": made[owner]["metadata"]["uid"],
+                "blockOwnerDeletion": True,
+            }
+            body = {"metadata": {"ownerReferences": [reference]}}
+            await cluster.patch(CONFIG_MAPS, name, body)
+        options = DeleteOptions(propagation="Foreground")
+        await cluster.client.delete(CONFIG_MAPS, "a", "default", options)
+
+        async def gone() -> bool:
+            left = {each["metadata"]["name"] for each in await cluster.all(CONFIG_MAPS)}
+            return not left & set(names)
+
+        await cluster.until(gone)
 
     in_cluster(scenario, nodes=0)

@@ -53,6 +53,8 @@ def _devices(plural: str, kind: str, *, namespaced: bool = True) -> ResourceType
     return ResourceType("resource.k8s.io", "v1", plural, kind, namespaced)
 
 
+CONFIG_MAPS: Final = _core("configmaps", "ConfigMap")
+ENDPOINTS: Final = _core("endpoints", "Endpoints")
 EVENTS: Final = _core("events", "Event")
 NAMESPACES: Final = _core("namespaces", "Namespace", namespaced=False)
 NODES: Final = _core("nodes", "Node", namespaced=False)
@@ -60,6 +62,8 @@ PERSISTENT_VOLUME_CLAIMS: Final = _core("persistentvolumeclaims", "PersistentVol
 PERSISTENT_VOLUMES: Final = _core("persistentvolumes", "PersistentVolume", namespaced=False)
 PODS: Final = _core("pods", "Pod")
 REPLICATION_CONTROLLERS: Final = _core("replicationcontrollers", "ReplicationController")
+RESOURCE_QUOTAS: Final = _core("resourcequotas", "ResourceQuota")
+SERVICE_ACCOUNTS: Final = _core("serviceaccounts", "ServiceAccount")
 SERVICES: Final = _core("services", "Service")
 
 CONTROLLER_REVISIONS: Final = ResourceType(
@@ -69,6 +73,8 @@ DAEMON_SETS: Final = ResourceType("apps", "v1", "daemonsets", "DaemonSet")
 DEPLOYMENTS: Final = ResourceType("apps", "v1", "deployments", "Deployment")
 REPLICA_SETS: Final = ResourceType("apps", "v1", "replicasets", "ReplicaSet")
 STATEFUL_SETS: Final = ResourceType("apps", "v1", "statefulsets", "StatefulSet")
+CRON_JOBS: Final = ResourceType("batch", "v1", "cronjobs", "CronJob")
+ENDPOINT_SLICES: Final = ResourceType("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice")
 JOBS: Final = ResourceType("batch", "v1", "jobs", "Job")
 LEASES: Final = ResourceType("coordination.k8s.io", "v1", "leases", "Lease")
 EVENTS_K8S_IO: Final = ResourceType("events.k8s.io", "v1", "events", "Event")

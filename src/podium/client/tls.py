@@ -40,17 +40,25 @@ def certificate_of(user: UserEntry) -> Certificate | None:
     return Certificate(chain, key)
 
 
+def authority_of(cluster: ClusterEntry) -> bytes:
+    """The certificate authority that a cluster is verified by, PEM; empty if none is named.
+
+    Raises InputError.
+    """
+    return _data(
+        cluster.certificate_authority_data,
+        cluster.certificate_authority,
+        "cluster.certificate-authority",
+    )
+
+
 def tls_context(cluster: ClusterEntry, certificate: Certificate | None) -> ssl.SSLContext:
     """Raises InputError."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     # upstream: any certificate that is trusted ends the chain.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-    authority = _data(
-        cluster.certificate_authority_data,
-        cluster.certificate_authority,
-        "cluster.certificate-authority",
-    )
+    authority = authority_of(cluster)
     if cluster.insecure_skip_tls_verify:
         if authority:
             raise InputError(

@@ -6,12 +6,14 @@ alone, and nodes can be deleted on the way out.
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 from podium import __version__
 from podium.api.errors import InputError
 from podium.client import KubeClient, Unreachable
 from podium.client.api_errors import ApiError
 from podium.client.connection import transport_for
+from podium.client.tls import authority_of
 from podium.config.flags.client_settings import ClientSettings
 from podium.processes.tasks import (
     Part,
@@ -43,6 +45,8 @@ async def run_simulated_nodes(
     transport = transport_for(settings, user_agent=f"podium/{__version__}")
     client = KubeClient(transport, field_manager="podium")
     stopping = stop_on_signal()
+    authority = authority_of(settings.cluster).decode("ascii", "replace")
+    options = replace(options, root_ca=options.root_ca or authority)
     cluster = SimulatedCluster(client, options, clock=ClusterClock(speed), on_progress=on_progress)
     try:
         await _refuse_rivals(client, options)

@@ -8,7 +8,7 @@ which they need each other and stopped in the opposite one, each once the one be
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import SystemRandom
 from typing import Any, Final
 
@@ -119,7 +119,9 @@ async def whole_cluster(server: ApiServer, plan: ClusterPlan) -> AsyncIterator[R
         application = await wait_while_running(server.application(), serving)
         headers = {"Authorization": f"Bearer {server.token}", "User-Agent": _SCHEDULER}
         client = KubeClient(AsgiTransport(application, headers), field_manager=_SCHEDULER)
-        simulated = SimulatedCluster(client, plan.simulated, clock=ClusterClock(plan.speed))
+        authority = server.certificates.authority.decode("ascii") if server.certificates else ""
+        options = replace(plan.simulated, root_ca=plan.simulated.root_ca or authority)
+        simulated = SimulatedCluster(client, options, clock=ClusterClock(plan.speed))
         living = await stack.enter_async_context(running_part(simulated.run()))
         await wait_while_running(simulated.started.wait(), serving, living)
         randomness = SystemRandom()

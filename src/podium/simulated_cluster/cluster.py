@@ -45,6 +45,8 @@ class SimulatedClusterOptions:
     """Node objects to make, if there are none of their names."""
     stages: tuple[Stage, ...] = field(default_factory=default_stages)
     controllers: tuple[str, ...] = ()
+    root_ca: str = ""
+    """The certificate authority that clients verify the server by, PEM; published if known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,7 @@ class SimulatedCluster:
             self._clock,
             self._kinds,
             node_grace_s=max(GRACE_S, 5 * interval_s),
+            root_ca=self._options.root_ca,
         )
         own = (
             Heartbeats(self.informers, interval_s),

@@ -8,17 +8,25 @@ from podium.api.errors import InputError, closest, did_you_mean
 from podium.client import KubeClient
 from podium.simulated_cluster.clock import ClusterClock
 from podium.simulated_cluster.control import Controller, Planned, Synchroniser
+from podium.simulated_cluster.controllers.cron_jobs import CronJobs
 from podium.simulated_cluster.controllers.daemon_sets import DaemonSets
 from podium.simulated_cluster.controllers.deployments import Deployments
 from podium.simulated_cluster.controllers.disruption_budgets import DisruptionBudgets
+from podium.simulated_cluster.controllers.endpoint_slices import EndpointSlices
+from podium.simulated_cluster.controllers.endpoints import EndpointsController
 from podium.simulated_cluster.controllers.garbage import Garbage
 from podium.simulated_cluster.controllers.jobs import Jobs
+from podium.simulated_cluster.controllers.namespace_contents import (
+    RootCAPublisher,
+    ServiceAccounts,
+)
 from podium.simulated_cluster.controllers.namespaces import Namespaces
 from podium.simulated_cluster.controllers.node_lifecycle import NodeLifecycle
 from podium.simulated_cluster.controllers.pod_claims import EphemeralVolumes
 from podium.simulated_cluster.controllers.pod_gc import PodGC
 from podium.simulated_cluster.controllers.replica_sets import ReplicaSets, ReplicationControllers
 from podium.simulated_cluster.controllers.resource_claims import ResourceClaims
+from podium.simulated_cluster.controllers.resource_quotas import ResourceQuotas
 from podium.simulated_cluster.controllers.stateful_sets import StatefulSets
 from podium.simulated_cluster.controllers.taint_eviction import TaintEviction
 from podium.simulated_cluster.controllers.volume_protection import VolumeProtection
@@ -38,12 +46,16 @@ class ControllerContext:
     clock: ClusterClock
     kinds: ServedKinds
     node_grace_s: float
+    root_ca: str
 
 
 _PLANNED: Final[dict[str, Callable[[ControllerContext], Controller]]] = {
+    "cronjobs": lambda context: CronJobs(context.informers),
     "daemonsets": lambda context: DaemonSets(context.informers),
     "deployments": lambda context: Deployments(context.informers),
     "disruptionbudgets": lambda context: DisruptionBudgets(context.informers),
+    "endpoints": lambda context: EndpointsController(context.informers),
+    "endpointslices": lambda context: EndpointSlices(context.informers),
     "ephemeralvolumes": lambda context: EphemeralVolumes(context.informers),
     "jobs": lambda context: Jobs(context.informers),
     "nodelifecycle": lambda context: NodeLifecycle(
@@ -53,6 +65,8 @@ _PLANNED: Final[dict[str, Callable[[ControllerContext], Controller]]] = {
     "replicasets": lambda context: ReplicaSets(context.informers),
     "replicationcontrollers": lambda context: ReplicationControllers(context.informers),
     "resourceclaims": lambda context: ResourceClaims(context.informers),
+    "rootcapublisher": lambda context: RootCAPublisher(context.informers, context.root_ca),
+    "serviceaccounts": lambda context: ServiceAccounts(context.informers),
     "statefulsets": lambda context: StatefulSets(context.informers),
     "tainteviction": lambda context: TaintEviction(context.informers),
     "volumeprotection": lambda context: VolumeProtection(context.informers),
@@ -63,6 +77,9 @@ _SYNCHRONISING: Final[dict[str, Callable[[ControllerContext], Synchroniser]]] = 
         context.informers, context.client, context.executor
     ),
     "namespaces": lambda context: Namespaces(context.informers, context.client, context.kinds),
+    "resourcequotas": lambda context: ResourceQuotas(
+        context.informers, context.client, context.executor, context.kinds, context.clock
+    ),
 }
 ALL: Final = tuple(sorted((*_PLANNED, *_SYNCHRONISING)))
 

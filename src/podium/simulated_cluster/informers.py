@@ -14,7 +14,11 @@ from podium.client import resources as known
 from podium.simulated_cluster.store import PodStore, Store
 from podium.workloads import kinds
 from podium.workloads.claims import ResourceClaimTemplate
+from podium.workloads.cron_jobs import CronJob
+from podium.workloads.endpoints import Endpoints, EndpointSlice
 from podium.workloads.nodes import Lease, Node
+from podium.workloads.quotas import ResourceQuota
+from podium.workloads.services import Service
 
 T = TypeVar("T", bound=KubeObject)
 
@@ -34,14 +38,21 @@ class Informers:
     nodes = Informer(known.NODES, Node)
     leases = Informer(known.LEASES, Lease)
     namespaces = Informer(known.NAMESPACES, KubeObject)
+    service_accounts = Informer(known.SERVICE_ACCOUNTS, KubeObject)
+    config_maps = Informer(known.CONFIG_MAPS, kinds.ConfigMap)
     replication_controllers = Informer(known.REPLICATION_CONTROLLERS, kinds.ReplicationController)
     replica_sets = Informer(known.REPLICA_SETS, kinds.ReplicaSet)
     deployments = Informer(known.DEPLOYMENTS, kinds.Deployment)
     stateful_sets = Informer(known.STATEFUL_SETS, kinds.StatefulSet)
     daemon_sets = Informer(known.DAEMON_SETS, kinds.DaemonSet)
     revisions = Informer(known.CONTROLLER_REVISIONS, kinds.ControllerRevision)
+    cron_jobs = Informer(known.CRON_JOBS, CronJob)
     jobs = Informer(known.JOBS, kinds.Job)
     budgets = Informer(known.POD_DISRUPTION_BUDGETS, workloads.PodDisruptionBudget)
+    services = Informer(known.SERVICES, Service)
+    endpoints = Informer(known.ENDPOINTS, Endpoints)
+    endpoint_slices = Informer(known.ENDPOINT_SLICES, EndpointSlice)
+    quotas = Informer(known.RESOURCE_QUOTAS, ResourceQuota)
     claims = Informer(known.PERSISTENT_VOLUME_CLAIMS, storage.PersistentVolumeClaim)
     volumes = Informer(known.PERSISTENT_VOLUMES, storage.PersistentVolume)
     storage_classes = Informer(known.STORAGE_CLASSES, storage.StorageClass)

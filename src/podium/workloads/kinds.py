@@ -203,7 +203,6 @@ class JobSpec(KubeStruct, frozen=True):
             "maxFailedIndexes",
             "podFailurePolicy",
             "podReplacementPolicy",
-            "selector",
             "successPolicy",
         }
     )
@@ -216,6 +215,7 @@ class JobSpec(KubeStruct, frozen=True):
     ttl_seconds_after_finished: int | None = None
     suspend: bool = False
     managed_by: str | None = None
+    selector: LabelSelector | None = None
     template: PodTemplate = PodTemplate()
 
 
@@ -254,6 +254,13 @@ class Job(KubeObject, frozen=True):
             if condition.type in ("Complete", "Failed") and condition.status == "True":
                 return condition
         return None
+
+
+# --- what namespaces hold ---------------------------------------------------------------------
+
+
+class ConfigMap(KubeObject, frozen=True):
+    data: dict[str, str] | None = None
 
 
 Workload = Deployment | ReplicaSet | ReplicationController | StatefulSet | DaemonSet | Job

@@ -12,9 +12,22 @@ from podium.workloads.objects import is_true
 ENDED = ("Succeeded", "Failed")
 
 
+class ContainerPort(KubeStruct, frozen=True):
+    name: str = ""
+    container_port: int = 0
+    host_port: int = 0
+    protocol: str = "TCP"
+    host_ip: str = msgspec.field(default="", name="hostIP")
+
+
 class Container(KubeStruct, frozen=True):
     name: str = ""
     image: str = ""
+    command: tuple[str, ...] | None = None
+    args: tuple[str, ...] | None = None
+    ports: tuple[ContainerPort, ...] | None = None
+    resources: JsonObject | None = None
+    lifecycle: JsonObject | None = None
     restart_policy: str = ""
 
 
@@ -38,8 +51,20 @@ class PodClaim(KubeStruct, frozen=True):
     resource_claim_template_name: str | None = None
 
 
+class ReadinessGate(KubeStruct, frozen=True):
+    condition_type: str = ""
+
+
 class PodSpec(KubeStruct, frozen=True):
     node_name: str = ""
+    hostname: str = ""
+    subdomain: str = ""
+    node_selector: dict[str, str] | None = None
+    termination_grace_period_seconds: int | None = None
+    active_deadline_seconds: int | None = None
+    overhead: JsonObject | None = None
+    resources: JsonObject | None = None
+    readiness_gates: tuple[ReadinessGate, ...] | None = None
     restart_policy: str = ""
     scheduler_name: str = ""
     priority_class_name: str = ""
@@ -83,11 +108,17 @@ class ClaimStatus(KubeStruct, frozen=True):
     resource_claim_name: str | None = None
 
 
+class PodIP(KubeStruct, frozen=True):
+    ip: str = ""
+
+
 class PodStatus(KubeStruct, frozen=True):
     phase: str = ""
     reason: str = ""
     start_time: str | None = None
+    qos_class: str = ""
     pod_ip: str = msgspec.field(default="", name="podIP")
+    pod_ips: tuple[PodIP, ...] | None = msgspec.field(default=None, name="podIPs")
     conditions: tuple[Condition, ...] | None = None
     container_statuses: tuple[ContainerStatus, ...] | None = None
     resource_claim_statuses: tuple[ClaimStatus, ...] | None = None

@@ -36,7 +36,13 @@ def daemon_set(**fields: Any) -> DaemonSet:
 
 def revision_of(of: DaemonSet) -> ControllerRevision:
     body = next(each for each in creations(decide(of, [], [], [], moment())) if "revision" in each)
-    return build(ControllerRevision, body["metadata"]["name"], data=body["data"], revision=1)
+    return build(
+        ControllerRevision,
+        body["metadata"]["name"],
+        metadata=body["metadata"],
+        data=body["data"],
+        revision=1,
+    )
 
 
 def mark_of(of: DaemonSet) -> str:

@@ -50,9 +50,9 @@ def going(name: str, finalizer: str) -> Found:
 A, B = owner("a"), owner("b")
 
 
-def dependent(of: Owners, *, has_dependents: bool = False, **metadata: Any) -> list[str]:
+def dependent(of: Owners, *dependents: Found, **metadata: Any) -> list[str]:
     found = Found(PODS, thing("pod", "a", "b", **metadata))
-    return shown(decide_dependent(found, of, has_dependents=has_dependents))
+    return shown(decide_dependent(found, of, dependents))
 
 
 def test_an_object_goes_when_all_its_owners_are_gone() -> None:
@@ -62,15 +62,29 @@ def test_an_object_goes_when_all_its_owners_are_gone() -> None:
 
 def test_an_object_that_keeps_one_owner_only_forgets_the_others() -> None:
     found = Found(PODS, thing("pod", "a", "b"))
-    (patch,) = decide_dependent(found, Owners((A,), (B,), ()), has_dependents=False)
+    (patch,) = decide_dependent(found, Owners((A,), (B,), ()), [])
     kept = patch.body["metadata"]["ownerReferences"]  # type: ignore[union-attr]
     assert [each["uid"] for each in kept] == ["uid-a"]
 
 
 def test_finalizers_and_waiting_owners_say_how_an_object_goes() -> None:
-    assert dependent(Owners((), (A,), (B,)), has_dependents=True) == ["-pods pod Foreground"]
+    own = Found(PODS, thing("own", "pod"))
+    assert dependent(Owners((), (A,), (B,)), own) == ["-pods pod Foreground"]
+    assert dependent(Owners((), (A,), (B,)), own, finalizers=[ORPHAN]) == ["-pods pod Foreground"]
+    assert dependent(Owners((), (A,), (B,))) == ["-pods pod Background"]
     assert dependent(Owners((), (A, B), ()), finalizers=[ORPHAN]) == ["-pods pod Orphan"]
     assert dependent(Owners((), (A, B), ()), finalizers=[FOREGROUND]) == ["-pods pod Foreground"]
+
+
+def test_a_circle_of_owners_in_the_foreground_is_opened() -> None:
+    found = Found(PODS, thing("pod", "a", "b"))
+    unblocked, removal = decide_dependent(found, Owners((), (), (A, B)), [going("a", FOREGROUND)])
+    assert shown([unblocked, removal]) == ["~pods pod", "-pods pod Foreground"]
+    references = unblocked.body["metadata"]["ownerReferences"]  # type: ignore[union-attr]
+    assert {(each["uid"], each["blockOwnerDeletion"]) for each in references} == {
+        ("uid-a", False),
+        ("uid-b", False),
+    }
 
 
 def test_an_owner_in_the_foreground_waits_for_those_that_block_it() -> None:

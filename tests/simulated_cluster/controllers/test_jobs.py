@@ -19,7 +19,8 @@ from support.simulated_cluster.controller_objects import (
 from podium.simulated_cluster.actions import Plan
 from podium.simulated_cluster.controllers import job_counting
 from podium.simulated_cluster.controllers.job_counting import TRACKING
-from podium.simulated_cluster.controllers.jobs import decide
+from podium.simulated_cluster.controllers.jobs import Jobs, decide
+from podium.simulated_cluster.informers import Informers
 from podium.workloads import job_indexes
 from podium.workloads.jobs import COMPLETION_INDEX
 from podium.workloads.kinds import Job
@@ -173,6 +174,38 @@ def test_a_finished_job_lets_go_of_its_pods_and_then_of_itself() -> None:
 
 def test_a_job_of_another_controller_is_left_alone() -> None:
     assert shown(plan(job(1, spec={"managedBy": "example.com/queue"}))) == []
+
+
+def planned_with(of: Job, *pods: Pod) -> Plan:
+    informers = Informers()
+    informers.jobs.put(of)
+    for each in pods:
+        informers.pods.put(each)
+    return Jobs(informers).plan(("ns", "sum"), moment())
+
+
+def test_a_job_takes_in_orphans_that_it_selects_and_counts_them_at_once() -> None:
+    selecting = job(1, spec={"selector": {"matchLabels": {"job": "sum"}}})
+    made = planned_with(selecting, pod("orphan", labels={"job": "sum"}))
+    assert shown(made) == ["~pods orphan", "~jobs/status sum"]
+    adopted = made.actions[0].body["metadata"]  # type: ignore[union-attr]
+    assert adopted["ownerReferences"][0]["uid"] == "uid-sum"
+    assert adopted["finalizers"] == [TRACKING]
+    assert written_status(made, "jobs")["active"] == 1
+
+
+def test_a_job_lets_go_of_pods_that_it_does_not_select_any_more() -> None:
+    selecting = job(1, spec={"selector": {"matchLabels": {"job": "sum"}}})
+    made = planned_with(selecting, member("lost", labels={"job": "other"}))
+    assert shown(made) == ["~pods lost", "+pods sum-*"]
+    released = made.actions[0].body["metadata"]  # type: ignore[union-attr]
+    assert (released["ownerReferences"], released["finalizers"]) == (None, None)
+
+
+def test_a_job_that_is_over_takes_nothing_in() -> None:
+    over = {"conditions": [condition("Complete")]}
+    selecting = job(1, spec={"selector": {"matchLabels": {"job": "sum"}}}, status=over)
+    assert shown(planned_with(selecting, pod("orphan", labels={"job": "sum"}))) == []
 
 
 @given(st.sets(st.integers(0, 40)))

@@ -84,7 +84,7 @@ def test_orphans_are_taken_in_and_pods_with_other_labels_let_go() -> None:
     orphan = pod("orphan", labels={"app": "web"})
     stranger = pod("stranger", labels={"app": "other"})
     lost = member("lost", labels={"app": "changed"})
-    made = plan(replica_set(1), member("a"), orphan, stranger, lost)
+    made = plan(replica_set(2), member("a"), orphan, stranger, lost)
     assert shown(made) == ["~pods orphan", "~pods lost", "~replicasets/status web"]
     adoption, release = made.actions[0].body, made.actions[1].body
     assert adoption["metadata"]["ownerReferences"][0]["uid"] == "uid-web"

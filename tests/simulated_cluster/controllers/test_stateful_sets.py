@@ -6,6 +6,7 @@ from support.simulated_cluster.controller_objects import (
     build,
     creations,
     moment,
+    owned_by,
     patches,
     pod,
     shown,
@@ -18,6 +19,7 @@ from podium.simulated_cluster.controllers.stateful_sets import decide
 from podium.workloads.kinds import ControllerRevision, StatefulSet
 from podium.workloads.pod_templates import REVISION_HASH
 from podium.workloads.pods import Pod
+from podium.workloads.revision_data import revision_hash
 
 CLAIM = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}
 
@@ -37,7 +39,14 @@ def revision_of(of: StatefulSet) -> ControllerRevision:
     made = decide(of, [], [], (), moment())
     body = next(b for b in creations(made) if b["kind"] == "ControllerRevision")
     name = body["metadata"]["name"]
-    return build(ControllerRevision, name, data=body["data"], revision=body["revision"])
+    written = {"data": body["data"], "revision": body["revision"]}
+    return build(ControllerRevision, name, metadata=body["metadata"], **written)
+
+
+def earlier(name: str, number: int) -> ControllerRevision:
+    """A revision of another template of the set."""
+    metadata = {"labels": {"app": "db"}, "ownerReferences": owned_by("StatefulSet", "db")}
+    return build(ControllerRevision, name, metadata=metadata, data={}, revision=number)
 
 
 def member(ordinal: int, revision: str, phase: str = "Running", **more: Any) -> Pod:
@@ -130,7 +139,7 @@ def test_on_delete_nothing_is_rolled_out() -> None:
 def test_counts_and_revisions_are_reported() -> None:
     of = stateful_set(2, status={"currentRevision": "db-old"})
     mark = revision_of(of).name
-    old = build(ControllerRevision, "db-old", data={}, revision=0)
+    old = earlier("db-old", 0)
     pods = [member(0, "db-old"), member(1, mark)]
     made = decide(of, pods, [old, revision_of(of)], (), moment())
     status = written_status(made, "statefulsets")
@@ -144,7 +153,26 @@ def test_counts_and_revisions_are_reported() -> None:
 def test_a_template_that_comes_back_gets_its_revision_back() -> None:
     of = stateful_set(0)
     known = revision_of(of)
-    later = build(ControllerRevision, "db-later", data={}, revision=4)
+    later = earlier("db-later", 4)
     made = decide(of, [], [known, later], (), moment())
     renewed = [(patch.name, patch.body) for patch in patches(made) if not patch.subresource]
     assert renewed == [(known.name, {"revision": 5})]
+
+
+def test_a_revision_is_named_after_its_bytes_and_left_ones_are_taken_in() -> None:
+    of = stateful_set(metadata={"annotations": {"note": "x"}})
+    made = revision_of(of)
+    mark = revision_hash(made.data or {})
+    assert made.name == f"db-{mark}"
+    assert made.metadata.labels == {"app": "db", "controller.kubernetes.io/hash": mark}
+    assert made.metadata.annotations == {"note": "x"}
+    orphan = build(
+        ControllerRevision,
+        made.name,
+        metadata={"labels": made.metadata.labels},
+        data=made.data,
+        revision=1,
+    )
+    again = decide(of, [], [orphan], (), moment())
+    assert moves(again)[0] == f"~controllerrevisions {made.name}"
+    assert not [body for body in creations(again) if body["kind"] == "ControllerRevision"]

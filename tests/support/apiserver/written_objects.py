@@ -69,6 +69,20 @@ class Shelf:
     def derived(self, group: str, plural: str, derive: Callable[[Sequence[Object]], T]) -> T:
         return derive([obj for key, obj in self._objects.items() if key[:2] == (group, plural)])
 
+    def summaries(
+        self,
+        group: str,
+        plural: str,
+        namespace: str,
+        summarise: Callable[[Object], T],
+        _version: str = "v1",
+    ) -> list[tuple[str, T]]:
+        return [
+            (key[3], summarise(obj))
+            for key, obj in self._objects.items()
+            if key[:3] == (group, plural, namespace)
+        ]
+
     def put(self, resource: Resource, obj: Object) -> None:
         """Place an object without asking anybody."""
         metadata = obj["metadata"]

@@ -23,6 +23,19 @@ class Lookup(Protocol):
         `derive` is a module-level function: it is the key under which its answer is kept.
         """
 
+    def summaries(
+        self,
+        group: str,
+        plural: str,
+        namespace: str,
+        summarise: Callable[[JsonObject], T],
+        version: str = "v1",
+    ) -> list[tuple[str, T]]:
+        """Names of the objects in a namespace, and what `summarise` makes of each.
+
+        A summary is kept until its object changes; `summarise` is a module-level function.
+        """
+
 
 @dataclass(frozen=True, slots=True)
 class AdmissionSettings:

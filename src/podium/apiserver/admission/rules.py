@@ -9,6 +9,7 @@ from podium.apiserver.admission import (
     pod_groups,
     pods,
     priorities,
+    quotas,
     runtime_classes,
     storage,
 )
@@ -103,6 +104,8 @@ def review_create(resource: Resource, obj: JsonObject, lookup: Lookup) -> None:
         limits.refuse_beyond(resource, obj, lookup)
     elif resource.group == "resource.k8s.io" and resource.namespaced:
         devices.refuse_administration(resource, obj, lookup)
+    if resource.namespaced:
+        quotas.refuse_beyond(resource, obj, lookup)
 
 
 def review_update(resource: Resource, new: JsonObject, old: JsonObject, lookup: Lookup) -> None:
@@ -111,3 +114,5 @@ def review_update(resource: Resource, new: JsonObject, old: JsonObject, lookup: 
     elif (resource.group, resource.kind) == ("", "PersistentVolumeClaim"):
         limits.refuse_beyond(resource, new, lookup)
         storage.refuse_growth(resource, new, old, lookup)
+    if resource.namespaced:
+        quotas.refuse_beyond(resource, new, lookup, old)

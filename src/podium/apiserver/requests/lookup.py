@@ -24,6 +24,7 @@ class StoreLookup:
         self._registry = registry
         self._objects: dict[tuple[str, str, str, str], tuple[Stored, JsonObject]] = {}
         self._derived: dict[tuple[str, str, Any], tuple[int, Any]] = {}
+        self._summaries: dict[tuple[str, str, str, Any], dict[str, tuple[Stored, Any]]] = {}
 
     def find(
         self, group: str, plural: str, namespace: str, name: str, version: str = "v1"
@@ -59,3 +60,25 @@ class StoreLookup:
         found = derive(objects)
         self._derived[key] = (collection.history.end, found)
         return found
+
+    def summaries(
+        self,
+        group: str,
+        plural: str,
+        namespace: str,
+        summarise: Callable[[JsonObject], T],
+        version: str = "v1",
+    ) -> list[tuple[str, T]]:
+        resource = self._registry.table.find(group, version, plural)
+        if resource is None:
+            return []
+        key = (group, plural, namespace, summarise)
+        kept = self._summaries.get(key, {})
+        found: dict[str, tuple[Stored, T]] = {}
+        for stored in self._registry.collection(resource).current(namespace):
+            known = kept.get(stored.name)
+            if known is None or known[0] is not stored:
+                known = (stored, summarise(self._registry.read(resource, stored)))
+            found[stored.name] = known
+        self._summaries[key] = found
+        return [(name, summary) for name, (_, summary) in found.items()]

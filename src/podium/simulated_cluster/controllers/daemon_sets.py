@@ -26,7 +26,7 @@ from podium.simulated_cluster.controllers.ownership import (
     settle_ownership,
     wake_owners,
 )
-from podium.simulated_cluster.controllers.revisions import settle_revisions
+from podium.simulated_cluster.controllers.revisions import possible_revisions, settle_revisions
 from podium.simulated_cluster.informers import Informers
 from podium.workloads.availability import availability, is_available, scaled
 from podium.workloads.daemons import DAEMON_SET, DaemonTemplate
@@ -69,6 +69,7 @@ def decide(
     revision = settle_revisions(
         DAEMON_SET,
         daemons.metadata,
+        selector,
         daemons.spec.template,
         revisions,
         labelled_by_name=False,
@@ -190,11 +191,7 @@ class DaemonSets:
 
     def __init__(self, informers: Informers) -> None:
         self._informers = informers
-        self._sets, self._nodes, self._revisions = (
-            informers.daemon_sets,
-            informers.nodes,
-            informers.revisions,
-        )
+        self._sets, self._nodes = informers.daemon_sets, informers.nodes
 
     def watch(self, wake: Wake) -> None:
         wake_owners(self._informers.pods, self._sets, DAEMON_SET, wake)
@@ -212,7 +209,7 @@ class DaemonSets:
         if daemons is None:
             return NOTHING
         pods = possible_pods(self._informers, daemons.metadata)
-        revisions = self._revisions.owned_by.of(daemons.metadata.uid)
+        revisions = possible_revisions(self._informers, daemons.metadata)
         return decide(daemons, pods, self._nodes.all(), revisions, moment)
 
 

@@ -9,6 +9,7 @@ An owner that is not known here is looked up before it is believed to be gone
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from podium.api.json_values import JsonObject
 from podium.api.meta import KubeObject, ObjectMeta, OwnerReference
 from podium.client import KubeClient, ResourceType
 from podium.client.api_errors import NotFound
@@ -55,19 +56,29 @@ def decide_owner(owner: Found, dependents: Sequence[Found]) -> list[Action]:
     return []
 
 
-def decide_dependent(found: Found, owners: Owners, *, has_dependents: bool) -> list[Action]:
+def decide_dependent(found: Found, owners: Owners, dependents: Sequence[Found]) -> list[Action]:
     """For an object with owners: stay, lose some of them, or go."""
     if owners.solid:
         gone = {owner.uid for owner in (*owners.dangling, *owners.waiting)}
         return [_without_owners(found, gone)] if gone else []
     finalizers = found.obj.metadata.finalizers or ()
+    if owners.waiting and dependents:
+        # An owner that waits for it may be its dependent as well: such a circle would never end.
+        circular = any(_awaits_dependents(each.obj.metadata) for each in dependents)
+        unblocked: list[Action] = [_without_blocking(found)] if circular else []
+        return [*unblocked, delete(found.resource, found.obj, propagation="Foreground")]
     if ORPHAN in finalizers:
         how = "Orphan"
-    elif FOREGROUND in finalizers or (owners.waiting and has_dependents):
+    elif FOREGROUND in finalizers:
         how = "Foreground"
     else:
         how = "Background"
     return [delete(found.resource, found.obj, propagation=how)]
+
+
+def _awaits_dependents(metadata: ObjectMeta) -> bool:
+    """Whether it is being deleted in the foreground."""
+    return metadata.is_terminating and FOREGROUND in (metadata.finalizers or ())
 
 
 def _blocks(obj: KubeObject, owner_uid: str) -> bool:
@@ -78,7 +89,18 @@ def _blocks(obj: KubeObject, owner_uid: str) -> bool:
 
 
 def _without_owners(found: Found, uids: set[str]) -> Action:
-    kept = [
+    kept = [each for each in _written_owners(found) if each["uid"] not in uids]
+    return metadata_patch(found.resource, found.obj, {"ownerReferences": kept or None})
+
+
+def _without_blocking(found: Found) -> Action:
+    """Its owners stay, and none of them has to wait for it."""
+    references = [{**each, "blockOwnerDeletion": False} for each in _written_owners(found)]
+    return metadata_patch(found.resource, found.obj, {"ownerReferences": references})
+
+
+def _written_owners(found: Found) -> list[JsonObject]:
+    return [
         {
             "apiVersion": owner.api_version,
             "kind": owner.kind,
@@ -88,9 +110,7 @@ def _without_owners(found: Found, uids: set[str]) -> Action:
             "blockOwnerDeletion": owner.block_owner_deletion,
         }
         for owner in found.obj.metadata.owner_references or ()
-        if owner.uid not in uids
     ]
-    return metadata_patch(found.resource, found.obj, {"ownerReferences": kept or None})
 
 
 def collects(resource: ResourceType) -> bool:
@@ -171,7 +191,7 @@ class Garbage:
         actions = decide_owner(found, dependents)
         if obj.metadata.owner_references and not obj.metadata.is_terminating:
             owners = await self._owners(obj.metadata)
-            actions = decide_dependent(found, owners, has_dependents=bool(dependents))
+            actions = decide_dependent(found, owners, dependents)
         elif not actions and obj.metadata.is_terminating and _awaits(obj.metadata):
             # It waits for its dependents; they are looked at now that it does.
             for each in dependents:
@@ -191,8 +211,7 @@ class Garbage:
             namespace = metadata.namespace if resource.namespaced else ""
             known = self._informers.store_of(resource).get(namespace, owner.name)
             if known is not None and known.metadata.uid == owner.uid:
-                its = known.metadata
-                is_waiting = its.is_terminating and FOREGROUND in (its.finalizers or ())
+                is_waiting = _awaits_dependents(known.metadata)
                 (waiting if is_waiting else solid).append(owner)
             elif await self._is_absent(resource, namespace, owner):
                 dangling.append(owner)

@@ -25,13 +25,17 @@ from podium.simulated_cluster.controllers import job_counting
 from podium.simulated_cluster.controllers.conditions import changed_condition
 from podium.simulated_cluster.controllers.job_counting import TRACKING, has_failed, is_tracked
 from podium.simulated_cluster.controllers.job_status import Situation, job_status, reported_status
-from podium.simulated_cluster.controllers.ownership import wake_owners
+from podium.simulated_cluster.controllers.ownership import (
+    possible_pods,
+    settle_ownership,
+    wake_owners,
+)
 from podium.simulated_cluster.informers import Informers
 from podium.workloads import job_indexes
 from podium.workloads.jobs import JOB, job_pod, wanted_pods
 from podium.workloads.kinds import Job
 from podium.workloads.moment import Moment
-from podium.workloads.objects import is_true
+from podium.workloads.objects import is_true, selector_or_nothing
 from podium.workloads.pods import Pod, ended_at
 from podium.workloads.scale_down import least_missed
 
@@ -228,8 +232,26 @@ class Jobs:
         ]
         if job is None:
             return Plan(orphaned)
-        plan = decide(job, self._pods.owned_by.of(uid), moment)
-        return Plan([*orphaned, *plan.actions], plan.again_after_s)
+        pods, settled = _own_pods(job, possible_pods(self._informers, job.metadata))
+        plan = decide(job, pods, moment)
+        return Plan([*orphaned, *settled, *plan.actions], plan.again_after_s)
+
+
+def _own_pods(job: Job, candidates: Sequence[Pod]) -> tuple[list[Pod], list[Action]]:
+    """The pods that belong to a job, and what has to be written for that."""
+    uid = job.metadata.uid
+    if job.spec.managed_by not in _OWN_CONTROLLER or job.spec.selector is None:
+        return [pod for pod in candidates if _is_controlled_by(pod, uid)], []
+    if job.end is not None:
+        # upstream: a job that is over is not looked at, so it takes nothing in.
+        candidates = [pod for pod in candidates if _is_controlled_by(pod, uid)]
+    selector = selector_or_nothing(job.spec.selector)
+    return settle_ownership(JOB, job.metadata, selector, PODS, candidates, finalizer=TRACKING)
+
+
+def _is_controlled_by(pod: Pod, uid: str) -> bool:
+    owner = pod.metadata.controller
+    return owner is not None and owner.uid == uid
 
 
 def _owning_job(pod: Pod) -> Iterable[tuple[str, str]]:

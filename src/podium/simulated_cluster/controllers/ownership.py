@@ -29,8 +29,13 @@ def settle_ownership(
     selector: Selector,
     resource: ResourceType,
     candidates: Iterable[T],
+    *,
+    finalizer: str = "",
 ) -> tuple[list[T], list[Action]]:
-    """What belongs to the owner now, and what has to be written for that."""
+    """What belongs to the owner now, and what has to be written for that.
+
+    What is taken in belongs to it at once; with a finalizer, what belongs to it has that one, too.
+    """
     owned: list[T] = []
     actions: list[Action] = []
     for obj in candidates:
@@ -38,23 +43,38 @@ def settle_ownership(
         matches = selector.matches(obj.metadata.labels)
         if holder is None:
             if matches and not owner.is_terminating and not obj.metadata.is_terminating:
-                actions.append(_adoption(kind, owner, resource, obj))
+                adopted = _adoption(kind, owner, obj, finalizer)
+                actions.append(metadata_patch(resource, obj, adopted))
+                owned.append(_with_metadata(obj, adopted))
         elif holder.uid == owner.uid:
             if matches or owner.is_terminating:
                 owned.append(obj)
             elif not obj.metadata.is_terminating:
-                actions.append(_release(owner, resource, obj))
+                actions.append(metadata_patch(resource, obj, _release(owner, obj, finalizer)))
     return owned, actions
 
 
-def _adoption(kind: Kind, owner: ObjectMeta, resource: ResourceType, obj: KubeObject) -> Action:
+def _adoption(kind: Kind, owner: ObjectMeta, obj: KubeObject, finalizer: str) -> JsonObject:
     references = [*_written(obj.metadata), owner_reference(kind, owner)]
-    return metadata_patch(resource, obj, {"ownerReferences": references})
+    present = obj.metadata.finalizers or ()
+    if not finalizer or finalizer in present:
+        return {"ownerReferences": references}
+    return {"ownerReferences": references, "finalizers": [*present, finalizer]}
 
 
-def _release(owner: ObjectMeta, resource: ResourceType, obj: KubeObject) -> Action:
+def _release(owner: ObjectMeta, obj: KubeObject, finalizer: str) -> JsonObject:
     references = [each for each in _written(obj.metadata) if each["uid"] != owner.uid]
-    return metadata_patch(resource, obj, {"ownerReferences": references or None})
+    present = obj.metadata.finalizers or ()
+    if finalizer not in present:
+        return {"ownerReferences": references or None}
+    kept = [each for each in present if each != finalizer]
+    return {"ownerReferences": references or None, "finalizers": kept or None}
+
+
+def _with_metadata(obj: T, changed: JsonObject) -> T:
+    """The object as it will be when the change is written."""
+    metadata: JsonObject = {**msgspec.to_builtins(obj.metadata), **changed}
+    return msgspec.structs.replace(obj, metadata=msgspec.convert(metadata, ObjectMeta))
 
 
 def _written(metadata: ObjectMeta) -> list[JsonObject]:

@@ -5,17 +5,28 @@ the template it came from. A template that comes back gets its old revision with
 """
 
 from collections.abc import Collection, Sequence
+from itertools import count
 from typing import Final, NamedTuple
 
 from podium.api.json_values import JsonObject
+from podium.api.labels import Selector
 from podium.api.meta import ObjectMeta
 from podium.client.resources import CONTROLLER_REVISIONS
 from podium.simulated_cluster.actions import Action, Create, Patch, delete
+from podium.simulated_cluster.controllers.ownership import settle_ownership
+from podium.simulated_cluster.informers import Informers
 from podium.workloads.kinds import ControllerRevision, PodTemplate
 from podium.workloads.objects import Kind, owner_reference
-from podium.workloads.pod_templates import REVISION_HASH, canonical, template_hash
+from podium.workloads.pod_templates import REVISION_HASH, template_hash
+from podium.workloads.revision_data import (
+    go_map_bytes,
+    revision_data,
+    revision_hash,
+    revision_name,
+)
 
 _HISTORY: Final = 10
+_HASH: Final = "controller.kubernetes.io/hash"
 
 
 class Revision(NamedTuple):
@@ -26,27 +37,39 @@ class Revision(NamedTuple):
     actions: list[Action]
 
 
+def possible_revisions(informers: Informers, owner: ObjectMeta) -> list[ControllerRevision]:
+    """The revisions that a set owns or could own."""
+    revisions = informers.revisions
+    return [*revisions.owned_by.of(owner.uid), *revisions.orphans.of(owner.namespace)]
+
+
 def settle_revisions(
     kind: Kind,
     owner: ObjectMeta,
+    selector: Selector,
     template: PodTemplate,
-    known: Sequence[ControllerRevision],
+    candidates: Sequence[ControllerRevision],
     *,
     labelled_by_name: bool,
     in_use: Collection[str],
     limit: int | None,
 ) -> Revision:
-    """`in_use` are labels of pods that still run; their revisions are kept."""
-    data = _data(template)
-    wanted = canonical(data)
-    present = next((each for each in known if canonical(each.data or {}) == wanted), None)
+    """`in_use` are labels of pods that still run; their revisions are kept.
+
+    Pods of stateful sets are labelled by a revision's name, those of daemon sets by its hash.
+    """
+    known, actions = settle_ownership(kind, owner, selector, CONTROLLER_REVISIONS, candidates)
+    data = revision_data(template)
+    wanted = go_map_bytes(data)
+    equal = [each for each in known if go_map_bytes(each.data or {}) == wanted]
+    present = max(equal, key=lambda each: each.revision, default=None)
     highest = max((each.revision for each in known), default=0)
-    actions: list[Action] = []
     if present is None:
-        mark = template_hash(template)
-        name = f"{owner.name}-{mark}"
-        label = name if labelled_by_name else mark
-        body = _revision(kind, owner, template, name, label, highest + 1, data)
+        taken = {each.name for each in candidates}
+        mark = _free_hash(owner, template, data, taken, by_data=labelled_by_name)
+        name = revision_name(owner.name, mark)
+        label = _HASH if labelled_by_name else REVISION_HASH
+        body = _revision(kind, owner, template, name, {label: mark}, highest + 1, data)
         actions.append(Create(CONTROLLER_REVISIONS, owner.namespace, body))
     else:
         name = present.name
@@ -72,9 +95,22 @@ def template_of(revision: ControllerRevision) -> PodTemplate:
     return PodTemplate(metadata=written.get("metadata") or {}, spec=written.get("spec") or {})
 
 
-def _data(template: PodTemplate) -> JsonObject:
-    kept = {"metadata": template.metadata, "spec": template.spec, "$patch": "replace"}
-    return {"spec": {"template": kept}}
+def _free_hash(
+    owner: ObjectMeta,
+    template: PodTemplate,
+    data: JsonObject,
+    taken: Collection[str],
+    *,
+    by_data: bool,
+) -> str:
+    """The hash for a new revision; one that another template has already is worked out anew."""
+    if not by_data:
+        return template_hash(template)
+    return next(
+        mark
+        for collisions in count()
+        if revision_name(owner.name, mark := revision_hash(data, collisions)) not in taken
+    )
 
 
 def _revision(
@@ -82,19 +118,21 @@ def _revision(
     owner: ObjectMeta,
     template: PodTemplate,
     name: str,
-    label: str,
+    mark: dict[str, str],
     number: int,
     data: JsonObject,
 ) -> JsonObject:
-    labels = {**(template.metadata.get("labels") or {}), REVISION_HASH: label}
+    metadata: JsonObject = {
+        "name": name,
+        "labels": {**(template.metadata.get("labels") or {}), **mark},
+        "ownerReferences": [owner_reference(kind, owner)],
+    }
+    if owner.annotations:
+        metadata["annotations"] = dict(owner.annotations)
     return {
         "apiVersion": "apps/v1",
         "kind": "ControllerRevision",
-        "metadata": {
-            "name": name,
-            "labels": labels,
-            "ownerReferences": [owner_reference(kind, owner)],
-        },
+        "metadata": metadata,
         "data": data,
         "revision": number,
     }

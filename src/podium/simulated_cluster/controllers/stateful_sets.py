@@ -26,7 +26,11 @@ from podium.simulated_cluster.controllers.ownership import (
     settle_ownership,
     wake_owners,
 )
-from podium.simulated_cluster.controllers.revisions import settle_revisions, template_of
+from podium.simulated_cluster.controllers.revisions import (
+    possible_revisions,
+    settle_revisions,
+    template_of,
+)
 from podium.simulated_cluster.informers import Informers
 from podium.workloads.availability import availability
 from podium.workloads.kinds import (
@@ -90,6 +94,7 @@ def decide(
     revision = settle_revisions(
         STATEFUL_SET,
         stateful.metadata,
+        selector,
         stateful.spec.template,
         revisions,
         labelled_by_name=True,
@@ -201,11 +206,7 @@ class StatefulSets:
 
     def __init__(self, informers: Informers) -> None:
         self._informers = informers
-        self._sets, self._revisions, self._claims = (
-            informers.stateful_sets,
-            informers.revisions,
-            informers.claims,
-        )
+        self._sets, self._claims = informers.stateful_sets, informers.claims
 
     def watch(self, wake: Wake) -> None:
         wake_owners(self._informers.pods, self._sets, STATEFUL_SET, wake)
@@ -214,7 +215,7 @@ class StatefulSets:
         stateful = self._sets.find(key)
         if stateful is None:
             return NOTHING
-        revisions = self._revisions.owned_by.of(stateful.metadata.uid)
+        revisions = possible_revisions(self._informers, stateful.metadata)
         claims = {claim.name for claim in self._claims.in_namespace.of(stateful.namespace)}
         pods = possible_pods(self._informers, stateful.metadata)
         return decide(stateful, pods, revisions, claims, moment)

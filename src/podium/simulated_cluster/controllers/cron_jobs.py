@@ -1,0 +1,206 @@
+"""Cron jobs: a job whenever one is due, unless it is suspended, too late, or in the way of another.
+
+Finished jobs beyond the limits of the history go, the oldest first. Schedules follow the calendar,
+however fast the cluster's time passes (`pkg/controller/cronjob/cronjob_controllerv2.go`).
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, tzinfo
+from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from podium.api.json_values import JsonObject
+from podium.api.timestamps import seconds_of
+from podium.client import PatchType
+from podium.client.resources import CRON_JOBS, JOBS
+from podium.simulated_cluster.actions import (
+    NOTHING,
+    Action,
+    Create,
+    Plan,
+    delete,
+    status_patch,
+)
+from podium.simulated_cluster.control import Wake
+from podium.simulated_cluster.controllers.ownership import wake_owners
+from podium.simulated_cluster.informers import Informers
+from podium.workloads.cron_jobs import (
+    CRON_JOB,
+    SCHEDULED_AT,
+    CronJob,
+    due_at,
+    is_too_late,
+    job_name,
+    job_of,
+    next_look,
+    timestamp_of,
+)
+from podium.workloads.cron_schedule import Schedule, ScheduleError, parse_schedule, split_zone
+from podium.workloads.jobs import JOB
+from podium.workloads.kinds import Job
+from podium.workloads.moment import Moment
+
+Zones = Callable[[str], tzinfo | None]
+_FAR_FUTURE: Final = float("inf")
+
+
+def time_zone(name: str) -> tzinfo | None:
+    """A time zone by its name in the IANA database; None for a name that is not in it."""
+    if name in ("", "UTC"):
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return None
+
+
+def decide(
+    cron: CronJob,
+    jobs: Sequence[Job],
+    moment: Moment,
+    *,
+    is_taken: Callable[[str], bool] = lambda _: False,
+    zones: Zones = time_zone,
+) -> Plan:
+    """`jobs` are those that the cron job owns; `is_taken` knows the names of all others, too."""
+    active = [job for job in jobs if job.end is None and _is_own(cron, job)]
+    removal = _beyond_history(cron, jobs)
+    started: list[Action] = []
+    last, again_after_s = cron.status.last_schedule_time, None
+    scheduled = _schedule(cron, zones)
+    if scheduled is not None and not cron.metadata.is_terminating and not cron.spec.suspend:
+        schedule, zone = scheduled
+        now = datetime.fromtimestamp(moment.wall_s, UTC)
+        due = due_at(cron, schedule, now)
+        if due is not None and _may_start(cron, due, now, active):
+            name = job_name(cron, due)
+            if not is_taken(name) and all(job.name != name for job in jobs):
+                if cron.spec.concurrency_policy == "Replace":
+                    started += [delete(JOBS, job, propagation="Background") for job in active]
+                    active = []
+                started.append(Create(JOBS, cron.namespace, job_of(cron, due, zone)))
+            last = timestamp_of(due)
+        wait = next_look(cron, schedule, now)
+        again_after_s = None if wait is None else wait.total_seconds() * moment.speed
+    status = _status(cron, active, jobs, last)
+    actions = [*started, *removal]
+    if status != _reported(cron):
+        actions.append(status_patch(CRON_JOBS, cron, status, PatchType.MERGE))
+    return Plan(actions, again_after_s)
+
+
+def _schedule(cron: CronJob, zones: Zones) -> tuple[Schedule, tzinfo] | None:
+    """None for a schedule or a time zone that cannot be read: then no job is made."""
+    written_zone, written = split_zone(cron.spec.schedule)
+    zone = zones(cron.spec.time_zone or written_zone)
+    if zone is None:
+        return None
+    try:
+        return parse_schedule(written, zone), zone
+    except ScheduleError:
+        return None
+
+
+def _may_start(cron: CronJob, due: datetime, now: datetime, active: Sequence[Job]) -> bool:
+    if is_too_late(cron, due, now) or cron.status.last_schedule_time == timestamp_of(due):
+        return False
+    return cron.spec.concurrency_policy != "Forbid" or not active
+
+
+def _is_own(cron: CronJob, job: Job) -> bool:
+    """Whether it was made for a start; one that somebody made by hand is not waited for."""
+    listed = {each.uid for each in cron.status.active or ()}
+    return job.metadata.uid in listed or bool(job.metadata.annotation(SCHEDULED_AT))
+
+
+def _beyond_history(cron: CronJob, jobs: Sequence[Job]) -> list[Action]:
+    limits = {
+        "Complete": cron.spec.successful_jobs_history_limit,
+        "Failed": cron.spec.failed_jobs_history_limit,
+    }
+    removal: list[Action] = []
+    for end, limit in limits.items():
+        if limit is None:
+            continue
+        ended = [job for job in jobs if job.end is not None and job.end.type == end]
+        ended.sort(key=_started_at)
+        surplus = ended[: max(len(ended) - limit, 0)]
+        removal += [
+            delete(JOBS, job, propagation="Background")
+            for job in surplus
+            if not job.metadata.is_terminating
+        ]
+    return removal
+
+
+def _started_at(job: Job) -> tuple[float, str]:
+    start = job.status.start_time
+    return (seconds_of(start) if start else _FAR_FUTURE, job.name)
+
+
+def _status(
+    cron: CronJob, active: Sequence[Job], jobs: Sequence[Job], last: str | None
+) -> JsonObject:
+    ends = [
+        job.status.completion_time
+        for job in jobs
+        if job.end is not None and job.end.type == "Complete" and job.status.completion_time
+    ]
+    known = cron.status.last_successful_time
+    return {
+        "active": [_reference(job) for job in active] or None,
+        "lastScheduleTime": last,
+        "lastSuccessfulTime": max([*ends, known] if known else ends, key=seconds_of, default=None),
+    }
+
+
+def _reported(cron: CronJob) -> JsonObject:
+    status = cron.status
+    active = [
+        {
+            "apiVersion": each.api_version,
+            "kind": each.kind,
+            "name": each.name,
+            "namespace": each.namespace,
+            "uid": each.uid,
+        }
+        for each in status.active or ()
+    ]
+    return {
+        "active": active or None,
+        "lastScheduleTime": status.last_schedule_time,
+        "lastSuccessfulTime": status.last_successful_time,
+    }
+
+
+def _reference(job: Job) -> JsonObject:
+    return {
+        "apiVersion": JOB.api_version,
+        "kind": JOB.name,
+        "name": job.name,
+        "namespace": job.namespace,
+        "uid": job.metadata.uid,
+    }
+
+
+class CronJobs:
+    """Keys are the namespace and name of a cron job."""
+
+    name = "cronjobs"
+
+    def __init__(self, informers: Informers) -> None:
+        self._cron_jobs, self._jobs = informers.cron_jobs, informers.jobs
+
+    def watch(self, wake: Wake) -> None:
+        wake_owners(self._jobs, self._cron_jobs, CRON_JOB, wake)
+
+    def plan(self, key: tuple[str, str], moment: Moment) -> Plan:
+        cron = self._cron_jobs.find(key)
+        if cron is None:
+            return NOTHING
+        return decide(
+            cron,
+            self._jobs.owned_by.of(cron.metadata.uid),
+            moment,
+            is_taken=lambda name: self._jobs.get(key[0], name) is not None,
+        )
