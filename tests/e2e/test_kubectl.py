@@ -110,6 +110,36 @@ def test_a_token_of_an_account_is_good_until_its_secret_goes(
     assert "has been invalidated" in found["status"]["error"]
 
 
+def test_an_admission_policy_keeps_out_what_it_forbids(kubectl: Kubectl) -> None:
+    name = f"limits-{next(numbers)}"
+    policy = f"""
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {{name: {name}}}
+spec:
+  matchConstraints:
+    resourceRules:
+    - {{apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]}}
+  validations:
+  - expression: object.spec.replicas <= 2
+    messageExpression: "'at most 2 replicas, not ' + string(object.spec.replicas)"
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {{name: {name}}}
+spec: {{policyName: {name}, validationActions: [Deny]}}
+"""
+    kubectl("create", "-f", "-", stdin=policy)
+    try:
+        words = ("create", "deployment", "web", "--image", "nginx")
+        said = kubectl(*words, "--replicas", "3", code=1)
+        assert f"ValidatingAdmissionPolicy '{name}' with binding '{name}' denied request" in said
+        assert "at most 2 replicas, not 3" in said
+        assert kubectl(*words, "--replicas", "2") == "deployment.apps/web created\n"
+    finally:
+        kubectl("delete", "-f", "-", stdin=policy)
+
+
 def test_creating_nonsense_says_what_is_wrong(kubectl: Kubectl) -> None:
     wrong = pod("A_B").replace("nginx", '""')
 

@@ -20,6 +20,7 @@ _ONCE = {"spec": {**_CONTAINERS, "restartPolicy": "Never"}}
 _CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
 _DEVICES = {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}}
 _ROLE = {"kind": "ClusterRole", "name": "r", "apiGroup": "rbac.authorization.k8s.io"}
+_ADMISSION = "admissionregistration.k8s.io"
 _RBAC = "rbac.authorization.k8s.io"
 _STORAGE = "storage.k8s.io"
 _DRA = "resource.k8s.io"
@@ -29,6 +30,24 @@ _GANG = {"gang": {"minCount": 3}}
 _DEFINITION = "CustomResourceDefinition"
 
 _WRITTEN: dict[tuple[str, str], Any] = {
+    (_ADMISSION, "ValidatingAdmissionPolicy"): {
+        "spec": {
+            "matchConstraints": {
+                "resourceRules": [
+                    {
+                        "apiGroups": ["x.dev"],
+                        "apiVersions": ["v1"],
+                        "operations": ["CREATE"],
+                        "resources": ["gizmos"],
+                    }
+                ]
+            },
+            "validations": [{"expression": "true"}],
+        }
+    },
+    (_ADMISSION, "ValidatingAdmissionPolicyBinding"): {
+        "spec": {"policyName": "p", "validationActions": ["Deny"]}
+    },
     ("", "ConfigMap"): {},
     ("", "Endpoints"): {},
     ("", "Event"): {"involvedObject": {"kind": "Pod", "name": "p", "namespace": "ns"}},

@@ -5,6 +5,7 @@ from typing import Final
 
 from podium.api.json_values import JsonObject
 from podium.apiserver.defaulting import (
+    admission_policies,
     autoscaling,
     cluster,
     devices,
@@ -16,6 +17,7 @@ from podium.apiserver.defaulting import (
 )
 from podium.apiserver.resources.resource import Resource
 
+_ADMISSION: Final = "admissionregistration.k8s.io"
 _BY_KIND: Final[Mapping[tuple[str, str], Callable[[JsonObject], None]]] = {
     ("", "Endpoints"): services.set_endpoints_defaults,
     ("", "LimitRange"): cluster.set_limit_range_defaults,
@@ -29,6 +31,8 @@ _BY_KIND: Final[Mapping[tuple[str, str], Callable[[JsonObject], None]]] = {
     ("", "ResourceQuota"): cluster.set_resource_quota_defaults,
     ("", "Secret"): cluster.set_secret_defaults,
     ("", "Service"): services.set_service_defaults,
+    (_ADMISSION, "ValidatingAdmissionPolicy"): admission_policies.set_policy_defaults,
+    (_ADMISSION, "ValidatingAdmissionPolicyBinding"): admission_policies.set_binding_defaults,
     ("apps", "DaemonSet"): workloads.set_daemon_set_defaults,
     ("apps", "Deployment"): workloads.set_deployment_defaults,
     ("apps", "ReplicaSet"): workloads.set_replica_set_defaults,

@@ -68,7 +68,11 @@ def _message_writer(struct_: Struct, message: str) -> _Writer:
 
 
 def _names_in(struct_: Struct, message: str) -> frozenset[str]:
-    return frozenset(field.name for field in fields_of_message(struct_.group, message))
+    """The fields of a message, and those of messages inline in it."""
+    names: set[str] = set()
+    for field in fields_of_message(struct_.group, message):
+        names |= _names_in(struct_, field.inline) if field.inline else {field.name}
+    return frozenset(names)
 
 
 def _field_writer(number: int, shape: Shape) -> _Writer:

@@ -11,6 +11,7 @@ from podium.apiserver import admission, status_errors
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.creating import place_in_namespace
 from podium.apiserver.requests.pod_conditions import set_condition
+from podium.apiserver.requests.policy_review import review_write
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.requests.updating import uid_conflict, version_conflict
 from podium.apiserver.resources.resource import Resource
@@ -49,6 +50,7 @@ def bind(
         raise version_conflict(pods, before, version, stored["resourceVersion"])
     _refuse_if_not_free(pods, pod)
     admission.admit_binding(binding, registry.lookup)
+    review_write(registry, pods, namespace, name, binding, None, call, subresource="binding")
     _assign(pod, binding, call.now)
     registry.replace(pods, before, pod, dry_run=call.options.dry_run)
     return dict(_SUCCESS)

@@ -7,6 +7,7 @@ from podium.apiserver import admission, status_errors, warnings
 from podium.apiserver.managed_fields import Writer, manager_of, track_create
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.guarding import guard_policy, require_create
+from podium.apiserver.requests.policy_review import review_write
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.requests.stored_size import fit_storage
 from podium.apiserver.resources.resource import Resource
@@ -53,6 +54,7 @@ def create(
     if instead:
         require_create(call)
     admission.review_create(resource, obj, registry.lookup)
+    review_write(registry, resource, namespace, name, obj, None, call)
     if metadata.get("resourceVersion") and not call.options.dry_run:
         raise status_errors.internal("resourceVersion should not be set on objects to be created")
     if registry.find(resource, namespace, name) is not None:

@@ -14,6 +14,7 @@ from podium.apiserver import admission, status_errors
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.definitions import CLEANUP, mark_terminating
 from podium.apiserver.requests.delete_options import FOREGROUND, ORPHAN, DeleteOptions
+from podium.apiserver.requests.policy_review import review_write
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.store.stored import Stored
@@ -50,11 +51,16 @@ def delete(
     name: str,
     options: DeleteOptions,
     call: Call,
+    *,
+    reviewed: bool = True,
 ) -> Deleted:
+    """`reviewed`: admission policies are asked. Not of a deletion that follows from another act."""
     admission.admit_delete(resource, namespace, name)
     before = registry.get(resource, namespace, name)
     obj = registry.read(resource, before)
     check_preconditions(resource, obj["metadata"], options)
+    if reviewed:
+        review_write(registry, resource, namespace, name, None, obj, call, dry_run=options.dry_run)
     if resource.group == "" and resource.kind == "Namespace":
         kept = _terminate_namespace(registry, resource, before, obj, options, call)
         if kept is not None:
@@ -87,11 +93,14 @@ def delete_collection(
     versions: list[Stored],
     options: DeleteOptions,
     call: Call,
+    *,
+    reviewed: bool = True,
 ) -> None:
     """Delete what a list has shown; objects that went meanwhile are no problem."""
     for version in versions:
         try:
-            delete(registry, resource, version.namespace, version.name, options, call)
+            where = (version.namespace, version.name)
+            delete(registry, resource, *where, options, call, reviewed=reviewed)
         except status_errors.StatusError as problem:
             if problem.code != 404:
                 raise
@@ -266,7 +275,8 @@ def _delete_definition(
         marked = registry.replace(resource, before, obj, dry_run=False)
     for instances in registry.definitions.resources_of(name)[:1]:
         collection = registry.collection(instances)
-        delete_collection(registry, instances, collection.current(), DeleteOptions(), call)
+        held = collection.current()
+        delete_collection(registry, instances, held, DeleteOptions(), call, reviewed=False)
         if len(collection):
             return Deleted(marked, None, gone=False)
     if registry.find(resource, "", name) is marked and metadata["finalizers"] == [CLEANUP]:

@@ -16,6 +16,7 @@ from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.delete_options import DeleteOptions
 from podium.apiserver.requests.deleting import check_preconditions, delete
 from podium.apiserver.requests.pod_conditions import set_condition
+from podium.apiserver.requests.policy_review import review_write
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.selectors.label_objects import object_selector
 from podium.apiserver.store.stored import Stored
@@ -36,9 +37,20 @@ def evict(
     if eviction["metadata"].get("name", "") != name:
         raise status_errors.bad_request("name in URL does not match name in Eviction object")
     pods = registry.table.named("pods")
-    before = registry.get(pods, namespace, name)
     options = delete_options.from_object(eviction.get("deleteOptions") or {})
     dry_run = options.dry_run or call.options.dry_run
+    review_write(
+        registry,
+        pods,
+        namespace,
+        name,
+        eviction,
+        None,
+        call,
+        subresource="eviction",
+        dry_run=dry_run,
+    )
+    before = registry.get(pods, namespace, name)
     pod = registry.read(pods, before)
     if not _needs_no_leave(pod):
         _ask_budgets(registry, namespace, pod, before, dry_run=dry_run, call=call)
@@ -202,4 +214,4 @@ def _delete(
     registry.replace(pods, before, pod, dry_run=dry_run)
     # The preconditions held for the version before the condition was written.
     unconditional = replace(options, uid=None, resource_version=None, dry_run=dry_run)
-    delete(registry, pods, namespace, name, unconditional, call)
+    delete(registry, pods, namespace, name, unconditional, call, reviewed=False)

@@ -17,6 +17,7 @@ from podium.apiserver.admission import DEFAULT_SETTINGS, AdmissionSettings
 from podium.apiserver.requests.definitions import DefinitionRules, Definitions
 from podium.apiserver.requests.expiry import EventExpiry
 from podium.apiserver.requests.lookup import StoreLookup
+from podium.apiserver.requests.policy_review import RegistryForms
 from podium.apiserver.requests.role_aggregation import RoleAggregation
 from podium.apiserver.requests.rules import BuiltinRules, ConvertedRules, Rules
 from podium.apiserver.requests.storage_hooks import ServiceEffects, StorageHooks
@@ -64,6 +65,7 @@ class Registry:
         self._rules: dict[Resource, Rules] = {}
         self._printers: dict[Resource, Printer] = {}
         self.lookup = StoreLookup(self)
+        self.forms = RegistryForms(self)
         self.definitions = Definitions(self)
         self.storage_hooks: dict[Resource, StorageHooks] = {}
         self._second = -1

@@ -10,6 +10,7 @@ from podium.api.json_values import DecodedValue, JsonObject
 from podium.api.labels import selector_of_map
 from podium.apiserver.crds import CustomRules
 from podium.apiserver.requests.call import Call
+from podium.apiserver.requests.policy_review import review_write
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.requests.updating import (
     check_name,
@@ -114,5 +115,7 @@ def update_scale(
     for entry in new["metadata"].get("managedFields") or ():
         if entry.get("subresource") == "scale":
             entry.pop("time", None)  # upstream: times get lost between a Scale and its object
-    written = write(registry, resource, "", before, old, new, call)
+    current = scale_of(registry, resource, old)
+    review_write(registry, resource, namespace, name, scale, current, call, subresource="scale")
+    written = write(registry, resource, "", before, old, new, call, reviewed=False)
     return scale_of(registry, resource, registry.read(resource, written))

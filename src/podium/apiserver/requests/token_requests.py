@@ -11,6 +11,7 @@ from podium.apiserver.access.account_tokens import AUDIENCES, AccountTokens, Bou
 from podium.apiserver.access.attempts import unserved
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.creating import place_in_namespace
+from podium.apiserver.requests.policy_review import review_write
 from podium.apiserver.requests.registry import Registry
 
 _GROUP: Final = "authentication.k8s.io"
@@ -52,6 +53,7 @@ def request_token(
     problems = _life_problems(life_s)
     if problems:
         raise status_errors.invalid(_GROUP, _KIND, "", problems)
+    review_write(registry, accounts, namespace, name, request, None, call, subresource="token")
     bound = _bound(registry, namespace, name, spec.get("boundObjectRef"))
     token = tokens.sign(account, spec["audiences"], life_s, bound, registry.new_uid())
     request["metadata"] = {

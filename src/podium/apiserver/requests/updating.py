@@ -20,6 +20,7 @@ from podium.apiserver.requests import query, storage_paths
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.creating import create, place_in_namespace, settle, shown_kind
 from podium.apiserver.requests.guarding import guard_policy, status_errors_of
+from podium.apiserver.requests.policy_review import review_write
 from podium.apiserver.requests.registry import Registry, check_path_name
 from podium.apiserver.requests.stored_size import fit_storage
 from podium.apiserver.resources.resource import Resource
@@ -42,6 +43,8 @@ _CREATED_BY_UPDATE: Final = frozenset(
 )
 _VERSION_REQUIRED: Final = frozenset(
     {
+        ("admissionregistration.k8s.io", "validatingadmissionpolicies"),
+        ("admissionregistration.k8s.io", "validatingadmissionpolicybindings"),
         ("apiextensions.k8s.io", "customresourcedefinitions"),
         ("coordination.k8s.io", "leases"),
         ("node.k8s.io", "runtimeclasses"),
@@ -117,8 +120,12 @@ def write(
     call: Call,
     *,
     applied: bool = False,
+    reviewed: bool = True,
 ) -> Stored:
-    """Admit, validate and store a new object in place of an old one."""
+    """Admit, validate and store a new object in place of an old one.
+
+    `reviewed`: admission policies are asked. Not of a write that is part of another one.
+    """
     namespace, name = before.namespace, before.name
     rules = registry.rules(resource)
     _keep_metadata(new["metadata"], old["metadata"])
@@ -134,6 +141,8 @@ def write(
     if not subresource:
         call.warn_all(warnings.on_update(resource, new, old))
     admission.review_update(resource, new, old, registry.lookup)
+    if reviewed:
+        review_write(registry, resource, namespace, name, new, old, call, subresource=subresource)
     if deletes(resource, new, old):
         if not call.options.dry_run:
             registry.remove(resource, before)

@@ -245,6 +245,25 @@ _POD_GROUPS = (
     ),
 )
 
+_ADMISSION = "admissionregistration.k8s.io"
+_POLICIES = (
+    _kind(
+        _ADMISSION,
+        "ValidatingAdmissionPolicy",
+        "validatingadmissionpolicies",
+        namespaced=False,
+        status=True,
+        categories=("api-extensions",),
+    ),
+    _kind(
+        _ADMISSION,
+        "ValidatingAdmissionPolicyBinding",
+        "validatingadmissionpolicybindings",
+        namespaced=False,
+        categories=("api-extensions",),
+    ),
+)
+
 BUILTIN: tuple[Resource, ...] = (
     *_CORE,
     *_APPS,
@@ -253,6 +272,7 @@ BUILTIN: tuple[Resource, ...] = (
     *_NETWORKING,
     *_REVIEWS,
     *_OTHERS,
+    *_POLICIES,
 )
 """Those that are served whatever the feature gates say."""
 

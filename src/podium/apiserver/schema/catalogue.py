@@ -30,6 +30,7 @@ SECTIONS: Final = {
     "rbac.authorization.k8s.io": "rbac",
     "networking.k8s.io": "networking",
     "apiextensions.k8s.io": "apiextensions",
+    "admissionregistration.k8s.io": "admissionregistration",
     "meta.k8s.io": "meta",
 }
 """The section of the data that has the kinds of a group in version v1; those of another version

@@ -36,6 +36,7 @@ _EMPTY_STATUSES: Final[Mapping[Key, JsonObject]] = {
         "desiredHealthy": 0,
         "expectedPods": 0,
     },
+    ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy"): {},
     ("resource.k8s.io", "ResourceClaim"): {},
     ("scheduling.k8s.io", "PodGroup"): {},
     ("storage.k8s.io", "VolumeAttachment"): {"attached": False},
@@ -45,6 +46,8 @@ _EMPTY_STATUSES: Final[Mapping[Key, JsonObject]] = {
 _COUNTED: Final[Mapping[Key, tuple[str, ...]]] = {
     ("", "Pod"): ("spec",),
     ("", "PodTemplate"): ("template",),
+    ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy"): ("spec",),
+    ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"): ("spec",),
     ("", "ReplicationController"): ("spec",),
     ("apiextensions.k8s.io", "CustomResourceDefinition"): ("spec",),
     ("apps", "DaemonSet"): ("spec",),

@@ -6,6 +6,7 @@ from typing import Final
 from podium.api.json_values import JsonObject
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.tables import (
+    admission_policies,
     autoscaling,
     cluster,
     networking,
@@ -17,6 +18,7 @@ from podium.apiserver.tables import (
 from podium.apiserver.tables.custom import custom_printer
 from podium.apiserver.tables.printer import GENERIC, Cells, Printer
 
+_ADMISSION: Final = "admissionregistration.k8s.io"
 _RBAC: Final = "rbac.authorization.k8s.io"
 _NETWORKING: Final = "networking.k8s.io"
 _SCHEDULING: Final = "scheduling.k8s.io"
@@ -38,6 +40,8 @@ _BY_KIND: Final[Mapping[tuple[str, str], Printer]] = {
     ("", "Secret"): storage.SECRET,
     ("", "Service"): services.SERVICE,
     ("", "ServiceAccount"): cluster.NAME_AND_AGE,
+    (_ADMISSION, "ValidatingAdmissionPolicy"): admission_policies.POLICY,
+    (_ADMISSION, "ValidatingAdmissionPolicyBinding"): admission_policies.BINDING,
     ("apps", "ControllerRevision"): workloads.CONTROLLER_REVISION,
     ("apps", "DaemonSet"): workloads.DAEMON_SET,
     ("apps", "Deployment"): workloads.DEPLOYMENT,

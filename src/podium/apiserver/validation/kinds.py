@@ -14,6 +14,7 @@ from podium.api.json_values import JsonObject
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.validation import (
     access,
+    admission_policies,
     autoscaling,
     configuration,
     csi,
@@ -101,6 +102,7 @@ def _role_binding(*, namespaced: bool) -> Checks:
     )
 
 
+_ADMISSION: Final = "admissionregistration.k8s.io"
 _RBAC: Final = "rbac.authorization.k8s.io"
 _NETWORKING: Final = "networking.k8s.io"
 _SCHEDULING: Final = "scheduling.k8s.io"
@@ -108,6 +110,14 @@ _STORAGE: Final = "storage.k8s.io"
 _DEVICES: Final = "resource.k8s.io"
 
 _BY_KIND: Final[Mapping[tuple[str, str], Checks]] = {
+    (_ADMISSION, "ValidatingAdmissionPolicy"): Checks(
+        admission_policies.policy_create_errors,
+        admission_policies.policy_update_errors,
+        admission_policies.policy_status_errors,
+    ),
+    (_ADMISSION, "ValidatingAdmissionPolicyBinding"): Checks(
+        admission_policies.binding_create_errors, admission_policies.binding_update_errors
+    ),
     ("", "ConfigMap"): Checks(
         configuration.config_map_create_errors, configuration.config_map_update_errors
     ),

@@ -1,6 +1,25 @@
-"""Definitions of custom resources."""
+"""Definitions of custom resources, and admission policies."""
 
 NUMBERS = """
+[admissionregistration]
+AuditAnnotation key valueExpression
+ExpressionWarning 2 fieldRef warning
+MatchCondition name expression
+MatchResources namespaceSelector objectSelector resourceRules excludeResourceRules 7 matchPolicy
+NamedRuleWithOperations resourceNames ~RuleWithOperations
+ParamKind apiVersion kind
+ParamRef name namespace selector parameterNotFoundAction
+Rule apiGroups apiVersions resources scope
+RuleWithOperations operations ~Rule
+TypeChecking expressionWarnings
+ValidatingAdmissionPolicy metadata spec status
+ValidatingAdmissionPolicyBinding metadata spec
+ValidatingAdmissionPolicyBindingSpec policyName paramRef matchResources validationActions
+ValidatingAdmissionPolicySpec paramKind matchConstraints validations failurePolicy auditAnnotations
+    matchConditions variables
+ValidatingAdmissionPolicyStatus observedGeneration typeChecking conditions
+Validation expression message reason messageExpression
+Variable name expression
 [apiextensions]
 CustomResourceColumnDefinition name type format description priority jsonPath
 CustomResourceConversion strategy webhook

@@ -2,6 +2,7 @@
 
 from podium.apiserver.schema.fields import (
     access,
+    admission_policies,
     autoscaling,
     cluster,
     containers,
@@ -32,4 +33,5 @@ TEXTS: tuple[str, ...] = (
     storage.TEXT,
     access.TEXT,
     definitions.TEXT,
+    admission_policies.TEXT,
 )

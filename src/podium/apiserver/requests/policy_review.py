@@ -1,0 +1,94 @@
+"""The registry and the admission policies: who asks them, and what they are told."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from podium.api.json_values import JsonObject
+from podium.apiserver import conversion
+from podium.apiserver.policies.attempted import CREATE, DELETE, UPDATE, AttemptedWrite
+from podium.apiserver.policies.reviewing import review, stored_policies
+from podium.apiserver.requests.call import Call
+from podium.apiserver.resources.resource import Resource
+
+if TYPE_CHECKING:
+    from podium.apiserver.admission.lookup import Lookup
+    from podium.apiserver.requests.registry import Registry
+
+_OPTIONS = {CREATE: "CreateOptions", UPDATE: "UpdateOptions", DELETE: "DeleteOptions"}
+
+
+class RegistryForms:
+    """What policies may look at."""
+
+    def __init__(self, registry: "Registry") -> None:
+        self._registry = registry
+
+    @property
+    def lookup(self) -> "Lookup":
+        return self._registry.lookup
+
+    def resource_of_kind(self, api_version: str, kind: str) -> Resource | None:
+        group, _, version = api_version.rpartition("/")
+        found = self._registry.table.find_kind(group, version, kind)
+        return found if found is not None and found.is_stored else None
+
+    def find_object(self, resource: Resource, namespace: str, name: str) -> JsonObject | None:
+        found = self._registry.find(resource, namespace, name)
+        return None if found is None else self._registry.read(resource, found)
+
+    def list_objects(self, resource: Resource, namespace: str) -> Sequence[JsonObject]:
+        found = self._registry.collection(resource).current(namespace)
+        return [self._registry.read(resource, each) for each in found]
+
+    def equivalents_of(self, resource: Resource) -> Sequence[Resource]:
+        """The same objects under other names: other versions, and events of the other group."""
+        name = conversion.storage_name(resource)
+        return [
+            each
+            for each in self._registry.table
+            if each is not resource
+            and each.plural == resource.plural
+            and conversion.storage_name(each) == name
+        ]
+
+    def converted(self, obj: JsonObject, resource: Resource, other: Resource) -> JsonObject:
+        shown = conversion.shown(other, conversion.kept(resource, obj))
+        return {**shown, "kind": other.kind, "apiVersion": other.api_version}
+
+
+def review_write(
+    registry: "Registry",
+    resource: Resource,
+    namespace: str,
+    name: str,
+    obj: JsonObject | None,
+    old: JsonObject | None,
+    call: Call,
+    *,
+    subresource: str = "",
+    dry_run: bool = False,
+) -> None:
+    """Let the policies see a write; StatusError if one denies it."""
+    if not stored_policies(registry.lookup):
+        return
+    operation = CREATE if old is None else UPDATE if obj is not None else DELETE
+    dry_run = dry_run or call.options.dry_run
+    options: JsonObject = {"kind": _OPTIONS[operation], "apiVersion": "meta.k8s.io/v1"}
+    if dry_run:
+        options["dryRun"] = ["All"]
+    if call.options.field_manager and operation != DELETE:
+        options["fieldManager"] = call.options.field_manager
+    is_namespace = (resource.group, resource.plural) == ("", "namespaces")
+    attempted = AttemptedWrite(
+        operation,
+        resource,
+        name if is_namespace and operation != CREATE else namespace,
+        name,
+        obj,
+        old,
+        call.user,
+        subresource,
+        dry_run,
+        options,
+    )
+    call.warn_all(review(attempted, registry.forms))
