@@ -102,6 +102,8 @@ class Kubelets:
     def watch(self, wake: Wake) -> None:
         def pod_changed(old: Pod | None, new: Pod | None) -> None:
             if new is not None and new.spec.node_name:
+                if old is not None and old.spec.containers != new.spec.containers:
+                    self._needs.pop(new.metadata.uid, None)
                 wake(new.metadata.key)
             elif new is None and old is not None:
                 self._pending.pop(old.metadata.key, None)
