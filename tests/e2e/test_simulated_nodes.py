@@ -1,6 +1,7 @@
 """Nodes that fail, pods that leave them, budgets, namespaces and claims, in virtual time."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from support.simulated_cluster.simulated_clusters import (
@@ -309,3 +310,78 @@ def test_without_controllers_only_nodes_and_their_pods_live() -> None:
         assert (pod["metadata"]["name"], pod["status"]["phase"]) == ("alone", "Running")
 
     in_cluster(scenario, controllers=())
+
+
+def test_kubelets_refuse_what_was_bound_past_the_scheduler() -> None:
+    async def scenario(cluster: Cluster) -> None:
+        large = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "5"}}}]
+        for name in ("first", "second"):
+            spec = {"nodeName": "node-0", "containers": large}
+            await cluster.create(PODS, {"metadata": {"name": name}, "spec": spec})
+
+        async def settled() -> bool:
+            phases = [each["status"]["phase"] for each in await cluster.all(PODS)]
+            return sorted(phases) == ["Failed", "Running"]
+
+        await cluster.until(settled)
+        (failed,) = [p for p in await cluster.all(PODS) if p["status"]["phase"] == "Failed"]
+        assert failed["status"]["reason"] == "OutOfcpu"
+        assert failed["status"]["message"] == (
+            "Pod was rejected: Node didn't have enough resource: cpu, requested: 5000, "
+            "used: 5000, capacity: 8000"
+        )
+
+    in_cluster(scenario, nodes=1)
+
+
+def test_more_capacity_makes_room_for_pods_that_wait() -> None:
+    async def scenario(cluster: Cluster) -> None:
+        large = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "12"}}}]
+        await cluster.create(PODS, {"metadata": {"name": "large"}, "spec": {"containers": large}})
+        await asyncio.sleep(5)
+        patch = {"status": {"capacity": {"cpu": "16"}}}
+        await cluster.patch(NODES, "node-0", patch, subresource="status")
+
+        async def runs() -> bool:
+            return bool((await cluster.get(PODS, "large"))["status"]["phase"] == "Running")
+
+        await cluster.until(runs)
+        node = await cluster.get(NODES, "node-0")
+        assert node["status"]["allocatable"]["cpu"] == "16"
+
+    in_cluster(scenario, nodes=1)
+
+
+def test_commands_decide_how_a_pod_ends_and_hooks_when_it_goes() -> None:
+    async def scenario(cluster: Cluster) -> None:
+        async def run(name: str, script: str, **more: Any) -> None:
+            container = {"name": "c", "image": "busybox", "command": ["sh", "-c", script]}
+            hook = {"preStop": {"sleep": {"seconds": 8}}}
+            spec = {"containers": [{**container, "lifecycle": hook}], **more}
+            await cluster.create(PODS, {"metadata": {"name": name}, "spec": spec})
+
+        async def phase(name: str) -> str:
+            return str((await cluster.get(PODS, name))["status"]["phase"])
+
+        await run("good", "sleep 3 && true", restartPolicy="Never")
+        await run("bad", "sleep 3; exit 7", restartPolicy="Never")
+        await run("crashing", "false")
+        await run("steady", "sleep 3600")
+
+        async def ended() -> bool:
+            return await phase("good") == "Succeeded" and await phase("bad") == "Failed"
+
+        await cluster.until(ended)
+        state = (await cluster.get(PODS, "bad"))["status"]["containerStatuses"][0]["state"]
+        assert state["terminated"]["exitCode"] == 7
+        (crashing,) = (await cluster.get(PODS, "crashing"))["status"]["containerStatuses"]
+        assert crashing["state"]["waiting"]["reason"] == "CrashLoopBackOff"
+        await cluster.client.delete(PODS, "steady", "default")
+
+        async def gone() -> bool:
+            return not await cluster.exists(PODS, "steady")
+
+        took_s = await cluster.until(gone)
+        assert 9 <= took_s < 10
+
+    in_cluster(scenario, nodes=1)

@@ -24,6 +24,7 @@ from podium.simulated_cluster.controller_registry import ControllerContext, make
 from podium.simulated_cluster.controllers.garbage import Garbage, collects
 from podium.simulated_cluster.controllers.node_lifecycle import GRACE_S
 from podium.simulated_cluster.informers import Informers
+from podium.simulated_cluster.nodes.allocatable import AllocatableFollower
 from podium.simulated_cluster.nodes.heartbeats import INTERVAL_S, Heartbeats
 from podium.simulated_cluster.pods.kubelets import Kubelets
 from podium.simulated_cluster.pods.stage_files import default_stages
@@ -98,6 +99,7 @@ class SimulatedCluster:
         own = (
             Heartbeats(self.informers, interval_s),
             Kubelets(self.informers, self._options.stages),
+            AllocatableFollower(self.informers),
         )
         loops = [
             ControlLoop(Planned(each, self.executor, self._clock), self._clock) for each in own

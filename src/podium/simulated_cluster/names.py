@@ -3,9 +3,13 @@
 podium.dev/simulated=true      label of a node: Podium plays its kubelet
 podium.dev/failure             annotation of a node: `unreachable` or `not-ready`
 podium.dev/start-seconds       annotation of a pod: how long it takes to start
-podium.dev/run-seconds         annotation of a pod: how long it runs; without it, for ever
+podium.dev/run-seconds         annotation of a pod: how long its containers run; without it, as long
+                               as their commands do, or for ever
 podium.dev/result              annotation of a pod: `Succeeded` or `Failed` when it has run
 podium.dev/exit-code           annotation of a pod: exit code of its containers when it fails
+podium.dev/stop-seconds        annotation of a pod: how long it takes to stop, at most
+                               its grace period
+podium.dev/image-pull-error    annotation of a pod: why its images cannot be pulled
 """
 
 from typing import Final
@@ -14,3 +18,8 @@ SIMULATED: Final = "podium.dev/simulated"
 FAILURE: Final = "podium.dev/failure"
 NOT_READY: Final = "not-ready"
 """The failure of a node that still speaks; any other one makes it fall silent."""
+RUN_SECONDS: Final = "podium.dev/run-seconds"
+RESULT: Final = "podium.dev/result"
+EXIT_CODE: Final = "podium.dev/exit-code"
+STOP_SECONDS: Final = "podium.dev/stop-seconds"
+IMAGE_PULL_ERROR: Final = "podium.dev/image-pull-error"

@@ -91,7 +91,7 @@ def _number(port: ServicePort, pod: Pod) -> int | None:
 def _serving_containers(pod: Pod) -> Iterable[Container]:
     yield from pod.spec.containers or ()
     for container in pod.spec.init_containers or ():
-        if container.restart_policy == "Always":
+        if container.is_sidecar:
             yield container
 
 

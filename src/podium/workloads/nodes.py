@@ -17,6 +17,8 @@ class Address(KubeStruct, frozen=True):
 class NodeStatus(KubeStruct, frozen=True):
     conditions: tuple[Condition, ...] | None = None
     addresses: tuple[Address, ...] | None = None
+    capacity: dict[str, str] | None = None
+    allocatable: dict[str, str] | None = None
 
 
 class Node(KubeObject, frozen=True):

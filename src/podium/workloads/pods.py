@@ -30,6 +30,11 @@ class Container(KubeStruct, frozen=True):
     lifecycle: JsonObject | None = None
     restart_policy: str = ""
 
+    @property
+    def is_sidecar(self) -> bool:
+        """Of an init container: whether it goes on beside the others."""
+        return self.restart_policy == "Always"
+
 
 class ClaimVolume(KubeStruct, frozen=True):
     claim_name: str = ""
@@ -84,11 +89,13 @@ class RunningState(KubeStruct, frozen=True):
 class EndedState(KubeStruct, frozen=True):
     exit_code: int = 0
     reason: str = ""
+    started_at: str | None = None
     finished_at: str | None = None
 
 
 class WaitingState(KubeStruct, frozen=True):
     reason: str = ""
+    message: str = ""
 
 
 class ContainerState(KubeStruct, frozen=True):
@@ -101,6 +108,7 @@ class ContainerStatus(KubeStruct, frozen=True):
     name: str = ""
     restart_count: int = 0
     state: ContainerState | None = None
+    last_state: ContainerState | None = None
 
 
 class ClaimStatus(KubeStruct, frozen=True):
@@ -120,6 +128,7 @@ class PodStatus(KubeStruct, frozen=True):
     pod_ip: str = msgspec.field(default="", name="podIP")
     pod_ips: tuple[PodIP, ...] | None = msgspec.field(default=None, name="podIPs")
     conditions: tuple[Condition, ...] | None = None
+    init_container_statuses: tuple[ContainerStatus, ...] | None = None
     container_statuses: tuple[ContainerStatus, ...] | None = None
     resource_claim_statuses: tuple[ClaimStatus, ...] | None = None
 

@@ -114,7 +114,7 @@ def _pod_usage(pod: JsonObject, now_s: float | None) -> Amounts:
     usage = {"count/pods": "1"}
     if is_charged(pod, now_s):
         spec = pod.get("spec") or {}
-        usage |= compute_usage(_pod_amounts(spec, "requests"), _pod_amounts(spec, "limits"))
+        usage |= compute_usage(pod_amounts(spec, "requests"), pod_amounts(spec, "limits"))
     return usage
 
 
@@ -129,7 +129,8 @@ def is_charged(pod: JsonObject, now_s: float | None) -> bool:
     return bool(now_s <= seconds_of(deleted) + grace_s)
 
 
-def _pod_amounts(spec: JsonObject, part: str) -> Amounts:
+def pod_amounts(spec: JsonObject, part: str) -> Amounts:
+    """What a pod requests or limits as a whole, its overhead included."""
     amounts = effective_amounts(spec, part)
     own = (spec.get("resources") or {}).get(part) or {}
     for name, amount in own.items():

@@ -16,9 +16,10 @@ from support.simulated_cluster.controller_objects import (
 from podium.api.errors import InputError
 from podium.simulated_cluster.actions import Plan
 from podium.simulated_cluster.informers import Informers
+from podium.simulated_cluster.nodes.allocatable import AllocatableFollower, allocatable_after
 from podium.simulated_cluster.nodes.heartbeats import Heartbeats, decide
 from podium.simulated_cluster.nodes.templates import default_template, nodes_from, read_templates
-from podium.workloads.nodes import Lease, Node
+from podium.workloads.nodes import Lease, Node, NodeStatus
 
 GPU = b"""
 apiVersion: v1
@@ -173,3 +174,52 @@ def test_nodes_that_start_together_do_not_stay_in_step() -> None:
         assert 0 < first.again_after_s <= 10
         waits.add(round(first.again_after_s, 3))
     assert len(waits) > 15
+
+
+# --- allocatable ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("capacity", "expected"),
+    [
+        ({"cpu": "16", "memory": "32Gi"}, {"cpu": "15500m", "memory": "30Gi"}),
+        ({"cpu": "8", "memory": "64Gi"}, {"cpu": "7500m", "memory": "62Gi"}),
+        ({"cpu": "250m", "memory": "32Gi"}, {"cpu": "0", "memory": "30Gi"}),
+        ({"cpu": "8"}, {"cpu": "7500m"}),
+        (
+            {"cpu": "8", "memory": "32Gi", "example.com/gpu": "4"},
+            {"cpu": "7500m", "memory": "30Gi", "example.com/gpu": "4"},
+        ),
+    ],
+)
+def test_what_a_node_offers_follows_what_it_has(
+    capacity: dict[str, str], expected: dict[str, str]
+) -> None:
+    old = NodeStatus(
+        capacity={"cpu": "8", "memory": "32Gi"}, allocatable={"cpu": "7500m", "memory": "30Gi"}
+    )
+    new = NodeStatus(capacity=capacity, allocatable=old.allocatable)
+    assert allocatable_after(old, new) == expected
+    assert allocatable_after(old, old) is None
+    by_hand = NodeStatus(capacity=capacity, allocatable={"cpu": "1"})
+    assert allocatable_after(old, by_hand) is None
+
+
+def test_a_change_of_capacity_is_carried_out_once() -> None:
+    informers = Informers()
+    follower = AllocatableFollower(informers)
+    woken: list[str] = []
+    follower.watch(woken.append)
+    labels = {"labels": {"podium.dev/simulated": "true"}}
+    cpus = {"cpu": "8"}
+    for version, capacity, allocatable in (("1", cpus, cpus), ("2", {"cpu": "4"}, cpus)):
+        metadata = {**labels, "resourceVersion": version}
+        status = {"capacity": capacity, "allocatable": allocatable}
+        informers.nodes.put(build(Node, "n1", "", metadata=metadata, status=status))
+    assert woken == ["n1"]
+    made = follower.plan("n1", moment())
+    assert written_status(made, "nodes") == {"allocatable": {"cpu": "4"}}
+    done = {"capacity": {"cpu": "4"}, "allocatable": {"cpu": "4"}}
+    metadata = {**labels, "resourceVersion": "3"}
+    informers.nodes.put(build(Node, "n1", "", metadata=metadata, status=done))
+    assert shown(follower.plan("n1", moment())) == []

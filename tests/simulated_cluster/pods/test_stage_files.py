@@ -20,7 +20,7 @@ def refused(text: str) -> str:
 def test_the_usual_stages_are_read_from_yaml() -> None:
     names = [stage.name for stage in default_stages()]
     assert names[0] == "pod-vanish"
-    assert {"pod-start", "pod-succeed", "pod-fail", "pod-restart"} <= set(names)
+    assert {"pod-reject", "pod-start", "pod-live-on"} <= set(names)
 
 
 def test_the_examples_are_stages_and_templates() -> None:

@@ -9,22 +9,27 @@ from collections.abc import Iterable
 from podium.api.json_values import JsonObject
 from podium.simulated_cluster.controllers.conditions import changed_condition
 from podium.simulated_cluster.pods.durations import whole_number
-from podium.simulated_cluster.pods.field_paths import plain
+from podium.simulated_cluster.pods.field_paths import FieldPath, plain
+from podium.simulated_cluster.pods.pod_lives import life_status, live_on
 from podium.simulated_cluster.pods.stages import ContainerChange, Effect
 from podium.workloads.moment import Moment
 from podium.workloads.pods import Container, ContainerStatus, Pod
 
 
 def status_after(
-    effect: Effect, pod: Pod, moment: Moment, *, host_ip: str, pod_ip: str
+    effect: Effect, pod: Pod, values: JsonObject, moment: Moment, *, host_ip: str, pod_ip: str
 ) -> JsonObject:
-    """The status to merge into the pod's."""
+    """The status to merge into the pod's; `values` is what paths lead into."""
     status: JsonObject = {}
+    lives_on = effect.containers is not None and effect.containers.state == "next"
+    if lives_on:
+        status |= life_status(live_on(pod, moment), moment)
     if effect.phase:
         status["phase"] = effect.phase
-    if effect.reason or effect.message:
-        status["reason"] = effect.reason
-        status["message"] = effect.message
+    reason = _told(effect.reason_from, values) or effect.reason
+    message = _told(effect.message_from, values) or effect.message
+    if reason or message:
+        status["reason"], status["message"] = reason, message
     conditions = [
         changed_condition(
             pod.status.conditions,
@@ -39,13 +44,17 @@ def status_after(
     ]
     changed = [condition for condition in conditions if condition is not None]
     if changed:
-        status["conditions"] = changed
-    if effect.containers is not None:
+        status["conditions"] = [*status.get("conditions", ()), *changed]
+    if effect.containers is not None and not lives_on:
         status |= _containers(effect.containers, pod, moment)
-    if effect.phase == "Running" and not pod.status.start_time:
+    if (effect.phase == "Running" or lives_on) and not pod.status.start_time:
         status["startTime"] = moment.timestamp
         status |= _addresses(host_ip, host_ip if pod.spec.host_network else pod_ip)
     return status
+
+
+def _told(path: FieldPath | None, values: JsonObject) -> str:
+    return str(path.of(values) or "") if path is not None else ""
 
 
 def _addresses(host_ip: str, pod_ip: str) -> JsonObject:
@@ -123,7 +132,7 @@ def _init_containers(
     done = {"exitCode": 0, "reason": "Completed", "finishedAt": moment.timestamp}
     made = []
     for container in containers:
-        stays = container.restart_policy == "Always"
+        stays = container.is_sidecar
         waits = change.state == "waiting"
         made.append(
             {

@@ -16,6 +16,7 @@ from msgspec import inspect
 
 from podium.api.errors import ObjectError, closest, did_you_mean
 from podium.api.json_values import JsonObject
+from podium.simulated_cluster.pods.kubelet_facts import KubeletFacts, SeenPod
 from podium.workloads.pods import Pod
 
 _STEP: Final = re.compile(r'\.?([A-Za-z][A-Za-z0-9]*)|\[(\d+)\]|\["([^"]*)"\]')
@@ -25,6 +26,10 @@ _STEP: Final = re.compile(r'\.?([A-Za-z][A-Za-z0-9]*)|\[(\d+)\]|\["([^"]*)"\]')
 class FieldPath:
     written: str
     steps: tuple[str | int, ...]
+
+    @property
+    def is_of_kubelet(self) -> bool:
+        return self.steps[0] == "kubelet"
 
     def of(self, pod: JsonObject) -> Any:
         """The field's value in a pod as plain values; None if it is not there."""
@@ -67,7 +72,7 @@ def parse_path(written: str, at: str) -> FieldPath:
 
 def _check(written: str, steps: list[str | int], at: str) -> None:
     """Whether pods have such a field, as far as they are read."""
-    shape: Any = inspect.type_info(Pod)
+    shape: Any = inspect.type_info(SeenPod)
     for step in steps:
         shape = _present(shape)
         if isinstance(shape, inspect.StructType) and isinstance(step, str):
@@ -92,7 +97,7 @@ def _present(shape: Any) -> Any:
     return shape
 
 
-def plain(pod: Pod) -> JsonObject:
-    """A pod as plain values, for paths to walk in."""
+def plain(pod: Pod, facts: KubeletFacts | None = None) -> JsonObject:
+    """A pod as plain values, for paths to walk in, with what its kubelet makes of it."""
     values: JsonObject = msgspec.to_builtins(pod)
-    return values
+    return values if facts is None else {**values, "kubelet": msgspec.to_builtins(facts)}

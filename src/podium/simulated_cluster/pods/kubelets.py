@@ -13,9 +13,11 @@ from podium.simulated_cluster.actions import NOTHING, Action, Plan, delete, stat
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.names import FAILURE, SIMULATED
+from podium.simulated_cluster.pods.admission import Needs, needs_of
 from podium.simulated_cluster.pods.effects import status_after
 from podium.simulated_cluster.pods.field_paths import plain
-from podium.simulated_cluster.pods.stages import Stage, next_stage
+from podium.simulated_cluster.pods.kubelet_facts import KubeletFacts, find_facts
+from podium.simulated_cluster.pods.stages import Stage, go_by_kubelet, next_stage
 from podium.workloads.moment import Moment
 from podium.workloads.nodes import Node
 from podium.workloads.pods import Pod
@@ -50,9 +52,10 @@ def decide(
     pending: Pending | None,
     moment: Moment,
     address: Callable[[], str],
+    facts: KubeletFacts | None = None,
 ) -> tuple[Plan, Pending | None]:
     """What happens to a pod on a node that is alive, and what it waits for from now on."""
-    uid, values = pod.metadata.uid, plain(pod)
+    uid, values = pod.metadata.uid, plain(pod, facts)
     stage = next_stage(stages, values, uid)
     if stage is None:
         return NOTHING, None
@@ -66,7 +69,9 @@ def decide(
     actions: list[Action] = []
     if stage.effect.changes_status:
         pod_ip = pod.status.pod_ip or address()
-        status = status_after(stage.effect, pod, moment, host_ip=node.address, pod_ip=pod_ip)
+        status = status_after(
+            stage.effect, pod, values, moment, host_ip=node.address, pod_ip=pod_ip
+        )
         if status:
             actions.append(status_patch(PODS, pod, status))
     if stage.effect.removes:
@@ -89,15 +94,20 @@ class Kubelets:
     def __init__(self, informers: Informers, stages: tuple[Stage, ...]) -> None:
         self._nodes, self._pods = informers.nodes, informers.pods
         self._stages = stages
+        self._has_facts = go_by_kubelet(stages)
+        self._needs: dict[str, Needs] = {}
         self._pending: dict[tuple[str, str], Pending] = {}
         self._addresses = 0
 
     def watch(self, wake: Wake) -> None:
         def pod_changed(old: Pod | None, new: Pod | None) -> None:
             if new is not None and new.spec.node_name:
+                if old is not None and old.spec.containers != new.spec.containers:
+                    self._needs.pop(new.metadata.uid, None)
                 wake(new.metadata.key)
             elif new is None and old is not None:
                 self._pending.pop(old.metadata.key, None)
+                self._needs.pop(old.metadata.uid, None)
 
         def node_changed(old: Node | None, new: Node | None) -> None:
             if new is not None and is_alive(new) and not is_alive(old):
@@ -115,13 +125,31 @@ class Kubelets:
         if node is None or not is_alive(node):
             return NOTHING
         plan, pending = decide(
-            pod, node, self._stages, self._pending.get(key), moment, self._address
+            pod,
+            node,
+            self._stages,
+            self._pending.get(key),
+            moment,
+            self._address,
+            self._facts(pod, node, moment),
         )
         if pending is None:
             self._pending.pop(key, None)
         else:
             self._pending[key] = pending
         return plan
+
+    def _facts(self, pod: Pod, node: Node, moment: Moment) -> KubeletFacts | None:
+        if not self._has_facts:
+            return None
+        neighbours = self._pods.on_node
+        return find_facts(pod, node, lambda: neighbours.of(node.name), moment, self._needs_of)
+
+    def _needs_of(self, pod: Pod) -> Needs:
+        found = self._needs.get(pod.metadata.uid)
+        if found is None:
+            found = self._needs[pod.metadata.uid] = needs_of(pod)
+        return found
 
     def _address(self) -> str:
         """An address for a pod, from 10.64.0.0/10."""

@@ -23,7 +23,7 @@ from podium.simulated_cluster.pods.stages import (
 
 API_VERSION: Final = "podium.dev/v1alpha1"
 _OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist")
-_STATES: Final = ("waiting", "running", "terminated")
+_STATES: Final = ("waiting", "running", "terminated", "next")
 _PHASES: Final = ("", "Pending", "Running", "Succeeded", "Failed")
 _STATUSES: Final = ("True", "False", "Unknown")
 
@@ -61,6 +61,8 @@ class _Next(KubeStruct, frozen=True):
     phase: str = ""
     reason: str = ""
     message: str = ""
+    reason_from: str = ""
+    message_from: str = ""
     conditions: tuple[_Condition, ...] | None = None
     containers: _Containers | None = None
     delete: bool = False
@@ -160,6 +162,8 @@ def _effect(written: _Next) -> Effect:
         phase=written.phase,
         reason=written.reason,
         message=written.message,
+        reason_from=_path(written.reason_from, "spec.next.reasonFrom"),
+        message_from=_path(written.message_from, "spec.next.messageFrom"),
         conditions=tuple(conditions),
         containers=_containers(written.containers),
         removes=written.delete,

@@ -76,7 +76,7 @@ class ConditionChange:
 
 @dataclass(frozen=True, slots=True)
 class ContainerChange:
-    """What becomes of the containers: they wait, run, or end with an exit code."""
+    """What becomes of the containers: they wait, run, end with an exit code, or live on."""
 
     state: str
     reason: str = ""
@@ -93,6 +93,8 @@ class Effect:
     phase: str = ""
     reason: str = ""
     message: str = ""
+    reason_from: FieldPath | None = None
+    message_from: FieldPath | None = None
     conditions: tuple[ConditionChange, ...] = ()
     containers: ContainerChange | None = None
     removes: bool = False
@@ -114,6 +116,16 @@ class Stage:
         if not all(match.holds(pod) for match in self.matches):
             return False
         return self.chance >= 1 or share(uid, f"{self.name}?") < self.chance
+
+
+def go_by_kubelet(stages: tuple[Stage, ...]) -> bool:
+    """Whether any stage asks for what only a kubelet knows."""
+    for stage in stages:
+        paths = [match.field for match in stage.matches]
+        paths += [path for path in (stage.delay.seconds_from, stage.delay.since) if path]
+        if any(path.is_of_kubelet for path in paths):
+            return True
+    return False
 
 
 def next_stage(stages: tuple[Stage, ...], pod: JsonObject, uid: str) -> Stage | None:
