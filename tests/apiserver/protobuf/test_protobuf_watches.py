@@ -22,7 +22,7 @@ def events_of(body: bytes) -> list[tuple[str, protobuf.Enveloped]]:
         message, body = body[4 : 4 + size], body[4 + size :]
         fields = dict(FieldReader().fields_of(memoryview(message)))
         raw = dict(FieldReader().fields_of(memoryview(fields[2])))[1]  # type: ignore[arg-type]
-        found.append((bytes(fields[1]).decode(), protobuf.decode(bytes(raw))))  # type: ignore[arg-type]
+        found.append((bytes(fields[1]).decode(), protobuf.decode(bytes(raw))))
     return found
 
 
