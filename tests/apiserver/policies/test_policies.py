@@ -146,6 +146,18 @@ def test_variables_are_worked_out_from_each_other() -> None:
     assert write(api, "y", a="1", b="2").status == 422
 
 
+def test_a_variable_sees_those_before_it_alone() -> None:
+    variables = [{"name": "a", "expression": "1"}, {"name": "b", "expression": "variables.b"}]
+    spec = {
+        "matchConstraints": rule("configmaps"),
+        "validations": [{"expression": "true"}],
+        "variables": variables,
+    }
+    answer = Api().ask("POST", POLICIES, {"metadata": {"name": "p"}, "spec": spec})
+    assert answer.status == 422
+    assert "undefined field 'b'" in answer.message
+
+
 def test_a_variable_that_fails_says_which() -> None:
     api = Api()
     add_policy(

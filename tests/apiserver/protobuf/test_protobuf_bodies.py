@@ -197,14 +197,8 @@ def test_definitions_in_protobuf_are_those_that_json_makes() -> None:
     assert by_protobuf.get(path)["spec"] == by_json.get(path)["spec"]
 
 
-def test_zero_values_that_go_writes_into_schemas_are_none() -> None:
-    """Go writes `id: ""`, `uniqueItems: false` and their like for every schema."""
-    zeros = b"".join(bytes_field(number, b"") for number in (1, 2, 4, 6, 7, 15))
-    zeros += b"".join(number_field(number, 0) for number in (10, 12, 18, 37, 39, 40))
-    items = bytes_field(1, zeros + bytes_field(5, b"string"))
-    names = bytes_field(5, b"array") + zeros + bytes_field(24, items)
-    entry = bytes_field(1, b"names") + bytes_field(2, names)
-    root = bytes_field(5, b"object") + zeros + bytes_field(29, entry)
+def packed_definition(root: bytes) -> bytes:
+    """A definition whose schema is the given message."""
     version = (
         bytes_field(1, b"v1")
         + number_field(2, 1)
@@ -217,17 +211,57 @@ def test_zero_values_that_go_writes_into_schemas_are_none() -> None:
         + bytes_field(4, b"Namespaced")
         + bytes_field(7, version)
     )
-    body = enveloped(
+    return enveloped(
         "apiextensions.k8s.io/v1",
         "CustomResourceDefinition",
         bytes_field(1, bytes_field(1, b"gizmos.x.dev")) + bytes_field(2, spec),
     )
+
+
+@pytest.mark.parametrize("levels", [96, 98, 150, 200, 5_000])
+@pytest.mark.parametrize(("number", "place"), [(24, 1), (30, 2)], ids=["items", "additional"])
+def test_schemas_that_are_nested_too_deeply_are_refused(
+    levels: int, number: int, place: int
+) -> None:
+    root = bytes_field(5, b"object")
+    for _ in range(levels):
+        root = bytes_field(5, b"object") + bytes_field(number, bytes_field(place, root))
+
+    answer = send(Api(), "POST", DEFINITIONS, packed_definition(root))
+
+    assert answer.status < 500
+    assert (b"exceeded max depth" in answer.text) == (levels > 97)
+
+
+def test_zero_values_that_go_writes_into_schemas_are_none() -> None:
+    """Go writes `id: ""`, `uniqueItems: false` and their like for every schema."""
+    zeros = b"".join(bytes_field(number, b"") for number in (1, 2, 4, 6, 7, 15))
+    zeros += b"".join(number_field(number, 0) for number in (10, 12, 18, 37, 39, 40))
+    items = bytes_field(1, zeros + bytes_field(5, b"string"))
+    names = bytes_field(5, b"array") + zeros + bytes_field(24, items)
+    entry = bytes_field(1, b"names") + bytes_field(2, names)
+    root = bytes_field(5, b"object") + zeros + bytes_field(29, entry)
     api = Api()
 
-    assert send(api, "POST", DEFINITIONS, body).status == 201
+    assert send(api, "POST", DEFINITIONS, packed_definition(root)).status == 201
 
     [stored] = api.get(f"{DEFINITIONS}/gizmos.x.dev")["spec"]["versions"]
     assert stored["schema"]["openAPIV3Schema"] == {
         "type": "object",
         "properties": {"names": {"type": "array", "items": {"type": "string"}}},
     }
+
+
+def test_the_deepest_schema_that_json_brings_is_written_as_protobuf() -> None:
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(185):
+        schema = {"type": "array", "items": schema}
+    root = {"type": "object", "properties": {"a": schema}}
+    version = {**DEFINITION["spec"]["versions"][0], "schema": {"openAPIV3Schema": root}}
+    api = Api()
+    api.create(DEFINITIONS, {**DEFINITION, "spec": {**DEFINITION["spec"], "versions": [version]}})
+
+    answer = api.ask("GET", f"{DEFINITIONS}/gizmos.x.dev", accept=protobuf.MEDIA_TYPE)
+
+    assert answer.status == 200
+    assert answer.text.count(b"array") == 185

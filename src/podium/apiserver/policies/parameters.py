@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from podium.api.json_values import JsonObject
+from podium.api.labels import Selector
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.selectors.label_objects import object_selector
 
@@ -13,7 +14,9 @@ class Objects(Protocol):
 
     def resource_of_kind(self, api_version: str, kind: str) -> Resource | None: ...
     def find_object(self, resource: Resource, namespace: str, name: str) -> JsonObject | None: ...
-    def list_objects(self, resource: Resource, namespace: str) -> Sequence[JsonObject]: ...
+    def select_objects(
+        self, resource: Resource, namespace: str, selector: Selector
+    ) -> Sequence[JsonObject]: ...
 
 
 class NotConfigured(Exception):
@@ -45,11 +48,7 @@ def collect_parameters(
         found = [] if one is None else [one]
     else:
         selector = object_selector(reference.get("selector") or {})
-        found = [
-            each
-            for each in objects.list_objects(resource, home)
-            if selector.matches(each["metadata"].get("labels") or {})
-        ]
+        found = objects.select_objects(resource, home, selector)
     if not found and reference.get("parameterNotFoundAction") == "Deny":
         raise NotConfigured(
             "no params found for policy binding with `Deny` parameterNotFoundAction"

@@ -97,8 +97,11 @@ class Programs:
 
     def add_variable(self, name: str, source: str) -> Program:
         """Raises CompileError; then the variable is of any type."""
-        self.variables[name] = types.DYN
-        program = self._environment(with_variables=True).compile(source)
+        try:
+            program = self._environment(with_variables=True).compile(source)
+        except CompileError:
+            self.variables[name] = types.DYN
+            raise
         self.variables[name] = program.result
         return program
 

@@ -188,12 +188,14 @@ def _schema(found: Found, reader: FieldReader) -> JsonValue:
     """A part of a definition's schema, without the zero values that Go always writes: what stands
     in one of the alternatives below is not decoded again."""
     struct_ = notation().struct("apiextensions", "JSONSchemaProps")
+    reader.depth += 1  # the alternative is a message, too
     try:
         value: JsonValue = reader_of(struct_)(
             read_message(struct_, _bytes(found), reader), None, []
         )
     except DecodeError as problem:
         raise WireError(problem.message) from None
+    reader.depth -= 1
     return value
 
 

@@ -149,27 +149,29 @@ def _moment(value: str | None) -> bytes:
     return number_field(1, int(moment.timestamp())) + number_field(2, nanos)
 
 
-def _schema(number: int, value: DecodedValue) -> bytes:
+@cache
+def _schema_writer() -> _Writer:
     struct_ = notation().struct("apiextensions", "JSONSchemaProps")
-    return bytes_field(number, write_message(struct_, value))
+    return _message_writer(struct_, struct_.name)
 
 
 def _schema_or_list(value: DecodedValue) -> bytes:
+    write = _schema_writer()  # called here and not further down: schemas are nested deeply
     if isinstance(value, list):
-        return b"".join(_schema(2, each) for each in value)
-    return _schema(1, value)
+        return b"".join([bytes_field(2, write(each)) for each in value])
+    return bytes_field(1, write(value))
 
 
 def _schema_or_bool(value: DecodedValue) -> bytes:
     if isinstance(value, bool):
         return number_field(1, int(value))
-    return number_field(1, 1) + _schema(2, value)
+    return number_field(1, 1) + bytes_field(2, _schema_writer()(value))
 
 
 def _schema_or_names(value: DecodedValue) -> bytes:
     if isinstance(value, list):
-        return b"".join(bytes_field(2, each.encode()) for each in value)
-    return _schema(1, value)
+        return b"".join([bytes_field(2, each.encode()) for each in value])
+    return bytes_field(1, _schema_writer()(value))
 
 
 _ALTERNATIVES: Final[dict[str, _Writer]] = {

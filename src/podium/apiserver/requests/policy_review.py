@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from podium.api.json_values import JsonObject
+from podium.api.labels import Selector
 from podium.apiserver import conversion
 from podium.apiserver.policies.attempted import CREATE, DELETE, UPDATE, AttemptedWrite
 from podium.apiserver.policies.reviewing import review, stored_policies
@@ -36,9 +37,13 @@ class RegistryForms:
         found = self._registry.find(resource, namespace, name)
         return None if found is None else self._registry.read(resource, found)
 
-    def list_objects(self, resource: Resource, namespace: str) -> Sequence[JsonObject]:
+    def select_objects(
+        self, resource: Resource, namespace: str, selector: Selector
+    ) -> Sequence[JsonObject]:
         found = self._registry.collection(resource).current(namespace)
-        return [self._registry.read(resource, each) for each in found]
+        return [
+            self._registry.read(resource, each) for each in found if selector.matches(each.labels)
+        ]
 
     def equivalents_of(self, resource: Resource) -> Sequence[Resource]:
         """The same objects under other names: other versions, and events of the other group."""
