@@ -274,7 +274,7 @@ def test_a_kind_that_the_server_does_not_know_is_warned_of_and_the_rest_is_appli
     chart.write_text(f"{unknown}---\n{known}")
     with up(tmp_path, "--apply", str(chart)) as running:
         named = "/api/v1/namespaces/default/configmaps"
-        running.until(named, bool)
+        running.until(named, lambda found: "settings" in {p["metadata"]["name"] for p in found})
         code, told = running.end()
     assert code == 0
     assert told == (

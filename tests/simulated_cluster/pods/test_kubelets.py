@@ -98,6 +98,15 @@ def test_a_pod_succeeds_after_the_time_that_it_was_given() -> None:
     assert (ready["status"], ready["reason"]) == ("False", "PodCompleted")
 
 
+def test_a_look_a_moment_too_early_only_makes_it_wait_again() -> None:
+    plan, pending = step(run_for("60"), 20)
+    early, pending = step(run_for("60"), 59.9995, pending)
+    assert (early.actions, early.again_after_s) == ([], pytest.approx(0.0005, abs=1e-4))
+    late, _ = step(run_for("60"), 60, pending)
+    assert written_status(late, "pods")["phase"] == "Succeeded"
+    assert plan.again_after_s == pytest.approx(40)
+
+
 def test_a_pod_fails_if_it_was_told_to() -> None:
     _, plan = after(run_for("5", result="Failed", **{"exit-code": "42"}))
     status = written_status(plan, "pods")

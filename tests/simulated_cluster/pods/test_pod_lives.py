@@ -176,7 +176,7 @@ def test_stopping_takes_hooks_and_containers_within_the_grace_period() -> None:
 
     def stopping(grace_s: int, **annotations: str) -> float:
         notes = {f"podium.dev/{key}": value for key, value in annotations.items()}
-        metadata = {"deletionGracePeriodSeconds": grace_s, "annotations": notes}
+        metadata: Any = {"deletionGracePeriodSeconds": grace_s, "annotations": notes}
         spec = {"containers": [container("main", lifecycle=hook)]}
         return stop_s(pod("web", spec=spec, **metadata))
 

@@ -59,7 +59,8 @@ def decide(
     stage = next_stage(stages, values, uid)
     if stage is None:
         return NOTHING, None
-    if pending is None or not _is_for(pending, pod, stage):
+    counts_down = stage.delay.seconds_left is not None
+    if pending is None or counts_down or not _is_for(pending, pod, stage):
         remaining_s = stage.delay.remaining_s(values, uid, stage.name, moment)
         pending = Pending(uid, stage.name, moment.now_s + remaining_s)
     rest_s = pending.due_s - moment.now_s

@@ -39,6 +39,7 @@ class _Delay(KubeStruct, frozen=True):
     seconds_from: str = ""
     jitter_seconds: Quantity = 0
     since: str = ""
+    seconds_left: str = ""
 
 
 class _Condition(KubeStruct, frozen=True):
@@ -138,6 +139,7 @@ def _delay(written: _Delay) -> Delay:
         seconds_from=_path(written.seconds_from, "spec.delay.secondsFrom"),
         jitter_seconds=_number("spec.delay.jitterSeconds", written.jitter_seconds),
         since=_path(written.since, "spec.delay.since"),
+        seconds_left=_path(written.seconds_left, "spec.delay.secondsLeft"),
     )
 
 

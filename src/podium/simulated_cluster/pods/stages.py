@@ -47,8 +47,13 @@ class Delay:
     jitter_seconds: float = 0.0
     since: FieldPath | None = None
     """A timestamp from which the time counts; without it, from when the stage was reached."""
+    seconds_left: FieldPath | None = None
+    """What says how long it takes from now on, whenever it is looked at; nothing else counts."""
 
     def remaining_s(self, pod: JsonObject, uid: str, stage: str, moment: Moment) -> float:
+        if self.seconds_left is not None:
+            left = self.seconds_left.of(pod)
+            return 0.0 if left is None else seconds_of(_text(left)) or 0.0
         total = self.seconds
         if self.seconds_from is not None:
             written = self.seconds_from.of(pod)
@@ -122,7 +127,9 @@ def go_by_kubelet(stages: tuple[Stage, ...]) -> bool:
     """Whether any stage asks for what only a kubelet knows."""
     for stage in stages:
         paths = [match.field for match in stage.matches]
-        paths += [path for path in (stage.delay.seconds_from, stage.delay.since) if path]
+        delay = stage.delay
+        times = (delay.seconds_from, delay.since, delay.seconds_left)
+        paths += [path for path in times if path]
         if any(path.is_of_kubelet for path in paths):
             return True
     return False
