@@ -361,12 +361,7 @@ def test_a_circle_of_owners_that_is_deleted_in_the_foreground_ends() -> None:
                 "uid": made[owner]["metadata"]["uid"],
                 "blockOwnerDeletion": True,
             }
-<<<<<<< HEAD
-            owned = {"metadata": {"ownerReferences": [reference]}}
-            await cluster.patch(CONFIG_MAPS, name, owned)
-=======
             await cluster.patch(CONFIG_MAPS, name, {"metadata": {"ownerReferences": [reference]}})
->>>>>>> controllers
         options = DeleteOptions(propagation="Foreground")
         await cluster.client.delete(CONFIG_MAPS, "a", "default", options)
 
