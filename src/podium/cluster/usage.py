@@ -146,11 +146,15 @@ class Usage:
         if requests is None:
             requests = shape.table_requests = self._table_requests(shape)
         self.grow()
-        if shape.is_immense:  # upstream: int64 sums wrap
+        if shape.is_immense and np.geterr()["over"] != "ignore":  # upstream: int64 sums wrap
             with np.errstate(over="ignore"):
-                self._sum(row, shape, requests, sign)
-        else:
-            self._sum(row, shape, requests, sign)
+                self._apply(row, info, sign)
+            return
+        for resource, amount in requests:
+            self.requested[resource, row] += sign * amount
+        cpu_milli, memory_bytes = shape.accounted_nonzero
+        self.nonzero[0, row] += sign * cpu_milli
+        self.nonzero[1, row] += sign * memory_bytes
         self.pod_count[row] += sign
         for claim in shape.claim_names:
             left = self.claims.get(claim, 0) + sign
@@ -159,15 +163,6 @@ class Usage:
             else:
                 self.claims.pop(claim, None)
         self.changed[row] = self.log.note(row)
-
-    def _sum(
-        self, row: int, shape: PodShape, requests: tuple[tuple[int, int], ...], sign: int
-    ) -> None:
-        for resource, amount in requests:
-            self.requested[resource, row] += sign * amount
-        cpu_milli, memory_bytes = shape.accounted_nonzero
-        self.nonzero[0, row] += sign * cpu_milli
-        self.nonzero[1, row] += sign * memory_bytes
 
     def _table_requests(self, shape: PodShape) -> tuple[tuple[int, int], ...]:
         return tuple((self._nodes.resource_id(n), a) for n, a in shape.accounted.items() if a)

@@ -47,7 +47,9 @@ class Reservations:
     def _reserve(self, cycle: Cycle, profile: Profile, node_name: str) -> Status | None:
         for plugin in profile.reserve:
             try:
-                answer = status_or_none("reserve", plugin.reserve(cycle, node_name))
+                answer = plugin.reserve(cycle, node_name)
+                if answer is not None:
+                    answer = status_or_none("reserve", answer)
             except Exception as problem:
                 answer = error(describe(problem))
             if answer is None or answer.code is Code.SUCCESS:

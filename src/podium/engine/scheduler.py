@@ -342,7 +342,9 @@ class Engine:
             plugins = sorted(plugins, key=lambda p: p.name != queued.gating_plugin)
         for plugin in plugins:
             try:
-                answer = status_or_none("pre_enqueue", plugin.pre_enqueue(queued.info))
+                answer = plugin.pre_enqueue(queued.info)
+                if answer is not None:
+                    answer = status_or_none("pre_enqueue", answer)
             except Exception as problem:
                 answer = error(describe(problem))
             if answer is not None and answer.code is not Code.SUCCESS:

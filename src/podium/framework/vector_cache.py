@@ -235,8 +235,8 @@ class VectorCache:
     ) -> None:
         rows = stale.rows
         if plugin.has_filter_row and len(rows) <= FEW:
-            answers = (plugin.filter_row(cycle, row) for row in rows)
-            statuses = [status_or_none("filter_row", answer) for answer in answers]
+            statuses = [plugin.filter_row(cycle, row) for row in rows]
+            statuses = [s if s is None else status_or_none("filter_row", s) for s in statuses]
         else:
             fresh = checked(plugin.filter(cycle, stale.array))
             if fresh is None and entry.values is None:
@@ -290,6 +290,8 @@ def _patch_scores(raw: Version, plugin: ScorePlugin, cycle: Cycle, stale: Stale)
 
 def _row_score(plugin: ScorePlugin, cycle: Cycle, row: int) -> int:
     answer: object = plugin.score_row(cycle, row)
+    if type(answer) is int:
+        return answer
     if isinstance(answer, int | np.integer):
         return int(answer)
     raise WrongAnswer("score_row", "a whole number", answer)
