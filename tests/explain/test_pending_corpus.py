@@ -2,18 +2,13 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.explain.pending_corpus import PENDING, PendingPod, cluster_manifests
+from support.explain.pending_input import write_list
 
 from podium.cli import main
 from podium.explain.causes.families import FINDERS
-
-
-def write_list(path: Path, items: list[dict[str, Any]]) -> str:
-    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
-    return str(path)
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,6 @@ from podium.simulator import (
     Scenario,
     Simulation,
     SimulationReport,
-    find_pods_by_name,
 )
 from podium.testing import make_node, make_pod
 
@@ -397,12 +396,3 @@ def test_a_configuration_with_a_plugin_of_ones_own_decides() -> None:
 
 
 # --- finding pods -----------------------------------------------------------------------------
-
-
-def test_pods_are_found_by_name_with_or_without_namespace() -> None:
-    scenario = Scenario(
-        (), (make_pod("web", namespace="b"),), (make_pod("web", namespace="a"), make_pod("db"))
-    )
-    assert len(find_pods_by_name(scenario, "web")) == 2
-    assert [p.metadata.namespace for p in find_pods_by_name(scenario, "b/web")] == ["b"]
-    assert find_pods_by_name(scenario, "c/web") == []

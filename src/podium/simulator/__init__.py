@@ -4,7 +4,7 @@ from podium.simulator.explained_pod import ExplainedPod
 from podium.simulator.inputs import Validation
 from podium.simulator.problems import InputProblems
 from podium.simulator.report import PodOutcome, PodResult, SimulationReport
-from podium.simulator.run import Simulation, find_pods_by_name
+from podium.simulator.run import Simulation
 from podium.simulator.scenario import Scenario, load_scenario
 
 __all__ = [
@@ -16,6 +16,5 @@ __all__ = [
     "Simulation",
     "SimulationReport",
     "Validation",
-    "find_pods_by_name",
     "load_scenario",
 ]

@@ -219,13 +219,3 @@ def _latest_start(pods: Iterable[Pod]) -> datetime:
         with suppress(ValueError):
             starts.append(datetime.fromisoformat(pod.status.start_time or "").astimezone(UTC))
     return max(starts)
-
-
-def find_pods_by_name(scenario: Scenario, name: str) -> list[Pod]:
-    """Pods that a user may mean by `name` or `namespace/name`."""
-    namespace, slash, bare = name.rpartition("/")
-    return [
-        pod
-        for pod in (*scenario.pending, *scenario.running)
-        if pod.metadata.name == bare and (not slash or pod.metadata.namespace == namespace)
-    ]
