@@ -10,12 +10,14 @@ are passed over.
 datetime.datetime(2027, 1, 18, 9, 0, tzinfo=datetime.timezone.utc)
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final, NamedTuple, Protocol
 
 from podium.api.go_duration import Duration
+from podium.api.go_quoting import quoted
 
 _YEARS_AHEAD: Final = 5
 _HOUR: Final = timedelta(hours=1)
@@ -32,6 +34,7 @@ _WORDS: Final = {
     "@hourly": "0 * * * *",
 }
 _EVERY: Final = "@every "
+_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,18}")
 
 
 class _Bounds(NamedTuple):
@@ -63,7 +66,7 @@ _DAYS_OF_WEEK: Final = _Bounds(0, 6, {name: at for at, name in enumerate(_DAYS)}
 
 
 class ScheduleError(ValueError):
-    """The text is no schedule."""
+    """The text is no schedule; the message is that of upstream's parser."""
 
 
 class Schedule(Protocol):
@@ -254,15 +257,15 @@ def _range(text: str, bounds: _Bounds) -> tuple[range, bool]:
     written, *steps = text.split("/")
     low, *high = written.split("-")
     is_star = low in ("*", "?")
-    if len(high) > 1 and not is_star:
-        raise ScheduleError(f"too many hyphens: {text}")
-    if len(steps) > 1:
-        raise ScheduleError(f"too many slashes: {text}")
     if is_star:
         start, end = bounds.least, bounds.most
     else:
         start = _number(low, bounds)
         end = _number(high[0], bounds) if high else start
+        if len(high) > 1:
+            raise ScheduleError(f"too many hyphens: {text}")
+    if len(steps) > 1:
+        raise ScheduleError(f"too many slashes: {text}")
     step = _whole(steps[0]) if steps else 1
     if steps and not high and not is_star:
         end = bounds.most
@@ -283,9 +286,9 @@ def _number(text: str, bounds: _Bounds) -> int:
 
 
 def _whole(text: str) -> int:
-    digits = text[1:] if text[:1] in ("+", "-") else text
-    if not digits.isdecimal() or not digits.isascii():
-        raise ScheduleError(f"failed to parse int from {text}")
+    if not _INTEGER.fullmatch(text):
+        why = f"strconv.Atoi: parsing {quoted(text)}: invalid syntax"
+        raise ScheduleError(f"failed to parse int from {text}: {why}")
     number = int(text)
     if number < 0:
         raise ScheduleError(f"negative number ({number}) not allowed: {text}")
