@@ -1,4 +1,10 @@
-"""Running a command that waits: the fast event loop where there is one."""
+"""Running a command that waits: the fast event loop where there is one.
+
+uvloop has a flaw under TLS: bytes that arrive for a connection whose socket was closed a moment ago
+(a request was cancelled while its answer was on the way) are answered on the closed socket, and the
+loop reports that as a fatal error. Nothing is lost by it, the connection was given up; so it is not
+told. Every other report goes the way of all loops.
+"""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -15,4 +21,25 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
         import uvloop
     except ImportError:
         return asyncio.new_event_loop
-    return uvloop.new_event_loop
+
+    def factory() -> asyncio.AbstractEventLoop:
+        loop = uvloop.new_event_loop()
+        loop.set_exception_handler(_report)
+        return loop
+
+    return factory
+
+
+def _report(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    if not _is_of_a_closed_connection(context):
+        loop.default_exception_handler(context)
+
+
+def _is_of_a_closed_connection(context: dict[str, Any]) -> bool:
+    """Whether a TLS connection failed to answer only because its socket is closed already."""
+    is_closing = getattr(context.get("transport"), "is_closing", lambda: False)
+    return (
+        type(context.get("protocol")).__name__ == "SSLProtocol"
+        and isinstance(context.get("exception"), RuntimeError)
+        and is_closing()
+    )
