@@ -2,7 +2,8 @@
 
 `--plugin FILE.py[:Class]` and `--plugin package.module[:Class]` name them; a configuration may also
 name a plugin that an installed package offers under the entry point group `podium.plugins`. Loading
-one runs its code, which is what the user asked for.
+one runs its code, which is what the user asked for. Plugins of Podium's own collection are found by
+their names alone, as in-tree ones are.
 
 Contract: whatever is wrong with a plugin is an InputError that says which one and where.
 """
@@ -18,6 +19,7 @@ from podium.api.errors import InputError, closest, did_you_mean
 from podium.config.types import Configuration, PluginRef, PluginSet, ProfileConfiguration
 from podium.framework.points import Plugin
 from podium.framework.registry import Registry, RegistryError
+from podium.scheduler_plugins import find_plugin
 from podium.user_code.guarded_plugin import guarded
 from podium.user_code.modules import load_code, load_error
 
@@ -47,8 +49,11 @@ def equip(configuration: Configuration, registry: Registry, given: Sequence[str]
             )
     wanted = {name for p in configuration.profiles for name in p.plugins.enabled_names()}
     for name in sorted(wanted):
-        offered = None if name in registry else _find_offered(name)
-        if offered is not None:
+        if name in registry:
+            continue
+        if (own := find_plugin(name)) is not None:
+            registry = registry.with_plugins(own)
+        elif (offered := _find_offered(name)) is not None:
             registry = _register(registry, offered, f"entry point {name}")
     return Equipped(configuration, registry, tuple(notes))
 

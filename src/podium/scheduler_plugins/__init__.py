@@ -1,0 +1,27 @@
+"""Plugins beside kube-scheduler's own: gangs, quotas, load, traffic, images.
+
+Each has the name, the arguments and the behaviour that it has where it comes from, most of them in
+the collection `kubernetes-sigs/scheduler-plugins`. They are part of Podium and off until a
+configuration names them; only then is their code imported.
+
+They are written with what every plugin is written with (`podium.plugin`). What they fetch from
+outside comes through sources, and sources alone talk to the network.
+"""
+
+from importlib import import_module
+from typing import Final
+
+from podium.framework.points import Plugin
+
+COLLECTION: Final[dict[str, str]] = {}
+"""Where the class of a plugin stands, by the plugin's name: `module:Class` below this package."""
+
+
+def find_plugin(name: str) -> type[Plugin] | None:
+    """The plugin of the collection that has a name, if there is one."""
+    place = COLLECTION.get(name)
+    if place is None:
+        return None
+    module, _, cls = place.partition(":")
+    found: type[Plugin] = getattr(import_module(f"{__name__}.{module}"), cls)
+    return found
