@@ -36,6 +36,19 @@ def test_a_file_that_names_them_loads_with_them_only(capsys: pytest.CaptureFixtu
     assert "loads, 1 profile" in found.out
 
 
+def test_they_are_known_whatever_else_is_wrong_with_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    score = {"enabled": [{"name": "ZonePrice"}, {"name": "ZonePrise"}]}
+    file = written(tmp_path, parallelism=-1, profiles=[{"plugins": {"score": score}}])
+    found = podium(capsys, "config", "check", file, *PRICE)
+    assert found.code == 1
+    assert "2 problems" in found.out
+    assert "parallelism: Invalid value: -1" in found.out
+    assert '"ZonePrise" does not exist' in found.out
+    assert "did you mean ZonePrice?" in found.out
+
+
 def test_points_shows_them_where_they_run(capsys: pytest.CaptureFixture[str]) -> None:
     found = podium(capsys, "config", "points", NAMING_THEM, *DENSITY, *PRICE, "-o", "json")
     (points,) = (profile["points"] for profile in found.decoded()["items"])

@@ -25,7 +25,7 @@ from podium.framework.plugin_arguments import ArgumentsError, arguments_of
 from podium.framework.registry import Registry
 from podium.plugins import in_tree_registry
 from podium.processes.host_environment import LocalHost
-from podium.user_code.plugins import equip
+from podium.user_code.plugins import all_plugins, equip
 
 NamedFiles = Annotated[
     Literal["none", "certificates", "all"],
@@ -79,9 +79,16 @@ class FileJudge:
         return self.examine(f"apiVersion: {api_version}\nkind: {KIND}\n".encode())
 
     def examine(self, data: bytes) -> Examination:
+        found = self._examine(data, _in_tree_registry())
+        if found.loads:
+            return found
+        # Only what is wrong is told with all plugins at hand: most files name none of them.
+        return self._examine(data, all_plugins(_in_tree_registry(), self.plugins))
+
+    def _examine(self, data: bytes, registry: Registry) -> Examination:
         return examine(
             data,
-            _known(_in_tree_registry()),
+            _known(registry),
             self.gates,
             prepare=self._open_files,
             equip=self._equip,

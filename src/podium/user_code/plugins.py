@@ -9,6 +9,7 @@ Contract: whatever is wrong with a plugin is an InputError that says which one a
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 from typing import NamedTuple
@@ -19,7 +20,7 @@ from podium.api.errors import InputError, closest, did_you_mean
 from podium.config.types import Configuration, PluginRef, PluginSet, ProfileConfiguration
 from podium.framework.points import Plugin
 from podium.framework.registry import Registry, RegistryError
-from podium.scheduler_plugins import find_plugin
+from podium.scheduler_plugins import COLLECTION, find_plugin
 from podium.user_code.guarded_plugin import guarded
 from podium.user_code.modules import load_code, load_error
 
@@ -56,6 +57,20 @@ def equip(configuration: Configuration, registry: Registry, given: Sequence[str]
         elif (offered := _find_offered(name)) is not None:
             registry = _register(registry, offered, f"entry point {name}")
     return Equipped(configuration, registry, tuple(notes))
+
+
+def all_plugins(registry: Registry, given: Sequence[str]) -> Registry:
+    """Every plugin that a configuration could name: those that were given, Podium's own collection
+    and, for names that nobody has yet, those of installed packages that can be loaded."""
+    for spec in dict.fromkeys(given):
+        registry = _register(registry, load_plugin(spec), spec)
+    for name in sorted({*COLLECTION} - {*registry}):
+        registry = registry.with_plugins(*filter(None, [find_plugin(name)]))
+    for name in sorted({entry.name for entry in entry_points(group=GROUP)} - {*registry}):
+        with suppress(InputError):
+            offered = _find_offered(name)
+            registry = _register(registry, offered, name) if offered else registry
+    return registry
 
 
 def load_plugin(spec: str) -> type[Plugin]:
