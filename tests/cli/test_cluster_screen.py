@@ -26,7 +26,7 @@ def terminal(height: int = 30) -> Screen:
 
 def drawn(screen: Screen, engine: Engine, *, nodes: bool = True) -> list[str]:
     with screen.console.capture() as captured:
-        screen.console.print(ClusterScreen(screen, engine, nodes=nodes).picture())
+        screen.console.print(ClusterScreen(screen, lambda: engine, nodes=nodes).picture())
     return [line.rstrip() for line in captured.get().splitlines()]
 
 
@@ -73,7 +73,7 @@ def test_nodes_are_bars_with_the_status_below() -> None:
 def test_what_has_just_landed_looks_different() -> None:
     async def scenario(cluster: Cluster, assembly: Assembly) -> None:
         screen = terminal()
-        watched = ClusterScreen(screen, assembly.engine, nodes=True)
+        watched = ClusterScreen(screen, lambda: assembly.engine, nodes=True)
         watched.picture()
         await place(cluster)
         with screen.console.capture() as captured:
@@ -98,7 +98,7 @@ def test_in_a_pipe_the_status_is_said_once_the_cluster_is_at_rest(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     async def scenario(cluster: Cluster, assembly: Assembly) -> None:
-        watched = ClusterScreen(Screen(), assembly.engine, nodes=True)
+        watched = ClusterScreen(Screen(), lambda: assembly.engine, nodes=True)
         async with running_part(watched.show()):
             await asyncio.sleep(LOOK_S * (REST_LOOKS + 2))
             await place(cluster)

@@ -163,6 +163,26 @@ def test_a_plugin_of_ones_own_has_its_say(server: RunningServer, tmp_path: Path)
         assert process.stopped() == 0
 
 
+def test_a_plugin_can_be_rewritten_while_it_is_at_work(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(PLUGIN)
+    flags = ("--secure-port=0", "--plugin", "mine.py", "--reload")
+    with scheduler(server, tmp_path, *flags) as process:
+        create(server, "unwanted-at-first")
+        assert "not on my watch" in until(lambda: why_pending(server, "unwanted-at-first"))
+        file.write_text("class Half(")
+        until(lambda: "those before stay in force" in process.said)
+        file.write_text(PLUGIN.replace("unwanted", "hated"))
+        assert until(lambda: node_of(server, "unwanted-at-first")) == "n1"
+        assert '"Plugins have changed, starting anew" files="mine.py"' in process.said
+        create(server, "hated")
+        assert "not on my watch" in until(lambda: why_pending(server, "hated"))
+        assert process.stopped() == 0
+    assert holder(server) == ""
+
+
 def test_a_pod_that_no_event_wakes_is_tried_again_after_the_time_that_a_flag_gives(
     server: RunningServer, tmp_path: Path
 ) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import signal
+import textwrap
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from podium.config.load import load_configuration
 from podium.engine import Engine
 from podium.engine.observer import Observer
 from podium.plugins import in_tree_registry
+from podium.processes.cluster_scheduler import PluginReload, SchedulerPlan
+from podium.processes.plugin_reloading import WatchedPluginFiles
 from podium.processes.whole_cluster import ClusterPlan, RunningCluster, run_cluster, whole_cluster
 from podium.simulated_cluster import SimulatedClusterOptions
 from podium.simulated_cluster.controller_registry import ALL
@@ -37,8 +40,9 @@ def plan(count: int = 2, *, plugins: tuple[str, ...] = (), **more: Any) -> Clust
     configuration = load_configuration(None, gates=more.get("gates", DEFAULT_GATES))
     equipped = equip(configuration, in_tree_registry(), plugins)
     simulated = SimulatedClusterOptions(nodes=nodes, controllers=ALL)
-    more = {"gates": DEFAULT_GATES, "speed": 20.0, **more}
-    return ClusterPlan(simulated, equipped, **more)
+    own = {name: more.pop(name) for name in ("observers", "reload") if name in more}
+    scheduler = SchedulerPlan(equipped, more.pop("gates", DEFAULT_GATES), **own)
+    return ClusterPlan(simulated, scheduler, **{"speed": 20.0, **more})
 
 
 def server(data: Path | None = None, gates: FeatureGates = DEFAULT_GATES) -> ApiServer:
@@ -51,7 +55,7 @@ def in_cluster(
     data: Path | None = None,
 ) -> None:
     async def main() -> None:
-        running = whole_cluster(server(data, planned.gates), planned)
+        running = whole_cluster(server(data, planned.scheduler_plan.gates), planned)
         async with asyncio.timeout(TIME_S), running as cluster:
             await scenario(cluster)
 
@@ -208,3 +212,35 @@ def test_objects_are_applied_once_the_cluster_is_up() -> None:
             run_cluster(server(), plan(documents=documents), lambda _: order.append("started"))
         )
     assert order == ["started"]
+
+
+def test_a_plugin_that_is_written_anew_takes_its_place_and_one_that_does_not_load_does_not(
+    source: Source,
+) -> None:
+    file = source(SAYS_NO)
+    told: list[str] = []
+    given = load_configuration(None, gates=DEFAULT_GATES)
+    reload = PluginReload(
+        WatchedPluginFiles([file]), lambda: equip(given, in_tree_registry(), [file]), told.append
+    )
+
+    async def scenario(cluster: RunningCluster) -> None:
+        url = cluster.scheduler.url
+        await cluster.client.create(PODS, pod("bad-1"), "default")
+        await until(cluster, lambda pods: "said no" in why(pods["bad-1"]))
+        Path(file).write_text("class Half(")
+        await until(cluster, lambda _: len(told) == 1)
+        await cluster.client.create(PODS, pod("bad-2"), "default")
+        await until(cluster, lambda pods: "said no" in why(pods["bad-2"]))
+        Path(file).write_text(textwrap.dedent(SAYS_NO).replace("bad", "worse"))
+        await until(
+            cluster, lambda pods: all(each["spec"].get("nodeName") for each in pods.values())
+        )
+        await cluster.client.create(PODS, pod("worse-1"), "default")
+        await until(cluster, lambda pods: "said no" in why(pods["worse-1"]))
+        assert cluster.scheduler.url == url
+
+    in_cluster(plan(plugins=(file,), reload=reload), scenario)
+    assert "the plugins before stay in force" in told[0]
+    assert "is not Python" in told[0]
+    assert told[1:] == [f"plugins of {file} are in force as they are now"]

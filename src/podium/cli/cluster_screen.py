@@ -7,6 +7,7 @@ when the cluster has come to rest after a change.
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -55,8 +56,9 @@ def status_of(engine: Engine) -> ClusterStatus:
 class ClusterScreen:
     """Shows a cluster until it is cancelled."""
 
-    def __init__(self, screen: Screen, engine: Engine, *, nodes: bool) -> None:
-        """`nodes`: with a bar for each node, where the screen is a terminal."""
+    def __init__(self, screen: Screen, engine: Callable[[], Engine], *, nodes: bool) -> None:
+        """`engine` gives the one at work now; `nodes`: with a bar for each node, where the screen
+        is a terminal."""
         self._screen = screen
         self._engine = engine
         self._nodes = nodes
@@ -69,10 +71,10 @@ class ClusterScreen:
             await self._tell()
 
     async def _tell(self) -> None:
-        told, seen, looks = ClusterStatus(0, 0, 0, 0), status_of(self._engine), 0
+        told, seen, looks = ClusterStatus(0, 0, 0, 0), status_of(self._engine()), 0
         while True:
             await asyncio.sleep(LOOK_S)
-            status = status_of(self._engine)
+            status = status_of(self._engine())
             looks = looks + 1 if status == seen else 0
             seen = status
             if looks == REST_LOOKS and status != told:
@@ -89,13 +91,13 @@ class ClusterScreen:
 
     def picture(self) -> RenderableType:
         """What stands below the lines that scroll."""
-        status = Text(str(status_of(self._engine)), style="bold")
+        status = Text(str(status_of(self._engine())), style="bold")
         if not self._nodes:
             return status
         return Group(self._table(), status)
 
     def _table(self) -> RenderableType:
-        screen, now = self._screen, load_of(self._engine.cluster)
+        screen, now = self._screen, load_of(self._engine().cluster)
         earlier = self._loads[0] if self._loads else now
         self._loads.append(now)
         if earlier.nodes != now.nodes or earlier.resources != now.resources:

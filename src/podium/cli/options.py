@@ -70,6 +70,15 @@ PluginFiles = Annotated[
         "weight 1, unless the configuration names it. May be repeated.",
     ),
 ]
+Reload = Annotated[
+    bool,
+    Parameter(
+        name=["--reload"],
+        negative="",
+        show_default=False,
+        help="Look at the files of --plugin, and go on with what is in them when they change.",
+    ),
+]
 Validate = Annotated[
     bool,
     Parameter(

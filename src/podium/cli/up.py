@@ -2,8 +2,9 @@
 
 import logging
 import shlex
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
@@ -25,7 +26,7 @@ from podium.cli.node_options import (
     read_stage_file,
     require_usable_speed,
 )
-from podium.cli.options import Config, Gates, PluginFiles, read_configuration
+from podium.cli.options import Config, Gates, PluginFiles, Reload, read_configuration
 from podium.cli.printing import print_line, print_lines
 from podium.cli.recorded_options import SCHEDULER_EXTENSION
 from podium.cli.tables import Screen
@@ -36,7 +37,10 @@ from podium.processes.steady_time import steady_wall
 from podium.simulated_cluster import SimulatedClusterOptions
 from podium.simulated_cluster.controller_registry import ALL
 from podium.simulator.inputs import documents_in
-from podium.user_code.plugins import equip
+from podium.user_code.plugins import Equipped, equip
+
+if TYPE_CHECKING:
+    from podium.processes.cluster_scheduler import PluginReload
 
 _KUBECONFIG: Final = "podium.kubeconfig"
 _ZONES: Final = "a,b,c"
@@ -59,6 +63,7 @@ def up(
     ] = None,
     config: Config = None,
     plugin: PluginFiles = None,
+    reload: Reload = False,
     feature_gates: Gates = None,
     template: Template = None,
     cpu: Cpu = "",
@@ -137,6 +142,7 @@ def up(
     podium up 100 --cpu 64 --memory 256Gi --speed 10 --watch
     podium up --apply examples/first-steps.yaml --config scheduler.yaml
     podium up 5 --template gpu-node.yaml --plugin mine.py --data ./cluster
+    podium up --plugin mine.py --reload
     KUBECONFIG=podium.kubeconfig kubectl get pods -o wide --watch
     ```
 
@@ -148,6 +154,7 @@ def up(
     from podium.apiserver.serving.kubeconfig import write_kubeconfig
     from podium.apiserver.serving.server import ApiServer, ServerOptions
     from podium.engine.garbage import seldom_collected
+    from podium.processes.cluster_scheduler import SchedulerPlan
     from podium.processes.whole_cluster import ClusterPlan, RunningCluster, run_cluster
 
     start_logging(logging.WARNING)
@@ -157,20 +164,31 @@ def up(
         zones = "" if template else _ZONES
     screen = Screen()
     lines = DecisionLines(screen.console, steady_wall())
+    configuration = read_configuration(config, gates)
+
+    def equipped() -> Equipped:
+        return equip(configuration, in_tree_registry(), plugin or ())
+
+    scheduler_plan = SchedulerPlan(
+        equipped(),
+        gates,
+        scheduler_port,
+        lambda _: () if quiet else (lines,),
+        _reloading(plugin, equipped, screen) if reload else None,
+    )
     plan = ClusterPlan(
         SimulatedClusterOptions(
             nodes=read_nodes(count, template, cpu, memory, pods, zones),
             stages=read_stage_file(stages),
             controllers=ALL,
         ),
-        equip(read_configuration(config, gates), in_tree_registry(), plugin or ()),
-        gates,
+        scheduler_plan,
         require_usable_speed(speed),
         documents_in(apply or ()),
-        scheduler_port,
-        lambda _: () if quiet else (lines,),
         lambda problem: print_line(f"podium: warning: {problem}", error=True),
-        None if quiet else lambda up: ClusterScreen(screen, up.engine, nodes=watch).show(),
+        None
+        if quiet
+        else lambda up: ClusterScreen(screen, lambda: up.scheduler.engine, nodes=watch).show(),
     )
     server = ApiServer(
         ServerOptions(host=host, port=port, data=data, taint_new_nodes=True, gates=gates)
@@ -184,12 +202,12 @@ def up(
         raise
 
     def announce(cluster: RunningCluster) -> None:
-        told = {SCHEDULER_EXTENSION: {"server": cluster.scheduler_url}}
+        told = {SCHEDULER_EXTENSION: {"server": cluster.scheduler.url}}
         write_kubeconfig(target, server.url, server.token, authority, told)
         kept = f"objects in {data}" if data else "objects in memory"
         size = counted(len(cluster.nodes), "node")
         where = shlex.quote(str(target))
-        print_lines(f"podium: {note}" for note in plan.scheduler.notes)
+        print_lines(f"podium: {note}" for note in scheduler_plan.equipped.notes)
         print_line(f"podium: a cluster of {size} at {server.url}, {kept}")
         print_line(f"podium: look at it with  KUBECONFIG={where} kubectl get pods -o wide")
         print_line(
@@ -201,3 +219,16 @@ def up(
         run(run_cluster(server, plan, announce))
     print_line("podium: stopped", error=True)
     return OK
+
+
+def _reloading(
+    plugins: Sequence[str] | None, equipped: Callable[[], Equipped], screen: Screen
+) -> "PluginReload":
+    from podium.processes.cluster_scheduler import PluginReload
+    from podium.processes.plugin_reloading import WatchedPluginFiles
+
+    if not plugins:
+        remedy = "name the file of a plugin: --plugin mine.py --reload"
+        raise InputError("--reload has nothing to look at", remedy=remedy)
+    tell = screen.print
+    return PluginReload(WatchedPluginFiles(plugins), equipped, lambda text: tell(f"podium: {text}"))

@@ -4,6 +4,9 @@ The order is kube-scheduler's (configuration spec 6.5): the endpoints are served
 else, so that a standby answers; then the cluster is watched; then the lease is waited for; then
 pods are scheduled. A scheduler that loses the lease stops at once and ends with code 1; one that
 is told to stop gives the lease back and ends with code 0. A second signal ends it on the spot.
+
+With `--reload` and a plugin's file that has changed, all of it ends and begins anew in the same
+process, as if it had been started again with the new file.
 """
 
 import asyncio
@@ -24,6 +27,7 @@ from podium.config.feature_gates import FeatureGates
 from podium.config.flags.client_settings import ClientSettings
 from podium.config.flags.host_environment import StartRefused
 from podium.config.flags.options import Options
+from podium.engine import Engine
 from podium.engine.garbage import seldom_collected
 from podium.live.assembly import Assembly, live_engine
 from podium.live.exposition import rules_of
@@ -35,8 +39,10 @@ from podium.live.write_metrics import WriteMetrics
 from podium.processes.host_environment import LocalHost
 from podium.processes.kube_log import KubeLog
 from podium.processes.management import SchedulerParts, management_server
-from podium.processes.startup import PreparedScheduler
+from podium.processes.plugin_reloading import WatchedPluginFiles
+from podium.processes.startup import PreparedScheduler, with_plugins_loaded
 from podium.processes.steady_time import steady_wall
+from podium.processes.tasks import end_part
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _LOGGERS: Final = ("podium.live", "podium.client", "podium.extenders")
@@ -72,16 +78,43 @@ class _RunningScheduler:
         self._wall = steady_wall()
         self._randomness = SystemRandom()
         self._stopping = asyncio.Event()
+        self._renewed = asyncio.Event()
 
     async def run(self) -> None:
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:
             loop.add_signal_handler(number, self._stop)
-        async with AsyncExitStack() as stack:
-            for name in _LOGGERS:
-                stack.enter_context(self._log.taking_over(name))
-            await self._run(stack)
+        reloading = asyncio.ensure_future(self._reload())
+        try:
+            while not self._stopping.is_set():
+                self._renewed.clear()
+                async with AsyncExitStack() as stack:
+                    for name in _LOGGERS:
+                        stack.enter_context(self._log.taking_over(name))
+                    await self._run(stack)
+        finally:
+            await end_part(reloading)
         self._log.info("Requested to terminate, exiting")
+
+    async def _reload(self) -> None:
+        """Have the scheduler begin anew whenever plugins have changed and can be used."""
+        if not self._options.reload:
+            return
+        plugins = self._options.plugin
+        files = WatchedPluginFiles(plugins)
+
+        def load() -> PreparedScheduler:
+            prepared = with_plugins_loaded(self._prepared, plugins)
+            self._engine(prepared)
+            return prepared
+
+        def refuse(problem: str) -> None:
+            self._log.error("Plugins cannot be loaded, those before stay in force", err=problem)
+
+        while True:
+            self._prepared = await files.reloaded(load, refuse)
+            self._log.info("Plugins have changed, starting anew", files=str(files))
+            self._renewed.set()
 
     def _stop(self) -> None:
         if self._stopping.is_set():
@@ -89,16 +122,8 @@ class _RunningScheduler:
         self._stopping.set()
 
     async def _run(self, stack: AsyncExitStack) -> None:
-        prepared, deprecated = self._prepared, self._options.deprecated
-        engine = live_engine(
-            prepared.configuration,
-            prepared.registry,
-            wall=self._wall,
-            randomness=self._randomness,
-            gates=self._gates,
-            client_settings=prepared.client,
-            max_unschedulable_s=deprecated.pod_max_in_unschedulable_pods_duration.seconds,
-        )
+        prepared = self._prepared
+        engine = self._engine(prepared)
         metrics = SchedulerMetrics(engine, rules_of(self._options.metrics, LocalHost()))
         self._requests = RequestMetrics(metrics.exposition)
         # A transport for each of them: neither the lease nor events wait behind bindings.
@@ -136,6 +161,18 @@ class _RunningScheduler:
 
         await self._until_stopped(schedule() if election is None else election.lead(schedule))
 
+    def _engine(self, prepared: PreparedScheduler) -> Engine:
+        deprecated = self._options.deprecated
+        return live_engine(
+            prepared.configuration,
+            prepared.registry,
+            wall=self._wall,
+            randomness=self._randomness,
+            gates=self._gates,
+            client_settings=prepared.client,
+            max_unschedulable_s=deprecated.pod_max_in_unschedulable_pods_duration.seconds,
+        )
+
     async def _serve(self, stack: AsyncExitStack, inside: SchedulerParts) -> None:
         prepared = self._prepared
         if self._options.secure_serving.secure_port == 0:
@@ -157,15 +194,16 @@ class _RunningScheduler:
         return election is not None and self._prepared.configuration.delay_cache_until_active
 
     async def _until_stopped(self, work: Any) -> None:
-        """Work until told to stop; what it ends with before that is raised."""
+        """Work until told to stop or to begin anew; what it ends with before that is raised."""
         working = asyncio.ensure_future(work)
-        stopping = asyncio.ensure_future(self._stopping.wait())
+        ends = [asyncio.ensure_future(each.wait()) for each in (self._stopping, self._renewed)]
         try:
-            await asyncio.wait((working, stopping), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((working, *ends), return_when=asyncio.FIRST_COMPLETED)
             if working.done():
                 await working
         finally:
-            stopping.cancel()
+            for end in ends:
+                end.cancel()
             working.cancel()
             await asyncio.gather(working, return_exceptions=True)
 

@@ -10,7 +10,7 @@ Source: `cmd/kube-scheduler/app/server.go` (`Setup`).
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from podium.api.errors import InputError
@@ -46,8 +46,10 @@ class PreparedScheduler:
     configuration: Configuration
     registry: Registry
     client: ClientSettings
-    authentication: ClientSettings | None = None
-    authorization: ClientSettings | None = None
+    authentication: ClientSettings | None
+    authorization: ClientSettings | None
+    written: Configuration
+    """The configuration without what plugins of the user's own have added to it."""
 
 
 def prepare_scheduler(options: Options, settled: SettledGates, log: KubeLog) -> PreparedScheduler:
@@ -72,6 +74,7 @@ def prepare_scheduler(options: Options, settled: SettledGates, log: KubeLog) -> 
     _refuse_for(lock_problem(configuration.leader_election))
     read_map = config_map_reader(client, kubeconfig)
     configuration = completed(configuration, options, settled.gates, host, read_map)
+    written = configuration
     configuration, registry, notes = _load_plugins(configuration, options.plugin)
     for text in notes:
         log.note(text)
@@ -80,7 +83,15 @@ def prepare_scheduler(options: Options, settled: SettledGates, log: KubeLog) -> 
     ).values():
         message = "the scheduler starts to work with those plugins"
         log.info(message, v=2, Plugins=_as_go(lists))
-    return PreparedScheduler(configuration, registry, client, authentication, authorization)
+    return PreparedScheduler(
+        configuration, registry, client, authentication, authorization, written
+    )
+
+
+def with_plugins_loaded(prepared: PreparedScheduler, plugins: Sequence[str]) -> PreparedScheduler:
+    """The same with plugins as their files are now. Raises StartRefused."""
+    configuration, registry, _ = _load_plugins(prepared.written, plugins)
+    return replace(prepared, configuration=configuration, registry=registry)
 
 
 def write_configuration(configuration: Configuration, path: str, log: KubeLog) -> None:

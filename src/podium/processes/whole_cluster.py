@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
-from random import SystemRandom
 from typing import Any, Final
 
 from podium.api.documents import Document
@@ -18,14 +17,9 @@ from podium.api.node import Node
 from podium.apiserver.serving.server import ApiServer
 from podium.client import AsgiTransport, KubeClient, Unreachable
 from podium.client.api_errors import ApiError
-from podium.config.feature_gates import FeatureGates
 from podium.config.flags.host_environment import StartRefused
-from podium.engine import Engine
-from podium.engine.observer import Observer
-from podium.live.assembly import Assembly, live_engine
 from podium.processes.applying import apply_documents
-from podium.processes.cluster_management import scheduler_management
-from podium.processes.steady_time import steady_wall
+from podium.processes.cluster_scheduler import ClusterScheduler, SchedulerPlan
 from podium.processes.tasks import (
     Part,
     run_until_stopped,
@@ -35,7 +29,6 @@ from podium.processes.tasks import (
 )
 from podium.simulated_cluster import ClusterClock, SimulatedCluster, SimulatedClusterOptions
 from podium.simulated_cluster.controllers.node_lifecycle import NOT_READY
-from podium.user_code.plugins import Equipped
 
 _SCHEDULER: Final = "podium"
 _SETTLING_S: Final = 3.0
@@ -48,13 +41,9 @@ class ClusterPlan:
     that the server does not know, `beside` runs for as long as the cluster is up."""
 
     simulated: SimulatedClusterOptions
-    scheduler: Equipped
-    gates: FeatureGates
+    scheduler_plan: SchedulerPlan
     speed: float = 1.0
     documents: Sequence[Document] = ()
-    scheduler_port: int = 0
-    """Where the scheduler tells of itself; 0: any free one."""
-    observers: Callable[[Engine], tuple[Observer, ...]] = field(default=lambda _: ())
     warn: Callable[[InputError], None] = field(default=lambda _: None)
     beside: "Callable[[RunningCluster], Coroutine[Any, Any, None]] | None" = None
 
@@ -64,15 +53,13 @@ class RunningCluster:
     """A cluster that is up; a part of it that ends has broken."""
 
     client: KubeClient
-    engine: Engine
+    scheduler: ClusterScheduler
     parts: tuple[Part, ...]
-    scheduler_url: str
-    """Where the scheduler tells of itself: metrics, health, records of its decisions."""
 
     @property
     def nodes(self) -> list[Node]:
         """As the scheduler sees them."""
-        cluster = self.engine.cluster
+        cluster = self.scheduler.engine.cluster
         return [cluster.nodes.node(row) for row in cluster.node_order().tolist()]
 
 
@@ -124,28 +111,11 @@ async def whole_cluster(server: ApiServer, plan: ClusterPlan) -> AsyncIterator[R
         simulated = SimulatedCluster(client, options, clock=ClusterClock(plan.speed))
         living = await stack.enter_async_context(running_part(simulated.run()))
         await wait_while_running(simulated.started.wait(), serving, living)
-        randomness = SystemRandom()
-        engine = live_engine(
-            plan.scheduler.configuration,
-            plan.scheduler.registry,
-            wall=steady_wall(),
-            randomness=randomness,
-            gates=plan.gates,
-        )
-        assembly = Assembly(
-            engine,
-            client,
-            client,
-            host="podium",
-            randomness=randomness,
-            observers=plan.observers(engine),
-        )
-        management = scheduler_management(server, plan.scheduler_port, assembly, client, plan.gates)
-        await stack.enter_async_context(management)
-        scheduler = await stack.enter_async_context(assembly.following())
-        await wait_while_running(scheduler.ready(), serving, living)
-        work = await stack.enter_async_context(running_part(scheduler.schedule()))
-        yield RunningCluster(client, assembly.engine, (serving, living, work), management.url)
+        scheduler = ClusterScheduler(server, plan.scheduler_plan, client)
+        work = await stack.enter_async_context(running_part(scheduler.run()))
+        await wait_while_running(scheduler.ready.wait(), serving, living, work)
+        scheduler.may_decide.set()
+        yield RunningCluster(client, scheduler, (serving, living, work))
 
 
 async def _wait_for_ready_nodes(cluster: RunningCluster) -> None:

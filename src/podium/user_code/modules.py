@@ -10,7 +10,10 @@ import importlib
 import re
 import sys
 import traceback
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from hashlib import sha256
+from importlib.util import cache_from_source
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
@@ -41,6 +44,32 @@ def load_code(spec: str, option: str, forms: str) -> UserCode:
     raise InputError(f"{option} {spec}: neither a file nor a module", remedy=forms)
 
 
+def code_file(spec: str) -> Path | None:
+    """The file that holds what `spec` names; None if it was not loaded or has no file."""
+    if found := _FILE.fullmatch(spec):
+        return Path(found["where"])
+    module = sys.modules.get(_module_name(spec))
+    return Path(module.__file__) if module is not None and module.__file__ else None
+
+
+@contextmanager
+def loaded_anew(specs: Iterable[str]) -> Iterator[None]:
+    """Within the context, loading these reads their files again; should that fail, what was loaded
+    before is what everybody finds again."""
+    names = [_module_name(spec) for spec in specs]
+    held = {name: sys.modules.pop(name) for name in names if name in sys.modules}
+    for module in held.values():
+        # Bytecode counts as fresh for a file of equal size that was written in the same second.
+        if module.__file__:
+            Path(cache_from_source(module.__file__)).unlink(missing_ok=True)
+    importlib.invalidate_caches()
+    try:
+        yield
+    except BaseException:
+        sys.modules.update(held)
+        raise
+
+
 def load_error(problem: BaseException, shown: str, path: str = "") -> InputError:
     """Why code does not load, with the line of the file at `path` if it is in there."""
     if isinstance(problem, PluginExited) and problem.__cause__ is not None:
@@ -57,10 +86,22 @@ def load_error(problem: BaseException, shown: str, path: str = "") -> InputError
     )
 
 
+def _module_name(spec: str) -> str:
+    """Under which the module that `spec` names is kept."""
+    if found := _FILE.fullmatch(spec):
+        return _file_module_name(found["where"])
+    return spec.partition(":")[0]
+
+
+def _file_module_name(path: str) -> str:
+    resolved = str(Path(path).resolve())
+    return f"podium_user_{sha256(resolved.encode()).hexdigest()[:8]}_{Path(path).stem}"
+
+
 def _from_file(path: str) -> ModuleType:
     source = read_input(path)
     resolved = str(Path(path).resolve())
-    name = f"podium_user_{sha256(resolved.encode()).hexdigest()[:8]}_{Path(path).stem}"
+    name = _file_module_name(path)
     if name in sys.modules:
         return sys.modules[name]
     module = ModuleType(name)

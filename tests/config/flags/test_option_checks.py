@@ -37,6 +37,12 @@ def test_the_defaults_are_right() -> None:
     assert logging_problems(options().logs, DEFAULT_GATES) == []
 
 
+def test_there_must_be_a_plugin_to_load_anew() -> None:
+    assert problems("--reload", "--plugin=mine.py") == []
+    (told,) = problems("--reload")
+    assert "--plugin" in told
+
+
 @pytest.mark.parametrize(
     ("argument", "text"),
     [

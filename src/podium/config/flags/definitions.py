@@ -216,6 +216,13 @@ OWN: Final = Section(
             "A plugin of your own, as FILE.py[:Class] or package.module:Class; may be repeated. "
             "Runs at all its points, with weight 1, unless the configuration names it.",
         ),
+        Flag(
+            "reload",
+            BOOL,
+            False,
+            "Look at the files of --plugin, and start anew with what is in them when they change. "
+            "A file that does not load leaves the plugin before in force.",
+        ),
     ),
 )
 """What kube-scheduler does not have."""

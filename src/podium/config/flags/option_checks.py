@@ -33,7 +33,13 @@ def option_problems(
         *_header_problems(options.authentication, gates),
         *map(str, _legacy_problems(options.legacy)),
         *map(str, _metrics_problems(options.metrics, host)),
+        *_reload_problems(options),
     ]
+
+
+def _reload_problems(options: Options) -> Iterator[str]:
+    if options.reload and not options.plugin:
+        yield "--reload has nothing to look at; name the file of a plugin with --plugin"
 
 
 def header_warnings(authentication: Authentication) -> Iterator[str]:

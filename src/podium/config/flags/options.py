@@ -140,6 +140,7 @@ class Options:
     logs: Logs
     legacy: Legacy
     plugin: tuple[str, ...]
+    reload: bool
     given: frozenset[str]
     positional: tuple[str, ...]
 
@@ -162,6 +163,7 @@ def options_of(parsed: ParsedFlags) -> Options:
         logs=_section(Logs, values),
         legacy=_section(Legacy, values),
         plugin=tuple(values["plugin"]),
+        reload=values["reload"],
         given=frozenset(parsed.given),
         positional=parsed.positional,
     )

@@ -1,0 +1,129 @@
+"""The scheduler of a whole cluster: an engine at work, and what it tells of itself.
+
+With `--reload` there may be several, one after another: when a plugin's file has changed and loads,
+the scheduler ends as it would on a signal, and another begins with the new plugin. It lists the
+cluster as any scheduler does that starts, so nothing of the old one's memory is kept; the port on
+which it tells of itself stays the same.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from random import SystemRandom
+from urllib.parse import urlsplit
+
+from podium.apiserver.serving.server import ApiServer
+from podium.client import KubeClient
+from podium.config.feature_gates import FeatureGates
+from podium.engine import Engine
+from podium.engine.observer import Observer
+from podium.live.assembly import Assembly, live_engine
+from podium.processes.cluster_management import scheduler_management
+from podium.processes.plugin_reloading import WatchedPluginFiles
+from podium.processes.steady_time import steady_wall
+from podium.processes.tasks import Part, end_part, running_part
+from podium.user_code.plugins import Equipped
+
+
+@dataclass(frozen=True, slots=True)
+class PluginReload:
+    """How plugins are loaded anew: from which files, and who hears of it."""
+
+    files: WatchedPluginFiles
+    equip: Callable[[], Equipped]
+    tell: Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerPlan:
+    """`port` is where the scheduler tells of itself, 0 for any free one."""
+
+    equipped: Equipped
+    gates: FeatureGates
+    port: int = 0
+    observers: Callable[[Engine], tuple[Observer, ...]] = field(default=lambda _: ())
+    reload: PluginReload | None = None
+
+
+class ClusterScheduler:
+    """Runs for as long as its task; `engine` and `url` are there once it is `ready`."""
+
+    def __init__(self, server: ApiServer, plan: SchedulerPlan, client: KubeClient) -> None:
+        self.ready = asyncio.Event()
+        """Set when the cluster was listed."""
+        self.may_decide = asyncio.Event()
+        """To be set by whoever waited for `ready`; before that no pod is placed."""
+        self.engine: Engine
+        self.url = ""
+        """Where it tells of itself: metrics, health, records of its decisions."""
+        self._server = server
+        self._plan = plan
+        self._client = client
+        self._randomness = SystemRandom()
+
+    async def run(self) -> None:
+        """Raises StartRefused and ConfigurationError."""
+        engine = self._new_engine(self._plan.equipped)
+        while True:
+            async with self._working(engine) as work:
+                engine = await self._next_engine(work)
+
+    @contextlib.asynccontextmanager
+    async def _working(self, engine: Engine) -> AsyncIterator[Part]:
+        plan = self._plan
+        assembly = Assembly(
+            engine,
+            self._client,
+            self._client,
+            host="podium",
+            randomness=self._randomness,
+            observers=plan.observers(engine),
+        )
+        port = urlsplit(self.url).port or plan.port
+        management = scheduler_management(self._server, port, assembly, self._client, plan.gates)
+        async with management, assembly.following() as scheduler:
+            self.url = management.url
+            await scheduler.ready()
+            self.engine = engine
+            self.ready.set()
+            await self.may_decide.wait()
+            async with running_part(scheduler.schedule()) as work:
+                yield work
+
+    async def _next_engine(self, work: Part) -> Engine:
+        """The engine for plugins that have changed. Raises what the work ends with before that."""
+        reloading = asyncio.ensure_future(self._reloaded())
+        try:
+            await asyncio.wait((work, reloading), return_when=asyncio.FIRST_COMPLETED)
+            if work.done():
+                work.result()
+                raise RuntimeError("the scheduler has ended")
+            return reloading.result()
+        finally:
+            await end_part(reloading)
+
+    async def _reloaded(self) -> Engine:
+        reload = self._plan.reload
+        if reload is None:
+            never: asyncio.Future[Engine] = asyncio.get_running_loop().create_future()
+            return await never
+
+        def load() -> Engine:
+            return self._new_engine(reload.equip())
+
+        def refuse(problem: str) -> None:
+            reload.tell(f"the plugins before stay in force: {problem}")
+
+        engine = await reload.files.reloaded(load, refuse)
+        reload.tell(f"plugins of {reload.files} are in force as they are now")
+        return engine
+
+    def _new_engine(self, equipped: Equipped) -> Engine:
+        return live_engine(
+            equipped.configuration,
+            equipped.registry,
+            wall=steady_wall(),
+            randomness=self._randomness,
+            gates=self._plan.gates,
+        )
