@@ -65,6 +65,14 @@ QUICK: dict[str, list[Printed]] = {
         ("ExtensionPointsList", ("-o", "json")),
         ("ExtensionPointsList", ("-o", "json", "--feature-gates", "GenericWorkload=true")),
     ],
+    "plugin list": [
+        ("PluginList", ("-o", "json")),
+        ("PluginList", ("--plugin", str(EXAMPLES / "plugins" / "zone_price.py"), "-o", "json")),
+    ],
+    "plugin test": [
+        ("PluginTest", (str(EXAMPLES / "plugins" / "zone_price.py"), "-o", "json")),
+        ("PluginTest", (str(EXAMPLES / "plugins" / "rack_temperature.py"), *EXAMPLE, "-o", "json")),
+    ],
     "parity": [
         ("AgreementList", (SAMPLE, "-o", "json")),
         ("AgreementList", (SAMPLE, "-o", "yaml")),

@@ -17,6 +17,7 @@ ListedKind = Literal[
     "EngineBenchmark",
     "ExtenderBenchmark",
     "ExtensionPoints",
+    "Plugin",
 ]
 """Kinds that come several at a time."""
 
@@ -26,6 +27,7 @@ Kind = Literal[
     "EngineBenchmark",
     "Explanation",
     "LiveBenchmark",
+    "PluginTest",
     "PodRecord",
     "Proposals",
     "QueueRecord",

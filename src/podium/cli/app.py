@@ -53,6 +53,7 @@ COMMANDS = (
         "Print how to write a cluster into a file.",
     ),
     ("config", "podium.cli.config:config", _CHECK, "Check, show and convert configurations."),
+    ("plugin", "podium.cli.plugin:plugin", _CHECK, "Write, try out and list plugins."),
     ("bench", "podium.cli.bench:bench", _CHECK, "Measure the engine."),
     ("decide", "podium.cli.decide:decide", _CHECK, "Decide recorded cases."),
     ("parity", "podium.cli.parity:parity", _CHECK, "Compare decisions with recorded ones."),
