@@ -14,7 +14,7 @@ from podium.api.meta import KubeObject, KubeStruct
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.cluster.growth import Rows, indices
-from podium.framework.faults import describe, located
+from podium.framework.faults import located
 from podium.framework.points import POINTS, Plugin, serves
 from podium.framework.sources import Source
 from podium.framework.status import SKIP, Status
@@ -135,7 +135,7 @@ def _answer(plugin: Plugin, pod: Pod, cluster: FakeCluster) -> PodAnswer:
     try:
         asked = ask(plugin, pod, cluster.engine.cluster)
     except Exception as problem:
-        return PodAnswer(name, (), f"broke: {located(problem)}: {describe(problem)}")
+        return PodAnswer(name, (), f"broke: {located(problem)}")
     refused = asked.pre_filter
     if isinstance(refused, Status) and refused != SKIP:
         return PodAnswer(name, (), f"refused: {refused.message}")

@@ -18,7 +18,7 @@ from typing import Any
 from podium.api.meta import KubeObject
 from podium.api.node import Node
 from podium.api.pod import Pod
-from podium.framework.faults import describe, located
+from podium.framework.faults import located
 from podium.framework.points import Plugin
 from podium.framework.sources import Source
 from podium.plugins import in_tree_registry
@@ -79,7 +79,7 @@ def check_promises(
                 *check_memory(cluster, plugin.name, pending, Random(seed)),
             ]
         except Exception as problem:
-            cases = [("answers without an exception", f"{located(problem)}: {describe(problem)}")]
+            cases = [("answers without an exception", located(problem))]
         for promise, text in cases:
             found.setdefault(promise, f"{text} (seed {seed})")
     return [BrokenPromise(promise, text) for promise, text in found.items()]
