@@ -29,6 +29,7 @@ from podium.apiserver.http.resource_handlers import WatchAnswer
 from podium.apiserver.http.service import Admitted, Service
 from podium.apiserver.http.watch_stream import WatchStream
 from podium.apiserver.http.webhook_caller import WebhookCaller
+from podium.apiserver.http.webhook_connections import WebhookConnections
 from podium.apiserver.status_errors import StatusError
 from podium.apiserver.webhooks.answers import WebhooksNeeded
 from podium.serving import BodyTooLarge, ClientGone, Message, Receive, Scope, Send, read_body
@@ -37,8 +38,6 @@ _LOG: Final = logging.getLogger("podium.apiserver")
 _COMPRESSED_FROM: Final = 128 << 10
 _COMPRESSION_LEVEL: Final = 1
 MAX_WATCHES: Final = 10_000
-MAX_WEBHOOK_CALLS: Final = 100
-"""At once; further ones wait, within their timeouts."""
 _BODIES: Final = frozenset(("POST", "PUT", "PATCH", "DELETE"))
 _GZIP_WINDOW: Final = 31  # zlib's way to say: with gzip's header
 _GZIP_HEADERS: Final = [(b"content-encoding", b"gzip"), (b"vary", b"Accept-Encoding")]
@@ -66,7 +65,7 @@ class Application:
         self._guard = guard
         self._stopping = asyncio.Event()
         self._wakes: set[Callable[[], None]] = set()
-        self._webhook_calls = asyncio.Semaphore(MAX_WEBHOOK_CALLS)
+        self._webhooks = WebhookConnections()
         self.most_watches = MAX_WATCHES
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -89,6 +88,10 @@ class Application:
         self._stopping.set()
         for wake in list(self._wakes):
             wake()
+
+    async def close(self) -> None:
+        """Leave the webhooks; in the event loop that served."""
+        await self._webhooks.close()
 
     async def _answer(
         self, request: Request, scope: Scope, receive: Receive
@@ -122,7 +125,7 @@ class Application:
         self, admitted: Admitted, needed: WebhooksNeeded
     ) -> Response | WatchAnswer:
         """Ask webhooks and go through the request again, until there is nobody left to ask."""
-        caller = WebhookCaller(self._service.registry.lookup, self._webhook_calls)
+        caller = WebhookCaller(self._service.registry.lookup, self._webhooks)
         while True:
             await needed.ask(caller)
             if caller.left_s() <= 0:

@@ -20,6 +20,7 @@ from yarl import URL
 from podium.api.go_quoting import quoted
 from podium.api.json_values import JsonObject
 from podium.apiserver.admission.lookup import Lookup
+from podium.apiserver.http.webhook_connections import WebhookConnections
 from podium.apiserver.http.webhook_refusals import told_by_status
 from podium.apiserver.webhooks.reviews import CallFailed, Review
 from podium.apiserver.webhooks.services import Unresolved, resolve_service
@@ -41,10 +42,9 @@ _HEADERS: Final = {
 class WebhookCaller:
     """Calls on behalf of one request, which has so much time and no more."""
 
-    def __init__(self, lookup: Lookup, calls: asyncio.Semaphore) -> None:
-        """`calls` bounds how many there are at once, of all requests together."""
+    def __init__(self, lookup: Lookup, connections: WebhookConnections) -> None:
         self._lookup = lookup
-        self._calls = calls
+        self._connections = connections
         self._loop = asyncio.get_running_loop()
         self._deadline = self._loop.time() + _REQUEST_TIMEOUT_S
 
@@ -67,8 +67,12 @@ class WebhookCaller:
         url = f"{_address(client)}?timeout={ceil(timeout_s)}s"
         context = _context_of(client)
         try:
-            async with asyncio.timeout(timeout_s), self._calls:
-                return await self._post(client, url, context, review.body)
+            async with asyncio.timeout(timeout_s):
+                try:
+                    return await self._post(client, url, context, review.body)
+                except aiohttp.ServerDisconnectedError:
+                    # A kept connection that turns out to be closed is nobody's fault.
+                    return await self._post(client, url, context, review.body)
         except TimeoutError:
             cause = "context deadline exceeded"
         except Unresolved as problem:
@@ -88,21 +92,15 @@ class WebhookCaller:
             server_name = target.host
             found = resolve_service(self._lookup, service)
             target = target.with_host(found.host).with_port(found.port)
-        connector = aiohttp.TCPConnector(force_close=True, use_dns_cache=False)
-        async with (
-            aiohttp.ClientSession(
-                connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False
-            ) as session,
-            session.post(
-                target,
-                data=body,
-                headers=headers,
-                allow_redirects=False,
-                ssl=context,
-                server_hostname=server_name,
-                timeout=aiohttp.ClientTimeout(total=None),
-            ) as response,
-        ):
+        async with self._connections.session().post(
+            target,
+            data=body,
+            headers=headers,
+            allow_redirects=False,
+            ssl=context,
+            server_hostname=server_name,
+            timeout=aiohttp.ClientTimeout(total=None),
+        ) as response:
             answer = await _read(response)
             written = response.headers.get("Content-Type", "")
             if not 200 <= response.status <= 206:
@@ -141,13 +139,17 @@ def _address(client: JsonObject) -> str:
 def _context_of(client: JsonObject) -> ssl.SSLContext:
     bundle = client.get("caBundle")
     try:
-        return _context(base64.b64decode(bundle) if bundle else b"")
+        # Connections are kept by context, and those to one server under two names are two.
+        service = client.get("service") or {}
+        name = f"{service.get('name')}.{service.get('namespace')}"
+        return _context(base64.b64decode(bundle) if bundle else b"", name)
     except Unbuildable as problem:
         raise CallFailed(f"could not get REST client: {problem}") from None
 
 
 @lru_cache(maxsize=_MAX_CONTEXTS)
-def _context(bundle: bytes) -> ssl.SSLContext:
+def _context(bundle: bytes, name: str) -> ssl.SSLContext:
+    del name
     context = client_context()
     if bundle:
         trust(context, bundle)

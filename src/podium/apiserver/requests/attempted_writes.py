@@ -72,7 +72,10 @@ def attempted_write(
     dry_run: bool = False,
     options: JsonObject | None = None,
 ) -> AttemptedWrite:
-    """A write as policies and webhooks see it; `options` are those of a deletion."""
+    """A write as policies and webhooks see it; `options` are those of a deletion.
+
+    A new namespace is in itself, which its creator has to say.
+    """
     operation = CREATE if old is None else UPDATE if obj is not None else DELETE
     dry_run = dry_run or call.options.dry_run
     shown: JsonObject = {"kind": _OPTIONS[operation], "apiVersion": "meta.k8s.io/v1"}
@@ -90,7 +93,7 @@ def attempted_write(
     return AttemptedWrite(
         operation,
         resource,
-        name if is_namespace else namespace,
+        name if is_namespace and operation != CREATE else namespace,
         name,
         obj,
         old,

@@ -39,7 +39,10 @@ def create(
         manager = manager_of(call.options.field_manager, call.user_agent)
         track_create(obj, rules.schema, Writer(manager, call.now))
     admission.admit_create(resource, namespace, obj, registry.lookup, registry.settings)
-    _mutate(registry, resource, namespace, obj, call)
+    # upstream: a namespace whose name is generated is not in itself yet.
+    is_namespace = (resource.group, resource.kind) == ("", "Namespace")
+    seen_in = metadata.get("name", "") if is_namespace else namespace
+    _mutate(registry, resource, namespace, seen_in, obj, call)
     guard_policy(call, resource, obj)
     for name in _NOT_FOR_CLIENTS:
         metadata.pop(name, None)
@@ -55,7 +58,7 @@ def create(
     if instead:
         require_create(call)
     admission.review_create(resource, obj, registry.lookup)
-    review_write(registry, resource, namespace, name, obj, None, call)
+    review_write(registry, resource, seen_in, name, obj, None, call)
     admission.charge_create(resource, obj, registry.lookup)
     if metadata.get("resourceVersion") and not call.options.dry_run:
         raise status_errors.internal("resourceVersion should not be set on objects to be created")
@@ -102,7 +105,12 @@ def shown_kind(resource: Resource, obj: JsonObject) -> tuple[str, str]:
 
 
 def _mutate(
-    registry: Registry, resource: Resource, namespace: str, obj: JsonObject, call: Call
+    registry: Registry,
+    resource: Resource,
+    namespace: str,
+    seen_in: str,
+    obj: JsonObject,
+    call: Call,
 ) -> None:
     """Let webhooks change a new object, which stays in its namespace."""
 
@@ -110,7 +118,7 @@ def _mutate(
         admission.admit_create(resource, namespace, changed, registry.lookup, registry.settings)
 
     name = obj["metadata"].get("name", "")
-    if mutate_write(registry, resource, namespace, name, obj, None, call, admit=admit):
+    if mutate_write(registry, resource, seen_in, name, obj, None, call, admit=admit):
         place_in_namespace(resource, namespace, obj["metadata"])
 
 

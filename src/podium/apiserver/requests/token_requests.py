@@ -35,6 +35,8 @@ def request_token(
     """Complete a TokenRequest; `name` is the account that the path names."""
     accounts = registry.table.named("serviceaccounts")
     where = (registry, accounts, namespace, name, request, None, call)
+    request["spec"].setdefault("expirationSeconds", _DEFAULT_LIFE_S)
+    place_in_namespace(accounts, namespace, request["metadata"])
     mutate_write(*where, subresource="token", schema=schema_of(_GROUP, "v1", _KIND))
     metadata, spec = request["metadata"], request["spec"]
     place_in_namespace(accounts, namespace, metadata)
