@@ -194,5 +194,16 @@ def internal(message: str) -> StatusError:
     return StatusError(500, "", message)
 
 
+def internal_error(message: str) -> StatusError:
+    """The same with a reason, as upstream wraps what it did not expect."""
+    told = f"Internal error occurred: {message}"
+    return StatusError(500, "InternalError", told, {"causes": [{"message": message}]})
+
+
+def request_timed_out() -> StatusError:
+    told = "Timeout: request did not complete within requested timeout"
+    return StatusError(504, "Timeout", told, {})
+
+
 def timed_out(message: str, *, details: JsonObject, retry_after_s: int) -> StatusError:
     return StatusError(504, "Timeout", message, details, retry_after_s=retry_after_s)

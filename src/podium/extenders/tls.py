@@ -31,7 +31,7 @@ class TLSClient(NamedTuple):
         return self.context or _verifying_system_roots()
 
 
-class _Unbuildable(ValueError):
+class Unbuildable(ValueError):
     """What is wrong with certificates, in upstream's words."""
 
 
@@ -41,7 +41,7 @@ def tls_clients(extenders: Sequence[Extender]) -> tuple[TLSClient, ...]:
     for index, extender in enumerate(extenders):
         try:
             clients.append(_tls_client(extender))
-        except _Unbuildable as problem:
+        except Unbuildable as problem:
             raise ConfigurationError(
                 f"couldn't build extenders: {problem}",
                 (FieldProblem(f"extenders[{index}].tlsConfig", str(problem)),),
@@ -57,17 +57,17 @@ def _tls_client(extender: Extender) -> TLSClient:
     if not (has_ca or has_certificate or insecure or tls.server_name):
         return TLSClient()
     if has_ca and insecure:
-        raise _Unbuildable(
+        raise Unbuildable(
             "specifying a root certificates file with the insecure flag is not allowed"
         )
     ca = _data(tls.ca_data, tls.ca_file)
     certificate, key = _data(tls.cert_data, tls.cert_file), _data(tls.key_data, tls.key_file)
-    context = _context()
+    context = client_context()
     if insecure:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     elif has_ca:
-        _trust(context, ca)
+        trust(context, ca)
     else:
         context.load_default_certs()
     if has_certificate:
@@ -75,7 +75,8 @@ def _tls_client(extender: Extender) -> TLSClient:
     return TLSClient(context, tls.server_name)
 
 
-def _context() -> ssl.SSLContext:
+def client_context() -> ssl.SSLContext:
+    """TLS as Go's clients speak it; it trusts nobody yet."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     # upstream: any certificate that is trusted ends the chain, and common names count for nothing.
@@ -86,7 +87,7 @@ def _context() -> ssl.SSLContext:
 
 @lru_cache(maxsize=1)
 def _verifying_system_roots() -> ssl.SSLContext:
-    context = _context()
+    context = client_context()
     context.load_default_certs()
     return context
 
@@ -97,14 +98,17 @@ def _data(given: bytes, file: str) -> bytes:
     try:
         return read_file(file)
     except IsADirectoryError:
-        raise _Unbuildable(f"read {file}: is a directory") from None
+        raise Unbuildable(f"read {file}: is a directory") from None
     except OSError as problem:
         reason = (problem.strerror or str(problem)).lower()
-        raise _Unbuildable(f"open {file}: {reason}") from None
+        raise Unbuildable(f"open {file}: {reason}") from None
 
 
-def _trust(context: ssl.SSLContext, ca: bytes) -> None:
-    """upstream: certificates that cannot be read are passed over as long as one can."""
+def trust(context: ssl.SSLContext, ca: bytes) -> None:
+    """Trust the certificates of a PEM text; raises Unbuildable.
+
+    upstream: certificates that cannot be read are passed over as long as one can.
+    """
     blocks = [(found[1], found[0]) for found in _BLOCK.finditer(ca)]
     trusted = malformed = False
     for label, block in blocks:
@@ -123,7 +127,7 @@ def _trust(context: ssl.SSLContext, ca: bytes) -> None:
         problem = "no valid certificate authority data seen"
     else:
         problem = "unable to parse bytes as PEM block"
-    raise _Unbuildable(f"unable to load root certificates: {problem}")
+    raise Unbuildable(f"unable to load root certificates: {problem}")
 
 
 def _present(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
@@ -133,10 +137,10 @@ def _present(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
         present(context, certificate, key)
     except ssl.SSLError as problem:
         if problem.reason == "KEY_VALUES_MISMATCH":
-            raise _Unbuildable("tls: private key does not match public key") from None
-        raise _Unbuildable("tls: failed to parse certificate or private key") from None
+            raise Unbuildable("tls: private key does not match public key") from None
+        raise Unbuildable("tls: failed to parse certificate or private key") from None
     except (OSError, ValueError):
-        raise _Unbuildable("tls: failed to parse private key") from None
+        raise Unbuildable("tls: failed to parse private key") from None
 
 
 def _refuse_unfit(certificate: bytes, key: bytes) -> None:
@@ -144,27 +148,27 @@ def _refuse_unfit(certificate: bytes, key: bytes) -> None:
     in_certificate = [found[1] for found in _BLOCK.finditer(certificate)]
     in_key = [found[1] for found in _BLOCK.finditer(key)]
     if not in_certificate:
-        raise _Unbuildable("tls: failed to find any PEM data in certificate input")
+        raise Unbuildable("tls: failed to find any PEM data in certificate input")
     if _CERTIFICATE not in in_certificate:
         if len(in_certificate) == 1 and in_certificate[0].endswith(_KEY):
-            raise _Unbuildable(
+            raise Unbuildable(
                 "tls: failed to find certificate PEM data in certificate input, but did find a "
                 "private key; PEM inputs may have been switched"
             )
         skipped = " ".join(label.decode() for label in in_certificate)
-        raise _Unbuildable(
+        raise Unbuildable(
             'tls: failed to find "CERTIFICATE" PEM block in certificate input after skipping PEM '
             f"blocks of the following types: [{skipped}]"
         )
     if not in_key:
-        raise _Unbuildable("tls: failed to find any PEM data in key input")
+        raise Unbuildable("tls: failed to find any PEM data in key input")
     if not any(label.endswith(_KEY) for label in in_key):
         if in_key == [_CERTIFICATE]:
-            raise _Unbuildable(
+            raise Unbuildable(
                 "tls: found a certificate rather than a key in the PEM for the private key"
             )
         skipped = " ".join(label.decode() for label in in_key)
-        raise _Unbuildable(
+        raise Unbuildable(
             'tls: failed to find PEM block with type ending in "PRIVATE KEY" in key input after '
             f"skipping PEM blocks of the following types: [{skipped}]"
         )

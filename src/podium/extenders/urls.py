@@ -5,17 +5,13 @@ when the extender is called, and has to be told well then: the address without i
 most frequent mistake of all.
 """
 
-import re
 from typing import Final
 from urllib.parse import SplitResult, quote, urlsplit
 
 from podium.api.errors import PodiumError
 from podium.api.go_quoting import quoted
+from podium.api.go_urls import url_problem
 
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
-_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2}).{0,2}", re.DOTALL)
-_PORT: Final = re.compile(r":[0-9]*\Z")
 _PATH_CHARACTERS: Final = "/%:@!$&'()*+,;=~-._"
 _QUERY_CHARACTERS: Final = _PATH_CHARACTERS + '?[]"\\^`{|}<>'
 
@@ -35,7 +31,7 @@ def verb_url(prefix: str, verb: str) -> str:
 
 def checked(url: str) -> SplitResult:
     """The parts of an address that can be called over HTTP."""
-    problem = _parse_problem(url)
+    problem = url_problem(url)
     if problem:
         raise AddressProblem(f"parse {quoted(url)}: {problem}")
     try:
@@ -66,33 +62,3 @@ def shown(url: str) -> str:
     if not separator or not at or ":" not in user:
         return url
     return f"{scheme}://{user.partition(':')[0]}:***@{host}{slash}{path}"
-
-
-def _parse_problem(url: str) -> str:
-    if _CONTROL.search(url):
-        return "net/url: invalid control character in URL"
-    if url.startswith(":"):
-        return "missing protocol scheme"
-    if not _SCHEME.match(url) and ":" in url.partition("/")[0]:
-        return "first path segment in URL cannot contain colon"
-    path, _, _ = url.partition("?")
-    bad_escape = _ESCAPE.search(path)
-    if bad_escape:
-        return f"invalid URL escape {quoted(bad_escape[0])}"
-    host = path.partition("://")[2].partition("/")[0].rpartition("@")[2]
-    return _host_problem(host)
-
-
-def _host_problem(host: str) -> str:
-    if host.startswith("["):
-        end = host.rfind("]")
-        if end < 0:
-            return "missing ']' in host"
-        port = host[end + 1 :]
-    else:
-        port = host[host.index(":") :] if ":" in host else ""
-    if port and (not _PORT.match(port) or int(port[1:] or 0) > 65535):
-        return f"invalid port {quoted(port)} after host"
-    if not host.startswith("[") and " " in host:
-        return 'invalid character " " in host name'
-    return ""

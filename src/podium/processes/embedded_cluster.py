@@ -55,6 +55,7 @@ async def embedded_cluster(
                 running.result()
     finally:
         application.stop()
+        await application.close()
 
 
 def _application(

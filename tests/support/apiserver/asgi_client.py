@@ -27,6 +27,7 @@ class Exchange:
     headers: dict[str, str] = field(default_factory=dict)
     status: int = 0
     answered: dict[bytes, bytes] = field(default_factory=dict)
+    all_headers: list[tuple[bytes, bytes]] = field(default_factory=list)
     body: bytes = b""
     sent_parts: int = 0
     ended: bool = False
@@ -62,7 +63,8 @@ class Exchange:
     async def _send(self, message: dict[str, Any]) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            self.answered = dict(message["headers"])
+            self.all_headers = list(message["headers"])
+            self.answered = dict(self.all_headers)
         elif not self.reads:
             await asyncio.Event().wait()
         else:

@@ -29,7 +29,16 @@ _GANG = {"gang": {"minCount": 3}}
 
 _DEFINITION = "CustomResourceDefinition"
 
+_HOOK = {
+    "name": "a.hook.example",
+    "clientConfig": {"url": "https://127.0.0.1:9/"},
+    "sideEffects": "None",
+    "admissionReviewVersions": ["v1"],
+}
+
 _WRITTEN: dict[tuple[str, str], Any] = {
+    (_ADMISSION, "MutatingWebhookConfiguration"): {"webhooks": [_HOOK]},
+    (_ADMISSION, "ValidatingWebhookConfiguration"): {"webhooks": [_HOOK]},
     (_ADMISSION, "ValidatingAdmissionPolicy"): {
         "spec": {
             "matchConstraints": {

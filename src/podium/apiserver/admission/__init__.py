@@ -6,9 +6,12 @@
     admit_binding(binding, lookup) -> None              topology labels of the node
     review_create(resource, obj, lookup) -> None        after validation, changes nothing
     review_update(resource, new, old, lookup) -> None
+    charge_create(resource, obj, lookup) -> None        quotas, last of all
+    charge_update(resource, new, old, lookup) -> None
     SYSTEM_CLASSES                                      priority classes of every cluster
 
-Order of a write: decode, defaults, `admit_*`, strategy, validation, `review_*`, store. All raise
+Order of a write: decode, defaults, `admit_*`, strategy, validation, `review_*`, `charge_*`,
+store. All raise
 StatusError when the request is refused. `lookup` is the view into the store that the protocol
 `Lookup` names; `settings` has a default. Writes to subresources are not admitted, bindings are.
 """
@@ -20,6 +23,8 @@ from podium.apiserver.admission.rules import (
     admit_create,
     admit_delete,
     admit_update,
+    charge_create,
+    charge_update,
     review_create,
     review_update,
 )
@@ -33,6 +38,8 @@ __all__ = [
     "admit_create",
     "admit_delete",
     "admit_update",
+    "charge_create",
+    "charge_update",
     "review_create",
     "review_update",
 ]

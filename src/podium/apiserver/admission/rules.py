@@ -104,6 +104,10 @@ def review_create(resource: Resource, obj: JsonObject, lookup: Lookup) -> None:
         limits.refuse_beyond(resource, obj, lookup)
     elif resource.group == "resource.k8s.io" and resource.namespaced:
         devices.refuse_administration(resource, obj, lookup)
+
+
+def charge_create(resource: Resource, obj: JsonObject, lookup: Lookup) -> None:
+    """Quotas, after everybody else had their say; StatusError if one is exceeded."""
     if resource.namespaced:
         quotas.refuse_beyond(resource, obj, lookup)
 
@@ -114,5 +118,8 @@ def review_update(resource: Resource, new: JsonObject, old: JsonObject, lookup: 
     elif (resource.group, resource.kind) == ("", "PersistentVolumeClaim"):
         limits.refuse_beyond(resource, new, lookup)
         storage.refuse_growth(resource, new, old, lookup)
+
+
+def charge_update(resource: Resource, new: JsonObject, old: JsonObject, lookup: Lookup) -> None:
     if resource.namespaced:
         quotas.refuse_beyond(resource, new, lookup, old)

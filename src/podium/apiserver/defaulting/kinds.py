@@ -6,6 +6,7 @@ from typing import Final
 from podium.api.json_values import JsonObject
 from podium.apiserver.defaulting import (
     admission_policies,
+    admission_webhooks,
     autoscaling,
     cluster,
     devices,
@@ -31,8 +32,10 @@ _BY_KIND: Final[Mapping[tuple[str, str], Callable[[JsonObject], None]]] = {
     ("", "ResourceQuota"): cluster.set_resource_quota_defaults,
     ("", "Secret"): cluster.set_secret_defaults,
     ("", "Service"): services.set_service_defaults,
+    (_ADMISSION, "MutatingWebhookConfiguration"): admission_webhooks.set_mutating_defaults,
     (_ADMISSION, "ValidatingAdmissionPolicy"): admission_policies.set_policy_defaults,
     (_ADMISSION, "ValidatingAdmissionPolicyBinding"): admission_policies.set_binding_defaults,
+    (_ADMISSION, "ValidatingWebhookConfiguration"): admission_webhooks.set_validating_defaults,
     ("apps", "DaemonSet"): workloads.set_daemon_set_defaults,
     ("apps", "Deployment"): workloads.set_deployment_defaults,
     ("apps", "ReplicaSet"): workloads.set_replica_set_defaults,

@@ -2,7 +2,8 @@
 
 Who asks and whether they may is found out before anything of a body is read. One request is
 answered without giving way to others between reading its body and having its answer; only then does
-it wait, for the disk or for a slow client. Bodies are bounded on the way in; long lists go out in
+it wait, for the disk or for a slow client. Where webhooks have a say it waits for them too, and is
+then gone through again from its beginning. Bodies are bounded on the way in; long lists go out in
 chunks, and a client that does not take them in time is left.
 """
 
@@ -25,9 +26,12 @@ from podium.apiserver.http.messages import (
 )
 from podium.apiserver.http.refusals import refusal
 from podium.apiserver.http.resource_handlers import WatchAnswer
-from podium.apiserver.http.service import Service
+from podium.apiserver.http.service import Admitted, Service
 from podium.apiserver.http.watch_stream import WatchStream
+from podium.apiserver.http.webhook_caller import WebhookCaller
+from podium.apiserver.http.webhook_connections import WebhookConnections
 from podium.apiserver.status_errors import StatusError
+from podium.apiserver.webhooks.answers import WebhooksNeeded
 from podium.serving import BodyTooLarge, ClientGone, Message, Receive, Scope, Send, read_body
 
 _LOG: Final = logging.getLogger("podium.apiserver")
@@ -61,6 +65,7 @@ class Application:
         self._guard = guard
         self._stopping = asyncio.Event()
         self._wakes: set[Callable[[], None]] = set()
+        self._webhooks = WebhookConnections()
         self.most_watches = MAX_WATCHES
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -84,6 +89,10 @@ class Application:
         for wake in list(self._wakes):
             wake()
 
+    async def close(self) -> None:
+        """Leave the webhooks; in the event loop that served."""
+        await self._webhooks.close()
+
     async def _answer(
         self, request: Request, scope: Scope, receive: Receive
     ) -> Response | WatchAnswer:
@@ -95,7 +104,10 @@ class Application:
             admitted = self._service.admit(request)
             if request.method in _BODIES:
                 request.body = bytes(await read_body(scope["headers"], receive, MAX_BODY_BYTES))
-            answer = self._service.respond(admitted)
+            try:
+                answer = self._service.respond(admitted)
+            except WebhooksNeeded as needed:
+                answer = await self._respond_with_webhooks(admitted, needed)
             if self._commits is not None:
                 await self._commits.settled()
         except StatusError as problem:
@@ -108,6 +120,20 @@ class Application:
             _LOG.exception("%s %s failed", request.method, request.path)
             return refusal(request, StatusError(500, "InternalError", _BUG))
         return answer
+
+    async def _respond_with_webhooks(
+        self, admitted: Admitted, needed: WebhooksNeeded
+    ) -> Response | WatchAnswer:
+        """Ask webhooks and go through the request again, until there is nobody left to ask."""
+        caller = WebhookCaller(self._service.registry.lookup, self._webhooks)
+        while True:
+            await needed.ask(caller)
+            if caller.left_s() <= 0:
+                raise status_errors.request_timed_out()
+            try:
+                return self._service.respond(admitted)
+            except WebhooksNeeded as more:
+                needed = more
 
     async def _stream(
         self, request: Request, answer: WatchAnswer, receive: Receive, send: Send

@@ -39,6 +39,7 @@ from podium.apiserver.requests import (
     deleting,
     getting,
     listing,
+    outside_admission,
     patches,
     query,
     updating,
@@ -50,6 +51,7 @@ from podium.apiserver.requests.watching import Watch
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.status_errors import StatusError
 from podium.apiserver.store.stored import Stored
+from podium.apiserver.webhooks.answers import WebhookAnswers, WebhooksNeeded
 
 _VERBS: Final = {"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch"}
 
@@ -81,18 +83,24 @@ class ResourceHandlers:
         resource: Resource,
         user: User,
         attempt: Attempt | None,
+        webhooks: WebhookAnswers,
     ) -> Response | WatchAnswer:
         """Answer a request whose resource is served; what may not be done to it raises 405.
 
-        `attempt` is what was authorised, None of a user who may do everything.
+        `attempt` is what was authorised, None of a user who may do everything. WebhooksNeeded is
+        raised where some have to be asked first.
         """
         agent = request.header(b"user-agent")
-        call = Call(self._registry.now(), user, agent, attempt, self._grants)
+        now = webhooks.now or self._registry.now()
+        call = Call(now, user, agent, attempt, self._grants, webhooks=webhooks)
         call.warn_all(warnings.on_use(resource))
         try:
             response = self._dispatch(request, target, resource, call)
         except StatusError as problem:
             problem.warnings = call.warnings
+            raise
+        except WebhooksNeeded:
+            webhooks.now = now
             raise
         if call.warnings and isinstance(response, Response):
             response.headers += warning_headers(call.warnings)
@@ -244,7 +252,11 @@ class ResourceHandlers:
         chosen = query.list_options(
             {name: value for name, value in request.parameters.items() if name != "watch"}
         )
-        listed = listing.list_objects(self._registry, resource, target.namespace, chosen)
+
+        def find() -> listing.Listed:
+            return listing.list_objects(self._registry, resource, target.namespace, chosen)
+
+        listed = call.remember("list", find)
         deleting.delete_collection(self._registry, resource, listed.versions, options, call)
         presenter = self._presenter(request, resource, form, is_list=True)
         return self._rendered(request, resource, form, 200, presenter.many(listed))
@@ -277,6 +289,10 @@ class ResourceHandlers:
     ) -> Response:
         if form.shown_as == "Table":
             raise other_form()  # reviews are shown in no table
+        namespace = review["metadata"].get("namespace", "")
+        where = (self._registry, resource, namespace, "", review, None, call)
+        outside_admission.mutate_write(*where)
+        outside_admission.review_write(*where)
         answer = self._reviews.answer(review, call.user, call.now)
         if form.shown_as:
             answer = MetadataPresenter(form.version).shown(answer)

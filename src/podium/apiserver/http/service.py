@@ -4,7 +4,7 @@ Who asks is found first, then whether they may, then what is asked: so an anonym
 nothing of which resources exist. The HTTP application and the in-process transport both end here.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from podium.apiserver import status_errors
 from podium.apiserver.access import authorisation
@@ -21,6 +21,7 @@ from podium.apiserver.http.resource_handlers import ResourceHandlers, WatchAnswe
 from podium.apiserver.openapi import OpenApi
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.resources.resource import Resource
+from podium.apiserver.webhooks.answers import WebhookAnswers
 
 
 @dataclass(slots=True)
@@ -33,6 +34,7 @@ class Admitted:
     target: Target | None
     attempt: Attempt | None
     """What was authorised; None for those who may do everything."""
+    webhooks: WebhookAnswers = field(default_factory=WebhookAnswers)
 
 
 class Service:
@@ -62,7 +64,10 @@ class Service:
         return Admitted(request, user, parts, target, attempt)
 
     def respond(self, admitted: Admitted) -> Response | WatchAnswer:
-        """Do what is asked, by now with the body."""
+        """Do what is asked, by now with the body; WebhooksNeeded if some have to be asked first.
+
+        Then it is called again with the same request, which by then knows what they said.
+        """
         request, target = admitted.request, admitted.target
         if target is None:
             return self.others.handle(request, admitted.parts)
@@ -74,7 +79,8 @@ class Service:
         everywhere = resource.is_custom and resource.namespaced and not target.namespace
         if everywhere and request.method not in ("GET", "HEAD"):
             return page_not_found()
-        return self._resources.handle(request, target, resource, admitted.user, admitted.attempt)
+        who = (admitted.user, admitted.attempt)
+        return self._resources.handle(request, target, resource, *who, admitted.webhooks)
 
 
 def _is_misplaced(resource: Resource, target: Target) -> bool:

@@ -24,6 +24,8 @@ _MAX_COPIED_BYTES: Final = 3 * 1024 * 1024
 """What all `copy` operations of a patch together may add, as JSON."""
 _INDEX: Final = re.compile(r"[+-]?[0-9]{1,18}")
 _TEXT_FIELDS: Final = ("op", "path", "from")
+_NO_PATH: Final = "no path"
+_NO_KEY: Final = "no key"
 
 _Container: TypeAlias = dict[str, JsonValue] | list[JsonValue]
 
@@ -35,14 +37,32 @@ def apply(document: JsonObject, patch: JsonValue) -> JsonValue:
     copied_bytes = 0
     for operation in operations:
         name = operation.get("op", "")
-        if name == "copy":
-            copied_bytes += _copy(holder, operation, _MAX_COPIED_BYTES - copied_bytes)
-            continue
         act = _ACTS.get(name)
-        if act is None:
-            raise does_not_apply()
-        act(holder, operation)
+        try:
+            if name == "copy":
+                copied_bytes += _copy(holder, operation, _MAX_COPIED_BYTES - copied_bytes)
+            elif act is None:
+                raise does_not_apply(f"Unexpected kind: {name}")
+            else:
+                act(holder, operation)
+        except PatchError as problem:
+            problem.why = _worded(operation, problem.why)
+            raise
     return holder[0]
+
+
+def _worded(operation: JsonObject, why: str) -> str:
+    """Why an operation does not fit, as upstream's library tells it."""
+    name, path = operation.get("op", ""), operation.get("path") or ""
+    if why == _NO_PATH:
+        shown = f'"{path}"' if name in ("add", "remove") else path
+        doc = "" if name == "test" else "doc "
+        return f"{name} operation does not apply: {doc}is missing path: {shown}: missing value"
+    if why == _NO_KEY:
+        return f"replace operation does not apply: doc is missing key: {path}: missing value"
+    if not why or name not in _ACTS:
+        return why or f"testing value {path} failed: test failed"
+    return f"error in {name} for path: '{path}': {why}"
 
 
 def problems(patch: JsonValue) -> list[str]:
@@ -88,18 +108,22 @@ def _find(holder: list[JsonValue], pointer: str) -> tuple[_Container, str]:
     """The object or list that a pointer leads into, and the last part of the pointer."""
     _, *parts = pointer.split("/")
     if not parts:
-        raise does_not_apply()
+        raise does_not_apply(_NO_PATH)
     names = [part.replace("~1", "/").replace("~0", "~") for part in parts]
     place = _container(holder[0])
     for name in names[:-1]:
-        place = _container(_get(place, name))
+        try:
+            place = _container(_get(place, name))
+        except PatchError as problem:
+            problem.why = _NO_PATH
+            raise
     return place, names[-1]
 
 
 def _container(value: JsonValue) -> _Container:
     if isinstance(value, dict | list):
         return value
-    raise does_not_apply()
+    raise does_not_apply(_NO_PATH)
 
 
 def _get(container: _Container, name: str) -> JsonValue:
@@ -111,10 +135,12 @@ def _get(container: _Container, name: str) -> JsonValue:
 
 def _index(name: str, length: int) -> int:
     if _INDEX.fullmatch(name) is None:
-        raise does_not_apply()
+        why = f"strconv.Atoi: parsing {quoted(name)}: invalid syntax"
+        raise does_not_apply(f"value was not a proper array index: '{name}': {why}")
     index = int(name)
     if not -length <= index < length:
-        raise does_not_apply()
+        why = f"Unable to access invalid index: {index}: invalid index referenced"
+        raise does_not_apply(why)
     return index + length if index < 0 else index
 
 
@@ -130,7 +156,7 @@ def _put_in(container: _Container, name: str, value: JsonValue) -> None:
 def _take_out(container: _Container, name: str) -> JsonValue:
     if isinstance(container, dict):
         if name not in container:
-            raise does_not_apply()
+            raise does_not_apply(f"Unable to remove nonexistent key: {name}: missing value")
         return container.pop(name)
     return container.pop(_index(name, len(container)))
 
@@ -154,8 +180,12 @@ def _replace(holder: list[JsonValue], operation: JsonObject) -> None:
     container, name = _find(holder, pointer)
     if isinstance(container, dict):
         container[name] = value
-    else:
+        return
+    try:
         container[_index(name, len(container))] = value
+    except PatchError as problem:
+        problem.why = _NO_KEY
+        raise
 
 
 def _move(holder: list[JsonValue], operation: JsonObject) -> None:

@@ -29,6 +29,10 @@ _JSON_TYPES: Final = {
 class PatchError(StatusError):
     """A patch that cannot be applied."""
 
+    why = ""
+    """Of a JSON patch that does not fit: the words of upstream's library, which clients that send
+    a patch are not told."""
+
 
 def bad_patch(message: str) -> PatchError:
     return PatchError(400, "BadRequest", message)
@@ -39,10 +43,12 @@ def failed(message: str) -> PatchError:
     return PatchError(500, "", message)
 
 
-def does_not_apply() -> PatchError:
+def does_not_apply(why: str = "") -> PatchError:
     """The patch is well formed but does not fit the document."""
     message = "the server rejected our request due to an error in our request"
-    return PatchError(422, "Invalid", message, {})
+    refused = PatchError(422, "Invalid", message, {})
+    refused.why = why
+    return refused
 
 
 def too_many_operations(count: int, limit: int) -> PatchError:

@@ -41,6 +41,10 @@ class Denial(NamedTuple):
     reason: str = _INVALID
 
 
+class UnmetCondition(Exception):
+    """Whether conditions are met cannot be told; the text is upstream's."""
+
+
 class OutOfBudget(Exception):
     """The policies of a request have spent what they may."""
 
@@ -130,6 +134,17 @@ class Policy:
             return _Expression(source, str(problem))
         return _Expression(source, compiled)
 
+    def meets_conditions(self, seen: "Seen", budget: Budget) -> bool:
+        """Raises UnmetCondition: none is false, and some cannot be told."""
+        try:
+            return _Asking(self, seen, budget).meets_conditions()
+        except _Failed as problem:
+            raise UnmetCondition(str(problem)) from None
+        except OutOfBudget:
+            if self.ignores_failures:
+                return False
+            raise UnmetCondition(OUT_OF_BUDGET) from None
+
     def denials(self, seen: "Seen", budget: Budget) -> list[Denial]:
         """What the policy has against a request."""
         asking = _Asking(self, seen, budget)
@@ -178,7 +193,7 @@ class _Asking:
 
     def decide(self) -> list[Denial]:
         try:
-            if not self._meets_conditions():
+            if not self.meets_conditions():
                 return []
         except _Failed as problem:
             return self._failure(str(problem))
@@ -202,7 +217,7 @@ class _Asking:
     def _failure(self, problem: str) -> list[Denial]:
         return [] if self._policy.ignores_failures else [Denial(problem, "")]
 
-    def _meets_conditions(self) -> bool:
+    def meets_conditions(self) -> bool:
         """Raises _Failed: none is false, and some cannot be told."""
         problems: list[str] = []
         for condition in self._policy.conditions:

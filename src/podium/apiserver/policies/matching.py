@@ -29,9 +29,9 @@ def matched_resource(
     """
     if matched is None:
         return attempted.resource
-    if not _matches_namespace(matched.get("namespaceSelector"), attempted, lookup):
+    if not matches_namespace(matched.get("namespaceSelector"), attempted, lookup):
         return None
-    if not _matches_labels(matched.get("objectSelector"), attempted):
+    if not matches_labels(matched.get("objectSelector"), attempted):
         return None
     others = equivalents if matched.get("matchPolicy") == "Equivalent" else ()
     if _by_rules(matched.get("excludeResourceRules") or (), attempted, others) is not None:
@@ -44,12 +44,12 @@ def _by_rules(
     rules: Iterable[JsonObject], attempted: AttemptedWrite, others: Sequence[Resource]
 ) -> Resource | None:
     for resource in (attempted.resource, *others):
-        if any(_matches_rule(rule, attempted, resource) for rule in rules):
+        if any(matches_rule(rule, attempted, resource) for rule in rules):
             return resource
     return None
 
 
-def _matches_rule(rule: JsonObject, attempted: AttemptedWrite, resource: Resource) -> bool:
+def matches_rule(rule: JsonObject, attempted: AttemptedWrite, resource: Resource) -> bool:
     names = rule.get("resourceNames")
     return (
         _has(rule.get("operations"), attempted.operation)
@@ -78,7 +78,7 @@ def _is_in_scope(scope: str, attempted: AttemptedWrite) -> bool:
     return scope == "*" or is_cluster_wide == (scope == "Cluster")
 
 
-def _matches_namespace(
+def matches_namespace(
     written: JsonObject | None, attempted: AttemptedWrite, lookup: Lookup
 ) -> bool:
     if not written:
@@ -96,7 +96,7 @@ def _matches_namespace(
     return selector.matches(_labels(found))
 
 
-def _matches_labels(written: JsonObject | None, attempted: AttemptedWrite) -> bool:
+def matches_labels(written: JsonObject | None, attempted: AttemptedWrite) -> bool:
     if not written:
         return True
     selector = object_selector(written)

@@ -15,6 +15,8 @@ from podium.apiserver.resources.resource import Resource
 GROUP: Final = "admissionregistration.k8s.io"
 _POLICIES: Final = "validatingadmissionpolicies"
 _BINDINGS: Final = "validatingadmissionpolicybindings"
+_EXCLUDED_GROUPS: Final = frozenset({GROUP, "authentication.k8s.io", "authorization.k8s.io"})
+"""Policies do not speak of each other, nor of who may do what: nobody could mend a mistake."""
 _CODES: Final = {"Forbidden": 403, "RequestEntityTooLarge": 413}
 _HIDDEN_METADATA: Final = frozenset({"managedFields", "ownerReferences"})
 
@@ -44,7 +46,7 @@ class _Denied(NamedTuple):
 
 def review(attempted: AttemptedWrite, forms: Forms) -> list[str]:
     """Ask all policies; StatusError if one denies. Gives what clients are to be warned of."""
-    if attempted.resource.group == GROUP:
+    if attempted.resource.group in _EXCLUDED_GROUPS:
         return []
     bindings = forms.lookup.derived(GROUP, _BINDINGS, _by_policy)
     others = forms.equivalents_of(attempted.resource)
@@ -109,7 +111,7 @@ def _ask(
             continue
         actions = spec.get("validationActions") or ()
         for params in found:
-            seen = _seen(attempted, seen_as, params, forms)
+            seen = seen_of(attempted, seen_as, params, forms)
             for denial in policy.denials(seen, budget):
                 if "Deny" in actions:
                     yield _Denied(policy.name, name, denial)
@@ -120,17 +122,28 @@ def _ask(
                     )
 
 
-def _seen(
+def seen_of(
     attempted: AttemptedWrite, seen_as: Resource, params: JsonObject | None, forms: Forms
 ) -> Seen:
+    """What expressions see of a request, in the form of an equivalent resource."""
+    obj, old = objects_of(attempted, seen_as, forms)
+    namespace = None
+    if attempted.namespace and not attempted.is_of_namespace:
+        namespace = forms.lookup.find("", "namespaces", "", attempted.namespace)
+    return Seen(
+        obj, old, request_object(attempted, seen_as), namespace and _shown(namespace), params
+    )
+
+
+def objects_of(
+    attempted: AttemptedWrite, seen_as: Resource, forms: Forms
+) -> tuple[JsonObject | None, JsonObject | None]:
+    """The new and the old object as an equivalent resource shows them."""
     obj, old = attempted.obj, attempted.old
     if seen_as is not attempted.resource and not attempted.subresource:
         obj = obj and forms.converted(obj, attempted.resource, seen_as)
         old = old and forms.converted(old, attempted.resource, seen_as)
-    namespace = None
-    if attempted.namespace and not attempted.is_of_namespace:
-        namespace = forms.lookup.find("", "namespaces", "", attempted.namespace)
-    return Seen(obj, old, _request(attempted, seen_as), namespace and _shown(namespace), params)
+    return obj, old
 
 
 def _shown(namespace: JsonObject) -> JsonObject:
@@ -141,7 +154,8 @@ def _shown(namespace: JsonObject) -> JsonObject:
     return {**namespace, "metadata": metadata}
 
 
-def _request(attempted: AttemptedWrite, seen_as: Resource) -> JsonObject:
+def request_object(attempted: AttemptedWrite, seen_as: Resource) -> JsonObject:
+    """A request as expressions and webhooks see it, without the objects."""
     group, version, kind = attempted.kind
     resource, user = attempted.resource, attempted.user
     is_own = seen_as is resource or (group, version) != (resource.group, resource.version)

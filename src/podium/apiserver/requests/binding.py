@@ -10,11 +10,12 @@ from podium.api.json_values import JsonObject
 from podium.apiserver import admission, status_errors
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.creating import place_in_namespace
+from podium.apiserver.requests.outside_admission import mutate_write, review_write
 from podium.apiserver.requests.pod_conditions import set_condition
-from podium.apiserver.requests.policy_review import review_write
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.requests.updating import uid_conflict, version_conflict
 from podium.apiserver.resources.resource import Resource
+from podium.apiserver.schema import schema_of
 from podium.apiserver.validation import validate_binding
 
 _SUCCESS: Final = {
@@ -33,6 +34,8 @@ def bind(
     metadata = binding["metadata"]
     pods = registry.table.named("pods")
     place_in_namespace(pods, namespace, metadata)
+    admission.admit_binding(binding, registry.lookup)
+    _mutate(registry, pods, namespace, name, binding, call)
     if metadata.get("name", "") != name:
         raise status_errors.bad_request("name in URL does not match name in Binding object")
     problems = validate_binding(binding)
@@ -49,11 +52,22 @@ def bind(
     if version and version != stored["resourceVersion"]:
         raise version_conflict(pods, before, version, stored["resourceVersion"])
     _refuse_if_not_free(pods, pod)
-    admission.admit_binding(binding, registry.lookup)
     review_write(registry, pods, namespace, name, binding, None, call, subresource="binding")
     _assign(pod, binding, call.now)
     registry.replace(pods, before, pod, dry_run=call.options.dry_run)
     return dict(_SUCCESS)
+
+
+def _mutate(
+    registry: Registry, pods: Resource, namespace: str, name: str, binding: JsonObject, call: Call
+) -> None:
+    def admit(changed: JsonObject) -> None:
+        admission.admit_binding(changed, registry.lookup)
+
+    schema = schema_of("", "v1", "Binding")
+    where = (registry, pods, namespace, name, binding, None, call)
+    if mutate_write(*where, subresource="binding", schema=schema, admit=admit):
+        place_in_namespace(pods, namespace, binding["metadata"])
 
 
 def _refuse_if_not_free(pods: Resource, pod: JsonObject) -> None:

@@ -1,14 +1,16 @@
 """One call of the server: who asks, when, with which options, and what to warn about."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, TypeVar
 
 from podium.apiserver.access.attempts import Attempt
 from podium.apiserver.access.grants import Grants
 from podium.apiserver.access.users import ADMIN, User
 from podium.apiserver.requests.query import WriteOptions
+from podium.apiserver.webhooks.answers import WebhookAnswers
 
+T = TypeVar("T")
 _MAX_WARNING_CHARACTERS: Final = 4096
 """No answer carries more, so the rest of an object's million warnings are not even made."""
 
@@ -25,6 +27,8 @@ class Call:
     """What was authorised. None: the user may do everything."""
     grants: Grants | None = None
     options: WriteOptions = field(default_factory=WriteOptions)
+    webhooks: WebhookAnswers | None = None
+    """What webhooks have said so far. None: they are not asked, the server acts for itself."""
     warnings: dict[str, None] = field(default_factory=dict)
     """Told to the client beside the answer, each once and in this order."""
 
@@ -43,6 +47,10 @@ class Call:
 
     def _has_warned_enough(self) -> bool:
         return sum(map(len, self.warnings)) > _MAX_WARNING_CHARACTERS
+
+    def remember(self, key: str, make: Callable[[], T]) -> T:
+        """What stays the same when a request is gone through again after webhooks were asked."""
+        return make() if self.webhooks is None else self.webhooks.remember(key, make)
 
     def with_options(self, options: WriteOptions) -> "Call":
         """The same call with the options of its verb; warnings are shared."""

@@ -7,7 +7,7 @@ from podium.apiserver import admission, status_errors, warnings
 from podium.apiserver.managed_fields import Writer, manager_of, track_create
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.guarding import guard_policy, require_create
-from podium.apiserver.requests.policy_review import review_write
+from podium.apiserver.requests.outside_admission import mutate_write, review_write
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.requests.stored_size import fit_storage
 from podium.apiserver.resources.resource import Resource
@@ -39,12 +39,16 @@ def create(
         manager = manager_of(call.options.field_manager, call.user_agent)
         track_create(obj, rules.schema, Writer(manager, call.now))
     admission.admit_create(resource, namespace, obj, registry.lookup, registry.settings)
+    # upstream: a namespace whose name is generated is not in itself yet.
+    is_namespace = (resource.group, resource.kind) == ("", "Namespace")
+    seen_in = metadata.get("name", "") if is_namespace else namespace
+    _mutate(registry, resource, namespace, seen_in, obj, call)
     guard_policy(call, resource, obj)
     for name in _NOT_FOR_CLIENTS:
         metadata.pop(name, None)
-    metadata["uid"] = registry.new_uid()
+    metadata["uid"] = call.remember("uid", registry.new_uid)
     metadata["creationTimestamp"] = call.now
-    _name(registry, resource, namespace, metadata)
+    _name(registry, resource, namespace, metadata, call)
     rules.prepare_create(obj, call.now)
     problems = rules.validate_create(obj)
     name = metadata.get("name", "")
@@ -54,7 +58,8 @@ def create(
     if instead:
         require_create(call)
     admission.review_create(resource, obj, registry.lookup)
-    review_write(registry, resource, namespace, name, obj, None, call)
+    review_write(registry, resource, seen_in, name, obj, None, call)
+    admission.charge_create(resource, obj, registry.lookup)
     if metadata.get("resourceVersion") and not call.options.dry_run:
         raise status_errors.internal("resourceVersion should not be set on objects to be created")
     if registry.find(resource, namespace, name) is not None:
@@ -99,12 +104,38 @@ def shown_kind(resource: Resource, obj: JsonObject) -> tuple[str, str]:
     return resource.group, obj["kind"]
 
 
-def _name(registry: Registry, resource: Resource, namespace: str, metadata: JsonObject) -> None:
+def _mutate(
+    registry: Registry,
+    resource: Resource,
+    namespace: str,
+    seen_in: str,
+    obj: JsonObject,
+    call: Call,
+) -> None:
+    """Let webhooks change a new object, which stays in its namespace."""
+
+    def admit(changed: JsonObject) -> None:
+        admission.admit_create(resource, namespace, changed, registry.lookup, registry.settings)
+
+    name = obj["metadata"].get("name", "")
+    if mutate_write(registry, resource, seen_in, name, obj, None, call, admit=admit):
+        place_in_namespace(resource, namespace, obj["metadata"])
+
+
+def _name(
+    registry: Registry, resource: Resource, namespace: str, metadata: JsonObject, call: Call
+) -> None:
     """Make a name from `generateName` where none was given."""
     prefix = metadata.get("generateName")
     if not prefix or metadata.get("name"):
         return
-    for _ in range(_NAME_ATTEMPTS):
-        metadata["name"] = registry.name_from(prefix)
-        if registry.find(resource, namespace, metadata["name"]) is None:
-            return
+
+    def generate() -> str:
+        name = ""
+        for _ in range(_NAME_ATTEMPTS):
+            name = registry.name_from(prefix)
+            if registry.find(resource, namespace, name) is None:
+                break
+        return name
+
+    metadata["name"] = call.remember("name", generate)

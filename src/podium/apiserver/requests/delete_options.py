@@ -33,6 +33,17 @@ class DeleteOptions:
         """Whether they say what is to become of the objects that depend on a deleted one."""
         return self.propagation is not None or self.orphan_dependents is not None
 
+    def as_object(self) -> JsonObject:
+        """The options that were given, as a DeleteOptions has them."""
+        preconditions = {"uid": self.uid, "resourceVersion": self.resource_version}
+        written = {
+            "gracePeriodSeconds": self.grace_period_s,
+            "preconditions": {key: value for key, value in preconditions.items() if value} or None,
+            "orphanDependents": self.orphan_dependents,
+            "propagationPolicy": self.propagation,
+        }
+        return {key: value for key, value in written.items() if value is not None}
+
     def with_grace(self, seconds: int) -> "DeleteOptions":
         return replace(self, grace_period_s=seconds)
 

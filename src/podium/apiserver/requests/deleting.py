@@ -14,7 +14,7 @@ from podium.apiserver import admission, status_errors
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.definitions import CLEANUP, mark_terminating
 from podium.apiserver.requests.delete_options import FOREGROUND, ORPHAN, DeleteOptions
-from podium.apiserver.requests.policy_review import review_write
+from podium.apiserver.requests.outside_admission import mutate_write, review_write
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.store.stored import Stored
@@ -54,13 +54,16 @@ def delete(
     *,
     reviewed: bool = True,
 ) -> Deleted:
-    """`reviewed`: admission policies are asked. Not of a deletion that follows from another act."""
+    """`reviewed`: policies and webhooks are asked. Not of what follows from another act."""
     admission.admit_delete(resource, namespace, name)
     before = registry.get(resource, namespace, name)
     obj = registry.read(resource, before)
     check_preconditions(resource, obj["metadata"], options)
     if reviewed:
-        review_write(registry, resource, namespace, name, None, obj, call, dry_run=options.dry_run)
+        given = _options_shown(resource, obj["metadata"], options)
+        where = (registry, resource, namespace, name, None, obj, call)
+        mutate_write(*where, dry_run=options.dry_run, options=given)
+        review_write(*where, dry_run=options.dry_run, options=given)
     if resource.group == "" and resource.kind == "Namespace":
         kept = _terminate_namespace(registry, resource, before, obj, options, call)
         if kept is not None:
@@ -87,6 +90,15 @@ def delete(
     return _finished(resource, registry.remove(resource, marked), metadata, gone=True)
 
 
+def _options_shown(resource: Resource, metadata: JsonObject, options: DeleteOptions) -> JsonObject:
+    """The options of a deletion as policies and webhooks see them."""
+    shown = options.as_object()
+    if resource.group == "" and resource.kind == "Namespace":
+        # upstream: the registry of namespaces fills it in.
+        shown["preconditions"] = {"uid": metadata["uid"], **shown.get("preconditions", {})}
+    return shown
+
+
 def delete_collection(
     registry: Registry,
     resource: Resource,
@@ -96,14 +108,21 @@ def delete_collection(
     *,
     reviewed: bool = True,
 ) -> None:
-    """Delete what a list has shown; objects that went meanwhile are no problem."""
+    """Delete what a list has shown; objects that went meanwhile are no problem.
+
+    Webhooks may be asked about each, so what is done once is remembered.
+    """
+    done = call.remember("deleted", set[Stored]) if reviewed else set()
     for version in versions:
+        if version in done:
+            continue
         try:
             where = (version.namespace, version.name)
             delete(registry, resource, *where, options, call, reviewed=reviewed)
         except status_errors.StatusError as problem:
             if problem.code != 404:
                 raise
+        done.add(version)
 
 
 def check_preconditions(resource: Resource, metadata: JsonObject, options: DeleteOptions) -> None:

@@ -13,11 +13,13 @@ from podium.api.json_values import JsonObject
 from podium.apiserver import status_errors
 from podium.apiserver.requests import delete_options
 from podium.apiserver.requests.call import Call
+from podium.apiserver.requests.creating import place_in_namespace
 from podium.apiserver.requests.delete_options import DeleteOptions
 from podium.apiserver.requests.deleting import check_preconditions, delete
+from podium.apiserver.requests.outside_admission import mutate_write, review_write
 from podium.apiserver.requests.pod_conditions import set_condition
-from podium.apiserver.requests.policy_review import review_write
 from podium.apiserver.requests.registry import Registry
+from podium.apiserver.schema import schema_of
 from podium.apiserver.selectors.label_objects import object_selector
 from podium.apiserver.store.stored import Stored
 
@@ -37,19 +39,14 @@ def evict(
     if eviction["metadata"].get("name", "") != name:
         raise status_errors.bad_request("name in URL does not match name in Eviction object")
     pods = registry.table.named("pods")
+    place_in_namespace(pods, namespace, eviction["metadata"])
     options = delete_options.from_object(eviction.get("deleteOptions") or {})
     dry_run = options.dry_run or call.options.dry_run
-    review_write(
-        registry,
-        pods,
-        namespace,
-        name,
-        eviction,
-        None,
-        call,
-        subresource="eviction",
-        dry_run=dry_run,
-    )
+    where = (registry, pods, namespace, name, eviction, None, call)
+    schema = schema_of("policy", "v1", "Eviction")
+    if mutate_write(*where, subresource="eviction", dry_run=dry_run, schema=schema):
+        options = delete_options.from_object(eviction.get("deleteOptions") or {})
+    review_write(*where, subresource="eviction", dry_run=dry_run)
     before = registry.get(pods, namespace, name)
     pod = registry.read(pods, before)
     if not _needs_no_leave(pod):

@@ -52,6 +52,8 @@ class WriteOptions:
     field_manager: str = ""
     field_validation: str = WARN
     force: bool | None = None
+    written_field_validation: str = ""
+    """As the request says it; empty if it says nothing."""
 
 
 def list_options(parameters: Parameters) -> ListOptions:
@@ -158,7 +160,7 @@ def write_options(parameters: Parameters, kind: str, *, apply: bool = False) -> 
         )
     if problems:
         raise status_errors.invalid(_META, kind, "", problems)
-    return WriteOptions(bool(dry_run), manager, validation or WARN, force)
+    return WriteOptions(bool(dry_run), manager, validation or WARN, force, validation)
 
 
 def manager_problems(manager: str) -> list[FieldError]:

@@ -14,10 +14,10 @@ from podium.api.json_values import JsonObject
 from podium.api.timestamps import seconds_of, time_text
 from podium.apiserver import conversion, status_errors
 from podium.apiserver.admission import DEFAULT_SETTINGS, AdmissionSettings
+from podium.apiserver.requests.attempted_writes import RegistryForms
 from podium.apiserver.requests.definitions import DefinitionRules, Definitions
 from podium.apiserver.requests.expiry import EventExpiry
 from podium.apiserver.requests.lookup import StoreLookup
-from podium.apiserver.requests.policy_review import RegistryForms
 from podium.apiserver.requests.role_aggregation import RoleAggregation
 from podium.apiserver.requests.rules import BuiltinRules, ConvertedRules, Rules
 from podium.apiserver.requests.storage_hooks import ServiceEffects, StorageHooks

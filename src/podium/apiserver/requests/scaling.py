@@ -10,7 +10,7 @@ from podium.api.json_values import DecodedValue, JsonObject
 from podium.api.labels import selector_of_map
 from podium.apiserver.crds import CustomRules
 from podium.apiserver.requests.call import Call
-from podium.apiserver.requests.policy_review import review_write
+from podium.apiserver.requests.outside_admission import mutate_write, review_write
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.requests.updating import (
     check_name,
@@ -20,6 +20,7 @@ from podium.apiserver.requests.updating import (
     write,
 )
 from podium.apiserver.resources.resource import Resource
+from podium.apiserver.schema import schema_of
 from podium.apiserver.selectors.label_objects import object_selector
 from podium.apiserver.status_errors import invalid
 from podium.apiserver.store.stored import Stored
@@ -102,6 +103,9 @@ def update_scale(
     stored = old["metadata"]
     check_uid(resource, before, metadata, stored)
     check_version(resource, name, metadata.get("resourceVersion", ""), stored["resourceVersion"])
+    current = scale_of(registry, resource, old)
+    where = (registry, resource, namespace, name, scale, current, call)
+    mutate_write(*where, subresource="scale", schema=schema_of("autoscaling", "v1", "Scale"))
     problems = validate_scale(scale)
     if problems:
         raise invalid("autoscaling", "Scale", name, problems)
@@ -115,7 +119,7 @@ def update_scale(
     for entry in new["metadata"].get("managedFields") or ():
         if entry.get("subresource") == "scale":
             entry.pop("time", None)  # upstream: times get lost between a Scale and its object
-    current = scale_of(registry, resource, old)
-    review_write(registry, resource, namespace, name, scale, current, call, subresource="scale")
+    scale["status"] = current["status"]
+    review_write(*where, subresource="scale")
     written = write(registry, resource, "", before, old, new, call, reviewed=False)
     return scale_of(registry, resource, registry.read(resource, written))

@@ -11,8 +11,9 @@ from podium.apiserver.access.account_tokens import AUDIENCES, AccountTokens, Bou
 from podium.apiserver.access.attempts import unserved
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.creating import place_in_namespace
-from podium.apiserver.requests.policy_review import review_write
+from podium.apiserver.requests.outside_admission import mutate_write, review_write
 from podium.apiserver.requests.registry import Registry
+from podium.apiserver.schema import schema_of
 
 _GROUP: Final = "authentication.k8s.io"
 _KIND: Final = "TokenRequest"
@@ -33,6 +34,10 @@ def request_token(
 ) -> JsonObject:
     """Complete a TokenRequest; `name` is the account that the path names."""
     accounts = registry.table.named("serviceaccounts")
+    where = (registry, accounts, namespace, name, request, None, call)
+    request["spec"].setdefault("expirationSeconds", _DEFAULT_LIFE_S)
+    place_in_namespace(accounts, namespace, request["metadata"])
+    mutate_write(*where, subresource="token", schema=schema_of(_GROUP, "v1", _KIND))
     metadata, spec = request["metadata"], request["spec"]
     place_in_namespace(accounts, namespace, metadata)
     if metadata.get("name", name) != name:
@@ -53,7 +58,7 @@ def request_token(
     problems = _life_problems(life_s)
     if problems:
         raise status_errors.invalid(_GROUP, _KIND, "", problems)
-    review_write(registry, accounts, namespace, name, request, None, call, subresource="token")
+    review_write(*where, subresource="token")
     bound = _bound(registry, namespace, name, spec.get("boundObjectRef"))
     token = tokens.sign(account, spec["audiences"], life_s, bound, registry.new_uid())
     request["metadata"] = {

@@ -20,7 +20,7 @@ from podium.apiserver.requests import query, storage_paths
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.creating import create, place_in_namespace, settle, shown_kind
 from podium.apiserver.requests.guarding import guard_policy, status_errors_of
-from podium.apiserver.requests.policy_review import review_write
+from podium.apiserver.requests.outside_admission import mutate_write, review_write
 from podium.apiserver.requests.registry import Registry, check_path_name
 from podium.apiserver.requests.stored_size import fit_storage
 from podium.apiserver.resources.resource import Resource
@@ -43,8 +43,10 @@ _CREATED_BY_UPDATE: Final = frozenset(
 )
 _VERSION_REQUIRED: Final = frozenset(
     {
+        ("admissionregistration.k8s.io", "mutatingwebhookconfigurations"),
         ("admissionregistration.k8s.io", "validatingadmissionpolicies"),
         ("admissionregistration.k8s.io", "validatingadmissionpolicybindings"),
+        ("admissionregistration.k8s.io", "validatingwebhookconfigurations"),
         ("apiextensions.k8s.io", "customresourcedefinitions"),
         ("coordination.k8s.io", "leases"),
         ("node.k8s.io", "runtimeclasses"),
@@ -124,13 +126,16 @@ def write(
 ) -> Stored:
     """Admit, validate and store a new object in place of an old one.
 
-    `reviewed`: admission policies are asked. Not of a write that is part of another one.
+    `reviewed`: policies and webhooks are asked. Not of a write that is part of another one.
     """
     namespace, name = before.namespace, before.name
     rules = registry.rules(resource)
-    _keep_metadata(new["metadata"], old["metadata"])
     if not subresource:
         admission.admit_update(resource, namespace, new, old, registry.lookup, registry.settings)
+    if reviewed:
+        _mutate(registry, resource, subresource, before, old, new, call)
+    _keep_metadata(new["metadata"], old["metadata"])
+    if not subresource:
         guard_policy(call, resource, new, old)
     rules.prepare_update(subresource, new, old, call.now)
     new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
@@ -143,6 +148,7 @@ def write(
     admission.review_update(resource, new, old, registry.lookup)
     if reviewed:
         review_write(registry, resource, namespace, name, new, old, call, subresource=subresource)
+    admission.charge_update(resource, new, old, registry.lookup)
     if deletes(resource, new, old):
         if not call.options.dry_run:
             registry.remove(resource, before)
@@ -155,6 +161,29 @@ def write(
     if new == old:
         return before
     return registry.replace(resource, before, new, dry_run=call.options.dry_run)
+
+
+def _mutate(
+    registry: Registry,
+    resource: Resource,
+    subresource: str,
+    before: Stored,
+    old: JsonObject,
+    new: JsonObject,
+    call: Call,
+) -> None:
+    """Let webhooks change the new object, which keeps its name."""
+    namespace, name = before.namespace, before.name
+
+    def admit(changed: JsonObject) -> None:
+        if not subresource:
+            where = (registry.lookup, registry.settings)
+            admission.admit_update(resource, namespace, changed, old, *where)
+
+    if mutate_write(
+        registry, resource, namespace, name, new, old, call, subresource=subresource, admit=admit
+    ):
+        check_name(resource, namespace, name, new["metadata"])
 
 
 def deletes(resource: Resource, new: JsonObject, old: JsonObject) -> bool:

@@ -249,6 +249,13 @@ _ADMISSION = "admissionregistration.k8s.io"
 _POLICIES = (
     _kind(
         _ADMISSION,
+        "MutatingWebhookConfiguration",
+        "mutatingwebhookconfigurations",
+        namespaced=False,
+        categories=("api-extensions",),
+    ),
+    _kind(
+        _ADMISSION,
         "ValidatingAdmissionPolicy",
         "validatingadmissionpolicies",
         namespaced=False,
@@ -259,6 +266,13 @@ _POLICIES = (
         _ADMISSION,
         "ValidatingAdmissionPolicyBinding",
         "validatingadmissionpolicybindings",
+        namespaced=False,
+        categories=("api-extensions",),
+    ),
+    _kind(
+        _ADMISSION,
+        "ValidatingWebhookConfiguration",
+        "validatingwebhookconfigurations",
         namespaced=False,
         categories=("api-extensions",),
     ),

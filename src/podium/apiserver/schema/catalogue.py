@@ -30,6 +30,7 @@ SECTIONS: Final = {
     "rbac.authorization.k8s.io": "rbac",
     "networking.k8s.io": "networking",
     "apiextensions.k8s.io": "apiextensions",
+    "admission.k8s.io": "admission",
     "admissionregistration.k8s.io": "admissionregistration",
     "meta.k8s.io": "meta",
 }

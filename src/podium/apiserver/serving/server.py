@@ -133,6 +133,7 @@ class ApiServer:
         try:
             await self._server.serve(sockets=[self._socket])
         finally:
+            await application.close()
             if commits is not None:
                 await commits.stop()
                 self._write_ahead_log = None

@@ -46,8 +46,10 @@ _EMPTY_STATUSES: Final[Mapping[Key, JsonObject]] = {
 _COUNTED: Final[Mapping[Key, tuple[str, ...]]] = {
     ("", "Pod"): ("spec",),
     ("", "PodTemplate"): ("template",),
+    ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"): ("webhooks",),
     ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy"): ("spec",),
     ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"): ("spec",),
+    ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"): ("webhooks",),
     ("", "ReplicationController"): ("spec",),
     ("apiextensions.k8s.io", "CustomResourceDefinition"): ("spec",),
     ("apps", "DaemonSet"): ("spec",),

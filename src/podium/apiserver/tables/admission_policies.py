@@ -1,4 +1,4 @@
-"""Admission policies and their bindings."""
+"""Admission policies, their bindings, and admission webhooks."""
 
 from typing import Final
 
@@ -23,6 +23,10 @@ def _binding(obj: JsonObject, now: float) -> Cells:
         _parameters(spec.get("paramRef")),
         age_of(obj, now),
     ]
+
+
+def _webhooks(obj: JsonObject, now: float) -> Cells:
+    return [name_of(obj), len(obj.get("webhooks") or ()), age_of(obj, now)]
 
 
 def _parameters(reference: JsonObject | None) -> str:
@@ -50,3 +54,4 @@ def go_text(selector: JsonObject) -> str:
 
 POLICY: Final = Printer(columns_of("Name", "Validations:integer", "ParamKind", "Age"), _policy)
 BINDING: Final = Printer(columns_of("Name", "PolicyName", "ParamRef", "Age"), _binding)
+WEBHOOKS: Final = Printer(columns_of("Name", "Webhooks:integer", "Age"), _webhooks)

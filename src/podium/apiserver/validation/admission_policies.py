@@ -9,11 +9,16 @@ from podium.api.field_errors import (
     invalid,
     not_supported,
     required,
-    too_many,
 )
 from podium.api.json_values import JsonObject
-from podium.apiserver.policies.programs import BOOL, TEXT, TEXT_OR_NULL, Programs, problem_of
+from podium.apiserver.policies.programs import BOOL, TEXT, TEXT_OR_NULL, Programs
 from podium.apiserver.validation.conditions import check_conditions
+from podium.apiserver.validation.match_conditions import (
+    TOO_MANY,
+    are_too_many,
+    check_expression,
+    check_match_conditions,
+)
 from podium.apiserver.validation.match_resources import check_match_resources
 from podium.apiserver.validation.names import (
     dns1035_problems,
@@ -29,18 +34,13 @@ from podium.apiserver.validation.object_meta import (
 )
 from podium.apiserver.validation.selectors import check_label_selector
 from podium.cel import CompileError
-from podium.cel.types import Type
 
 _FAILURE_POLICIES: Final = ("Fail", "Ignore")
 _REASONS: Final = ("Forbidden", "Invalid", "RequestEntityTooLarge")
 _ACTIONS: Final = ("Audit", "Deny", "Warn")
 _NOT_FOUND_ACTIONS: Final = ("Deny", "Allow")
-_MAX_CONDITIONS: Final = 64
 _MAX_ANNOTATIONS: Final = 20
 _MAX_ANNOTATION_BYTES: Final = 5 * 1024
-MAX_EXPRESSIONS: Final = 500
-MAX_EXPRESSION_CHARACTERS: Final = 100_000
-"""Of one policy. upstream has no such limits, but compiles a hundred times as fast."""
 _NAME: Final = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
 _WORDS: Final = frozenset(
     {
@@ -112,15 +112,13 @@ def _check_policy(errors: Errors, policy: JsonObject) -> None:
         check_match_resources(errors, matched, "spec.matchConstraints")
         if not matched.get("resourceRules"):
             errors.append(required("spec.matchConstraints.resourceRules"))
-    if _has_too_many(spec):
-        detail = (
-            f"must not have more than {MAX_EXPRESSIONS} expressions, nor expressions of more than"
-            f" {MAX_EXPRESSION_CHARACTERS} characters in all"
-        )
-        errors.append(forbidden("spec", detail))
+    if are_too_many(_sources(spec)):
+        errors.append(forbidden("spec", TOO_MANY))
         return
     programs = Programs.of(spec)
-    _check_conditions(errors, spec.get("matchConditions") or [], programs)
+    check_match_conditions(
+        errors, spec.get("matchConditions") or [], programs, "spec.matchConditions"
+    )
     for index, variable in enumerate(spec.get("variables") or ()):
         _check_variable(errors, variable, programs, f"spec.variables[{index}]")
     validations = spec.get("validations") or ()
@@ -142,15 +140,13 @@ def _check_policy(errors: Errors, policy: JsonObject) -> None:
         keys.add(key)
 
 
-def _has_too_many(spec: JsonObject) -> bool:
-    sources = [
+def _sources(spec: JsonObject) -> list[str]:
+    return [
         each.get(field) or ""
         for part in ("matchConditions", "variables", "validations", "auditAnnotations")
         for each in spec.get(part) or ()
         for field in ("expression", "messageExpression", "valueExpression")
     ]
-    written = [source for source in sources if source]
-    return len(written) > MAX_EXPRESSIONS or sum(map(len, written)) > MAX_EXPRESSION_CHARACTERS
 
 
 def _check_param_kind(errors: Errors, kind: JsonObject) -> None:
@@ -178,27 +174,6 @@ def _check_param_kind(errors: Errors, kind: JsonObject) -> None:
         errors.append(invalid("spec.paramKind.kind", name, detail))
 
 
-def _check_conditions(errors: Errors, conditions: list[JsonObject], programs: Programs) -> None:
-    path = "spec.matchConditions"
-    if len(conditions) > _MAX_CONDITIONS:
-        errors.append(too_many(path, len(conditions), _MAX_CONDITIONS))
-    names: set[str] = set()
-    for index, condition in enumerate(conditions):
-        at, name = f"{path}[{index}]", condition.get("name") or ""
-        source = (condition.get("expression") or "").strip()
-        if not source:
-            errors.append(required(f"{at}.expression"))
-        else:
-            _check_expression(errors, source, BOOL, programs, f"{at}.expression", variables=False)
-        if not name:
-            errors.append(required(f"{at}.name"))
-            continue
-        check_label_key(errors, name, f"{at}.name")
-        if name in names:
-            errors.append(duplicate(f"{at}.name", name))
-        names.add(name)
-
-
 def _check_variable(errors: Errors, variable: JsonObject, programs: Programs, path: str) -> None:
     name, source = variable.get("name") or "", variable.get("expression") or ""
     if not name.strip():
@@ -221,12 +196,12 @@ def _check_validation(
     if not source.strip():
         errors.append(required(f"{path}.expression", "expression is not specified"))
     else:
-        _check_expression(errors, source, BOOL, programs, f"{path}.expression")
+        check_expression(errors, source, BOOL, programs, f"{path}.expression")
     told = validation.get("messageExpression") or ""
     if told and not told.strip():
         errors.append(invalid(f"{path}.messageExpression", told, "must be non-empty if specified"))
     elif told:
-        _check_expression(errors, told, TEXT, programs, f"{path}.messageExpression")
+        check_expression(errors, told, TEXT, programs, f"{path}.messageExpression")
     if message and not message.strip():
         errors.append(invalid(f"{path}.message", message, "must be non-empty if specified"))
     elif "\n" in message.strip() or "\r" in message.strip():
@@ -251,21 +226,7 @@ def _check_annotation(
     elif len(source.encode()) > _MAX_ANNOTATION_BYTES:
         errors.append(required(at, f"must not exceed {_MAX_ANNOTATION_BYTES} bytes in length"))
     else:
-        _check_expression(errors, source, TEXT_OR_NULL, programs, at)
-
-
-def _check_expression(
-    errors: Errors,
-    source: str,
-    results: tuple[Type, ...],
-    programs: Programs,
-    path: str,
-    *,
-    variables: bool = True,
-) -> None:
-    problem = problem_of(programs, source, results, with_variables=variables)
-    if problem:
-        errors.append(invalid(path, source, problem))
+        check_expression(errors, source, TEXT_OR_NULL, programs, at)
 
 
 # --- bindings -------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from podium.apiserver.resources.resource import Resource
 from podium.apiserver.validation import (
     access,
     admission_policies,
+    admission_webhooks,
     autoscaling,
     configuration,
     csi,
@@ -110,6 +111,9 @@ _STORAGE: Final = "storage.k8s.io"
 _DEVICES: Final = "resource.k8s.io"
 
 _BY_KIND: Final[Mapping[tuple[str, str], Checks]] = {
+    (_ADMISSION, "MutatingWebhookConfiguration"): Checks(
+        admission_webhooks.create_errors, admission_webhooks.update_errors
+    ),
     (_ADMISSION, "ValidatingAdmissionPolicy"): Checks(
         admission_policies.policy_create_errors,
         admission_policies.policy_update_errors,
@@ -117,6 +121,9 @@ _BY_KIND: Final[Mapping[tuple[str, str], Checks]] = {
     ),
     (_ADMISSION, "ValidatingAdmissionPolicyBinding"): Checks(
         admission_policies.binding_create_errors, admission_policies.binding_update_errors
+    ),
+    (_ADMISSION, "ValidatingWebhookConfiguration"): Checks(
+        admission_webhooks.create_errors, admission_webhooks.update_errors
     ),
     ("", "ConfigMap"): Checks(
         configuration.config_map_create_errors, configuration.config_map_update_errors

@@ -1,4 +1,4 @@
-"""What admission policies and their bindings match: rules, selectors, and how strictly."""
+"""What admission policies, bindings and webhooks match: rules, selectors, and how strictly."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -9,7 +9,7 @@ from podium.apiserver.validation.names import path_segment_problems
 from podium.apiserver.validation.object_meta import Errors
 from podium.apiserver.validation.selectors import check_label_selector
 
-_MATCH_POLICIES: Final = ("Equivalent", "Exact")
+MATCH_POLICIES: Final = ("Equivalent", "Exact")
 _OPERATIONS: Final = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 _SCOPES: Final = ("*", "Cluster", "Namespaced")
 
@@ -18,16 +18,17 @@ def check_match_resources(errors: Errors, matched: JsonObject, path: str) -> Non
     policy = matched.get("matchPolicy")
     if policy is None:
         errors.append(required(f"{path}.matchPolicy"))
-    elif policy not in _MATCH_POLICIES:
-        errors.append(not_supported(f"{path}.matchPolicy", policy, _MATCH_POLICIES))
+    elif policy not in MATCH_POLICIES:
+        errors.append(not_supported(f"{path}.matchPolicy", policy, MATCH_POLICIES))
     for selector in ("namespaceSelector", "objectSelector"):
         check_label_selector(errors, matched.get(selector), f"{path}.{selector}")
     for rules in ("resourceRules", "excludeResourceRules"):
         for index, rule in enumerate(matched.get(rules) or ()):
-            _check_rule(errors, rule, f"{path}.{rules}[{index}]")
+            check_rule(errors, rule, f"{path}.{rules}[{index}]")
 
 
-def _check_rule(errors: Errors, rule: JsonObject, path: str) -> None:
+def check_rule(errors: Errors, rule: JsonObject, path: str) -> None:
+    """A rule of a policy, which may name objects, or of a webhook."""
     seen: set[str] = set()
     for index, name in enumerate(rule.get("resourceNames") or ()):
         at = f"{path}.resourceNames[{index}]"

@@ -6,11 +6,15 @@ AuditAnnotation key valueExpression
 ExpressionWarning 2 fieldRef warning
 MatchCondition name expression
 MatchResources namespaceSelector objectSelector resourceRules excludeResourceRules 7 matchPolicy
+MutatingWebhook name clientConfig rules failurePolicy namespaceSelector sideEffects timeoutSeconds
+    admissionReviewVersions matchPolicy reinvocationPolicy objectSelector matchConditions
+MutatingWebhookConfiguration metadata webhooks
 NamedRuleWithOperations resourceNames ~RuleWithOperations
 ParamKind apiVersion kind
 ParamRef name namespace selector parameterNotFoundAction
 Rule apiGroups apiVersions resources scope
 RuleWithOperations operations ~Rule
+ServiceReference namespace name path port
 TypeChecking expressionWarnings
 ValidatingAdmissionPolicy metadata spec status
 ValidatingAdmissionPolicyBinding metadata spec
@@ -18,8 +22,12 @@ ValidatingAdmissionPolicyBindingSpec policyName paramRef matchResources validati
 ValidatingAdmissionPolicySpec paramKind matchConstraints validations failurePolicy auditAnnotations
     matchConditions variables
 ValidatingAdmissionPolicyStatus observedGeneration typeChecking conditions
+ValidatingWebhook name clientConfig rules failurePolicy namespaceSelector sideEffects
+    timeoutSeconds admissionReviewVersions matchPolicy objectSelector matchConditions
+ValidatingWebhookConfiguration metadata webhooks
 Validation expression message reason messageExpression
 Variable name expression
+WebhookClientConfig service caBundle url
 [apiextensions]
 CustomResourceColumnDefinition name type format description priority jsonPath
 CustomResourceConversion strategy webhook

@@ -3,6 +3,8 @@
 from podium.apiserver.schema.fields import (
     access,
     admission_policies,
+    admission_reviews,
+    admission_webhooks,
     autoscaling,
     cluster,
     containers,
@@ -34,4 +36,6 @@ TEXTS: tuple[str, ...] = (
     access.TEXT,
     definitions.TEXT,
     admission_policies.TEXT,
+    admission_reviews.TEXT,
+    admission_webhooks.TEXT,
 )

@@ -1,4 +1,4 @@
-"""The registry and the admission policies: who asks them, and what they are told."""
+"""The registry and admission by others: what policies and webhooks may look at, and are told."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -7,7 +7,6 @@ from podium.api.json_values import JsonObject
 from podium.api.labels import Selector
 from podium.apiserver import conversion
 from podium.apiserver.policies.attempted import CREATE, DELETE, UPDATE, AttemptedWrite
-from podium.apiserver.policies.reviewing import review, stored_policies
 from podium.apiserver.requests.call import Call
 from podium.apiserver.resources.resource import Resource
 
@@ -61,8 +60,7 @@ class RegistryForms:
         return {**shown, "kind": other.kind, "apiVersion": other.api_version}
 
 
-def review_write(
-    registry: "Registry",
+def attempted_write(
     resource: Resource,
     namespace: str,
     name: str,
@@ -72,19 +70,27 @@ def review_write(
     *,
     subresource: str = "",
     dry_run: bool = False,
-) -> None:
-    """Let the policies see a write; StatusError if one denies it."""
-    if not stored_policies(registry.lookup):
-        return
+    options: JsonObject | None = None,
+) -> AttemptedWrite:
+    """A write as policies and webhooks see it; `options` are those of a deletion.
+
+    A new namespace is in itself, which its creator has to say.
+    """
     operation = CREATE if old is None else UPDATE if obj is not None else DELETE
     dry_run = dry_run or call.options.dry_run
-    options: JsonObject = {"kind": _OPTIONS[operation], "apiVersion": "meta.k8s.io/v1"}
+    shown: JsonObject = {"kind": _OPTIONS[operation], "apiVersion": "meta.k8s.io/v1"}
+    shown |= options or {}
     if dry_run:
-        options["dryRun"] = ["All"]
-    if call.options.field_manager and operation != DELETE:
-        options["fieldManager"] = call.options.field_manager
+        shown["dryRun"] = ["All"]
+    if operation != DELETE:
+        given = call.options
+        named = {
+            "fieldManager": given.field_manager,
+            "fieldValidation": given.written_field_validation,
+        }
+        shown |= {key: value for key, value in named.items() if value}
     is_namespace = (resource.group, resource.plural) == ("", "namespaces")
-    attempted = AttemptedWrite(
+    return AttemptedWrite(
         operation,
         resource,
         name if is_namespace and operation != CREATE else namespace,
@@ -94,6 +100,5 @@ def review_write(
         call.user,
         subresource,
         dry_run,
-        options,
+        shown,
     )
-    call.warn_all(review(attempted, registry.forms))

@@ -1,0 +1,158 @@
+"""Calls webhooks over HTTPS.
+
+Only the address that a configuration names is contacted: redirects are not followed and proxies not
+used. A call ends by the webhook's own timeout and by that of the whole request, whatever the other
+side does, and keeps no more than `MAX_ANSWER_BYTES` of what it says. The certificate has to be
+vouched for by the configuration's `caBundle`, or by the system's where there is none.
+"""
+
+import asyncio
+import base64
+import ssl
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from math import ceil
+from typing import Final
+
+import aiohttp
+from yarl import URL
+
+from podium.api.go_quoting import quoted
+from podium.api.json_values import JsonObject
+from podium.apiserver.admission.lookup import Lookup
+from podium.apiserver.http.webhook_connections import WebhookConnections
+from podium.apiserver.http.webhook_refusals import told_by_status
+from podium.apiserver.webhooks.reviews import CallFailed, Review
+from podium.apiserver.webhooks.services import Unresolved, resolve_service
+from podium.extenders.exchange_problems import cause_of
+from podium.extenders.tls import Unbuildable, client_context, trust
+
+MAX_ANSWER_BYTES: Final = 5 << 20
+"""A patch of everything that a body may have, in base64, and some room."""
+_REQUEST_TIMEOUT_S: Final = 34.0
+"""For all webhooks of one request. upstream: the upper bound of its handlers."""
+_MAX_CONTEXTS: Final = 64
+_HEADERS: Final = {
+    "Accept": "application/json, */*",
+    "Content-Type": "application/json",
+    "User-Agent": "kube-apiserver-admission",
+}
+
+
+class WebhookCaller:
+    """Calls on behalf of one request, which has so much time and no more."""
+
+    def __init__(self, lookup: Lookup, connections: WebhookConnections) -> None:
+        self._lookup = lookup
+        self._connections = connections
+        self._loop = asyncio.get_running_loop()
+        self._deadline = self._loop.time() + _REQUEST_TIMEOUT_S
+
+    def left_s(self) -> float:
+        return self._deadline - self._loop.time()
+
+    async def ask_all(self, reviews: Iterable[Review]) -> Sequence[bytes | CallFailed]:
+        return await asyncio.gather(*(self._ask_or_fail(review) for review in reviews))
+
+    async def _ask_or_fail(self, review: Review) -> bytes | CallFailed:
+        try:
+            return await self.ask(review)
+        except CallFailed as problem:
+            return problem
+
+    async def ask(self, review: Review) -> bytes:
+        hook = review.hook
+        client: JsonObject = hook.spec["clientConfig"]
+        timeout_s = min(float(hook.timeout_s), self.left_s())
+        url = f"{_address(client)}?timeout={ceil(timeout_s)}s"
+        context = _context_of(client)
+        try:
+            async with asyncio.timeout(timeout_s):
+                try:
+                    return await self._post(client, url, context, review.body)
+                except aiohttp.ServerDisconnectedError:
+                    # A kept connection that turns out to be closed is nobody's fault.
+                    return await self._post(client, url, context, review.body)
+        except TimeoutError:
+            cause = "context deadline exceeded"
+        except Unresolved as problem:
+            cause = str(problem)
+        except (aiohttp.ClientError, OSError, ValueError) as problem:
+            cause = cause_of(problem)
+        raise _failed(f"Post {quoted(url)}: {cause}")
+
+    async def _post(
+        self, client: JsonObject, url: str, context: ssl.SSLContext, body: bytes
+    ) -> bytes:
+        target, server_name = URL(url, encoded=True), None
+        headers = dict(_HEADERS)
+        service = client.get("service")
+        if service is not None:
+            headers["Host"] = f"{target.host}:{target.port}"
+            server_name = target.host
+            found = resolve_service(self._lookup, service)
+            target = target.with_host(found.host).with_port(found.port)
+        async with self._connections.session().post(
+            target,
+            data=body,
+            headers=headers,
+            allow_redirects=False,
+            ssl=context,
+            server_hostname=server_name,
+            timeout=aiohttp.ClientTimeout(total=None),
+        ) as response:
+            answer = await _read(response)
+            written = response.headers.get("Content-Type", "")
+            if not 200 <= response.status <= 206:
+                raise _failed(told_by_status(response.status, answer, written))
+            if not answer:
+                told = f"status code: {response.status} and content type: {written}"
+                raise _failed(f"0-length response with {told}")
+            return answer
+
+
+async def _read(response: aiohttp.ClientResponse) -> bytes:
+    received = bytearray()
+    async for piece in response.content.iter_any():
+        received += piece
+        if len(received) > MAX_ANSWER_BYTES:
+            raise _failed(f"the answer is longer than {MAX_ANSWER_BYTES} bytes")
+    return bytes(received)
+
+
+def _failed(why: str) -> CallFailed:
+    return CallFailed(f"failed to call webhook: {why}")
+
+
+def _address(client: JsonObject) -> str:
+    """Where a webhook is, as errors show it."""
+    service = client.get("service")
+    if service is None:
+        url: str = client["url"]
+        scheme, _, rest = url.partition("://")
+        return url if "/" in rest else f"{scheme}://{rest}/"
+    host = f"{service['name']}.{service['namespace']}.svc:{service.get('port') or 443}"
+    path = service.get("path") or ""
+    return f"https://{host}/{path.removeprefix('/')}"
+
+
+def _context_of(client: JsonObject) -> ssl.SSLContext:
+    bundle = client.get("caBundle")
+    try:
+        # Connections are kept by context, and those to one server under two names are two.
+        service = client.get("service") or {}
+        name = f"{service.get('name')}.{service.get('namespace')}"
+        return _context(base64.b64decode(bundle) if bundle else b"", name)
+    except Unbuildable as problem:
+        raise CallFailed(f"could not get REST client: {problem}") from None
+
+
+@lru_cache(maxsize=_MAX_CONTEXTS)
+def _context(bundle: bytes, name: str) -> ssl.SSLContext:
+    del name
+    context = client_context()
+    if bundle:
+        trust(context, bundle)
+    else:
+        context.load_default_certs()
+    return context

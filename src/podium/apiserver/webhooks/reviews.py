@@ -1,0 +1,191 @@
+"""What is sent to a webhook, an AdmissionReview, and what its answer means.
+
+A webhook that cannot be asked, or answers nonsense, raises `CallFailed`: its `failurePolicy`
+decides. One that says no raises StatusError, with its own code and words.
+"""
+
+import base64
+from dataclasses import dataclass
+from typing import Final
+
+from podium.api.go_quoting import quoted
+from podium.api.json_syntax import json_type
+from podium.api.json_values import JsonObject, JsonValue, encode
+from podium.apiserver import status_errors
+from podium.apiserver.bodies.reading import Unreadable, read_json, read_yaml_body
+from podium.apiserver.policies.attempted import AttemptedWrite
+from podium.apiserver.policies.reviewing import Forms, objects_of, request_object
+from podium.apiserver.resources.resource import Resource
+from podium.apiserver.schema import DecodeError, decode, schema_of
+from podium.apiserver.status_errors import StatusError
+from podium.apiserver.webhooks.stored_hooks import Webhook
+
+_GROUP: Final = "admission.k8s.io"
+_KIND: Final = "AdmissionReview"
+_VERSIONS: Final = ("v1", "v1beta1")
+_JSON_PATCH: Final = "JSONPatch"
+_MAX_CODE: Final = 599
+NO_KIND: Final = "couldn't get version/kind; json parse error"
+TYPE_META: Final = (
+    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string'
+    ' "json:\\"kind,omitempty\\"" }'
+)
+
+
+class CallFailed(Exception):
+    """A webhook could not be asked, or its answer is none; the text is upstream's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """One question to one webhook."""
+
+    hook: Webhook
+    uid: str
+    version: str
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a webhook that has nothing against a write says about it."""
+
+    warnings: tuple[str, ...]
+    patch: JsonValue = None
+
+
+def make_review(
+    hook: Webhook, attempted: AttemptedWrite, seen_as: Resource, forms: Forms, uid: str
+) -> Review:
+    """Raises CallFailed, and StatusError for a dry run that the webhook does not support."""
+    if attempted.dry_run and not hook.may_run_dry:
+        told = f'admission webhook "{hook.name}" does not support dry run'
+        raise status_errors.bad_request(told)
+    known = [each for each in hook.spec["admissionReviewVersions"] if each in _VERSIONS]
+    if not known:
+        raise CallFailed(
+            "could not create admission objects: webhook does not accept known AdmissionReview"
+            " versions (v1, v1beta1)"
+        )
+    obj, old = objects_of(attempted, seen_as, forms)
+    request = request_object(attempted, seen_as)
+    if not request["name"]:
+        del request["name"]
+    request |= {"uid": uid, "object": obj, "oldObject": old}
+    review = {"kind": _KIND, "apiVersion": f"{_GROUP}/{known[0]}", "request": request}
+    return Review(hook, uid, known[0], encode(review))
+
+
+def read_verdict(review: Review, answer: bytes, *, mutating: bool) -> Verdict:
+    """Raises CallFailed, and StatusError where the webhook refuses."""
+    response = _response(review, answer, mutating=mutating)
+    warnings = tuple(response.get("warnings") or ())
+    if not response.get("allowed"):
+        refused = _refusal(review.hook.name, response.get("status") or {})
+        refused.warnings = warnings
+        raise refused
+    patch = base64.b64decode(response.get("patch") or "")
+    if not patch:
+        return Verdict(warnings)
+    if response.get("patchType", _JSON_PATCH) != _JSON_PATCH and review.version == "v1":
+        raise CallFailed(f"unsupported patch type {quoted(response['patchType'])}")
+    try:
+        value = read_json(patch).value
+    except Unreadable as problem:
+        raise _undecodable(str(problem)) from None
+    if value is not None and not isinstance(value, list):
+        raise _undecodable(_not_into(value, "jsonpatch.Patch"))
+    for each in value or ():
+        if each is not None and not isinstance(each, dict):
+            raise _undecodable(_not_into(each, "jsonpatch.Operation"))
+    return Verdict(warnings, value)
+
+
+def _undecodable(why: str) -> CallFailed:
+    return CallFailed(f"received undecodable patch in webhook response: {why}")
+
+
+def _not_into(value: JsonValue, go_type: str) -> str:
+    return f"json: cannot unmarshal {json_type(value)} into Go value of type {go_type}"
+
+
+def _response(review: Review, answer: bytes, *, mutating: bool) -> JsonObject:
+    value = _read(answer)
+    kind, api_version = value.get("kind") or "", value.get("apiVersion") or ""
+    expected = f"{_GROUP}/{review.version}"
+    if (kind, api_version) not in ((_KIND, expected), ("", ""), ("", expected), (_KIND, "")):
+        raise CallFailed(f"failed to call webhook: {_other_kind(kind, api_version, review)}")
+    try:
+        found = decode(value, schema_of(_GROUP, "v1", _KIND)).value
+    except DecodeError as problem:
+        raise CallFailed(f"failed to call webhook: {problem.message}") from None
+    response: JsonObject | None = found.get("response")
+    if response is None:
+        raise _invalid("webhook response was absent")
+    if review.version == "v1":
+        if response.get("uid", "") != review.uid:
+            uids = f"{quoted(review.uid)}, got {quoted(response.get('uid', ''))}"
+            raise _invalid(f"expected response.uid={uids}")
+        if (kind, api_version) != (_KIND, expected):
+            got = f"{api_version or '/'}, Kind={kind}"
+            raise _invalid(f"expected webhook response of {expected}, Kind={_KIND}, got {got}")
+        _check_patch(response, mutating=mutating)
+    return response
+
+
+def _read(answer: bytes) -> JsonObject:
+    """An answer as a value. upstream: it may be YAML."""
+    try:
+        value = read_json(answer).value
+    except Unreadable as problem:
+        try:
+            value = read_yaml_body(answer).value
+        except Unreadable:
+            raise CallFailed(f"failed to call webhook: {NO_KIND}: {problem}") from None
+    if not isinstance(value, dict):
+        raise CallFailed(f"failed to call webhook: {NO_KIND}: {_not_into(value, TYPE_META)}")
+    return value
+
+
+def _other_kind(kind: str, api_version: str, review: Review) -> str:
+    version = api_version.rpartition("/")[2]
+    if (kind, api_version) in (("Status", "v1"), *((_KIND, f"{_GROUP}/{v}") for v in _VERSIONS)):
+        into = f"{review.version}.{_KIND}"
+        return f"converting ({version}.{kind}) to ({into}): unknown conversion"
+    return (
+        f"no kind {quoted(kind)} is registered for version {quoted(api_version)} in scheme"
+        ' "k8s.io/apiserver/pkg/util/webhook/client.go:71"'
+    )
+
+
+def _check_patch(response: JsonObject, *, mutating: bool) -> None:
+    patch, patch_type = response.get("patch"), response.get("patchType")
+    if not mutating:
+        for field in ("patch", "patchType"):
+            if response.get(field):
+                raise _invalid(f"validating webhook may not return response.{field}")
+    elif patch and patch_type is None:
+        raise _invalid("webhook returned response.patch but not response.patchType")
+    elif not patch and patch_type is not None:
+        raise _invalid("webhook returned response.patchType but not response.patch")
+    elif patch_type == "":
+        raise _invalid('webhook returned invalid response.patchType of ""')
+
+
+def _invalid(why: str) -> CallFailed:
+    return CallFailed(f"received invalid webhook response: {why}")
+
+
+def _refusal(hook: str, status: JsonObject) -> StatusError:
+    told = f"admission webhook {quoted(hook)} denied the request"
+    why = status.get("message") or status.get("reason")
+    told = f"{told}: {why}" if why else f"{told} without explanation"
+    code = status.get("code") or 0
+    code = 400 if code < 400 else code if code <= _MAX_CODE else 500
+    refused = StatusError(code, status.get("reason") or "", told, status.get("details"))
+    refused.metadata = status.get("metadata") or {}
+    return refused
+
+
+def failed_call(hook: Webhook, problem: CallFailed) -> StatusError:
+    return status_errors.internal_error(f'failed calling webhook "{hook.name}": {problem}')
