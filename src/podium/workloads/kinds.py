@@ -47,6 +47,7 @@ class ReplicasStatus(KubeStruct, frozen=True):
     ready_replicas: int = 0
     available_replicas: int = 0
     observed_generation: int = 0
+    conditions: tuple[Condition, ...] | None = None
 
 
 class ReplicaSet(Replicated, frozen=True):
