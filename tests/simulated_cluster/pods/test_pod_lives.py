@@ -297,3 +297,9 @@ def test_a_hook_takes_as_long_as_its_command() -> None:
     endless = {"preStop": {"exec": {"command": ["sleep", "infinity"]}}}
     spec = {"containers": [container("main", lifecycle=endless)]}
     assert stop_s(pod("web", spec=spec, deletionGracePeriodSeconds=30)) == 30
+
+
+def test_a_shell_without_a_command_ends_where_a_pod_waits_for_that() -> None:
+    shell = {"name": "main", "image": "registry.example.com/busybox:1.37"}
+    assert Story("Never", containers=[shell]).step() == "0 Succeeded main:exit0"
+    assert Story("Always", containers=[shell]).step() == "0 Running main:runs"

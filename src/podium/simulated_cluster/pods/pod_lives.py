@@ -25,7 +25,7 @@ from podium.simulated_cluster.pods.container_lives import (
 )
 from podium.simulated_cluster.pods.container_runs import ContainerRuns
 from podium.simulated_cluster.pods.durations import seconds_of, whole_number
-from podium.simulated_cluster.pods.images import pull_problem
+from podium.simulated_cluster.pods.images import is_shell, pull_problem
 from podium.simulated_cluster.programs.recognition import DONE, FOR_EVER, Program
 from podium.workloads.moment import Moment
 from podium.workloads.objects import condition_of
@@ -167,7 +167,9 @@ def _main_containers(pod: Pod, runs: ContainerRuns, moment: Moment, *, is_turn: 
             lives.append(waiting(container, status, _INITIALIZING))
             continue
         problem = _pull_problem(pod, container)
-        course = Course(pod, container, runs, FOR_EVER, restarts, problem, annotated)
+        is_awaited = restarts is not _ALWAYS and not container.command and not container.args
+        otherwise = DONE if is_awaited and is_shell(container.image) else FOR_EVER
+        course = Course(pod, container, runs, otherwise, restarts, problem, annotated)
         lives.append(live(course, status, moment))
     return lives
 
