@@ -8,7 +8,7 @@ failed. No failure of one key stops another.
 import asyncio
 import logging
 from collections.abc import Callable, Hashable
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 from podium.client import Unreachable
 from podium.client.api_errors import AlreadyExists, ApiError, Conflict
@@ -38,6 +38,13 @@ class Controller(Protocol):
     def plan(self, key: Any, moment: Moment) -> Plan: ...
 
 
+@runtime_checkable
+class FailureReporter(Protocol):
+    """A controller that tells of its failures in the status of its objects."""
+
+    def plan_after_failure(self, key: Any, problem: ApiError, moment: Moment) -> Plan: ...
+
+
 class Synchroniser(Protocol):
     """A controller that has to ask the API before it can decide."""
 
@@ -63,7 +70,13 @@ class Planned:
 
     async def sync(self, key: Any) -> float | None:
         plan = self._controller.plan(key, self._clock.moment())
-        await self._executor.execute(plan.actions)
+        try:
+            await self._executor.execute(plan.actions)
+        except ApiError as problem:
+            if isinstance(self._controller, FailureReporter):
+                report = self._controller.plan_after_failure(key, problem, self._clock.moment())
+                await self._executor.execute(report.actions)
+            raise
         return plan.again_after_s
 
 

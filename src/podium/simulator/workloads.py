@@ -22,8 +22,8 @@ from podium.api.node import Node
 from podium.api.pod import Pod, PodSpec
 from podium.api.storage import PersistentVolumeClaim
 from podium.simulator.admission import assign_uid
-from podium.workloads import job_indexes
 from podium.workloads.daemons import DaemonTemplate
+from podium.workloads.index_ranges import read_indexes
 from podium.workloads.jobs import job_labels, job_pod, wanted_pods
 from podium.workloads.kinds import (
     DaemonSet,
@@ -128,7 +128,7 @@ class Controllers:
             return
         labels = job_labels(job.name, job.metadata.uid)
         count = wanted_pods(job, job.status.succeeded)
-        done = job_indexes.read(job.status.completed_indexes)
+        done = read_indexes(job.status.completed_indexes)
         for index in islice((each for each in itertools.count() if each not in done), count):
             name = self._free_name(job, job.spec.template, job.name, str(index))
             body = job_pod(job, index if job.is_indexed else None, name=name, labels=labels)

@@ -9,6 +9,7 @@ from podium.workloads.pod_templates import pod_from_template
 
 JOB: Final = Kind("batch/v1", "Job")
 COMPLETION_INDEX: Final = "batch.kubernetes.io/job-completion-index"
+_INDEX_VARIABLE: Final = "JOB_COMPLETION_INDEX"
 CONTROLLER_UID: Final = "batch.kubernetes.io/controller-uid"
 
 
@@ -42,6 +43,7 @@ def job_pod(
     *,
     name: str = "",
     labels: dict[str, str] | None = None,
+    annotations: dict[str, str] | None = None,
     finalizers: list[str] | None = None,
 ) -> JsonObject:
     """A pod of a job; `index` is None unless the job is indexed."""
@@ -57,10 +59,27 @@ def job_pod(
         template,
         name=name,
         labels={**(labels or {}), **mark},
-        annotations=mark,
+        annotations={**(annotations or {}), **mark},
         finalizers=finalizers,
-        spec={**template.spec, "hostname": f"{job.name}-{index}"},
+        spec=_tell_index(template.spec) | {"hostname": f"{job.name}-{index}"},
     )
     if not name:
         pod["metadata"]["generateName"] = f"{job.name}-{index}-"
     return pod
+
+
+def _tell_index(spec: JsonObject) -> JsonObject:
+    """A template's spec whose containers can read the index of their pod."""
+    told = dict(spec)
+    for kind in ("initContainers", "containers"):
+        if spec.get(kind):
+            told[kind] = [_with_index(each) for each in spec[kind]]
+    return told
+
+
+def _with_index(container: JsonObject) -> JsonObject:
+    variables = container.get("env") or ()
+    if any(each.get("name") == _INDEX_VARIABLE for each in variables):
+        return container
+    source = {"fieldRef": {"fieldPath": f"metadata.labels['{COMPLETION_INDEX}']"}}
+    return {**container, "env": [*variables, {"name": _INDEX_VARIABLE, "valueFrom": source}]}

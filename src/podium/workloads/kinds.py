@@ -11,6 +11,7 @@ import msgspec
 
 from podium.api.json_values import JsonObject
 from podium.api.meta import Condition, KubeObject, KubeStruct, LabelSelector
+from podium.workloads.job_policies import PodFailurePolicy, SuccessPolicy
 
 IntOrPercent = int | str
 
@@ -46,6 +47,7 @@ class ReplicasStatus(KubeStruct, frozen=True):
     ready_replicas: int = 0
     available_replicas: int = 0
     observed_generation: int = 0
+    conditions: tuple[Condition, ...] | None = None
 
 
 class ReplicaSet(Replicated, frozen=True):
@@ -196,21 +198,17 @@ class ControllerRevision(KubeObject, frozen=True):
 
 
 class JobSpec(KubeStruct, frozen=True):
-    UNREAD = frozenset(
-        {
-            "backoffLimitPerIndex",
-            "manualSelector",
-            "maxFailedIndexes",
-            "podFailurePolicy",
-            "podReplacementPolicy",
-            "successPolicy",
-        }
-    )
+    UNREAD = frozenset({"manualSelector"})
 
     parallelism: int | None = None
     completions: int | None = None
     completion_mode: str = "NonIndexed"
     backoff_limit: int | None = None
+    backoff_limit_per_index: int | None = None
+    max_failed_indexes: int | None = None
+    pod_failure_policy: PodFailurePolicy | None = None
+    pod_replacement_policy: str | None = None
+    success_policy: SuccessPolicy | None = None
     active_deadline_seconds: int | None = None
     ttl_seconds_after_finished: int | None = None
     suspend: bool = False
@@ -233,8 +231,12 @@ class JobStatus(KubeStruct, frozen=True):
     start_time: str | None = None
     completion_time: str | None = None
     completed_indexes: str = ""
+    failed_indexes: str | None = None
     uncounted_terminated_pods: Uncounted | None = None
     conditions: tuple[Condition, ...] | None = None
+
+
+ANNOUNCEMENTS = ("SuccessCriteriaMet", "FailureTarget")
 
 
 class Job(KubeObject, frozen=True):
@@ -246,6 +248,19 @@ class Job(KubeObject, frozen=True):
     @property
     def is_indexed(self) -> bool:
         return self.spec.completion_mode == "Indexed"
+
+    @property
+    def replaces_only_failed(self) -> bool:
+        """Whether a pod on its way out is replaced, and counted, only once it has failed."""
+        return self.spec.pod_replacement_policy == "Failed" or bool(self.spec.pod_failure_policy)
+
+    @property
+    def announcement(self) -> Condition | None:
+        """The condition that says that it is about to be over."""
+        for condition in self.status.conditions or ():
+            if condition.type in ANNOUNCEMENTS and condition.status == "True":
+                return condition
+        return None
 
     @property
     def end(self) -> Condition | None:

@@ -20,6 +20,33 @@ class ContainerPort(KubeStruct, frozen=True):
     host_ip: str = msgspec.field(default="", name="hostIP")
 
 
+class EnvVar(KubeStruct, frozen=True):
+    name: str = ""
+    value: str = ""
+    value_from: JsonObject | None = None
+
+
+class VolumeMount(KubeStruct, frozen=True):
+    name: str = ""
+    mount_path: str = ""
+    sub_path: str = ""
+
+
+class ExecAction(KubeStruct, frozen=True):
+    command: tuple[str, ...] | None = None
+
+
+class Probe(KubeStruct, frozen=True):
+    """Of the ways to probe, only commands can have an answer here."""
+
+    exec: ExecAction | None = None
+    initial_delay_seconds: int = 0
+    timeout_seconds: int = 1
+    period_seconds: int = 10
+    success_threshold: int = 1
+    failure_threshold: int = 3
+
+
 class Container(KubeStruct, frozen=True):
     name: str = ""
     image: str = ""
@@ -28,6 +55,11 @@ class Container(KubeStruct, frozen=True):
     ports: tuple[ContainerPort, ...] | None = None
     resources: JsonObject | None = None
     lifecycle: JsonObject | None = None
+    env: tuple[EnvVar, ...] | None = None
+    volume_mounts: tuple[VolumeMount, ...] | None = None
+    startup_probe: Probe | None = None
+    readiness_probe: Probe | None = None
+    liveness_probe: Probe | None = None
     restart_policy: str = ""
 
     @property
@@ -44,10 +76,15 @@ class EphemeralVolume(KubeStruct, frozen=True):
     volume_claim_template: JsonObject | None = None
 
 
+class HostPathVolume(KubeStruct, frozen=True):
+    path: str = ""
+
+
 class Volume(KubeStruct, frozen=True):
     name: str = ""
     persistent_volume_claim: ClaimVolume | None = None
     ephemeral: EphemeralVolume | None = None
+    host_path: HostPathVolume | None = None
 
 
 class PodClaim(KubeStruct, frozen=True):
@@ -107,6 +144,8 @@ class ContainerState(KubeStruct, frozen=True):
 class ContainerStatus(KubeStruct, frozen=True):
     name: str = ""
     restart_count: int = 0
+    ready: bool | None = None
+    started: bool | None = None
     state: ContainerState | None = None
     last_state: ContainerState | None = None
 

@@ -166,3 +166,10 @@ def test_counts_are_reported() -> None:
         "numberUnavailable": 1,
         "observedGeneration": 1,
     }
+
+
+def test_a_pod_on_its_way_out_uses_up_what_may_be_missing() -> None:
+    daemons = daemon_set(spec={"updateStrategy": {"rollingUpdate": {"maxUnavailable": 1}}})
+    nodes = [node("n1"), node("n2")]
+    leaving = member("n1", "old", deletionTimestamp="2027-01-15T08:00:00Z")
+    assert "-pods agent-n2" not in shown(plan(daemons, nodes, leaving, member("n2", "old")))

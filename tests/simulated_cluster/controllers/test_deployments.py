@@ -23,6 +23,7 @@ from podium.simulated_cluster.controllers.deployments import REVISION, decide
 from podium.workloads.kinds import Deployment, ReplicaSet
 from podium.workloads.pod_templates import TEMPLATE_HASH
 from podium.workloads.pods import Pod
+from podium.workloads.proportional_scaling import DESIRED, MAX, proportional_sizes
 from podium.workloads.rollout import limits, new_replicas, old_replicas
 
 
@@ -90,7 +91,7 @@ def test_the_first_template_gets_a_replica_set_with_its_hash() -> None:
     assert body["spec"]["replicas"] == 3
     assert body["spec"]["selector"]["matchLabels"] == {"app": "web", TEMPLATE_HASH: mark}
     assert body["spec"]["template"]["metadata"]["labels"][TEMPLATE_HASH] == mark
-    assert body["metadata"]["annotations"] == {REVISION: "1"}
+    assert body["metadata"]["annotations"] == {REVISION: "1", DESIRED: "3", MAX: "4"}
     assert creations(plan(deployment(3)))[0] == body
 
 
@@ -98,7 +99,7 @@ def test_a_new_template_rolls_out_within_its_limits() -> None:
     old = replica_set("v1", 10)
     (body,) = creations(plan(deployment(10), old))
     assert body["spec"]["replicas"] == 3  # 10 + 25 % rounded up, less the 10 that are there
-    assert body["metadata"]["annotations"] == {REVISION: "2"}
+    assert body["metadata"]["annotations"] == {REVISION: "2", DESIRED: "10", MAX: "13"}
     starting = replica_set("v2", 3, available=0, revision=2)
     assert scalings(plan(deployment(10), old, starting)) == {"web-v1": 8}
     shrunk = replica_set("v1", 8)
@@ -151,10 +152,41 @@ def test_going_back_takes_the_old_set_again_with_a_new_revision() -> None:
     revisions = [
         (patch.name, patch.body["metadata"]["annotations"][REVISION])
         for patch in patches(made)
-        if "metadata" in patch.body
+        if "spec" not in patch.body and "metadata" in patch.body
     ]
     assert revisions == [("web-v1", "3"), ("web", "3")]
     assert scalings(made) == {"web-v1": 1}
+
+
+def sized(image: str, replicas: int, before: int, **more: Any) -> ReplicaSet:
+    surge = -(-before // 4)
+    told = {DESIRED: str(before), MAX: str(before + surge), REVISION: str(more.get("revision", 1))}
+    return replica_set(image, replicas, annotations=told, **more)
+
+
+def test_a_new_size_is_spread_over_all_sets_in_the_middle_of_a_roll_out() -> None:
+    old = sized("v1", 8, 10)
+    new = sized("v2", 5, 10, available=0, revision=2)
+    assert scalings(plan(deployment(30), old, new)) == {"web-v1": 23, "web-v2": 15}
+    assert scalings(plan(deployment(5), old, new)) == {"web-v1": 4, "web-v2": 3}
+    assert scalings(plan(deployment(0), old, new)) == {"web-v1": 0, "web-v2": 0}
+    (first, *_) = patches(plan(deployment(30), old, new))
+    assert first.body["metadata"]["annotations"] == {DESIRED: "30", MAX: "38"}
+
+
+@given(st.integers(0, 40), st.lists(st.integers(1, 20), min_size=2, max_size=4))
+def test_a_spread_change_of_size_comes_out_even(wanted: int, sizes: list[int]) -> None:
+    before = sum(sizes)
+    sets = [sized(f"v{place}", size, before, revision=place) for place, size in enumerate(sizes)]
+    made = proportional_sizes(deployment(wanted), sets)
+    allowed = wanted + limits(deployment(wanted)).surge if wanted else 0
+    assert sum(made.values()) == allowed
+    assert min(made.values()) >= 0
+
+
+def test_the_only_set_with_pods_takes_the_new_size_before_a_new_template() -> None:
+    assert scalings(plan(deployment(6), sized("v1", 3, 3))) == {"web-v1": 6}
+    assert creations(plan(deployment(6), sized("v1", 3, 3))) == []
 
 
 def test_recreation_waits_until_all_old_pods_are_gone() -> None:

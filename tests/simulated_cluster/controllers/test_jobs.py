@@ -18,10 +18,11 @@ from support.simulated_cluster.controller_objects import (
 
 from podium.simulated_cluster.actions import Plan
 from podium.simulated_cluster.controllers import job_counting
+from podium.simulated_cluster.controllers.index_failures import FAILURES
 from podium.simulated_cluster.controllers.job_counting import TRACKING
 from podium.simulated_cluster.controllers.jobs import Jobs, decide
 from podium.simulated_cluster.informers import Informers
-from podium.workloads import job_indexes
+from podium.workloads.index_ranges import read_indexes, written_indexes
 from podium.workloads.jobs import COMPLETION_INDEX
 from podium.workloads.kinds import Job
 from podium.workloads.pods import Pod
@@ -163,6 +164,84 @@ def test_an_indexed_job_makes_each_index_until_it_is_done() -> None:
     assert written_status(plan(indexed, done), "jobs")["completedIndexes"] == "0,1"
 
 
+def indexed_member(name: str, index: int, phase: str = "Running", **more: Any) -> Pod:
+    marks = {COMPLETION_INDEX: str(index), **more.pop("annotations", {})}
+    return member(name, phase, annotations=marks, **more)
+
+
+def test_the_pods_of_an_index_can_read_it() -> None:
+    body = creations(plan(job(2, 1, spec={"completionMode": "Indexed"})))[0]
+    (variable,) = body["spec"]["containers"][0]["env"]
+    assert variable["name"] == "JOB_COMPLETION_INDEX"
+    path = f"metadata.labels['{COMPLETION_INDEX}']"
+    assert variable["valueFrom"]["fieldRef"]["fieldPath"] == path
+
+
+def test_failures_that_a_policy_ignores_are_released_uncounted_and_replaced() -> None:
+    target = {"type": "DisruptionTarget", "status": "True"}
+    policy = {"rules": [{"action": "Ignore", "onPodConditions": [target]}]}
+    lenient = job(1, spec={"podFailurePolicy": policy, "backoffLimit": 0})
+    evicted = member("a", "Failed", status={"conditions": [condition("DisruptionTarget")]})
+    made = plan(lenient, evicted, now_s=60)
+    assert shown(made) == ["+pods sum-*", "~pods a"]
+
+
+def test_a_failure_that_a_policy_singles_out_ends_the_job() -> None:
+    rule = {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [1]}}
+    strict = job(2, 2, spec={"podFailurePolicy": {"rules": [rule]}})
+    ended = {"containerStatuses": [{"name": "c", "state": {"terminated": {"exitCode": 1}}}]}
+    made = plan(strict, member("a", "Failed", status=ended), member("b"))
+    assert conditions_of(made) == {"FailureTarget": "PodFailurePolicy"}
+    assert "-pods b" in shown(made)
+
+
+def test_a_pod_on_its_way_out_is_waited_for_where_only_failed_pods_are_replaced() -> None:
+    patient = job(1, spec={"podReplacementPolicy": "Failed"})
+    leaving = member("a", deletionTimestamp=timestamp())
+    made = plan(patient, leaving)
+    assert creations(made) == []
+    status = written_status(made, "jobs")
+    assert status["uncountedTerminatedPods"]["failed"] is None
+    assert status["terminating"] == 1
+
+
+def test_each_index_fails_by_itself_and_its_failures_are_passed_on() -> None:
+    spec = {"completionMode": "Indexed", "backoffLimitPerIndex": 1, "backoffLimit": 2**31 - 1}
+    limited = job(2, 2, spec=spec)
+    first = creations(plan(limited))
+    assert [each["metadata"]["annotations"][FAILURES] for each in first] == ["0", "0"]
+    failed = indexed_member("a", 0, "Failed", ready_at_s=0, annotations={FAILURES: "0"})
+    waits = plan(limited, failed, indexed_member("b", 1), now_s=4)
+    assert (creations(waits), waits.again_after_s) == ([], 6)
+    assert "~pods a" not in shown(waits)
+    made = plan(limited, failed, indexed_member("b", 1), now_s=10)
+    assert creations(made)[0]["metadata"]["annotations"][FAILURES] == "1"
+    again = indexed_member("c", 0, "Failed", ready_at_s=0, annotations={FAILURES: "1"})
+    given_up = plan(limited, failed, again, indexed_member("b", 1), now_s=60)
+    assert creations(given_up) == []
+    status = written_status(given_up, "jobs")
+    assert status["failedIndexes"] == "0"
+    assert sorted(status["uncountedTerminatedPods"]["failed"]) == ["uid-a", "uid-c"]
+
+
+def test_a_job_fails_once_every_index_has_ended_and_some_have_failed() -> None:
+    spec = {"completionMode": "Indexed", "backoffLimitPerIndex": 0, "backoffLimit": 2**31 - 1}
+    half = {"completedIndexes": "1", "failedIndexes": "0", "succeeded": 1}
+    assert conditions_of(plan(job(2, 2, spec=spec, status=half))) == {
+        "FailureTarget": "FailedIndexes"
+    }
+    few = job(9, 2, spec={**spec, "maxFailedIndexes": 1}, status={"failedIndexes": "0,3"})
+    assert conditions_of(plan(few)) == {"FailureTarget": "MaxFailedIndexesExceeded"}
+
+
+def test_a_job_succeeds_as_soon_as_its_policy_is_met() -> None:
+    policy = {"rules": [{"succeededIndexes": "0"}]}
+    spec = {"completionMode": "Indexed", "successPolicy": policy}
+    made = plan(job(3, 3, spec=spec), indexed_member("a", 0, "Succeeded"), indexed_member("b", 1))
+    assert conditions_of(made) == {"SuccessCriteriaMet": "SuccessPolicy"}
+    assert "-pods b" in shown(made)
+
+
 def test_a_finished_job_lets_go_of_its_pods_and_then_of_itself() -> None:
     over = {"conditions": [condition("Complete")]}
     finished = job(1, spec={"ttlSecondsAfterFinished": 30}, status=over)
@@ -210,8 +289,8 @@ def test_a_job_that_is_over_takes_nothing_in() -> None:
 
 @given(st.sets(st.integers(0, 40)))
 def test_indexes_read_back_as_they_were_written(indexes: set[int]) -> None:
-    text = job_indexes.written(indexes)
-    assert job_indexes.read(text) == indexes
+    text = written_indexes(indexes)
+    assert read_indexes(text) == indexes
     assert not any(
         last - first == 1
         for first, last in (map(int, p.split("-")) for p in text.split(",") if "-" in p)

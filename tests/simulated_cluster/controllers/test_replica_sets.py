@@ -14,8 +14,9 @@ from support.simulated_cluster.controller_objects import (
     template,
     written_status,
 )
+from support.simulated_cluster.simulated_clusters import Cluster, in_cluster, workload
 
-from podium.client.resources import REPLICA_SETS, REPLICATION_CONTROLLERS
+from podium.client.resources import REPLICA_SETS, REPLICATION_CONTROLLERS, RESOURCE_QUOTAS
 from podium.simulated_cluster.controllers.replica_sets import KIND, OLD_KIND, decide
 from podium.workloads.kinds import ReplicaSet, ReplicationController
 from podium.workloads.pods import Pod
@@ -155,3 +156,36 @@ def test_whatever_there_is_the_plan_leads_to_the_number_that_is_wanted(
 def test_a_selector_that_selects_nothing_owns_nothing(selector: Any) -> None:
     odd = replica_set(0, spec={"selector": selector})
     assert shown(plan(odd, pod("a", labels={"app": "web"}))) == ["~replicasets/status web"]
+
+
+def test_a_set_whose_pods_are_refused_says_so_until_they_are_taken() -> None:
+    async def scenario(cluster: Cluster) -> None:
+        quota = {"metadata": {"name": "few"}, "spec": {"hard": {"pods": "2"}}}
+        await cluster.create(RESOURCE_QUOTAS, quota)
+
+        async def is_reckoned() -> bool:
+            found = await cluster.get(RESOURCE_QUOTAS, "few")
+            return "used" in found.get("status", {})
+
+        await cluster.until(is_reckoned)
+        await cluster.create(REPLICA_SETS, workload("web", 3))
+
+        async def conditions() -> list[Any]:
+            found = await cluster.get(REPLICA_SETS, "web")
+            return list(found["status"].get("conditions", ()))
+
+        async def has_failed() -> bool:
+            return bool(await conditions())
+
+        await cluster.until(has_failed)
+        (failure,) = await conditions()
+        assert (failure["type"], failure["reason"]) == ("ReplicaFailure", "FailedCreate")
+        assert "exceeded quota: few" in failure["message"]
+        await cluster.patch(REPLICA_SETS, "web", {"spec": {"replicas": 2}})
+
+        async def is_well() -> bool:
+            return not await conditions()
+
+        await cluster.until(is_well)
+
+    in_cluster(scenario)

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 from support.simulated_cluster.controller_objects import condition, moment, pod
 
+from podium.simulated_cluster.pods.container_runs import ContainerRuns
 from podium.simulated_cluster.pods.kubelet_facts import find_facts, stop_s
 from podium.simulated_cluster.pods.pod_lives import life_status, live_on
 from podium.workloads.nodes import Node
@@ -17,11 +18,12 @@ class Story:
     def __init__(self, policy: str = "Always", **spec: Any) -> None:
         metadata = spec.pop("metadata", {})
         self.now_s = 0.0
+        self.runs = ContainerRuns()
         self.pod: Pod = pod("web", "Pending", spec={"restartPolicy": policy, **spec}, **metadata)
 
     def step(self) -> str:
         """Write what is due now, then wait for what comes next; what was written, in short."""
-        status = life_status(live_on(self.pod, moment(self.now_s)), moment(self.now_s))
+        status = life_status(live_on(self.pod, moment(self.now_s), self.runs), moment(self.now_s))
         plain = msgspec.to_builtins(self.pod)
         conditions = {each["type"]: each for each in plain["status"].get("conditions", ())}
         conditions |= {each["type"]: each for each in status.get("conditions", ())}
@@ -29,7 +31,9 @@ class Story:
         plain["status"].setdefault("startTime", moment(self.now_s).timestamp)
         self.pod = msgspec.convert(plain, Pod)
         told = f"{self.now_s:g} {self.pod.status.phase} {self._shown()}"
-        wait_s = find_facts(self.pod, Node(), lambda: (), moment(self.now_s)).next_seconds
+        wait_s = find_facts(
+            self.pod, Node(), lambda: (), moment(self.now_s), runs=self.runs
+        ).next_seconds
         self.now_s += wait_s or 0.0
         self.is_over = wait_s is None
         return told
@@ -48,6 +52,9 @@ class Story:
                 state = f"exit{each.state.terminated.exit_code}"
             else:
                 state = each.state.waiting.reason if each.state.waiting else "?"
+            is_main = each in (self.pod.status.container_statuses or ())
+            if is_main and each.state.running and not each.ready:
+                state = "unready"
             found.append(
                 f"{each.name}:{state}" + (f"+{each.restart_count}" * bool(each.restart_count))
             )
@@ -184,3 +191,115 @@ def test_stopping_takes_hooks_and_containers_within_the_grace_period() -> None:
     assert stopping(5) == 5
     assert stopping(30, **{"stop-seconds": "3"}) == 11
     assert stopping(30, **{"stop-seconds": "1h"}) == 30
+
+
+def probe(script: str, **more: Any) -> dict[str, Any]:
+    return {"exec": {"command": ["sh", "-c", script]}, "periodSeconds": 5, **more}
+
+
+def test_a_container_is_ready_when_its_readiness_probe_says_so() -> None:
+    story = Story(
+        containers=[
+            container(
+                "main",
+                "sleep 12; touch /tmp/ready; sleep 10; rm /tmp/ready; sleep infinity",
+                readinessProbe=probe("cat /tmp/ready", failureThreshold=1),
+            )
+        ]
+    )
+    told = story.steps(7)
+    assert told[0] == "0 Running main:unready"
+    up = [each for each in told if "runs" in each]
+    assert up == ["15 Running main:runs", "20 Running main:runs"]
+    assert told[5] == "25 Running main:unready"
+
+
+def test_a_container_whose_liveness_probe_fails_is_killed_and_started_again() -> None:
+    script = "touch /tmp/healthy; sleep 7; rm /tmp/healthy; sleep 600"
+    story = Story(
+        containers=[
+            container("main", script, livenessProbe=probe("cat /tmp/healthy", failureThreshold=2))
+        ]
+    )
+    told = story.steps(4)
+    assert told[3] == "15 Running main:runs+1"
+    last = (story.pod.status.container_statuses or ())[0].last_state
+    assert last is not None
+    assert last.terminated is not None
+    assert last.terminated.exit_code == 137
+
+
+def test_nothing_else_is_probed_before_the_startup_probe_has_succeeded() -> None:
+    story = Story(
+        containers=[
+            container(
+                "main",
+                "sleep 12; touch /tmp/up; sleep infinity",
+                startupProbe=probe("cat /tmp/up", failureThreshold=9),
+                livenessProbe=probe("cat /tmp/up", failureThreshold=1),
+            )
+        ]
+    )
+    assert story.steps(4) == [
+        "0 Running main:unready",
+        "5 Running main:unready",
+        "10 Running main:unready",
+        "15 Running main:runs",
+    ]
+
+
+def test_probes_over_the_network_succeed_after_their_delay() -> None:
+    http = {"httpGet": {"path": "/", "port": 80}, "initialDelaySeconds": 20}
+    story = Story(containers=[container("main", readinessProbe=http)])
+    assert story.steps(2) == ["0 Running main:unready", "20 Running main:runs"]
+    assert story.is_over
+
+
+def test_what_a_program_left_on_a_volume_is_there_when_it_runs_again() -> None:
+    script = "if [[ -r /data/foo ]]; then exit 0; else touch /data/foo; exit 1; fi"
+    mount = {"name": "data", "mountPath": "/data"}
+    story = Story(
+        "OnFailure",
+        containers=[container("main", script, volumeMounts=[mount])],
+        volumes=[{"name": "data", "emptyDir": {}}],
+    )
+    assert story.step() == "0 Succeeded main:exit0+1"
+
+
+def test_programs_read_the_variables_of_their_container() -> None:
+    index = {"fieldRef": {"fieldPath": "metadata.labels['index']"}}
+    env = [{"name": "INDEX", "valueFrom": index}, {"name": "CODE", "value": "$(INDEX)"}]
+    story = Story(
+        "Never",
+        metadata={"labels": {"index": "4"}},
+        containers=[container("main", "exit $CODE", env=env)],
+    )
+    assert story.step() == "0 Failed main:exit4"
+
+
+def test_a_pod_that_is_active_for_too_long_fails() -> None:
+    story = Story(containers=[container("main")], activeDeadlineSeconds=30)
+    assert story.steps(2) == ["0 Running main:runs", "30 Failed main:exit137"]
+    assert story.pod.status.reason == "DeadlineExceeded"
+
+
+def test_images_that_say_that_they_are_not_there_are_not() -> None:
+    missing = Story(containers=[container("main") | {"image": "example.com/web:404"}])
+    assert missing.step() == "0 Pending main:ErrImagePull"
+    nowhere = Story(containers=[container("main") | {"image": "registry.invalid/web:1"}])
+    assert nowhere.step() == "0 Pending main:ErrImagePull"
+
+
+def test_a_hook_takes_as_long_as_its_command() -> None:
+    hook = {"preStop": {"exec": {"command": ["sh", "-c", "sleep 4"]}}}
+    spec = {"containers": [container("main", lifecycle=hook)]}
+    assert stop_s(pod("web", spec=spec, deletionGracePeriodSeconds=30)) == 5
+    endless = {"preStop": {"exec": {"command": ["sleep", "infinity"]}}}
+    spec = {"containers": [container("main", lifecycle=endless)]}
+    assert stop_s(pod("web", spec=spec, deletionGracePeriodSeconds=30)) == 30
+
+
+def test_a_shell_without_a_command_ends_where_a_pod_waits_for_that() -> None:
+    shell = {"name": "main", "image": "registry.example.com/busybox:1.37"}
+    assert Story("Never", containers=[shell]).step() == "0 Succeeded main:exit0"
+    assert Story("Always", containers=[shell]).step() == "0 Running main:runs"

@@ -144,7 +144,10 @@ def _rolling(
     most = max(1, scaled(rolling.max_unavailable, len(wanted), rounds_up=True, default=1))
     min_ready_s = daemons.spec.min_ready_seconds
     available = {
-        place.node.name: any(is_available(pod, min_ready_s, moment) for pod in place.pods)
+        place.node.name: any(
+            is_available(pod, min_ready_s, moment) and not pod.metadata.is_terminating
+            for pod in place.pods
+        )
         for place in wanted
     }
     budget = most - sum(not there for there in available.values())

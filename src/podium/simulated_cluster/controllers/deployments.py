@@ -1,8 +1,7 @@
 """Deployments: a replica set for each template, and a gradual way from one to the next.
 
-Revisions are counted in the annotation that `kubectl rollout` reads. When several sets have pods
-and the wanted number changes, the new set takes what the limits of a roll-out allow; upstream
-would spread the change over all of them.
+Revisions are counted in the annotation that `kubectl rollout` reads. A new size comes before a
+new template: it is spread over the sets that have pods, and then the roll-out goes on.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,6 +28,7 @@ from podium.workloads.moment import Moment
 from podium.workloads.objects import selector_or_nothing
 from podium.workloads.pod_templates import DEPLOYMENT, TEMPLATE_HASH, canonical, replica_set_of
 from podium.workloads.pods import Pod
+from podium.workloads.proportional_scaling import is_resized, proportional_sizes, size_marks
 from podium.workloads.rollout import new_replicas, old_replicas
 
 REVISION: Final = "deployment.kubernetes.io/revision"
@@ -51,8 +51,8 @@ def decide(
     new = _new_set(deployment, sets)
     old = [each for each in sets if each is not new]
     revision = _next_revision(new, old)
-    if deployment.spec.paused:
-        actions += _scaling_while_paused(deployment, sets)
+    if deployment.spec.paused or is_resized(deployment, sets):
+        actions += _resize(deployment, new, old)
     elif new is None:
         actions += _creation(deployment, old, pods, revision)
     else:
@@ -101,7 +101,7 @@ def _creation(
     revision: int,
 ) -> list[Action]:
     if deployment.spec.strategy.type == "Recreate":
-        emptying = _emptied(old)
+        emptying = _emptied(deployment, old)
         if emptying or _still_there(old, pods):
             return emptying
     replicas = new_replicas(deployment, 0, old)
@@ -109,7 +109,9 @@ def _creation(
         Create(
             REPLICA_SETS,
             deployment.namespace,
-            replica_set_of(deployment, replicas, {REVISION: str(revision)}),
+            replica_set_of(
+                deployment, replicas, {REVISION: str(revision), **size_marks(deployment)}
+            ),
         )
     ]
     return made + _tell_revision(deployment, revision)
@@ -131,15 +133,17 @@ def _roll(
         actions.append(Patch(REPLICA_SETS, new.namespace, new.name, body))
     actions += _tell_revision(deployment, revision)
     if deployment.spec.strategy.type == "Recreate":
-        emptying = _emptied(old)
+        emptying = _emptied(deployment, old)
         if emptying or _still_there(old, pods):
             return actions + emptying
     replicas = new_replicas(deployment, new.wanted, old)
     if replicas != new.wanted:
-        return [*actions, _scaled(new, replicas)]
+        return [*actions, _scaled(deployment, new, replicas)]
     by_name = {each.name: each for each in old}
     shrinking = old_replicas(deployment, new, old)
-    return actions + [_scaled(by_name[name], count) for name, count in shrinking.items()]
+    return actions + [
+        _scaled(deployment, by_name[name], count) for name, count in shrinking.items()
+    ]
 
 
 def _tell_revision(deployment: Deployment, revision: int) -> list[Action]:
@@ -149,24 +153,37 @@ def _tell_revision(deployment: Deployment, revision: int) -> list[Action]:
     return [Patch(DEPLOYMENTS, deployment.namespace, deployment.name, body)]
 
 
-def _scaling_while_paused(deployment: Deployment, sets: Sequence[ReplicaSet]) -> list[Action]:
+def _resize(
+    deployment: Deployment, new: ReplicaSet | None, old: Sequence[ReplicaSet]
+) -> list[Action]:
+    sets = [*old, new] if new is not None else list(old)
     active = [each for each in sets if each.wanted]
-    if len(active) > 1 or not sets:
+    if len(active) <= 1:
+        latest = new or max(sets, key=_revision, default=None)
+        only = active[0] if active else latest
+        if only is None:
+            return []
+        is_right = only.wanted == deployment.wanted and not is_resized(deployment, [only])
+        return [] if is_right else [_scaled(deployment, only, deployment.wanted)]
+    if new is not None and new.wanted == new.status.available_replicas == deployment.wanted:
+        return _emptied(deployment, old)
+    if deployment.spec.strategy.type == "Recreate":
         return []
-    only = active[0] if active else max(sets, key=_revision)
-    return [] if only.wanted == deployment.wanted else [_scaled(only, deployment.wanted)]
+    sizes = proportional_sizes(deployment, active)
+    return [_scaled(deployment, each, sizes[each.name]) for each in active]
 
 
-def _emptied(old: Sequence[ReplicaSet]) -> list[Action]:
-    return [_scaled(each, 0) for each in old if each.wanted]
+def _emptied(deployment: Deployment, old: Sequence[ReplicaSet]) -> list[Action]:
+    return [_scaled(deployment, each, 0) for each in old if each.wanted]
 
 
 def _still_there(old: Sequence[ReplicaSet], pods: Mapping[str, Sequence[Pod]]) -> bool:
     return any(not pod.is_ended for each in old for pod in pods.get(each.metadata.uid, ()))
 
 
-def _scaled(replica_set: ReplicaSet, replicas: int) -> Action:
-    body = {"spec": {"replicas": replicas}}
+def _scaled(deployment: Deployment, replica_set: ReplicaSet, replicas: int) -> Action:
+    marks = {"annotations": size_marks(deployment)}
+    body = {"metadata": marks, "spec": {"replicas": replicas}}
     return Patch(REPLICA_SETS, replica_set.namespace, replica_set.name, body)
 
 

@@ -6,12 +6,13 @@ one. So whatever is interrupted, and whoever deletes pods meanwhile, no pod is l
 twice (`pkg/controller/job/job_controller.go`, trackJobStatusAndRemoveFinalizers).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 from podium.api.json_values import JsonObject
 from podium.client.resources import PODS
 from podium.simulated_cluster.actions import Action, without_finalizer
+from podium.workloads.job_policies import match_failure
 from podium.workloads.kinds import Job, JobStatus, Uncounted
 from podium.workloads.pods import Pod
 
@@ -34,18 +35,23 @@ class Count(NamedTuple):
         return not any(self.status["uncountedTerminatedPods"].values())
 
 
-def has_failed(pod: Pod) -> bool:
-    """upstream: a pod on its way out has failed, unless it has succeeded."""
+def has_failed(job: Job, pod: Pod) -> bool:
+    """upstream: a pod on its way out has failed, unless it has succeeded or is to be waited for."""
     if pod.status.phase == "Succeeded":
         return False
-    return pod.status.phase == "Failed" or pod.metadata.is_terminating
+    if pod.status.phase == "Failed":
+        return True
+    return pod.metadata.is_terminating and (
+        not job.replaces_only_failed or job.announcement is not None
+    )
 
 
 def is_tracked(pod: Pod) -> bool:
     return TRACKING in (pod.metadata.finalizers or ())
 
 
-def count(job: Job, pods: Sequence[Pod]) -> Count:
+def count(job: Job, pods: Sequence[Pod], held: Collection[str] = ()) -> Count:
+    """`held` are the uids of failed pods that are kept as they are for now."""
     status = job.status
     known = status.uncounted_terminated_pods or _NONE
     tracked = {pod.metadata.uid: pod for pod in pods if is_tracked(pod)}
@@ -55,16 +61,24 @@ def count(job: Job, pods: Sequence[Pod]) -> Count:
     ]
     succeeded, left_succeeded = _settled(status.succeeded, known.succeeded, tracked)
     failed, left_failed = _settled(status.failed, known.failed, tracked)
+    waiting = 0
     for uid, pod in tracked.items():
         if uid in written:
             continue
         if pod.status.phase == "Succeeded":
             left_succeeded.append(uid)
-        elif has_failed(pod):
-            left_failed.append(uid)
+        elif has_failed(job, pod):
+            if not match_failure(job.spec.pod_failure_policy, pod).counts:
+                if uid not in held:
+                    actions.append(without_finalizer(PODS, pod, TRACKING))
+            elif uid in held:
+                waiting += 1
+            else:
+                left_failed.append(uid)
     kept = {"succeeded": left_succeeded or None, "failed": left_failed or None}
     counted = {"succeeded": succeeded, "failed": failed, "uncountedTerminatedPods": kept}
-    return Count(succeeded + len(left_succeeded), failed + len(left_failed), counted, actions)
+    all_failed = failed + len(left_failed) + waiting
+    return Count(succeeded + len(left_succeeded), all_failed, counted, actions)
 
 
 def reported(status: JobStatus) -> JsonObject:

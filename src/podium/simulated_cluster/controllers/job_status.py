@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from podium.api.json_values import JsonObject
 from podium.simulated_cluster.controllers import job_counting
 from podium.simulated_cluster.controllers.job_counting import Count
-from podium.workloads import job_indexes
+from podium.workloads.index_ranges import written_indexes
 from podium.workloads.kinds import Job
 from podium.workloads.moment import Moment
 from podium.workloads.pods import Pod
@@ -20,11 +20,19 @@ class Situation:
     counted: Count
     done: set[int]
     """Indexes that are complete; empty unless the job is indexed."""
+    failed_indexes: set[int]
+    """Indexes that are given up; empty unless failures are limited per index."""
+    held: dict[int, Pod]
+    """By index the failed pod whose successor is yet to be made."""
     moment: Moment
 
     @property
     def succeeded(self) -> int:
         return len(self.done) if self.job.is_indexed else self.counted.succeeded
+
+    @property
+    def terminating(self) -> int:
+        return sum(pod.metadata.is_terminating and not pod.is_ended for pod in self.pods)
 
 
 def job_status(situation: Situation, conditions: Sequence[JsonObject]) -> JsonObject:
@@ -32,12 +40,14 @@ def job_status(situation: Situation, conditions: Sequence[JsonObject]) -> JsonOb
     status: JsonObject = {
         "active": len(situation.active),
         "ready": sum(pod.is_ready for pod in situation.active),
-        "terminating": sum(p.metadata.is_terminating and not p.is_ended for p in situation.pods),
+        "terminating": situation.terminating,
         **situation.counted.status,
     }
     if job.is_indexed:
-        status["completedIndexes"] = job_indexes.written(situation.done)
+        status["completedIndexes"] = written_indexes(situation.done)
         status["succeeded"] = len(situation.done)
+    if job.spec.backoff_limit_per_index is not None:
+        status["failedIndexes"] = written_indexes(situation.failed_indexes)
     final = next((each["type"] for each in conditions if each["type"] == "Complete"), "")
     if final:
         status["completionTime"] = situation.moment.timestamp
@@ -61,4 +71,6 @@ def reported_status(job: Job) -> JsonObject:
     }
     if job.is_indexed:
         shown["completedIndexes"] = status.completed_indexes
+    if job.spec.backoff_limit_per_index is not None:
+        shown["failedIndexes"] = status.failed_indexes
     return shown

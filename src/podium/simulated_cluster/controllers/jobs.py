@@ -1,8 +1,8 @@
 """Jobs: pods that run until enough of them have succeeded, or too many have failed.
 
 Completions, parallelism, indexes, suspension, the deadline, the backoff limit with its growing
-pauses and the time to live of finished jobs are carried out; failure policies, success policies
-and limits per index are not (`pkg/controller/job`).
+pauses, limits per index, failure and success policies and the time to live of finished jobs are
+carried out (`pkg/controller/job`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,10 +21,11 @@ from podium.simulated_cluster.actions import (
     without_finalizer,
 )
 from podium.simulated_cluster.control import Wake
-from podium.simulated_cluster.controllers import job_counting
+from podium.simulated_cluster.controllers import index_failures, job_counting
 from podium.simulated_cluster.controllers.conditions import changed_condition
 from podium.simulated_cluster.controllers.job_counting import TRACKING, has_failed, is_tracked
 from podium.simulated_cluster.controllers.job_status import Situation, job_status, reported_status
+from podium.simulated_cluster.controllers.job_verdicts import Verdict, find_verdict
 from podium.simulated_cluster.controllers.ownership import (
     possible_pods,
     settle_ownership,
@@ -32,6 +33,8 @@ from podium.simulated_cluster.controllers.ownership import (
 )
 from podium.simulated_cluster.informers import Informers
 from podium.workloads import job_indexes
+from podium.workloads.index_ranges import read_indexes
+from podium.workloads.job_policies import match_failure
 from podium.workloads.jobs import JOB, job_pod, wanted_pods
 from podium.workloads.kinds import Job
 from podium.workloads.moment import Moment
@@ -40,13 +43,9 @@ from podium.workloads.pods import Pod, ended_at
 from podium.workloads.scale_down import least_missed
 
 _OWN_CONTROLLER: Final = (None, "", "kubernetes.io/job-controller")
-_BACKOFF_LIMIT: Final = 6
 _FIRST_PAUSE_S: Final = 10.0
 _LONGEST_PAUSE_S: Final = 600.0
 _BURST: Final = 500
-_EXCEEDED: Final = ("BackoffLimitExceeded", "Job has reached the specified backoff limit")
-_TOO_LATE: Final = ("DeadlineExceeded", "Job was active longer than specified deadline")
-_REACHED: Final = ("CompletionsReached", "Reached expected number of succeeded pods")
 
 
 def decide(job: Job, pods: Sequence[Pod], moment: Moment) -> Plan:
@@ -55,10 +54,12 @@ def decide(job: Job, pods: Sequence[Pod], moment: Moment) -> Plan:
         return NOTHING
     if job.end is not None or job.metadata.is_terminating:
         return _afterwards(job, pods, moment)
-    counted = job_counting.count(job, pods)
     active = [pod for pod in pods if pod.is_active]
-    done = _done(job, pods)
-    situation = Situation(job, pods, active, counted, done, moment)
+    done, failed = _done(job, pods), index_failures.failed_indexes(job, pods)
+    settled = done | failed | job_indexes.indexes_of(active)
+    held = {} if job.announcement else index_failures.held_pods(job, pods, settled)
+    counted = job_counting.count(job, pods, {pod.metadata.uid for pod in held.values()})
+    situation = Situation(job, pods, active, counted, done, failed, held, moment)
     actions, conditions, again_after_s = _progress(situation)
     status = job_status(situation, conditions)
     if conditions or status != reported_status(job):
@@ -72,7 +73,7 @@ def _done(job: Job, pods: Sequence[Pod]) -> set[int]:
         return set()
     fresh = job_indexes.indexes_of(pod for pod in pods if pod.status.phase == "Succeeded")
     below = job.spec.completions or 0
-    return {i for i in job_indexes.read(job.status.completed_indexes) | fresh if i < below}
+    return {i for i in read_indexes(job.status.completed_indexes, below) | fresh if i < below}
 
 
 def _afterwards(job: Job, pods: Sequence[Pod], moment: Moment) -> Plan:
@@ -94,9 +95,9 @@ def _progress(
     situation: Situation,
 ) -> tuple[list[Action], list[JsonObject], float | None]:
     """Pods to make or remove, conditions to write, and when to look again."""
-    verdict = _verdict(situation)
+    verdict = find_verdict(situation)
     if verdict is not None:
-        return _ending(situation, *verdict)
+        return _ending(situation, verdict)
     conditions = _suspension(situation)
     if situation.job.spec.suspend:
         return _unneeded(situation.active), conditions, None
@@ -108,40 +109,11 @@ def _progress(
     return actions, conditions, sooner(rest_s, pause_s)
 
 
-def _verdict(situation: Situation) -> tuple[str, str, str] | None:
-    """(condition that announces the end, reason, message), if the job is to end."""
-    job, moment = situation.job, situation.moment
-    for condition in job.status.conditions or ():
-        if condition.type in ("SuccessCriteriaMet", "FailureTarget") and condition.status == "True":
-            return condition.type, condition.reason, condition.message
-    limit = job.spec.backoff_limit
-    limit = _BACKOFF_LIMIT if limit is None else limit
-    if situation.counted.failed > limit or _restarts_exceed(situation, limit):
-        return "FailureTarget", *_EXCEEDED
-    deadline_s = job.spec.active_deadline_seconds
-    started = job.status.start_time
-    if deadline_s is not None and started and moment.age_s(started) >= deadline_s:
-        return "FailureTarget", *_TOO_LATE
-    completions = job.spec.completions
-    if completions is None:
-        complete = situation.succeeded > 0 and not situation.active
-    else:
-        complete = situation.succeeded >= completions and not job.spec.suspend
-    return ("SuccessCriteriaMet", *_REACHED) if complete else None
-
-
-def _restarts_exceed(situation: Situation, limit: int) -> bool:
-    """upstream: pods that restart in place use up the limit with their restarts."""
-    if situation.job.spec.template.spec.get("restartPolicy") != "OnFailure":
-        return False
-    restarts = sum(pod.restarts for pod in situation.active)
-    return restarts > 0 if limit == 0 else restarts >= limit
-
-
 def _ending(
-    situation: Situation, announced: str, reason: str, message: str
+    situation: Situation, verdict: Verdict
 ) -> tuple[list[Action], list[JsonObject], float | None]:
     """Announce the end, remove what still runs, and when all of it is gone, be over."""
+    announced, reason, message = verdict
     present = situation.job.status.conditions
     moment = situation.moment
     probe = {"lastProbeTime": moment.timestamp}
@@ -173,12 +145,20 @@ def _suspension(situation: Situation) -> list[JsonObject]:
 def _pods(situation: Situation) -> tuple[list[Action], float | None]:
     wanted = wanted_pods(situation.job, situation.succeeded, len(situation.active))
     missing = wanted - len(situation.active)
+    if missing < 0:
+        return _unneeded(least_missed(situation.active)[:-missing]), None
+    if situation.job.replaces_only_failed:
+        missing -= situation.terminating
     if missing <= 0:
-        return _unneeded(least_missed(situation.active)[:-missing] if missing else []), None
+        return [], None
+    if situation.job.is_indexed:
+        return _new_indexes(situation, min(missing, _BURST))
     pause_s = _pause(situation)
     if pause_s > 0:
         return [], pause_s
-    return _new_pods(situation, min(missing, _BURST)), 0.0 if missing > _BURST else None
+    body = job_pod(situation.job, None, finalizers=[TRACKING])
+    made = [Create(PODS, situation.job.namespace, body)] * min(missing, _BURST)
+    return list(made), 0.0 if missing > _BURST else None
 
 
 def _unneeded(pods: Sequence[Pod]) -> list[Action]:
@@ -189,23 +169,48 @@ def _unneeded(pods: Sequence[Pod]) -> list[Action]:
 
 def _pause(situation: Situation) -> float:
     """How long to wait after failures before more pods are made."""
-    ends = [ended_at(pod) for pod in situation.pods if has_failed(pod)]
-    last = max((end for end in ends if end), default=None)
-    if last is None or not situation.counted.failed:
-        return 0.0
-    pause_s = min(_FIRST_PAUSE_S * 2.0 ** (situation.counted.failed - 1), _LONGEST_PAUSE_S)
-    return pause_s - situation.moment.age_s(last)
-
-
-def _new_pods(situation: Situation, missing: int) -> list[Action]:
     job = situation.job
-    if not job.is_indexed:
-        return [Create(PODS, job.namespace, job_pod(job, None, finalizers=[TRACKING]))] * missing
-    taken = situation.done | job_indexes.indexes_of(situation.active)
+    failed = [pod for pod in situation.pods if has_failed(job, pod)]
+    last = max((end for pod in failed if (end := ended_at(pod))), default=None)
+    ignored = sum(not match_failure(job.spec.pod_failure_policy, pod).counts for pod in failed)
+    return _rest_of_pause(situation.counted.failed + ignored, last, situation.moment)
+
+
+def _rest_of_pause(failures: int, last: str | None, moment: Moment) -> float:
+    if last is None or not failures:
+        return 0.0
+    pause_s = min(_FIRST_PAUSE_S * 2.0 ** min(failures - 1, _BURST), _LONGEST_PAUSE_S)
+    return pause_s - moment.age_s(last)
+
+
+def _new_indexes(situation: Situation, missing: int) -> tuple[list[Action], float | None]:
+    job, held = situation.job, situation.held
+    taken = situation.done | situation.failed_indexes | job_indexes.indexes_of(situation.active)
+    if job.replaces_only_failed:
+        terminating = (pod for pod in situation.pods if pod.metadata.is_terminating)
+        taken |= job_indexes.indexes_of(pod for pod in terminating if not pod.is_ended)
     free = job_indexes.free(taken, job.spec.completions or 0, missing)
-    return [
-        Create(PODS, job.namespace, job_pod(job, index, finalizers=[TRACKING])) for index in free
-    ]
+    if job.spec.backoff_limit_per_index is None:
+        pauses_s = dict.fromkeys(free, _pause(situation))
+    else:
+        pauses_s = {index: _index_pause(held.get(index), situation.moment) for index in free}
+    ready = [index for index in free if pauses_s[index] <= 0]
+    if not ready:
+        return [], min(pauses_s.values(), default=None)
+    return [_new_index(job, index, held.get(index)) for index in ready], None
+
+
+def _index_pause(predecessor: Pod | None, moment: Moment) -> float:
+    if predecessor is None:
+        return 0.0
+    failures = index_failures.failures_so_far(predecessor) + 1
+    return _rest_of_pause(failures, ended_at(predecessor), moment)
+
+
+def _new_index(job: Job, index: int, predecessor: Pod | None) -> Action:
+    marks = index_failures.failure_marks(job, predecessor)
+    body = job_pod(job, index, annotations=marks, finalizers=[TRACKING])
+    return Create(PODS, job.namespace, body)
 
 
 class Jobs:

@@ -8,6 +8,7 @@ from typing import Final
 
 from podium.api.json_values import JsonObject
 from podium.client import ResourceType
+from podium.client.api_errors import AlreadyExists, ApiError, Conflict, NotFound
 from podium.client.resources import PODS, REPLICA_SETS, REPLICATION_CONTROLLERS
 from podium.simulated_cluster.actions import (
     NOTHING,
@@ -19,6 +20,7 @@ from podium.simulated_cluster.actions import (
     status_patch,
 )
 from podium.simulated_cluster.control import Wake
+from podium.simulated_cluster.controllers.conditions import changed_condition
 from podium.simulated_cluster.controllers.ownership import (
     possible_pods,
     settle_ownership,
@@ -28,7 +30,7 @@ from podium.simulated_cluster.informers import Informers
 from podium.workloads.availability import availability
 from podium.workloads.kinds import ReplicaSet, ReplicationController
 from podium.workloads.moment import Moment
-from podium.workloads.objects import Kind, selector_or_nothing
+from podium.workloads.objects import Kind, is_true, selector_or_nothing
 from podium.workloads.pod_templates import pod_from_template
 from podium.workloads.pods import Pod
 from podium.workloads.scale_down import least_missed
@@ -36,6 +38,7 @@ from podium.workloads.scale_down import least_missed
 KIND: Final = Kind("apps/v1", "ReplicaSet")
 OLD_KIND: Final = Kind("v1", "ReplicationController")
 _BURST: Final = 500
+_FAILURE: Final = "ReplicaFailure"
 
 
 def decide(
@@ -61,10 +64,30 @@ def decide(
         "availableReplicas": found.available,
         "observedGeneration": replicas.metadata.generation,
     }
+    if is_true(replicas.status.conditions, _FAILURE):
+        # This is written only once everything before it went well.
+        status["conditions"] = [{"type": _FAILURE, "$patch": "delete"}]
     if status != reported(replicas.status, status):
         actions.append(status_patch(resource, replicas, status))
     again = 0.0 if abs(replicas.wanted - len(active)) > _BURST else found.again_after_s
     return Plan(actions, again)
+
+
+def report_failure(
+    resource: ResourceType, replicas: ReplicaSet, pods: int, problem: ApiError, moment: Moment
+) -> Plan:
+    """Say that pods could not be made or removed; `pods` are there. A write that came too late
+    is no failure: it is tried again."""
+    if isinstance(problem, Conflict | NotFound | AlreadyExists):
+        return NOTHING
+    reason = "FailedDelete" if pods > replicas.wanted else "FailedCreate"
+    condition = changed_condition(
+        replicas.status.conditions, moment, _FAILURE, "True", reason, str(problem)
+    )
+    if condition is None:
+        return NOTHING
+    generation = {"observedGeneration": replicas.metadata.generation}
+    return Plan([status_patch(resource, replicas, {"conditions": [condition], **generation})])
 
 
 def _scaling(kind: Kind, replicas: ReplicaSet, active: Sequence[Pod]) -> list[Action]:
@@ -94,6 +117,13 @@ class ReplicaSets:
         pods = possible_pods(self._informers, found.metadata)
         return decide(KIND, REPLICA_SETS, found, pods, moment)
 
+    def plan_after_failure(self, key: tuple[str, str], problem: ApiError, moment: Moment) -> Plan:
+        found = self._informers.replica_sets.find(key)
+        if found is None:
+            return NOTHING
+        pods = len(self._informers.pods.owned_by.of(found.metadata.uid))
+        return report_failure(REPLICA_SETS, found, pods, problem, moment)
+
 
 class ReplicationControllers:
     """The same for replication controllers."""
@@ -112,3 +142,12 @@ class ReplicationControllers:
             return NOTHING
         pods = possible_pods(self._informers, found.metadata)
         return decide(OLD_KIND, REPLICATION_CONTROLLERS, found.as_replica_set(), pods, moment)
+
+    def plan_after_failure(self, key: tuple[str, str], problem: ApiError, moment: Moment) -> Plan:
+        found = self._informers.replication_controllers.find(key)
+        if found is None:
+            return NOTHING
+        pods = len(self._informers.pods.owned_by.of(found.metadata.uid))
+        return report_failure(
+            REPLICATION_CONTROLLERS, found.as_replica_set(), pods, problem, moment
+        )

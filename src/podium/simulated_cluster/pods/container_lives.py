@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from podium.api.json_values import JsonObject
-from podium.simulated_cluster.pods.programs import Program
+from podium.simulated_cluster.actions import sooner
+from podium.simulated_cluster.pods.container_runs import UNPROBED, ContainerRuns, Probed
+from podium.simulated_cluster.programs.recognition import Program
 from podium.workloads.moment import Moment
 from podium.workloads.pods import (
     Container,
@@ -27,6 +29,8 @@ _FORGOTTEN_AFTER_S: Final = 2 * MAX_PAUSE_S
 PULL_FAILED: Final = "ErrImagePull"
 PULL_PAUSED: Final = "ImagePullBackOff"
 CRASH_PAUSED: Final = "CrashLoopBackOff"
+KILLED: Final = 137
+"""The exit code of what is killed."""
 _TICK_S: Final = 1e-6
 _MAX_STEPS: Final = 8
 """More than a program that ends at once needs to come to its first pause."""
@@ -38,6 +42,7 @@ class Life:
 
     status: ContainerStatus
     wait_s: float | None = None
+    probed: Probed = UNPROBED
 
     @property
     def state(self) -> ContainerState:
@@ -46,6 +51,14 @@ class Life:
     @property
     def is_running(self) -> bool:
         return self.state.running is not None
+
+    @property
+    def is_started(self) -> bool:
+        return self.is_running and self.probed.started
+
+    @property
+    def is_ready(self) -> bool:
+        return self.is_running and self.probed.ready
 
     @property
     def ended(self) -> EndedState | None:
@@ -66,41 +79,62 @@ def waiting(container: Container, known: ContainerStatus | None, reason: str) ->
     return Life(ContainerStatus(name=container.name, state=state))
 
 
-def stopped(life: Life, moment: Moment) -> Life:
+def stopped(life: Life, moment: Moment, exit_code: int = 0) -> Life:
     """A container that was told to end and did."""
     if life.state.running is None:
         return life
-    return Life(_with(life.status, terminated=_end(life.state.running, 0, moment)))
+    return Life(_with(life.status, terminated=_end(life.state.running, exit_code, moment)))
 
 
-def live(
-    pod: Pod,
-    container: Container,
-    known: ContainerStatus | None,
-    program: Program,
-    restarts: tuple[bool, bool],
-    pull_problem: str,
-    moment: Moment,
-) -> Life:
-    """How far a container has come by now; `restarts` after success, and after failure."""
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What is known of a container beforehand."""
+
+    pod: Pod
+    container: Container
+    runs: ContainerRuns
+    otherwise: Program
+    """What it does if its command is not known."""
+    restarts: tuple[bool, bool]
+    """After success, and after failure."""
+    pull_problem: str = ""
+    annotated: Program | None = None
+    """What it does whatever its command."""
+
+    def program(self, run: int, begun_s: float) -> Program:
+        if self.annotated is not None:
+            return self.annotated
+        found = self.runs.program(self.pod, self.container, run, begun_s)
+        return self.otherwise if found is None else found
+
+
+def live(course: Course, known: ContainerStatus | None, moment: Moment) -> Life:
+    """How far a container has come by now."""
+    pod, container = course.pod, course.container
     status = known or ContainerStatus(name=container.name)
     for _ in range(_MAX_STEPS):
         state = status.state or ContainerState()
         if state.running is not None:
             ran_s = moment.age_s(state.running.started_at or pod.status.start_time)
+            run, begun_s = status.restart_count, moment.now_s - ran_s
+            program = course.program(run, begun_s)
+            exit_code = program.exit_code
             if program.seconds is None or ran_s < program.seconds - _TICK_S:
-                left_s = None if program.seconds is None else program.seconds - ran_s
-                return Life(status, left_s)
-            end = _end(state.running, program.exit_code, moment)
-            status = _with(status, terminated=end)
+                probed = course.runs.probe(pod, container, run, begun_s, moment.now_s)
+                if not probed.failed:
+                    left_s = None if program.seconds is None else program.seconds - ran_s
+                    return Life(status, sooner(left_s, probed.wait_s), probed)
+                exit_code = KILLED
+            status = _with(status, terminated=_end(state.running, exit_code, moment))
             continue
         ended = state.terminated or (status.last_state.terminated if status.last_state else None)
         if ended is None:
-            if pull_problem:
-                return _unpulled(container, pull_problem, moment.age_s(pod.status.start_time))
+            if course.pull_problem:
+                tried_s = moment.age_s(pod.status.start_time)
+                return _unpulled(container, course.pull_problem, tried_s)
             status = _started(status, moment)
             continue
-        if state.terminated is not None and not restarts[bool(ended.exit_code)]:
+        if state.terminated is not None and not course.restarts[bool(ended.exit_code)]:
             return Life(status)
         pause_s = _pause_s(status.restart_count, ended, moment)
         left_s = pause_s - moment.age_s(ended.finished_at)
@@ -175,9 +209,14 @@ def _unpulled(container: Container, problem: str, tried_s: float) -> Life:
     return Life(status, left_s if left_s > _TICK_S else None)
 
 
-def is_written(life: Life, known: ContainerStatus | None) -> bool:
+def is_written(life: Life, known: ContainerStatus | None, *, is_ready: bool) -> bool:
     """Whether a status says already where its container stands."""
     if known is None:
+        return False
+    if known.ready is not None and (known.ready, bool(known.started)) != (
+        is_ready,
+        life.is_started,
+    ):
         return False
     return _shown(life.status) == _shown(known)
 
@@ -195,7 +234,7 @@ def written(container: Container, life: Life, *, ready: bool) -> JsonObject:
         "image": container.image,
         "imageID": container.image,
         "ready": ready,
-        "started": life.is_running,
+        "started": life.is_started,
         "restartCount": status.restart_count,
         "state": _plain(life.state),
     }

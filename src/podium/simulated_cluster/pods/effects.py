@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from podium.api.json_values import JsonObject
 from podium.simulated_cluster.controllers.conditions import changed_condition
+from podium.simulated_cluster.pods.container_runs import ContainerRuns
 from podium.simulated_cluster.pods.durations import whole_number
 from podium.simulated_cluster.pods.field_paths import FieldPath, plain
 from podium.simulated_cluster.pods.pod_lives import life_status, live_on
@@ -17,13 +18,21 @@ from podium.workloads.pods import Container, ContainerStatus, Pod
 
 
 def status_after(
-    effect: Effect, pod: Pod, values: JsonObject, moment: Moment, *, host_ip: str, pod_ip: str
+    effect: Effect,
+    pod: Pod,
+    values: JsonObject,
+    moment: Moment,
+    *,
+    host_ip: str,
+    pod_ip: str,
+    runs: ContainerRuns | None = None,
 ) -> JsonObject:
-    """The status to merge into the pod's; `values` is what paths lead into."""
+    """The status to merge into the pod's; `values` is what paths lead into, `runs` is what
+    containers have done so far."""
     status: JsonObject = {}
     lives_on = effect.containers is not None and effect.containers.state == "next"
     if lives_on:
-        status |= life_status(live_on(pod, moment), moment)
+        status |= life_status(live_on(pod, moment, runs), moment)
     if effect.phase:
         status["phase"] = effect.phase
     reason = _told(effect.reason_from, values) or effect.reason

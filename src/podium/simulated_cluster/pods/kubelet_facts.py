@@ -6,14 +6,17 @@ kubelet.stopSeconds                        how long it takes to stop, hooks and 
 kubelet.ready                              whether its containers and readiness gates are
 """
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Final
 
 from podium.api.meta import KubeStruct
 from podium.simulated_cluster.names import STOP_SECONDS
 from podium.simulated_cluster.pods.admission import Needs, admit, needs_of
+from podium.simulated_cluster.pods.container_runs import ContainerRuns
 from podium.simulated_cluster.pods.durations import seconds_of
 from podium.simulated_cluster.pods.pod_lives import closed_gate, live_on
+from podium.simulated_cluster.programs.recognition import recognise
 from podium.workloads.moment import Moment
 from podium.workloads.nodes import Node
 from podium.workloads.pods import Container, Pod
@@ -27,7 +30,7 @@ class KubeletFacts(KubeStruct, frozen=True):
     rejected_message: str = ""
     next_seconds: float | None = None
     stop_seconds: float | None = None
-    ready: str = "True"
+    ready: str = ""
 
 
 class SeenPod(Pod, frozen=True):
@@ -42,8 +45,9 @@ def find_facts(
     neighbours: Callable[[], Iterable[Pod]],
     moment: Moment,
     needs: Callable[[Pod], Needs] = needs_of,
+    runs: ContainerRuns | None = None,
 ) -> KubeletFacts:
-    """`neighbours` are the pods of the node."""
+    """`neighbours` are the pods of the node, `runs` is what containers have done so far."""
     if pod.metadata.is_terminating:
         return KubeletFacts(stop_seconds=stop_s(pod))
     if pod.is_ended:
@@ -54,16 +58,19 @@ def find_facts(
             return KubeletFacts(
                 rejected_reason=rejection.reason, rejected_message=rejection.message
             )
-    life = live_on(pod, moment)
+    if not pod.status.start_time:
+        # Programs are not read before they start: what they find then matters.
+        return KubeletFacts(next_seconds=0.0, ready=str(not closed_gate(pod)))
+    life = live_on(pod, moment, runs)
     known = pod.status.container_statuses or ()
-    is_running = all(each.state is not None and each.state.running for each in known)
-    is_ready = is_running and not closed_gate(pod)
+    are_ready = all(each.state and each.state.running and each.ready is not False for each in known)
+    is_ready = are_ready and not closed_gate(pod)
     wait_s = life.wait_s if life.is_written else 0.0
     return KubeletFacts(next_seconds=wait_s, ready=str(is_ready))
 
 
 def stop_s(pod: Pod) -> float:
-    """How long a pod takes to stop: its longest preStop sleep, then its containers, within grace.
+    """How long a pod takes to stop: its longest preStop hook, then its containers, within grace.
 
     upstream: the hook runs within the grace period, and containers that do not stop are killed at
     its end.
@@ -77,5 +84,9 @@ def stop_s(pod: Pod) -> float:
 
 
 def _pre_stop_s(container: Container) -> float:
-    hook = ((container.lifecycle or {}).get("preStop") or {}).get("sleep") or {}
-    return float(hook.get("seconds") or 0)
+    hook = (container.lifecycle or {}).get("preStop") or {}
+    command = (hook.get("exec") or {}).get("command") or ()
+    program = recognise(command)
+    if program is not None:
+        return math.inf if program.seconds is None else program.seconds
+    return float((hook.get("sleep") or {}).get("seconds") or 0)

@@ -14,6 +14,7 @@ from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.names import FAILURE, SIMULATED
 from podium.simulated_cluster.pods.admission import Needs, needs_of
+from podium.simulated_cluster.pods.container_runs import ContainerRuns
 from podium.simulated_cluster.pods.effects import status_after
 from podium.simulated_cluster.pods.field_paths import plain
 from podium.simulated_cluster.pods.kubelet_facts import KubeletFacts, find_facts
@@ -53,6 +54,7 @@ def decide(
     moment: Moment,
     address: Callable[[], str],
     facts: KubeletFacts | None = None,
+    runs: ContainerRuns | None = None,
 ) -> tuple[Plan, Pending | None]:
     """What happens to a pod on a node that is alive, and what it waits for from now on."""
     uid, values = pod.metadata.uid, plain(pod, facts)
@@ -71,7 +73,7 @@ def decide(
     if stage.effect.changes_status:
         pod_ip = pod.status.pod_ip or address()
         status = status_after(
-            stage.effect, pod, values, moment, host_ip=node.address, pod_ip=pod_ip
+            stage.effect, pod, values, moment, host_ip=node.address, pod_ip=pod_ip, runs=runs
         )
         if status:
             actions.append(status_patch(PODS, pod, status))
@@ -98,6 +100,7 @@ class Kubelets:
         self._has_facts = go_by_kubelet(stages)
         self._needs: dict[str, Needs] = {}
         self._pending: dict[tuple[str, str], Pending] = {}
+        self._runs = ContainerRuns()
         self._addresses = 0
 
     def watch(self, wake: Wake) -> None:
@@ -109,6 +112,7 @@ class Kubelets:
             elif new is None and old is not None:
                 self._pending.pop(old.metadata.key, None)
                 self._needs.pop(old.metadata.uid, None)
+                self._runs.forget(old)
 
         def node_changed(old: Node | None, new: Node | None) -> None:
             if new is not None and is_alive(new) and not is_alive(old):
@@ -133,6 +137,7 @@ class Kubelets:
             moment,
             self._address,
             self._facts(pod, node, moment),
+            self._runs,
         )
         if pending is None:
             self._pending.pop(key, None)
@@ -144,7 +149,9 @@ class Kubelets:
         if not self._has_facts:
             return None
         neighbours = self._pods.on_node
-        return find_facts(pod, node, lambda: neighbours.of(node.name), moment, self._needs_of)
+        return find_facts(
+            pod, node, lambda: neighbours.of(node.name), moment, self._needs_of, self._runs
+        )
 
     def _needs_of(self, pod: Pod) -> Needs:
         found = self._needs.get(pod.metadata.uid)

@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from podium.api.json_values import JsonObject
+from podium.simulated_cluster.actions import sooner
 from podium.simulated_cluster.controllers.conditions import changed_condition
 from podium.simulated_cluster.names import EXIT_CODE, IMAGE_PULL_ERROR, RESULT, RUN_SECONDS
 from podium.simulated_cluster.pods.container_lives import (
+    KILLED,
+    Course,
     Life,
     is_written,
     live,
@@ -20,8 +23,10 @@ from podium.simulated_cluster.pods.container_lives import (
     waiting,
     written,
 )
+from podium.simulated_cluster.pods.container_runs import ContainerRuns
 from podium.simulated_cluster.pods.durations import seconds_of, whole_number
-from podium.simulated_cluster.pods.programs import DONE, FOR_EVER, Program, recognise
+from podium.simulated_cluster.pods.images import is_shell, pull_problem
+from podium.simulated_cluster.programs.recognition import DONE, FOR_EVER, Program
 from podium.workloads.moment import Moment
 from podium.workloads.objects import condition_of
 from podium.workloads.pods import Container, Pod
@@ -30,6 +35,10 @@ _RESTARTS: Final = {"Never": (False, False), "OnFailure": (False, True)}
 """By the pod's policy: after success, and after failure."""
 _ALWAYS: Final = (True, True)
 _INITIALIZING: Final = "PodInitializing"
+_DEADLINE_EXCEEDED: Final = (
+    "DeadlineExceeded",
+    "Pod was active on the node longer than the specified deadline",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +50,16 @@ class PodLife:
     main: tuple[Life, ...]
     is_initialized: bool
     has_failed_init: bool
+    deadline_s: float | None = None
+    """After how long it has been active for too long; 0: it has."""
+
+    @property
+    def is_late(self) -> bool:
+        return self.deadline_s == 0.0
 
     @property
     def wait_s(self) -> float | None:
-        waits = [life.wait_s for life in (*self.init, *self.main) if life.wait_s is not None]
-        return min(waits) if waits else None
+        return sooner(self.deadline_s, *(life.wait_s for life in (*self.init, *self.main)))
 
     @property
     def is_written(self) -> bool:
@@ -58,14 +72,20 @@ class PodLife:
                 *(status.container_statuses or ()),
             )
         }
-        lives = (*self.init, *self.main)
         return self.phase == status.phase and all(
-            is_written(life, known.get(life.status.name)) for life in lives
+            is_written(life, known.get(life.status.name), is_ready=is_ready)
+            for life, is_ready in self._readiness
         )
 
     @property
+    def _readiness(self) -> list[tuple[Life, bool]]:
+        init = zip(self.pod.spec.init_containers or (), self.init, strict=True)
+        initial = [(life, _is_init_ready(container, life)) for container, life in init]
+        return [*initial, *((life, life.is_ready) for life in self.main)]
+
+    @property
     def phase(self) -> str:
-        if self.has_failed_init:
+        if self.has_failed_init or self.is_late:
             return "Failed"
         if not self.is_initialized:
             return "Pending"
@@ -91,14 +111,14 @@ class PodLife:
             if container.is_sidecar
         ]
         main = zip(spec.containers or (), self.main, strict=True)
-        return [container.name for container, life in (*sidecars, *main) if not life.is_running]
+        return [container.name for container, life in (*sidecars, *main) if not life.is_ready]
 
 
-def live_on(pod: Pod, moment: Moment) -> PodLife:
-    """How far a pod has come by now."""
+def live_on(pod: Pod, moment: Moment, runs: ContainerRuns | None = None) -> PodLife:
+    """How far a pod has come by now; `runs` is what its containers have done so far."""
+    runs = runs or ContainerRuns()
     policy = pod.spec.restart_policy or "Always"
     known = {each.name: each for each in pod.status.init_container_statuses or ()}
-    problem = pod.metadata.annotation(IMAGE_PULL_ERROR)
     init: list[Life] = []
     is_turn, has_failed = True, False
     for container in pod.spec.init_containers or ():
@@ -106,22 +126,37 @@ def live_on(pod: Pod, moment: Moment) -> PodLife:
         if not is_turn:
             init.append(waiting(container, status, _INITIALIZING))
             continue
-        program = program_of(container, FOR_EVER if container.is_sidecar else DONE)
+        otherwise = FOR_EVER if container.is_sidecar else DONE
         restarts = _ALWAYS if container.is_sidecar else (False, policy != "Never")
-        life = live(pod, container, status, program, restarts, problem, moment)
+        problem = _pull_problem(pod, container)
+        life = live(Course(pod, container, runs, otherwise, restarts, problem), status, moment)
         init.append(life)
         if container.is_sidecar:
-            is_turn = life.is_running or life.has_ended_before
+            is_turn = life.is_started or life.has_ended_before
         else:
             is_turn = life.ended is not None and not life.ended.exit_code
             has_failed = policy == "Never" and life.ended is not None and not is_turn
-    main = _main_containers(pod, problem, moment, is_turn=is_turn)
+    main = _main_containers(pod, runs, moment, is_turn=is_turn)
     if _are_through(pod, main):
         init = [stopped(life, moment) for life in init]
-    return PodLife(pod, tuple(init), tuple(main), is_turn, has_failed)
+    deadline_s = _deadline_s(pod, moment)
+    if deadline_s == 0.0:
+        init, main = ([stopped(life, moment, KILLED) for life in each] for each in (init, main))
+    return PodLife(pod, tuple(init), tuple(main), is_turn, has_failed, deadline_s)
 
 
-def _main_containers(pod: Pod, problem: str, moment: Moment, *, is_turn: bool) -> list[Life]:
+def _deadline_s(pod: Pod, moment: Moment) -> float | None:
+    allowed_s = pod.spec.active_deadline_seconds
+    if allowed_s is None:
+        return None
+    return max(allowed_s - moment.age_s(pod.status.start_time), 0.0)
+
+
+def _pull_problem(pod: Pod, container: Container) -> str:
+    return pod.metadata.annotation(IMAGE_PULL_ERROR) or pull_problem(container.image)
+
+
+def _main_containers(pod: Pod, runs: ContainerRuns, moment: Moment, *, is_turn: bool) -> list[Life]:
     known = {each.name: each for each in pod.status.container_statuses or ()}
     restarts = _RESTARTS.get(pod.spec.restart_policy, _ALWAYS)
     annotated = _annotated_program(pod)
@@ -131,8 +166,11 @@ def _main_containers(pod: Pod, problem: str, moment: Moment, *, is_turn: bool) -
         if not is_turn:
             lives.append(waiting(container, status, _INITIALIZING))
             continue
-        program = annotated or program_of(container, FOR_EVER)
-        lives.append(live(pod, container, status, program, restarts, problem, moment))
+        problem = _pull_problem(pod, container)
+        is_awaited = restarts is not _ALWAYS and not container.command and not container.args
+        otherwise = DONE if is_awaited and is_shell(container.image) else FOR_EVER
+        course = Course(pod, container, runs, otherwise, restarts, problem, annotated)
+        lives.append(live(course, status, moment))
     return lives
 
 
@@ -143,11 +181,6 @@ def _are_through(pod: Pod, main: Sequence[Life]) -> bool:
         life.ended is not None and not (failure if life.ended.exit_code else success)
         for life in main
     )
-
-
-def program_of(container: Container, otherwise: Program) -> Program:
-    words = (*(container.command or ()), *(container.args or ()))
-    return recognise(words) or otherwise
 
 
 def _annotated_program(pod: Pod) -> Program | None:
@@ -185,7 +218,7 @@ def life_status(life: PodLife, moment: Moment) -> JsonObject:
     status: JsonObject = {
         "phase": phase,
         "containerStatuses": [
-            written(container, each, ready=each.is_running)
+            written(container, each, ready=each.is_ready)
             for container, each in zip(spec.containers or (), life.main, strict=True)
         ],
     }
@@ -201,14 +234,17 @@ def life_status(life: PodLife, moment: Moment) -> JsonObject:
     changed = [condition for condition in conditions if condition is not None]
     if changed:
         status["conditions"] = changed
+    if life.is_late:
+        status["reason"], status["message"] = _DEADLINE_EXCEEDED
     if phase == pod.status.phase:
         del status["phase"]
     return status
 
 
 def _is_init_ready(container: Container, life: Life) -> bool:
+    """upstream: what is not a sidecar is ready when it has ended well."""
     if container.is_sidecar:
-        return life.is_running
+        return life.is_ready
     return life.ended is not None and not life.ended.exit_code
 
 
@@ -239,5 +275,5 @@ def _incomplete(life: PodLife) -> list[str]:
     return [
         container.name
         for container, each in zip(life.pod.spec.init_containers or (), life.init, strict=True)
-        if not (each.is_running if container.is_sidecar else _is_init_ready(container, each))
+        if not (each.is_started if container.is_sidecar else _is_init_ready(container, each))
     ]

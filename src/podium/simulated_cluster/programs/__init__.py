@@ -1,0 +1,1 @@
+"""What the commands of containers would do: read, never run."""
