@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 
+import pytest
 from msgspec.structs import replace
 from support.plugins.device_builders import (
     NOW_S,
@@ -229,9 +230,13 @@ def test_unreserve_takes_the_pod_out_of_written_claims() -> None:
 # binding conditions
 
 
-def condition_world() -> tuple[DeviceWorld, Cycle, ClaimsApi]:
+def condition_world(binding_timeout_s: int = 600) -> tuple[DeviceWorld, Cycle, ClaimsApi]:
     slow = device("d", bindingConditions=["ready"], bindingFailureConditions=["broken"])
-    world = DeviceWorld(make_slice("p", [slow], node="n"), make_claim("c", exactly("r")))
+    world = DeviceWorld(
+        make_slice("p", [slow], node="n"),
+        make_claim("c", exactly("r")),
+        binding_timeout_s=binding_timeout_s,
+    )
     cycle = placed(world, claiming_pod("pod", "c"))
     return world, cycle, ClaimsApi(world)
 
@@ -270,12 +275,13 @@ def test_a_failed_device_fails_the_binding() -> None:
     assert answer.reasons == ('device binding failed: claim=c, reason=Why, message="so"',)
 
 
-def test_devices_that_take_too_long_fail_the_binding() -> None:
-    world, cycle, api = condition_world()
+@pytest.mark.parametrize("timeout_s", [600, 30])
+def test_devices_that_take_too_long_fail_the_binding(timeout_s: int) -> None:
+    world, cycle, api = condition_world(timeout_s)
     answer = pre_bind(world, cycle, api)
     assert answer is not None
     assert answer.reasons == ("device binding timeout: context deadline exceeded",)
-    assert api.paused_s == 600.0
+    assert api.paused_s == timeout_s
 
 
 def test_a_claim_whose_devices_never_became_ready_is_given_up() -> None:
