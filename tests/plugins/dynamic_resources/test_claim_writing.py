@@ -1,10 +1,10 @@
 """PreBind, step by step against an API server that remembers, refuses and is slow."""
 
 import asyncio
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
 
+import pytest
 from msgspec.structs import replace
+from support.plugins.claims_api import ClaimsApi
 from support.plugins.device_builders import (
     NOW_S,
     DeviceWorld,
@@ -17,84 +17,19 @@ from support.plugins.device_builders import (
     make_slice,
 )
 
-from podium.api.devices import AllocatedDeviceStatus, DeviceCondition, ResourceClaim
-from podium.api.pod import Pod, PodExtendedResourceClaimStatus
-from podium.cluster.pod_info import PodInfo
+from podium.api.devices import AllocatedDeviceStatus, DeviceCondition
+from podium.api.pod import Pod
 from podium.framework.cycle import Cycle
 from podium.framework.status import Code, Status
 from podium.plugins.dynamic_resources.claim_writing import (
     DeleteClaim,
     ReleaseReservation,
-    WriteConflict,
     deallocated,
     released,
 )
 from podium.testing import FakeApi, make_pod
 
 FINALIZER = "resource.kubernetes.io/delete-protection"
-
-
-class ClaimsApi(FakeApi):
-    """Claims with versions; `conflicts` writes are refused first, `watching` shows writes."""
-
-    def __init__(self, world: DeviceWorld, *, conflicts: int = 0) -> None:
-        super().__init__()
-        self.world = world
-        self.conflicts = conflicts
-        self.stored = {c.metadata.name: c for c in world.cluster.catalog.all(ResourceClaim)}
-        self.calls: list[str] = []
-        self.while_waiting: Callable[[], None] = lambda: None
-        self.extended: PodExtendedResourceClaimStatus | None = None
-
-    def _store_claim(self, claim: ResourceClaim) -> ResourceClaim:
-        version = str(len(self.calls) + 1000)
-        stored = replace(claim, metadata=replace(claim.metadata, resource_version=version))
-        self.stored[claim.metadata.name] = stored
-        return stored
-
-    def claim_turn(self, _uid: str) -> AbstractAsyncContextManager[None]:
-        return nullcontext()
-
-    async def get_resource_claim(self, namespace: str, name: str) -> ResourceClaim:
-        self.calls.append(f"get {name}")
-        return self.stored[name]
-
-    async def create_resource_claim(
-        self, claim: ResourceClaim, *, generate_name: str
-    ) -> ResourceClaim:
-        name = f"{generate_name}x"
-        self.calls.append(f"create {name}")
-        made = replace(claim, metadata=replace(claim.metadata, name=name, uid="made"))
-        stored = self._store_claim(made)
-        self.world.put(stored)
-        return stored
-
-    async def update_resource_claim(self, claim: ResourceClaim) -> ResourceClaim:
-        self.calls.append(f"update {claim.metadata.name}")
-        return self._store_claim(claim)
-
-    async def update_resource_claim_status(self, claim: ResourceClaim) -> ResourceClaim:
-        self.calls.append(f"status {claim.metadata.name}")
-        if self.conflicts:
-            self.conflicts -= 1
-            raise WriteConflict("the object has been modified")
-        return self._store_claim(claim)
-
-    async def patch_extended_resource_claim_status(
-        self, pod: PodInfo, status: PodExtendedResourceClaimStatus
-    ) -> None:
-        self.calls.append(f"patch {pod.pod.metadata.name}")
-        self.extended = status
-
-    async def tell(self, pod: PodInfo, reason: str, action: str, note: str) -> None:
-        self.calls.append(f"{reason}: {note}")
-
-    async def pause(self, seconds: float) -> None:
-        self.paused_s += seconds
-        self.while_waiting()
-
-    async def bind(self, pod: PodInfo, node_name: str) -> None:
-        raise AssertionError("PreBind does not bind")
 
 
 def placed(world: DeviceWorld, pod: Pod) -> Cycle:
@@ -229,9 +164,13 @@ def test_unreserve_takes_the_pod_out_of_written_claims() -> None:
 # binding conditions
 
 
-def condition_world() -> tuple[DeviceWorld, Cycle, ClaimsApi]:
+def condition_world(binding_timeout_s: int = 600) -> tuple[DeviceWorld, Cycle, ClaimsApi]:
     slow = device("d", bindingConditions=["ready"], bindingFailureConditions=["broken"])
-    world = DeviceWorld(make_slice("p", [slow], node="n"), make_claim("c", exactly("r")))
+    world = DeviceWorld(
+        make_slice("p", [slow], node="n"),
+        make_claim("c", exactly("r")),
+        binding_timeout_s=binding_timeout_s,
+    )
     cycle = placed(world, claiming_pod("pod", "c"))
     return world, cycle, ClaimsApi(world)
 
@@ -270,12 +209,13 @@ def test_a_failed_device_fails_the_binding() -> None:
     assert answer.reasons == ('device binding failed: claim=c, reason=Why, message="so"',)
 
 
-def test_devices_that_take_too_long_fail_the_binding() -> None:
-    world, cycle, api = condition_world()
+@pytest.mark.parametrize("timeout_s", [600, 30])
+def test_devices_that_take_too_long_fail_the_binding(timeout_s: int) -> None:
+    world, cycle, api = condition_world(timeout_s)
     answer = pre_bind(world, cycle, api)
     assert answer is not None
     assert answer.reasons == ("device binding timeout: context deadline exceeded",)
-    assert api.paused_s == 600.0
+    assert api.paused_s == timeout_s
 
 
 def test_a_claim_whose_devices_never_became_ready_is_given_up() -> None:

@@ -163,7 +163,13 @@ def claiming_pod(name: str, *claims: str, **more: Any) -> Pod:
 class DeviceWorld:
     """A cluster with devices, and the plugin that hands them out."""
 
-    def __init__(self, *objects: Any, nodes: Iterable[Node | str] = ("n",), **gates: bool) -> None:
+    def __init__(
+        self,
+        *objects: Any,
+        nodes: Iterable[Node | str] = ("n",),
+        binding_timeout_s: int = 600,
+        **gates: bool,
+    ) -> None:
         self.cluster = Cluster()
         for node in nodes:
             self.cluster.put_node(make_node(node) if isinstance(node, str) else node)
@@ -172,7 +178,8 @@ class DeviceWorld:
         handle = make_handle(self.cluster, **gates)
         handle.clock = lambda: NOW_S
         args = DynamicResourcesArgs(
-            filter_timeout=Duration.of_seconds(10), binding_timeout=Duration.of_seconds(600)
+            filter_timeout=Duration.of_seconds(10),
+            binding_timeout=Duration.of_seconds(binding_timeout_s),
         )
         self.plugin = DynamicResources(args, handle)
 

@@ -3,7 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from podium.api.devices import AllocationResult, ResourceClaim
+from podium.api.devices import (
+    AllocationResult,
+    ResourceClaim,
+    ResourceClaimConsumerReference,
+)
 from podium.api.node_affinity import NodeTerm
 from podium.api.pod import ContainerExtendedResourceRequest, Pod
 from podium.framework.status import Status
@@ -14,10 +18,16 @@ from podium.plugins.dynamic_resources.requests import ClaimRequests
 
 @dataclass(slots=True)
 class PodClaim:
-    """A claim of the pod; `terms` say where an allocated one can be used (None: everywhere)."""
+    """A claim of the pod; `terms` say where an allocated one can be used (None: everywhere).
+
+    `user` is whom it is reserved for, None for the pod itself. `pending` is an allocation that an
+    earlier member of the pod's group got in the same attempt.
+    """
 
     claim: ResourceClaim
     terms: tuple[NodeTerm, ...] | None = None
+    user: ResourceClaimConsumerReference | None = None
+    pending: AllocationResult | None = None
 
     @property
     def allocated(self) -> bool:
@@ -81,10 +91,17 @@ class ClaimsState:
     filtered: bool = False
     """Whether Filter was asked; a profile may leave it out, and then no node has devices."""
     reservation: Reservation | None = None
+    of_group: bool = False
+    """Whether the pod was tried as a member of a group."""
 
     @property
     def empty(self) -> bool:
         return not self.claims and self.extended is None
+
+    @property
+    def shared(self) -> list[tuple[ResourceClaim, AllocationResult]]:
+        """Claims with an allocation that another member of the group got before."""
+        return [(own.claim, own.pending) for own in self.claims if own.pending is not None]
 
     @property
     def allocates(self) -> bool:

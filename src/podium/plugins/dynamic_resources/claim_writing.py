@@ -137,18 +137,28 @@ def protected(claim: ResourceClaim) -> ResourceClaim:
     return replace(claim, metadata=replace(claim.metadata, finalizers=(*finalizers, FINALIZER)))
 
 
+def pod_user(pod: Pod) -> ResourceClaimConsumerReference:
+    """A pod as the user of a claim."""
+    return ResourceClaimConsumerReference(
+        resource="pods", name=pod.metadata.name, uid=pod.metadata.uid
+    )
+
+
+def is_granted(claim: ResourceClaim, allocation: AllocationResult) -> bool:
+    """Whether a claim has just this allocation, which another pod has written."""
+    granted = claim.status.allocation
+    return granted is not None and granted.devices == allocation.devices
+
+
 def reserved(
     claim: ResourceClaim,
-    pod: Pod,
+    user: ResourceClaimConsumerReference,
     allocation: AllocationResult | None,
     now_s: float,
     *,
     stamped: bool = True,
 ) -> ResourceClaim:
-    """The claim with an allocation (if it gets one now) and the pod among its users."""
-    user = ResourceClaimConsumerReference(
-        resource="pods", name=pod.metadata.name, uid=pod.metadata.uid
-    )
+    """The claim with an allocation (if it gets one now) and one more user."""
     status = claim.status
     granted = allocation if allocation is not None else status.allocation
     if granted is None and stamped:
@@ -163,6 +173,18 @@ def reserved(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class ClaimUse:
+    """Whom a claim is reserved for, and the allocation that it gets for that, if any.
+
+    `shared` allocations are those of a group's members; any of them may have written it.
+    """
+
+    user: ResourceClaimConsumerReference
+    allocation: AllocationResult | None
+    shared: bool = False
+
+
 class ClaimWriter:
     """PreBind: write allocations and reservations, then wait for the devices."""
 
@@ -171,11 +193,13 @@ class ClaimWriter:
         claims: ClaimState,
         clock: Callable[[], float],
         *,
+        of_groups: bool,
         stamped: bool,
         binding_timeout_s: float | None,
     ) -> None:
         self._claims = claims
         self._clock = clock
+        self._of_groups = of_groups
         self._stamped = stamped
         self._binding_timeout_s = binding_timeout_s
 
@@ -188,11 +212,12 @@ class ClaimWriter:
         written: list[ResourceClaim] = []
         for own in state.claims:
             claim = own.claim
-            if not is_reserved_for(claim, pod.pod):
+            if not is_reserved_for(claim, pod.pod, of_groups=self._of_groups):
                 # upstream: a claim that is named twice has an allocation for each time
                 given = held.get(claim.metadata.uid)
                 allocation = given.popleft() if given else None
-                claim = await self._bind_claim(claim, pod.pod, allocation, api, reservation)
+                use = ClaimUse(own.user or pod_user(pod.pod), allocation, state.of_group)
+                claim = await self._bind_claim(claim, use, api, reservation)
             written.append(claim)
         if reservation.extended is not None:
             written.append(await self._bind_extended(reservation, pod, held, node_name, api))
@@ -201,8 +226,7 @@ class ClaimWriter:
     async def _bind_claim(
         self,
         claim: ResourceClaim,
-        pod: Pod,
-        allocation: AllocationResult | None,
+        use: ClaimUse,
         api: ClaimApi,
         reservation: Reservation,
     ) -> ResourceClaim:
@@ -211,7 +235,7 @@ class ClaimWriter:
             latest = self._claims.find(claim.metadata.namespace, claim.metadata.name)
             if latest is not None and latest.metadata.uid == uid:
                 claim = latest
-            stored = await self._write(claim, pod, allocation, api)
+            stored = await self._write(claim, use, api)
             reservation.written[uid] = stored
             self._claims.assume(stored)
             self._claims.finish(uid)
@@ -240,7 +264,7 @@ class ClaimWriter:
                 f"create claim for extended resources {claim_key(claim)}: {problem}"
             ) from problem
         reservation.written[uid] = created
-        stored = await self._write(created, pod.pod, allocation, api)
+        stored = await self._write(created, ClaimUse(pod_user(pod.pod), allocation), api)
         reservation.written[uid] = stored
         await self._until_known(stored, api)
         self._claims.finish(uid)
@@ -266,20 +290,23 @@ class ClaimWriter:
             left_s -= CREATED_CHECK_S
         self._claims.assume(claim)
 
-    async def _write(
-        self, claim: ResourceClaim, pod: Pod, allocation: AllocationResult | None, api: ClaimApi
-    ) -> ResourceClaim:
+    async def _write(self, claim: ResourceClaim, use: ClaimUse, api: ClaimApi) -> ResourceClaim:
         async def attempt(current: ResourceClaim) -> ResourceClaim:
-            return await self._write_once(current, pod, allocation, api)
+            return await self._write_once(current, use, api)
 
         return await _with_retries(claim, attempt, api)
 
     async def _write_once(
-        self, claim: ResourceClaim, pod: Pod, allocation: AllocationResult | None, api: ClaimApi
+        self, claim: ResourceClaim, use: ClaimUse, api: ClaimApi
     ) -> ResourceClaim:
-        key = claim_key(claim)
+        key, user, allocation = claim_key(claim), use.user, use.allocation
         if claim.metadata.deletion_timestamp is not None:
             raise ClaimWriteError(f"claim {key} got deleted in the meantime")
+        if allocation is not None and use.shared and is_granted(claim, allocation):
+            # Another member of the group was first.
+            allocation = None
+            if user in (claim.status.reserved_for or ()):
+                return claim
         if allocation is not None:
             if claim.status.allocation is not None:
                 raise ClaimWriteError(f"claim {key} got allocated elsewhere in the meantime")
@@ -289,7 +316,7 @@ class ClaimWriter:
                     api.update_resource_claim(kept), f"add finalizer to claim {key}"
                 )
         what = "allocation and reservation" if allocation is not None else "reservation"
-        wanted = reserved(claim, pod, allocation, self._clock(), stamped=self._stamped)
+        wanted = reserved(claim, user, allocation, self._clock(), stamped=self._stamped)
         return await _said(api.update_resource_claim_status(wanted), f"add {what} to claim {key}")
 
     async def _wait_for_devices(

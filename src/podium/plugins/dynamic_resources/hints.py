@@ -10,8 +10,9 @@ from podium.plugins.dynamic_resources.pod_claims import ClaimProblem, FindClaim,
 
 
 class ClaimHints:
-    def __init__(self, find: FindClaim) -> None:
+    def __init__(self, find: FindClaim, *, of_groups: bool = False) -> None:
         self._find = find
+        self._of_groups = of_groups
 
     def registrations(self) -> Sequence[Registration]:
         node_changes = Action.ADD | Action.UPDATE_NODE_LABEL | Action.UPDATE_NODE_ALLOCATABLE
@@ -30,7 +31,7 @@ class ClaimHints:
         if new is None:
             return True
         try:
-            own = claims_of(pod.pod, self._find)
+            own = claims_of(pod.pod, self._find, of_groups=self._of_groups)
         except ClaimProblem:
             # upstream: a pod that still lacks a claim is not woken by devices becoming free
             return False
@@ -45,7 +46,7 @@ class ClaimHints:
         if new is None or new.metadata.uid != pod.pod.metadata.uid:
             return False
         try:
-            claims_of(new, self._find)
+            claims_of(new, self._find, of_groups=self._of_groups)
         except ClaimProblem:
             return False
         return True

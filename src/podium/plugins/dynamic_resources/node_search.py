@@ -123,7 +123,7 @@ class NodeSearch:
         """Points of the alternatives that nodes would serve; 0 where nothing is allocated now."""
         found = indices(rows)
         scores: Ints = np.zeros(len(found), dtype=np.int64)
-        before = sum(points_of_allocated(own.claim) for own in state.claims)
+        before = sum(points_of_allocated(own.claim, own.pending) for own in state.claims)
         for positions, task in self._tasks(state, found):
             if isinstance(task, Task):
                 points = self._memory.answers(task.key).points
@@ -155,11 +155,15 @@ class NodeSearch:
     def _unavailable(
         self, state: ClaimsState, rows: Rows, deadline: BindingDeadline | None
     ) -> Iterator[tuple[int, Mask | None]]:
-        """(position of an allocated claim, rows where it is of no use; None for all of them)."""
+        """(position of an allocated claim, rows where it is of no use; None for all of them).
+
+        upstream: an allocation that another member of the group got in the same attempt counts for
+        every node, even where its devices cannot be reached; here as once it is written.
+        """
         for position, own in enumerate(state.claims):
-            if not own.allocated:
+            if not own.allocated and own.pending is None:
                 continue
-            if deadline is not None and _is_given_up(own.claim, deadline):
+            if own.allocated and deadline is not None and _is_given_up(own.claim, deadline):
                 yield position, None
             elif own.terms is not None:
                 yield position, ~terms_mask(self._nodes, own.terms, rows)

@@ -8,9 +8,14 @@ from podium.api.devices import AllocationResult, ResourceClaim
 from podium.api.json_values import JsonObject
 from podium.cluster.pod_info import PodInfo
 from podium.plugins.dynamic_resources.attempt_state import ClaimsState
-from podium.plugins.dynamic_resources.claim_writing import protected, reserved
+from podium.plugins.dynamic_resources.claim_writing import (
+    is_granted,
+    pod_user,
+    protected,
+    reserved,
+)
 from podium.plugins.dynamic_resources.extended_resources import IN_MEMORY_NAME
-from podium.plugins.dynamic_resources.pod_claims import claim_key, is_reserved_for
+from podium.plugins.dynamic_resources.pod_claims import FindClaim, claim_key, is_reserved_for
 
 
 def recorded_claims(state: ClaimsState, pod: PodInfo) -> dict[str, list[JsonObject]]:
@@ -31,17 +36,24 @@ def recorded_claims(state: ClaimsState, pod: PodInfo) -> dict[str, list[JsonObje
 
 
 def claims_after_binding(
-    state: ClaimsState, pod: PodInfo, now_s: float
+    state: ClaimsState, pod: PodInfo, find: FindClaim, now_s: float, *, of_groups: bool
 ) -> tuple[ResourceClaim, ...]:
     """The claims that PreBind changes, as they are afterwards."""
+    users = {own.claim.metadata.uid: own.user for own in state.claims}
     updated = [
-        reserved(own.claim, pod.pod, None, now_s)
+        reserved(own.claim, own.user or pod_user(pod.pod), None, now_s)
         for own in state.claims
-        if own.allocated and not is_reserved_for(own.claim, pod.pod)
+        if own.allocated and not is_reserved_for(own.claim, pod.pod, of_groups=of_groups)
     ]
     for claim, allocation in state.reservation.held if state.reservation is not None else ():
+        user = users.get(claim.metadata.uid) or pod_user(pod.pod)
+        latest = find(claim.metadata.namespace, claim.metadata.name)
+        if state.of_group and latest is not None and is_granted(latest, allocation):
+            if not is_reserved_for(latest, pod.pod, of_groups=of_groups):
+                updated.append(reserved(latest, user, None, now_s))
+            continue
         kept = protected(_named(claim, pod.pod.metadata.name))
-        updated.append(reserved(kept, pod.pod, allocation, now_s))
+        updated.append(reserved(kept, user, allocation, now_s))
     return tuple(updated)
 
 

@@ -13,6 +13,12 @@ import numpy as np
 from podium.api.devices import DeviceClass, ResourceClaim
 from podium.api.json_values import JsonObject
 from podium.cluster.growth import Ints, Rows, count_of
+from podium.cluster.pod_group_state import (
+    PodGroupMissing,
+    PodGroupStateMissing,
+    group_of,
+    pod_group,
+)
 from podium.cluster.pod_info import PodInfo
 from podium.config.plugin_args import DynamicResourcesArgs, waits_for_binding_conditions
 from podium.framework.api_handle import ApiHandle
@@ -57,7 +63,12 @@ from podium.plugins.dynamic_resources.node_search import (
 )
 from podium.plugins.dynamic_resources.outcome import claims_after_binding, recorded_claims
 from podium.plugins.dynamic_resources.picks import Rules
-from podium.plugins.dynamic_resources.pod_claims import is_idle_for, is_reserved_for
+from podium.plugins.dynamic_resources.pod_claims import (
+    ClaimProblem,
+    claims_of_group,
+    is_idle_for,
+    is_reserved_for,
+)
 from podium.plugins.dynamic_resources.preparation import Preparation
 from podium.plugins.dynamic_resources.supply import Supply
 from podium.plugins.extended_resource_classes import ExtendedResourceClasses
@@ -66,6 +77,7 @@ DISABLED = "plugin disabled"
 NO_CLAIMS = "no new claims to deallocate"
 DEALLOCATED = "deallocation of ResourceClaim completed"
 DELETED = "deletion of ResourceClaim completed"
+UNRESERVED = "ResourceClaim unreserved for PodGroup"
 STILL_NOT_SCHEDULABLE = "still not schedulable"
 NOTHING_TO_WRITE, SOMETHING_TO_WRITE = PreFlight(SKIP, parallel=True), PreFlight(parallel=True)
 NOTHING_FOUND = error("claim allocation not found for node")
@@ -104,7 +116,10 @@ class DynamicResources(
         self._claims = ClaimState.of(cluster, sharing=rules.sharing)
         self._supply = Supply.of(cluster, offers)
         classes = ExtendedResourceClasses(cluster.catalog)
-        self._preparation = Preparation(self._claims, classes, self._find_class, gates)
+        self._of_groups = gates["DRAWorkloadResourceClaims"]
+        self._preparation = Preparation(
+            self._claims, classes, self._find_class, gates, cluster.catalog
+        )
         self._search = NodeSearch(
             cluster.nodes,
             self._supply,
@@ -118,10 +133,11 @@ class DynamicResources(
         self._writer = ClaimWriter(
             self._claims,
             handle.clock,
+            of_groups=self._of_groups,
             stamped=rules.binding_conditions,
             binding_timeout_s=self._binding_timeout_s,
         )
-        self._hints = ClaimHints(self._claims.find)
+        self._hints = ClaimHints(self._claims.find, of_groups=self._of_groups)
 
     def _find_class(self, name: str) -> DeviceClass | None:
         return self.handle.cluster.catalog.get(DeviceClass, name)
@@ -141,16 +157,25 @@ class DynamicResources(
         cycle.write(self.name, ClaimsState())
         if not self._enabled:
             return SKIP
-        state = self._preparation.prepare(cycle.pod.pod)
+        state = self._preparation.prepare(cycle.pod.pod, self._pending_of_group(cycle))
         if isinstance(state, Status):
             return state
         if state.empty:
             return SKIP
+        state.of_group = cycle.group is not None
         if state.allocates:
             self._supply.refresh()
             self._claims.sync()
         cycle.write(self.name, state)
         return None
+
+    def _pending_of_group(self, cycle: Cycle) -> set[str]:
+        """UIDs of claims that got an allocation in this attempt of the pod's group."""
+        if cycle.group is None:
+            return set()
+        found = cycle.group.states.setdefault(self.name, set())
+        assert isinstance(found, set)
+        return found
 
     def pre_filter_stays(self, cycle: Cycle) -> bool:
         return self.name in cycle.skip_filter
@@ -178,6 +203,28 @@ class DynamicResources(
         if extended is not None and extended.claim.metadata.name != IN_MEMORY_NAME:
             cycle.writes.append(DeleteClaim(extended.claim))
             return _unschedulable(DELETED)
+        if self._of_groups:
+            return self._unreserve_group(cycle)
+        return _unschedulable(STILL_NOT_SCHEDULABLE)
+
+    def _unreserve_group(self, cycle: Cycle) -> PostFilterResult:
+        """Let go of a claim of the pod's group while no member is placed, for other devices."""
+        pod, cluster = cycle.pod.pod, self.handle.cluster
+        key = group_of(pod)
+        if key is None or not key[1]:
+            return _unschedulable(STILL_NOT_SCHEDULABLE)
+        try:
+            if cluster.pod_groups.get(key).scheduled_count:
+                return _unschedulable(STILL_NOT_SCHEDULABLE)
+            group = pod_group(cluster.catalog, key)
+            for claim in claims_of_group(group, self._claims.find):
+                if claim.status.allocation is not None and is_reserved_for(
+                    claim, pod, of_groups=True
+                ):
+                    cycle.writes.append(ReleaseReservation(claim, group.metadata.uid))
+                    return _unschedulable(UNRESERVED)
+        except (PodGroupStateMissing, PodGroupMissing, ClaimProblem) as problem:
+            return PostFilterResult(Code.ERROR, (str(problem),))
         return _unschedulable(STILL_NOT_SCHEDULABLE)
 
     def _blocking_claims(self, state: ClaimsState, diagnosis: Diagnosis) -> list[int]:
@@ -212,22 +259,29 @@ class DynamicResources(
 
     def reserve(self, cycle: Cycle, node_name: str) -> Status | None:
         state = cycle.read(self.name, ClaimsState)
-        if not state.allocates:
+        if not state.allocates and not state.shared:
             return None
         row = cycle.nodes.row(node_name)
         found = self._search.allocations(state, row) if state.filtered else None
         # The state lives until the pod is bound; what was asked about other nodes need not.
         state.tasks, state.failures = {}, {}
-        if found is None:
-            return None if not state.requests else NOTHING_FOUND
-        task, allocations = found
-        claims = [requests.claim for requests in task.claims]
-        state.reservation = Reservation(list(zip(claims, allocations, strict=True)))
-        if task.extended is not None:
-            state.reservation.extended = task.extended.claim
-            state.reservation.mappings = task.extended.mappings
-        for claim, allocation in state.reservation.held:
+        if found is None and state.requests:
+            return NOTHING_FOUND
+        reservation = Reservation([])
+        if found is not None:
+            task, allocations = found
+            claims = [requests.claim for requests in task.claims]
+            reservation.held.extend(zip(claims, allocations, strict=True))
+            if task.extended is not None:
+                reservation.extended = task.extended.claim
+                reservation.mappings = task.extended.mappings
+        reservation.held.extend(state.shared)
+        if not reservation.held:
+            return None
+        state.reservation = reservation
+        for claim, allocation in reservation.held:
             self._claims.start(claim.metadata.uid, allocation)
+        self._pending_of_group(cycle).update(claim.metadata.uid for claim, _ in reservation.held)
         return None
 
     def unreserve(self, cycle: Cycle, node_name: str) -> None:  # noqa: ARG002
@@ -240,6 +294,7 @@ class DynamicResources(
             uid = own.claim.metadata.uid
             if self._claims.give_up(uid):
                 self._claims.restore(own.claim)
+                self._pending_of_group(cycle).discard(uid)
             latest = held.written.get(uid, own.claim)
             if latest.status.allocation is not None and is_reserved_for(latest, pod):
                 cycle.writes.append(ReleaseReservation(latest, pod.metadata.uid))
@@ -266,7 +321,10 @@ class DynamicResources(
         state = cycle.states.get(self.name)
         if not isinstance(state, ClaimsState):
             return ()
-        return claims_after_binding(state, cycle.pod, self.handle.clock())
+        now_s = self.handle.clock()
+        return claims_after_binding(
+            state, cycle.pod, self._claims.find, now_s, of_groups=self._of_groups
+        )
 
     def pre_bind_pre_flight(self, cycle: Cycle, node_name: str) -> PreFlight:  # noqa: ARG002
         state = cycle.read(self.name, ClaimsState)

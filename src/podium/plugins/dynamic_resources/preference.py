@@ -6,7 +6,7 @@ eight points, the last of eight one (spec 7.9).
 
 from collections.abc import Sequence
 
-from podium.api.devices import ResourceClaim
+from podium.api.devices import AllocationResult, ResourceClaim
 from podium.plugins.dynamic_resources.allocator import Solution
 from podium.plugins.dynamic_resources.requests import ClaimRequests
 
@@ -23,9 +23,9 @@ def points_of_solution(claims: Sequence[ClaimRequests], solution: Solution) -> i
     )
 
 
-def points_of_allocated(claim: ResourceClaim) -> int:
-    """Points of a claim that was allocated before."""
-    allocation = claim.status.allocation
+def points_of_allocated(claim: ResourceClaim, pending: AllocationResult | None = None) -> int:
+    """Points of a claim that was allocated before, or whose allocation is to be written."""
+    allocation = pending if pending is not None else claim.status.allocation
     results = allocation.devices.results or () if allocation is not None else ()
     granted = {result.request for result in results}
     points = 0

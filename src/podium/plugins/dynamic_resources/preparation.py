@@ -1,15 +1,25 @@
 """PreFilter: the claims of a pod, and whether they can be had anywhere at all (spec 7.6)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 from podium.api.devices import AllocationResult, DeviceRequest, ResourceClaim
 from podium.api.node_affinity import NodeSelectorError, NodeTerm, parse_node_selector
 from podium.api.pod import Pod
+from podium.api.pod_groups import PodGroup
+from podium.cluster.catalog import Catalog
+from podium.cluster.pod_group_state import PodGroupMissing, pod_group
 from podium.framework.status import Status, error, unresolvable
 from podium.plugins.dynamic_resources.attempt_state import ClaimsState, ExtendedClaim, PodClaim
 from podium.plugins.dynamic_resources.claim_state import ClaimState
 from podium.plugins.dynamic_resources.extended_resources import claim_in_memory, extended_requests
-from podium.plugins.dynamic_resources.pod_claims import ClaimProblem, claim_key, claims_of
+from podium.plugins.dynamic_resources.pod_claims import (
+    ClaimProblem,
+    claim_key,
+    claims_of,
+    group_name,
+    named_claims,
+    user_of,
+)
 from podium.plugins.dynamic_resources.requests import FindClass, requests_of
 from podium.plugins.extended_resource_classes import ExtendedResourceClasses
 
@@ -29,35 +39,54 @@ class Preparation:
         classes: ExtendedResourceClasses,
         find_class: FindClass,
         gates: Mapping[str, bool],
+        catalog: Catalog,
     ) -> None:
         self._claims = claims
+        self._catalog = catalog
         self._classes = classes
         self._find_class = find_class
         self._gates = gates
         self._extended = gates["DRAExtendedResource"]
+        self._of_groups = gates["DRAWorkloadResourceClaims"]
 
     def problem(self, pod: Pod) -> Status | None:
         """Why the pod cannot have its claims yet."""
         try:
-            claims_of(pod, self._claims.find)
+            claims_of(pod, self._claims.find, of_groups=self._of_groups)
         except ClaimProblem as problem:
             return unresolvable(str(problem))
         return None
 
-    def prepare(self, pod: Pod) -> ClaimsState | Status:
-        """What later points need to know about the pod's claims, or why it is rejected."""
+    def prepare(self, pod: Pod, pending: Container[str] = ()) -> ClaimsState | Status:
+        """What later points need to know about the pod's claims, or why it is rejected.
+
+        `pending` are claims, by UID, that got an allocation in this attempt of the pod's group."""
         state = ClaimsState()
         try:
-            claims = claims_of(pod, self._claims.find)
+            claims = named_claims(pod, self._claims.find, of_groups=self._of_groups)
         except ClaimProblem as problem:
             return unresolvable(str(problem))
         state.extended = self._extended_claim(pod)
+        group = self._group_of(pod)
+        if isinstance(group, Status):
+            return group
         try:
-            for claim in claims:
-                self._add(claim, state)
+            for reference, claim in claims:
+                self._add(claim, state, pending)
+                state.claims[-1].user = user_of(reference, group)
         except _Rejected as rejected:
             return rejected.status
         return state
+
+    def _group_of(self, pod: Pod) -> PodGroup | Status | None:
+        """The pod's group, where claims may be the group's."""
+        name = group_name(pod) if self._of_groups else None
+        if name is None:
+            return None
+        try:
+            return pod_group(self._catalog, (pod.metadata.namespace, name))
+        except PodGroupMissing as missing:
+            return unresolvable(str(missing))
 
     def _extended_claim(self, pod: Pod) -> ExtendedClaim | None:
         if not self._extended:
@@ -70,12 +99,16 @@ class Preparation:
             return ExtendedClaim(claim_in_memory(pod), pod, stale=False, resources=resources)
         return ExtendedClaim(claim, pod, claim.spec.devices.requests is not None, resources)
 
-    def _add(self, claim: ResourceClaim, state: ClaimsState) -> None:
+    def _add(self, claim: ResourceClaim, state: ClaimsState, pending: Container[str]) -> None:
         allocation = claim.status.allocation
         if allocation is not None:
             state.claims.append(PodClaim(claim, _terms(allocation)))
             return
-        if self._claims.is_pending(claim.metadata.uid):
+        found = self._claims.pending(claim.metadata.uid)
+        if found is not None and claim.metadata.uid in pending:
+            state.claims.append(PodClaim(claim, _terms(found), pending=found))
+            return
+        if found is not None:
             raise _Rejected(
                 unresolvable(
                     f"resource claim {claim_key(claim)} is in the process of being allocated"
