@@ -53,20 +53,25 @@ class Bindings:
         if not state.waiting.by_uid:
             return
         state.waiting.expire(state.clock())
-        for waiting in state.waiting:
-            outcome = waiting.outcome
-            if outcome is None:
-                continue
-            state.waiting.remove(waiting.info.uid)
-            state.observers.wait_ended(outcome.code, state.clock() - waiting.since)
-            flight = state.flights[waiting.info.uid]
-            if outcome.code is Code.SUCCESS:
-                self._bind(flight)
-            elif outcome.code.rejected:
-                self._fail(flight, outcome)
-            else:
-                text = f"waiting on permit for pod: {outcome.message}"
-                self._fail(flight, Status(Code.ERROR, (text,), outcome.plugin))
+        # Undoing one may end the wait of others, before or behind it.
+        while ended := [waiting for waiting in state.waiting if waiting.outcome is not None]:
+            for waiting in ended:
+                self._end_wait(waiting)
+
+    def _end_wait(self, waiting: WaitingPod) -> None:
+        state, outcome = self._state, waiting.outcome
+        if outcome is None:
+            return
+        state.waiting.remove(waiting.info.uid)
+        state.observers.wait_ended(outcome.code, state.clock() - waiting.since)
+        flight = state.flights[waiting.info.uid]
+        if outcome.code is Code.SUCCESS:
+            self._bind(flight)
+        elif outcome.code.rejected:
+            self._fail(flight, outcome)
+        else:
+            text = f"waiting on permit for pod: {outcome.message}"
+            self._fail(flight, Status(Code.ERROR, (text,), outcome.plugin))
 
     def _bind(self, flight: Flight) -> None:
         state = self._state

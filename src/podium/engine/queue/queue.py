@@ -272,7 +272,7 @@ class SchedulingQueue:
         return [
             queued
             for queued in self._retries.due(self._unschedulable.get, self._clock())
-            if self._requeue(queued, Strategy.AFTER_BACKOFF, RETRY_TIME)
+            if self._requeue(queued, Strategy.IMMEDIATE, RETRY_TIME)
         ]
 
     def flush_unschedulable(self) -> list[QueuedPod]:
