@@ -45,6 +45,7 @@ class Bindings:
         """Let others see where a pod goes while that takes time (engine spec 5.8)."""
         info, node_name = flight.queued.info, flight.binding.node_name
         if info.pod.status.nominated_node_name != node_name:
+            flight.announced = True
             self._state.ask(Nominate(info, node_name))
 
     def look_at_waiting(self) -> None:
@@ -132,6 +133,7 @@ class Bindings:
             message=one_node_error(problem) if refused else message,
             rejectors={problem.plugin} if refused else (),
             nominated_node="",
+            announced=flight.announced,
         )
         if not confirmed and problem.code.rejected:
             self._wake_others(binding, everyone=False)

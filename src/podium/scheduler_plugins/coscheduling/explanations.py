@@ -32,11 +32,13 @@ def explain(pod: PodInfo, message: str, gangs: Gangs) -> RefusalCause | None:
         return RefusalCause(code, subject, text) if GROUP_NOT_FOUND in message else None
     members = gangs.members(gang)
     facts: dict[str, int] = {"minMember": gang.min_member, "pods": len(members) + gang.succeeded}
-    code, text = _told(message, gang, facts, gangs)
+    code, text = _told(pod, message, gang, facts, gangs)
     return RefusalCause(code, subject, text, dict(facts))
 
 
-def _told(message: str, gang: Gang, facts: dict[str, int], gangs: Gangs) -> tuple[str, str]:
+def _told(
+    pod: PodInfo, message: str, gang: Gang, facts: dict[str, int], gangs: Gangs
+) -> tuple[str, str]:
     group, least = f"PodGroup {gang.full_name}", _pods(gang.min_member)
     if says(message, TOO_FEW_MEMBERS):
         there = facts["pods"]
@@ -64,16 +66,15 @@ def _told(message: str, gang: Gang, facts: dict[str, int], gangs: Gangs) -> tupl
             f"{group} needs {least} on nodes at once, and there is not room for so many: it holds"
             " nothing until there is."
         )
-    return "gang-incomplete", _incomplete(gang, facts, gangs)
+    return "gang-incomplete", _incomplete(pod, gang, facts, gangs)
 
 
-def _incomplete(gang: Gang, facts: dict[str, int], gangs: Gangs) -> str:
-    placed = gangs.quorum_reached(gang)
-    facts["placed"] = placed
-    left = [info.pod.metadata.name for info in gangs.unplaced(gang)]
-    names = ", ".join(left[:_MAX_NAMES])
-    more = f" and {len(left) - _MAX_NAMES} more" if len(left) > _MAX_NAMES else ""
-    without = f"; {names}{more} {'has' if len(left) == 1 else 'have'} none" if left else ""
+def _incomplete(pod: PodInfo, gang: Gang, facts: dict[str, int], gangs: Gangs) -> str:
+    facts["placed"] = gangs.quorum_reached(gang)
+    others = [info.pod.metadata.name for info in gangs.unplaced(gang) if info.uid != pod.uid]
+    names = ", ".join(others[:_MAX_NAMES])
+    more = f" and {len(others) - _MAX_NAMES} more" if len(others) > _MAX_NAMES else ""
+    without = f"; {names}{more} {'has' if len(others) == 1 else 'have'} none" if others else ""
     return (
         f"PodGroup {gang.full_name} needs {_pods(gang.min_member)} on nodes at once, and this pod"
         f" gave its node back because not all of them got one{without}."
