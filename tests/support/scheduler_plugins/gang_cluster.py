@@ -46,7 +46,6 @@ class GangCluster(FakeCluster):
             *objects,
             plugins=[Coscheduling],
             args={"Coscheduling": dict(args or {})},
-            disabled=["PrioritySort"],
             **more,
         )
         self.tried: list[str] = []

@@ -49,7 +49,7 @@ def _told(
         facts["gated"] = gated
         return "gang-gated", (
             f"{group} is a gang of at least {least}; of its {facts['pods']},"
-            f" {_pods(gated)} still wait for scheduling gates."
+            f" {_pods(gated)} still {'waits' if gated == 1 else 'wait'} for scheduling gates."
         )
     if says(message, RESOURCE_GAP):
         lacks = message.partition(RESOURCE_GAP.partition("{")[0])[2]

@@ -53,8 +53,33 @@ class GroupTimes:
     def get(self, key: GroupKey) -> float | None:
         return self._times.get(key)
 
+    def copy(self) -> "GroupTimes":
+        made = GroupTimes(self._clock, self._is_known)
+        made._times = dict(self._times)
+        return made
+
     def __contains__(self, key: GroupKey) -> bool:
         return key in self._times
 
     def forget(self, key: GroupKey) -> None:
         self._times.pop(key, None)
+
+
+class GroupMemory:
+    """`permitted` groups have passed the check of their minResources, `backed_off` and `denied`
+    ones failed a moment ago."""
+
+    def __init__(self, clock: Callable[[], float], is_known: Callable[[GroupKey], bool]) -> None:
+        self.permitted = TimedGroups(clock)
+        self.backed_off = TimedGroups(clock)
+        self.denied = TimedGroups(clock)
+        self.last_failure = GroupTimes(clock, is_known)
+        self.first_seen = GroupTimes(clock, is_known)
+        self._clock = clock
+        self._is_known = is_known
+
+    def after_a_while(self) -> "GroupMemory":
+        """A copy without what is remembered for some time only."""
+        made = GroupMemory(self._clock, self._is_known)
+        made.last_failure, made.first_seen = self.last_failure.copy(), self.first_seen.copy()
+        return made

@@ -10,7 +10,8 @@ chosen that would not make room for all of it. And pods that were turned away fo
 tried as soon as it is over.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from podium.api.coscheduling import CoschedulingPodGroup
 from podium.api.go_duration import Duration
@@ -47,7 +48,7 @@ from podium.scheduler_plugins.coscheduling.counted_resources import CountedResou
 from podium.scheduler_plugins.coscheduling.definition import OLDER_POD_GROUPS, POD_GROUPS
 from podium.scheduler_plugins.coscheduling.explanations import explain
 from podium.scheduler_plugins.coscheduling.gangs import Gang, Gangs, GroupKey, group_key
-from podium.scheduler_plugins.coscheduling.group_memory import GroupTimes, TimedGroups
+from podium.scheduler_plugins.coscheduling.group_memory import GroupMemory
 from podium.scheduler_plugins.coscheduling.room import has_room, resource_gap, written_gap
 
 NOT_FOUND = PermitResult(unschedulable(messages.GROUP_NOT_FOUND))
@@ -75,11 +76,15 @@ class Coscheduling(
         super().__init__(args, handle)
         self._gangs = Gangs(handle)
         self._counted = CountedResources(handle)
-        self._permitted = TimedGroups(handle.clock)
-        self._backed_off = TimedGroups(handle.clock)
-        self._denied = TimedGroups(handle.clock)
-        self._last_failure = GroupTimes(handle.clock, self._gangs.is_known)
-        self._first_seen = GroupTimes(handle.clock, self._gangs.is_known)
+        self._memory = GroupMemory(handle.clock, self._gangs.is_known)
+
+    @contextmanager
+    def forgetting(self) -> Iterator[None]:
+        kept, self._memory = self._memory, self._memory.after_a_while()
+        try:
+            yield
+        finally:
+            self._memory = kept
 
     # --- the queue ----------------------------------------------------------------------------
 
@@ -95,7 +100,7 @@ class Coscheduling(
         return -info.priority, at, info.key
 
     def _group_time(self, key: GroupKey, pod: Pod, otherwise: float) -> float:
-        failed = self._last_failure.get(key)
+        failed = self._memory.last_failure.get(key)
         if failed is not None:
             return failed
         gang = self._gangs.find(pod)
@@ -104,9 +109,9 @@ class Coscheduling(
         if gang.created_at is not None:
             return gang.created_at
         # A group from a file, or one of labels alone: as old as its first pod.
-        if key not in self._first_seen:
-            self._first_seen.set(key)
-        return self._first_seen.get(key) or otherwise
+        if key not in self._memory.first_seen:
+            self._memory.first_seen.set(key)
+        return self._memory.first_seen.get(key) or otherwise
 
     def events(self) -> Sequence[Registration]:
         return (
@@ -133,7 +138,7 @@ class Coscheduling(
     def _lacks_room(self, pod: PodInfo) -> bool:
         gang = self._gangs.find(pod.pod)
         return gang is not None and (
-            gang.min_resources is not None or gang.key in self._last_failure
+            gang.min_resources is not None or gang.key in self._memory.last_failure
         )
 
     # --- filtering ----------------------------------------------------------------------------
@@ -149,12 +154,12 @@ class Coscheduling(
 
     def _recent_failure(self, cycle: Cycle, gang: Gang) -> Status | None:
         """A group that failed a moment ago is tried when its time is over, whatever happens."""
-        until = self._denied.until(gang.key)
+        until = self._memory.denied.until(gang.key)
         if until is not None:
             cycle.retry_at = until
             time_s = Duration.of_seconds(self.args.denied_pg_expiration_time_seconds or 0)
             return unresolvable(messages.DENIED.format(gang.full_name, time_s))
-        until = self._backed_off.until(gang.key)
+        until = self._memory.backed_off.until(gang.key)
         if until is not None:
             cycle.retry_at = until
             return unresolvable(messages.FAILED_RECENTLY.format(gang.full_name))
@@ -172,14 +177,14 @@ class Coscheduling(
         return self._resource_gap(gang) or self._too_little_room(pod, gang)
 
     def _resource_gap(self, gang: Gang) -> Status | None:
-        if gang.min_resources is None or gang.key in self._permitted:
+        if gang.min_resources is None or gang.key in self._memory.permitted:
             return None
         gap = resource_gap(self.handle.cluster, gang, self._gangs.placed(gang))
         if gap:
             self._deny(gang)
             return unresolvable(messages.RESOURCE_GAP.format(written_gap(gap)))
         seconds = float(self.args.permit_waiting_time_seconds) or _SHORTEST_CHECK_S
-        self._permitted.add(gang.key, seconds)
+        self._memory.permitted.add(gang.key, seconds)
         return None
 
     def _too_little_room(self, pod: PodInfo, gang: Gang) -> Status | None:
@@ -196,7 +201,7 @@ class Coscheduling(
         if has_room(cluster, unplaced, missing, self._counted.__contains__):
             return None
         weaker = self._weaker_pods(pod)
-        if not weaker and gang.key not in self._last_failure:
+        if not weaker and gang.key not in self._memory.last_failure:
             return None
         if weaker and has_room(cluster, unplaced, missing, self._counted.__contains__, weaker):
             return None
@@ -224,7 +229,7 @@ class Coscheduling(
         cycle.waits_out_backoff = True
         self._turn_away(gang, messages.OPTIMISTIC_REJECTION)
         if len(self._gangs.members(gang)) + gang.succeeded >= gang.min_member:
-            self._backed_off.add(gang.key, self.args.pod_group_backoff_seconds)
+            self._memory.backed_off.add(gang.key, self.args.pod_group_backoff_seconds)
         name = cycle.pod.pod.metadata.name
         return PostFilterResult(
             Code.UNSCHEDULABLE, (messages.REJECTED.format(gang.full_name, name),)
@@ -245,7 +250,7 @@ class Coscheduling(
             return NOT_FOUND
         waiting = self._waiting(gang)
         if self._gangs.quorum_reached(gang) >= gang.min_member:
-            self._last_failure.forget(gang.key)
+            self._memory.last_failure.forget(gang.key)
             for wait in waiting:
                 wait.allow(self.name)
             return None
@@ -259,7 +264,7 @@ class Coscheduling(
         gang = self._gangs.find(cycle.pod.pod)
         if gang is not None:
             self._turn_away(gang, messages.REJECTION_IN_UNRESERVE)
-            cycle.retry_at = self._denied.until(gang.key)
+            cycle.retry_at = self._memory.denied.until(gang.key)
             cycle.waits_out_backoff = True
 
     async def post_bind(self, cycle: Cycle, node_name: str, api: ApiHandle) -> None:
@@ -269,12 +274,12 @@ class Coscheduling(
         """Let all that wait go: the group has failed."""
         for wait in self._waiting(gang):
             wait.reject(self.name, reason)
-        self._permitted.forget(gang.key)
-        self._last_failure.set(gang.key)
+        self._memory.permitted.forget(gang.key)
+        self._memory.last_failure.set(gang.key)
         self._deny(gang)
 
     def _deny(self, gang: Gang) -> None:
-        self._denied.add(gang.key, self.args.denied_pg_expiration_time_seconds or 0)
+        self._memory.denied.add(gang.key, self.args.denied_pg_expiration_time_seconds or 0)
 
     def _waiting(self, gang: Gang) -> list[WaitingPod]:
         """Members that wait for the others."""
