@@ -1,12 +1,17 @@
 """What every plugin is and has, whichever points it serves."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import msgspec
 
+from podium.cluster.pod_info import PodInfo
 from podium.framework.events import Registration
+from podium.framework.refusal_cause import RefusalCause
 from podium.framework.sources import ValueSource
+from podium.framework.status import Status
+from podium.framework.watched_kind import WatchedKind
 
 if TYPE_CHECKING:
     from podium.framework.handle import Handle
@@ -24,6 +29,8 @@ class Plugin:
     Args: ClassVar[type[msgspec.Struct] | None] = None
     writes: ClassVar[tuple[str, ...]] = ()
     """Methods of an extension point of which a plugin has to write one at least."""
+    watched_kinds: ClassVar[tuple[WatchedKind, ...]] = ()
+    """Kinds that it reads beside those that every scheduler watches."""
 
     def __init__(self, args: Arguments, handle: "Handle") -> None:
         self.args = args
@@ -39,3 +46,14 @@ class Plugin:
     def sources(self) -> Sequence[ValueSource]:
         """Data from outside that the driver is to keep up to date; see `sources.py`."""
         return ()
+
+    def forgetting(self) -> AbstractContextManager[None]:
+        """The plugin as if nothing had happened lately, for those who ask what would be if: what it
+        remembers of attempts for some time only is over, and what it hears meanwhile is forgotten
+        afterwards. One that remembers nothing of attempts need not do anything."""
+        return nullcontext()
+
+    def explain_refusal(self, pod: PodInfo, status: Status) -> RefusalCause | None:  # noqa: ARG002
+        """What is behind its refusal of a pod, for a person who asks; None if the status says it
+        all. The cluster may have moved on since."""
+        return None

@@ -18,6 +18,7 @@ from podium.apiserver.serving.server import ApiServer
 from podium.client import AsgiTransport, KubeClient, Unreachable
 from podium.client.api_errors import ApiError
 from podium.config.flags.host_environment import StartRefused
+from podium.framework.watched_kind import WatchedKind
 from podium.processes.applying import apply_documents
 from podium.processes.cluster_scheduler import ClusterScheduler, SchedulerPlan
 from podium.processes.tasks import (
@@ -108,6 +109,9 @@ async def whole_cluster(server: ApiServer, plan: ClusterPlan) -> AsyncIterator[R
         client = KubeClient(AsgiTransport(application, headers), field_manager=_SCHEDULER)
         authority = server.certificates.authority.decode("ascii") if server.certificates else ""
         options = replace(plan.simulated, root_ca=plan.simulated.root_ca or authority)
+        await wait_while_running(
+            _define_kinds(client, plan.scheduler_plan.equipped.watched_kinds), serving
+        )
         simulated = SimulatedCluster(client, options, clock=ClusterClock(plan.speed))
         living = await stack.enter_async_context(running_part(simulated.run()))
         await wait_while_running(simulated.started.wait(), serving, living)
@@ -116,6 +120,20 @@ async def whole_cluster(server: ApiServer, plan: ClusterPlan) -> AsyncIterator[R
         await wait_while_running(scheduler.ready.wait(), serving, living, work)
         scheduler.may_decide.set()
         yield RunningCluster(client, scheduler, (serving, living, work))
+
+
+async def _define_kinds(client: KubeClient, kinds: Sequence[WatchedKind]) -> None:
+    """Have the server serve what the scheduler's plugins read. A cluster of a configuration that
+    does not name them serves what Kubernetes serves and nothing else."""
+    for kind in kinds:
+        if kind.definition is not None:
+            definition = kind.definition()
+            place = f"plugin kind {kind.event_resource}"
+            await apply_documents(client, [Document(place, 1, 1, definition)], _refuse)
+
+
+def _refuse(problem: InputError) -> None:
+    raise problem
 
 
 async def _wait_for_ready_nodes(cluster: RunningCluster) -> None:

@@ -13,7 +13,9 @@ from typing import Final
 
 from podium.framework.points import Plugin
 
-COLLECTION: Final[dict[str, str]] = {}
+COLLECTION: Final[dict[str, str]] = {
+    "Coscheduling": "coscheduling.plugin:Coscheduling",
+}
 """Where the class of a plugin stands, by the plugin's name: `module:Class` below this package."""
 
 
