@@ -118,6 +118,16 @@ def up(
             help="Print no decisions and no status.",
         ),
     ] = False,
+    verbosity: Annotated[
+        int | None,
+        Parameter(
+            name=["--verbosity", "-v"],
+            metavar="N",
+            show_default=False,
+            help="Write the scheduler's log to standard error, at this verbosity, as `podium run`"
+            " does. [default: no log]",
+        ),
+    ] = None,
 ) -> int:
     """Run a whole cluster in this process: API server, nodes, controllers and the scheduler.
 
@@ -148,6 +158,7 @@ def up(
     from podium.apiserver.serving.kubeconfig import write_kubeconfig
     from podium.apiserver.serving.server import ApiServer, ServerOptions
     from podium.engine.garbage import seldom_collected
+    from podium.processes.kube_log import log_at
     from podium.processes.whole_cluster import ClusterPlan, RunningCluster, run_cluster
 
     start_logging(logging.WARNING)
@@ -169,6 +180,7 @@ def up(
         documents_in(apply or ()),
         scheduler_port,
         lambda _: () if quiet else (lines,),
+        None if verbosity is None else log_at(verbosity),
         lambda problem: print_line(f"podium: warning: {problem}", error=True),
         None if quiet else lambda up: ClusterScreen(screen, up.engine, nodes=watch).show(),
     )

@@ -17,6 +17,7 @@ from podium.config.feature_gates import FeatureGates
 from podium.config.flags.client_settings import ClientSettings
 from podium.framework.events import Action
 from podium.framework.extender_rules import Extenders
+from podium.framework.log import SILENT, Log
 from podium.framework.sources import Sources
 from podium.framework.waiting import WaitingPods
 
@@ -58,7 +59,8 @@ class Handle:
 
     `clock` tells the driver's time in seconds since 1970, `extenders` come in calling order.
     `client_settings` say how the API server is reached and as whom; None where there is none, as in
-    simulations, or where it is part of the same process.
+    simulations, or where it is part of the same process. `log` is the scheduler's log, silent where
+    there is none.
     """
 
     profile: "Profile"
@@ -75,6 +77,7 @@ class Handle:
         sources: Sources | None = None,
         pods: Mapping[str, Pod] = _NO_PODS,
         client_settings: ClientSettings | None = None,
+        log: Log = SILENT,
     ) -> None:
         """`pods` are all pods that the engine has heard of, by `namespace/name`."""
         self.cluster = cluster
@@ -85,6 +88,7 @@ class Handle:
         self.extenders = extenders
         self.sources = sources if sources is not None else Sources(cluster.nodes, clock)
         self.client_settings = client_settings
+        self.log = log
         self._pods = pods
 
     @property

@@ -22,9 +22,12 @@ from podium.config.feature_gates import FeatureGates
 from podium.config.flags.host_environment import StartRefused
 from podium.engine import Engine
 from podium.engine.observer import Observer
+from podium.framework.log import SILENT
 from podium.live.assembly import Assembly, live_engine
+from podium.live.scheduling_log import SchedulingLog
 from podium.processes.applying import apply_documents
 from podium.processes.cluster_management import scheduler_management
+from podium.processes.kube_log import KubeLog
 from podium.processes.steady_time import steady_wall
 from podium.processes.tasks import (
     Part,
@@ -55,6 +58,8 @@ class ClusterPlan:
     scheduler_port: int = 0
     """Where the scheduler tells of itself; 0: any free one."""
     observers: Callable[[Engine], tuple[Observer, ...]] = field(default=lambda _: ())
+    log: KubeLog | None = None
+    """Where the scheduler writes its log; nowhere without one."""
     warn: Callable[[InputError], None] = field(default=lambda _: None)
     beside: "Callable[[RunningCluster], Coroutine[Any, Any, None]] | None" = None
 
@@ -131,7 +136,11 @@ async def whole_cluster(server: ApiServer, plan: ClusterPlan) -> AsyncIterator[R
             wall=steady_wall(),
             randomness=randomness,
             gates=plan.gates,
+            log=plan.log or SILENT,
         )
+        if plan.log is not None:
+            lines = SchedulingLog(engine, plan.log, randomness)
+            plan.log.on_verbosity(lines.set_verbosity)
         assembly = Assembly(
             engine,
             client,
