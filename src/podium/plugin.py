@@ -33,6 +33,7 @@ from podium.framework.dependence import Dependence
 from podium.framework.diagnosis import Diagnosis
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.handle import Handle
+from podium.framework.log import Log, ObjectRef, pod_ref
 from podium.framework.node_form import NodeFilterPlugin, NodeScorePlugin, NodeView
 from podium.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
 from podium.framework.points import (
@@ -88,6 +89,7 @@ __all__ = [
     "Ints",
     "KubeObject",
     "KubeStruct",
+    "Log",
     "Node",
     "NodeFilterPlugin",
     "NodeScorePlugin",
@@ -98,6 +100,7 @@ __all__ = [
     "ObjectExists",
     "ObjectMeta",
     "ObjectNotFound",
+    "ObjectRef",
     "PermitPlugin",
     "PermitResult",
     "Placement",
@@ -136,6 +139,7 @@ __all__ = [
     "error",
     "indices",
     "per_row",
+    "pod_ref",
     "rejecting",
     "unresolvable",
     "unschedulable",

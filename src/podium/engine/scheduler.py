@@ -271,7 +271,7 @@ class Engine:
             return attempt
         state.ask_writes(info, attempt.writes)
         outcome = decision.post_filter
-        if outcome is not None and outcome.code is Code.SUCCESS:
+        if outcome is not None and outcome.code is Code.SUCCESS and outcome.victims:
             self.preemptions.carry_out(info, outcome)
         self.failures.handle_decision(queued, decision)
         return attempt
