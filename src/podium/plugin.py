@@ -34,6 +34,7 @@ from podium.framework.dependence import Dependence
 from podium.framework.diagnosis import Diagnosis
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.handle import Handle
+from podium.framework.log import Log, ObjectRef, pod_ref
 from podium.framework.node_form import NodeFilterPlugin, NodeScorePlugin, NodeView
 from podium.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
 from podium.framework.points import (
@@ -92,6 +93,7 @@ __all__ = [
     "Ints",
     "KubeObject",
     "KubeStruct",
+    "Log",
     "Node",
     "NodeFilterPlugin",
     "NodeScorePlugin",
@@ -102,6 +104,7 @@ __all__ = [
     "ObjectExists",
     "ObjectMeta",
     "ObjectNotFound",
+    "ObjectRef",
     "PermitPlugin",
     "PermitResult",
     "Placement",
@@ -144,6 +147,7 @@ __all__ = [
     "error",
     "indices",
     "per_row",
+    "pod_ref",
     "rejecting",
     "unresolvable",
     "unschedulable",

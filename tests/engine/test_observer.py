@@ -8,6 +8,7 @@ from podium.framework.events import ClusterEvent
 from podium.framework.points import PermitResult
 from podium.framework.queued import QueuedPod
 from podium.framework.status import Code, Status, error, unschedulable
+from podium.framework.waiting import WaitingPod
 from podium.testing import FakeCluster, make_node
 from podium.testing import make_pod as pending
 
@@ -18,7 +19,7 @@ class Scribe(Observer):
     def __init__(self) -> None:
         self.heard: list[str] = []
 
-    def entered_queue(self, part: str, event: ClusterEvent) -> None:
+    def entered_queue(self, part: str, event: ClusterEvent, queued: QueuedPod) -> None:
         self.heard.append(f"{part}: {event}")
 
     def pod_failed(self, queued: QueuedPod, *, rejected: bool, message: str) -> None:
@@ -35,7 +36,8 @@ class Scribe(Observer):
         if problem is None:
             self.heard.append(f"bound after {queued.attempts}, popped at {queued.popped_at:g}")
 
-    def wait_ended(self, code: Code, seconds: float) -> None:
+    def wait_ended(self, waiting: WaitingPod, seconds: float) -> None:
+        code = waiting.outcome.code if waiting.outcome is not None else Code.WAIT
         self.heard.append(f"waited {seconds:g} s: {code.label}")
 
 

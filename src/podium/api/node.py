@@ -34,10 +34,14 @@ class NodeCondition(KubeStruct, frozen=True):
     message: str = ""
 
 
+class NodeAddress(KubeStruct, frozen=True):
+    type: str = ""
+    address: str = ""
+
+
 class NodeStatus(KubeStruct, frozen=True):
     UNREAD = frozenset(
         {
-            "addresses",
             "config",
             "daemonEndpoints",
             "features",
@@ -54,6 +58,7 @@ class NodeStatus(KubeStruct, frozen=True):
     images: tuple[ContainerImage, ...] | None = None
     conditions: tuple[NodeCondition, ...] | None = None
     declared_features: tuple[str, ...] | None = None
+    addresses: tuple[NodeAddress, ...] | None = None
 
 
 class Node(KubeObject, frozen=True):

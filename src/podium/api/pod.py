@@ -33,12 +33,18 @@ class RestartRule(KubeStruct, frozen=True):
     action: str = ""
 
 
+class EnvVar(KubeStruct, frozen=True):
+    UNREAD = frozenset({"valueFrom"})
+
+    name: str = ""
+    value: str = ""
+
+
 class Container(KubeStruct, frozen=True):
     UNREAD = frozenset(
         {
             "args",
             "command",
-            "env",
             "envFrom",
             "imagePullPolicy",
             "lifecycle",
@@ -64,6 +70,7 @@ class Container(KubeStruct, frozen=True):
     ports: tuple[ContainerPort, ...] | None = None
     restart_policy: str = ""
     restart_policy_rules: tuple[RestartRule, ...] | None = None
+    env: tuple[EnvVar, ...] | None = None
 
 
 class Toleration(KubeStruct, frozen=True):

@@ -123,6 +123,16 @@ def up(
             help="Print no decisions and no status.",
         ),
     ] = False,
+    verbosity: Annotated[
+        int | None,
+        Parameter(
+            name=["--verbosity", "-v"],
+            metavar="N",
+            show_default=False,
+            help="Write the scheduler's log to standard error, at this verbosity, as `podium run`"
+            " does. [default: no log]",
+        ),
+    ] = None,
 ) -> int:
     """Run a whole cluster in this process: API server, nodes, controllers and the scheduler.
 
@@ -155,6 +165,7 @@ def up(
     from podium.apiserver.serving.server import ApiServer, ServerOptions
     from podium.engine.garbage import seldom_collected
     from podium.processes.cluster_scheduler import SchedulerPlan
+    from podium.processes.kube_log import log_at
     from podium.processes.whole_cluster import ClusterPlan, RunningCluster, run_cluster
 
     start_logging(logging.WARNING)
@@ -174,6 +185,7 @@ def up(
         gates,
         scheduler_port,
         lambda _: () if quiet else (lines,),
+        None if verbosity is None else log_at(verbosity),
         _reloading(plugin, equipped, screen) if reload else None,
     )
     plan = ClusterPlan(

@@ -13,7 +13,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from podium.api.meta import ObjectMeta
-from podium.api.pod import Pod, PodSpec, PodStatus
+from podium.api.pod import Container, Pod, PodSpec, PodStatus
 
 MAX_VALUES = 65_536
 
@@ -68,8 +68,8 @@ class Compaction:
             affinity=like.affinity,
             tolerations=like.tolerations,
             topology_spread_constraints=like.topology_spread_constraints,
-            containers=like.containers,
-            init_containers=like.init_containers,
+            containers=_same(own.containers, like.containers),
+            init_containers=_same(own.init_containers, like.init_containers),
             overhead=like.overhead,
             resources=like.resources,
             volumes=like.volumes if own.volumes == like.volumes else own.volumes,
@@ -88,3 +88,10 @@ class Compaction:
             conditions=conditions,
             container_statuses=like.container_statuses if same else own.container_statuses,
         )
+
+
+def _same(
+    own: tuple[Container, ...] | None, like: tuple[Container, ...] | None
+) -> tuple[Container, ...] | None:
+    """The other's containers unless these have environments of their own."""
+    return like if own == like else own

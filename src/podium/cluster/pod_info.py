@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec.structs import astuple
+from msgspec.structs import astuple, replace
 
 from podium.api.host_ports import HostPort, host_ports
 from podium.api.node_affinity import (
@@ -21,7 +21,7 @@ from podium.api.node_affinity import (
     preferred_of,
     required_of,
 )
-from podium.api.pod import Pod
+from podium.api.pod import Container, Pod
 from podium.api.pod_affinity import PodAffinityTerms, parse_pod_affinity
 from podium.api.requests import (
     ALL_REQUESTS,
@@ -221,14 +221,21 @@ def _only_bound(before: Pod, after: Pod) -> bool:
     )
 
 
+def _without_environments(containers: tuple[Container, ...] | None) -> object:
+    """Containers without what each pod of a template may have for itself."""
+    if containers is None or all(container.env is None for container in containers):
+        return containers
+    return tuple([replace(container, env=None) for container in containers])
+
+
 def _shape_fields(pod: Pod) -> tuple[object, ...]:
     spec, status = pod.spec, pod.status
     told = status.container_statuses or status.init_container_statuses or status.resources
     return (
         pod.metadata.namespace,
         pod.metadata.labels,
-        spec.containers,
-        spec.init_containers,
+        _without_environments(spec.containers),
+        _without_environments(spec.init_containers),
         spec.overhead,
         spec.resources,
         spec.affinity,

@@ -46,7 +46,7 @@ from podium.config.types import (
 _DEFAULTS_AT_POINTS: Final = ("v1beta1", "v1beta2")
 _MISSING_POINTS: Final = {
     "v1beta1": ("preEnqueue", "multiPoint", "placementGenerate", "placementScore"),
-    "v1beta2": ("preEnqueue", "multiPoint", "placementGenerate", "placementScore"),
+    "v1beta2": ("preEnqueue", "placementGenerate", "placementScore"),
     "v1beta3": ("placementGenerate", "placementScore"),
 }
 # Fields of arguments that came later, by version and plugin.
@@ -84,6 +84,8 @@ def effective(configuration: Configuration) -> dict[str, Any]:
             _profile(profile, configuration.api_version) for profile in configuration.profiles
         ],
     }
+    if configuration.api_version.endswith("/v1beta2"):
+        document |= {"healthzBindAddress": "", "metricsBindAddress": ""}
     if configuration.delay_cache_until_active:
         document["delayCacheUntilActive"] = True
     if configuration.extenders:
@@ -126,7 +128,10 @@ def _plugins(plugins: Plugins, api_version: str) -> dict[str, Any]:
     sets = {info.encode_name: getattr(plugins, info.name) for info in fields(plugins)}
     if version in _DEFAULTS_AT_POINTS:
         # These versions remember nothing as disabled; without this the defaults would come back.
-        sets = {name: PluginSet(found.enabled, (PluginRef(ALL),)) for name, found in sets.items()}
+        sets = {
+            name: PluginSet(found.enabled, (PluginRef(ALL),)) if name != "multiPoint" else found
+            for name, found in sets.items()
+        }
     missing = _MISSING_POINTS.get(version, ())
     return {name: _plugin_set(found) for name, found in sets.items() if name not in missing}
 

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from msgspec import Struct, field
 
+from podium.engine.observer import Observer
 from podium.framework.api_handle import ApiHandle, ConcurrentApi, ExtenderApi
 from podium.framework.asking import NobodyToAsk
 from podium.framework.cycle import Cycle
@@ -34,7 +35,8 @@ class Binding(Struct):
     `expected` is the gate NominatedNodeNameForExpectation: without it nobody asks PreBind plugins
     whether they have work, so all of them run, one by one. `binders` are the extenders that bind
     in place of the bind plugins, in calling order. `timings` are the extension points that were
-    run: name, outcome, seconds; without a `clock` they are not taken.
+    run: name, outcome, seconds; without a `clock` they are not taken. `observer` is there if
+    somebody wants to hear of the steps.
     """
 
     cycle: Cycle
@@ -48,6 +50,7 @@ class Binding(Struct):
     problems: list[str] = field(default_factory=list)
     clock: Callable[[], float] | None = None
     timings: list[tuple[str, Code, float]] = field(default_factory=list)
+    observer: Observer | None = None
 
     def prepare(self) -> Status | None:
         """Ask each PreBind plugin whether it has work; the first step, without side effects."""
@@ -91,6 +94,8 @@ class Binding(Struct):
                 begun = self._time("Bind", clock, begun, failure)
         if failure is not None:
             return failure
+        if self.observer is not None:
+            self.observer.pod_bound(self)
         if self.profile.post_bind:
             await self._post_bind(api)
         if clock is not None:
@@ -183,6 +188,8 @@ class Binding(Struct):
 
     async def _bind(self, api: ApiHandle) -> Status | None:
         for plugin in self.profile.bind:
+            if self.observer is not None:
+                self.observer.bind_started(self, plugin.name)
             try:
                 waiting = plugin.bind(self.cycle, self.node_name, api)
                 answer = await _awaitable("bind", waiting)

@@ -36,7 +36,9 @@ class Bindings:
         if binding.expected and (waits_s or binding.groups):
             self._announce(flight)
         if waits_s:
-            state.waiting.add(WaitingPod(info, binding.node_name, waits_s, state.clock()))
+            waiting = WaitingPod(info, binding.node_name, waits_s, state.clock())
+            state.waiting.add(waiting)
+            state.observers.wait_started(waiting)
             state.note(info.key, "waiting", plugins=tuple(waits_s), about=binding.node_name)
             return
         self._bind(flight)
@@ -44,6 +46,7 @@ class Bindings:
     def _announce(self, flight: Flight) -> None:
         """Let others see where a pod goes while that takes time (engine spec 5.8)."""
         info, node_name = flight.queued.info, flight.binding.node_name
+        self._state.observers.status_asked(info, "", node_name)
         if info.pod.status.nominated_node_name != node_name:
             flight.announced = True
             self._state.ask(Nominate(info, node_name))
@@ -64,7 +67,7 @@ class Bindings:
         if outcome is None:
             return
         state.waiting.remove(waiting.info.uid)
-        state.observers.wait_ended(outcome.code, state.clock() - waiting.since)
+        state.observers.wait_ended(waiting, state.clock() - waiting.since)
         flight = state.flights[waiting.info.uid]
         if outcome.code is Code.SUCCESS:
             self._bind(flight)
@@ -89,11 +92,11 @@ class Bindings:
         flight = state.flights.get(info.uid)
         if flight is None or flight.binding is not binding:
             raise LookupError(f"no binding of {info.key} is under way")
+        state.observers.binding_ended(flight.queued, binding, problem)
         if problem is not None:
             self._fail(flight, problem)
         else:
             self._end(flight)
-        state.observers.binding_ended(flight.queued, binding, problem)
 
     def _end(self, flight: Flight) -> None:
         state = self._state

@@ -47,7 +47,7 @@ class Decision(Struct):
     `node_names` is indexed by row and belongs to the attempt: later changes of the cluster do not
     touch it. `feasible` are rows; scores and total are aligned with it. `consulted` are the
     extenders that were asked, `dropped` the nodes that passed all filters and that one of them took
-    away, by name.
+    away, by name. `broken_by` is the plugin that broke at Reserve or Permit.
     """
 
     pod: PodInfo
@@ -66,6 +66,7 @@ class Decision(Struct):
     message: str | None = None
     is_error: bool = False
     refused_by: Status | None = None
+    broken_by: str = ""
     waits_s: dict[str, float] = field(default_factory=dict)
     post_filter: PostFilterResult | None = None
     nominated_node: str | None = None

@@ -57,6 +57,7 @@ class Failures:
             return
         state.tell(info, "Warning", "FailedScheduling", "Scheduling", shortened(message))
         reason = UNSCHEDULABLE if rejected else SCHEDULER_ERROR
+        state.observers.status_asked(info, reason, nominated_node)
         if announced or self._needs_patch(info, reason, message, nominated_node):
             state.ask(PatchStatus(info, reason, message, nominated_node, announced))
 

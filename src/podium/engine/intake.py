@@ -34,6 +34,7 @@ from podium.plugins.dynamic_resources.taint_rules import retainted
 FINISHED = ("Succeeded", "Failed")
 
 NODE_ADDED = ClusterEvent(Resource.NODE, Action.ADD)
+NODE_UPDATED = ClusterEvent(Resource.NODE, Action.UPDATE)
 NODE_DELETED = ClusterEvent(Resource.NODE, Action.DELETE)
 POD_ADDED = ClusterEvent(Resource.ASSIGNED_POD, Action.ADD)
 POD_DELETED = ClusterEvent(Resource.ASSIGNED_POD, Action.DELETE)
@@ -85,6 +86,7 @@ class Intake:
         old = (
             cluster.nodes.node(cluster.nodes.row(name)) if cluster.nodes.is_present(name) else None
         )
+        self._state.observers.event_received(NODE_ADDED if old is None else NODE_UPDATED, node)
         cluster.put_node(node)
         if old is None:
             self._state.wake(NODE_ADDED, None, node, self._checks.of_node(name))
@@ -99,6 +101,7 @@ class Intake:
         if cluster.nodes.is_present(name):
             old = cluster.nodes.node(cluster.nodes.row(name))
             self._state.wake(NODE_DELETED, old, None)
+            self._state.observers.event_received(NODE_DELETED, old)
             cluster.remove_node(name)
             self._handled(NODE_DELETED, begun)
 
@@ -195,15 +198,18 @@ class Intake:
         info = state.cluster.infos.of(pod)
         state.note(key, "deleted")
         if pod.spec.node_name:
+            state.observers.event_received(POD_DELETED, pod)
             state.cluster.remove_pod(info.uid)
             self._state.wake(POD_DELETED, pod, None)
             self._handled(POD_DELETED, begun)
         elif state.responsible(pod):
+            state.observers.event_received(PENDING_POD_DELETED, pod)
             self._pending_deleted(info)
             self._handled(PENDING_POD_DELETED, begun)
 
     def _added(self, info: PodInfo, begun: float) -> None:
         if self._state.responsible(info.pod):
+            self._state.observers.event_received(PENDING_POD_ADDED, info.pod)
             self._state.cluster.pod_groups.put(info)
             self._note_queued(self._state.queue.add(info))
             if self._tells_of_pending:
@@ -218,6 +224,7 @@ class Intake:
 
     def _became_assigned(self, info: PodInfo, begun: float, *, was_pending: bool) -> None:
         state = self._state
+        state.observers.event_received(POD_ADDED, info.pod)
         info = state.cluster.add(info)
         self._state.wake(
             POD_ADDED, None, info.pod, self._checks.of_assigned_pod(info.pod, POD_ADDED)
@@ -225,11 +232,14 @@ class Intake:
         self._handled(POD_ADDED, begun)
         if state.responsible(info.pod):
             begun = state.clock()
+            if was_pending:
+                state.observers.event_received(PENDING_POD_DELETED, info.pod)
             state.queue.delete(info)
             if was_pending:
                 self._handled(PENDING_POD_DELETED, begun)
 
     def _assigned_changed(self, old: Pod, info: PodInfo, begun: float) -> None:
+        self._state.observers.event_received(POD_UPDATED, info.pod)
         self._state.cluster.update(info)
         events = pod_changes(old, info.pod, self._state.cluster.infos.rules)
         self._wake_each(events, old, info.pod, begun)
@@ -251,6 +261,7 @@ class Intake:
             if info.terminating and old.metadata.deletion_timestamp is None:
                 self._assumed_deleted(info)
             return
+        state.observers.event_received(PENDING_POD_UPDATED, pod)
         before = state.cluster.infos.of(old)
         if not self._hints:
             events = [PENDING_POD_UPDATED] if is_updated(old, pod) else []

@@ -25,6 +25,7 @@ ANY_NODE = "cluster"
 class _UnderWay:
     """The victims of one preemptor, those of them that are still to be evicted, and since when."""
 
+    node_name: str
     victims: list[PodInfo]
     left: list[PodInfo]
     since: float
@@ -59,7 +60,7 @@ class Preemptions:
         leaving = [victim for victim in victims if not victim.terminating]
         if not leaving:
             return None
-        state.observers.victims_chosen(len(victims))
+        state.observers.preemption_started(preemptor, victims, node_name)
         weaker = tuple(
             other
             for other in state.cluster.nominator.on_node(node_name)
@@ -73,12 +74,12 @@ class Preemptions:
         for victim in leaving:
             state.note(victim.key, "preempted", about=preemptor.key)
         if not (evict or weaker):
-            state.observers.preemption_ended(None, 0.0)
+            state.observers.preemption_ended(preemptor, node_name, None, 0.0)
             return None
         if state.gates["SchedulerAsyncPreemption"]:
             state.preempting.start(preemptor.uid)
         left = [eviction.victim for eviction in evict]
-        self._under_way[preemptor.uid] = _UnderWay(leaving, left, state.clock())
+        self._under_way[preemptor.uid] = _UnderWay(node_name, leaving, left, state.clock())
         self._watch_last(preemptor)
         return weaker, evict
 
@@ -91,6 +92,7 @@ class Preemptions:
         if under_way is not None:
             under_way.left = [other for other in under_way.left if other.uid != victim.uid]
             self._watch_last(preemptor)
+        self._state.observers.victim_evicted(preemptor, victim, node_name, was_gone=was_gone)
         if not was_gone:
             self._tell(victim, preemptor, node_name)
 
@@ -101,7 +103,8 @@ class Preemptions:
         state.preempting.finish(preemptor.uid)
         under_way = self._under_way.pop(preemptor.uid, None)
         if under_way is not None:
-            state.observers.preemption_ended(problem, state.clock() - under_way.since)
+            seconds = state.clock() - under_way.since
+            state.observers.preemption_ended(preemptor, under_way.node_name, problem, seconds)
         if problem is not None or (under_way and self._missed_it_all(preemptor, under_way)):
             state.activate(_pods(preemptor))
 
@@ -132,6 +135,9 @@ class Preemptions:
             else flight is not None and flight.binding.cancel(f"preempted by {PLUGIN}")
         )
         if stopped:
+            state.observers.victim_stopped(
+                preemptor, victim, node_name, waiting=waiting is not None
+            )
             self._tell(victim, preemptor, node_name, " (in kube-scheduler memory).")
         return stopped
 

@@ -110,6 +110,8 @@ class Reservations:
         decision.message = one_node_error(status) if status.code.rejected else status.message
         if status.code.rejected:
             decision.refused_by = status
+        else:
+            decision.broken_by = status.plugin
         return status
 
 

@@ -46,6 +46,7 @@ from podium.framework.cycle import Cycle
 from podium.framework.extender_rules import in_calling_order
 from podium.framework.faults import describe, status_or_none
 from podium.framework.handle import Preempting
+from podium.framework.log import SILENT, Log
 from podium.framework.profile import Profile, build_profiles
 from podium.framework.queued import QueuedPod
 from podium.framework.registry import Registry
@@ -86,12 +87,13 @@ class Engine:
         pod_log: PodLog | None = None,
         client_settings: ClientSettings | None = None,
         max_unschedulable_s: float = MAX_UNSCHEDULABLE_S,
+        log: Log = SILENT,
     ) -> None:
         """`percentage` overrides the configured percentageOfNodesToScore; `validate` re-checks
         every invariant after every transition, which is slow and meant for tests and for doubt;
         `pod_log` is one of other size than usual; `client_settings` are there for plugins that
         want to reach the API server themselves; a pod that has waited `max_unschedulable_s` for an
-        event that helps it is tried again without one."""
+        event that helps it is tried again without one; `log` is where plugins say what they do."""
         self.configuration = configuration
         self.gates = gates or FeatureGates()
         self.cluster = Cluster(request_rules(self.gates))
@@ -112,6 +114,7 @@ class Engine:
             sources=sources,
             pods=pods,
             client_settings=client_settings,
+            log=log,
         )
         self.observers = Observers()
         self.queue = self._build_queue(max_unschedulable_s)
@@ -213,6 +216,7 @@ class Engine:
             self.bindings.look_at_waiting()
             while attempt is None and (queued := self.queue.pop()) is not None:
                 info = queued.info
+                self.observers.pod_popped(queued)
                 if self._pod_groups is not None and info.pod.spec.scheduling_group is not None:
                     attempt = yield from self._try_group(self._pod_groups, queued)
                 elif self._skips(info):
@@ -272,7 +276,7 @@ class Engine:
             return attempt
         state.ask_writes(info, attempt.writes)
         outcome = decision.post_filter
-        if outcome is not None and outcome.code is Code.SUCCESS:
+        if outcome is not None and outcome.code is Code.SUCCESS and outcome.victims:
             self.preemptions.carry_out(info, outcome)
         self.failures.handle_decision(queued, decision)
         return attempt
@@ -295,6 +299,7 @@ class Engine:
         if info.terminating:
             note = f"skip schedule deleting pod: {info.key}"
             self.state.tell(info, "Warning", "FailedScheduling", "Scheduling", note)
+            self.observers.pod_skipped(info)
             self.cluster.nominator.strip(info)
             return True
         return self.cluster.is_assumed(info.uid)

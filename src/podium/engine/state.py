@@ -35,6 +35,8 @@ from podium.framework.queued import QueuedPod
 from podium.framework.waiting import WaitingPods
 from podium.framework.watched_kind import WatchedKind, unique_kinds
 
+_DURING_BINDING = {"bind_started", "pod_bound"}
+
 
 class Flight(Struct):
     """A pod between its placement and the end of its binding cycle; `announced` says that its
@@ -86,8 +88,12 @@ class EngineState:
         if self.extenders:
             wanting = interested(self.extenders, cycle.pod.pod)
             binders = tuple(extender for extender in wanting if extender.bind_verb)
-        clock = self.clock if "binding_ended" in self.observers.heard else None
-        return Binding(cycle, profile, node_name, self._expected, binders, clock=clock)
+        heard = self.observers.heard
+        clock = self.clock if "binding_ended" in heard else None
+        observer = self.observers if heard & _DURING_BINDING else None
+        return Binding(
+            cycle, profile, node_name, self._expected, binders, clock=clock, observer=observer
+        )
 
     def ask(self, request: Request) -> None:
         self.requests.append(request)

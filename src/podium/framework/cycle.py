@@ -16,6 +16,7 @@ from podium.cluster.usage import Usage
 from podium.framework.pod_group_cycle import PodGroupCycle
 
 if TYPE_CHECKING:
+    from podium.framework.diagnosis import FilterResult
     from podium.framework.template_cache import TemplateEntry
 
 S = TypeVar("S")
@@ -33,6 +34,7 @@ class Cycle:
         "_nominated_version",
         "all_reasons",
         "cluster",
+        "filtered",
         "group",
         "nodes",
         "pod",
@@ -57,6 +59,9 @@ class Cycle:
         self.skip_score: set[str] = set()
         self.all_reasons = False
         """Whether filters go on looking at nodes that one has rejected."""
+        self.filtered: FilterResult | None = None
+        """What the filters that were asked so far have said; for filters that want to know which
+        rows are still in."""
         self.to_activate: dict[str, PodInfo] = {}
         self._nominated = NO_NOMINATED_PODS
         self._nominated_version = -1

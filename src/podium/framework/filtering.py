@@ -99,6 +99,7 @@ def run_filters(
     skip = cycle.skip_filter
     if vectors is not None and not usable(cycle, rows):
         vectors = None
+    cycle.filtered = result
     for plugin in plugins:
         if plugin.name in skip:
             continue

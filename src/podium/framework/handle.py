@@ -17,6 +17,7 @@ from podium.config.feature_gates import FeatureGates
 from podium.config.flags.client_settings import ClientSettings
 from podium.framework.events import Action
 from podium.framework.extender_rules import Extenders
+from podium.framework.log import SILENT, Log
 from podium.framework.sources import Sources
 from podium.framework.waiting import WaitingPods
 
@@ -57,7 +58,8 @@ class Handle:
 
     `clock` tells the driver's time in seconds since 1970, `extenders` come in calling order.
     `client_settings` say how the API server is reached and as whom; None where there is none, as in
-    simulations, or where it is part of the same process.
+    simulations, or where it is part of the same process. `log` is the scheduler's log, silent where
+    there is none.
     """
 
     profile: "Profile"
@@ -74,6 +76,7 @@ class Handle:
         sources: Sources | None = None,
         pods: KnownPods | None = None,
         client_settings: ClientSettings | None = None,
+        log: Log = SILENT,
     ) -> None:
         """`pods` are all pods that the engine has heard of."""
         self.cluster = cluster
@@ -84,6 +87,7 @@ class Handle:
         self.extenders = extenders
         self.sources = sources if sources is not None else Sources(cluster.nodes, clock)
         self.client_settings = client_settings
+        self.log = log
         self._pods = pods if pods is not None else KnownPods()
 
     @property

@@ -28,6 +28,7 @@ from podium.framework.filtering import (
     run_pre_filters,
 )
 from podium.framework.handle import Handle, Preempting
+from podium.framework.log import SILENT, Log
 from podium.framework.nominated_filtering import filter_with_nominated
 from podium.framework.plugin_arguments import ArgumentsError, arguments_of
 from podium.framework.points import (
@@ -168,6 +169,7 @@ def build_profiles(
     sources: Sources | None = None,
     pods: KnownPods | None = None,
     client_settings: ClientSettings | None = None,
+    log: Log = SILENT,
 ) -> dict[str, Profile]:
     """Every profile of a configuration, by scheduler name; raises ConfigurationError."""
     sources = sources if sources is not None else Sources(cluster.nodes, clock)
@@ -190,6 +192,7 @@ def build_profiles(
                 sources=sources,
                 pods=known_pods,
                 client_settings=client_settings,
+                log=log,
             ),
         )
         for index, profile in enumerate(configuration.profiles)

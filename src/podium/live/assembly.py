@@ -23,6 +23,7 @@ from podium.engine.queue.unschedulable_timeout import MAX_UNSCHEDULABLE_S
 from podium.engine.requests import Event
 from podium.extenders.client import ExtenderClient
 from podium.extenders.objects import TypedObjects
+from podium.framework.log import SILENT, Log
 from podium.framework.registry import Registry
 from podium.live.decision_records import DecisionRecords
 from podium.live.event_recorder import EventRecorder
@@ -45,6 +46,7 @@ def live_engine(
     validate: bool = False,
     client_settings: ClientSettings | None = None,
     max_unschedulable_s: float = MAX_UNSCHEDULABLE_S,
+    log: Log = SILENT,
 ) -> Engine:
     """An engine whose choices among equals nobody can foresee. Raises ConfigurationError.
 
@@ -59,6 +61,7 @@ def live_engine(
         validate=validate,
         client_settings=client_settings,
         max_unschedulable_s=max_unschedulable_s,
+        log=log,
     )
 
 

@@ -11,17 +11,20 @@ Counting one attempt costs a few microseconds: series are looked up once per pro
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from podium.cluster.pod_info import PodInfo
 from podium.engine import Decision, Engine
 from podium.engine.binding_cycle import Binding
 from podium.engine.observer import Observer
 from podium.engine.post_filter import POST_FILTER_SKIPPED
 from podium.engine.preempting import PLUGIN as PREEMPTION
+from podium.engine.requests import Preemptor
 from podium.framework.events import ClusterEvent
 from podium.framework.queued import QueuedPod
 from podium.framework.status import Code, Status
+from podium.framework.waiting import WaitingPod
 from podium.live import metric_definitions as known
 from podium.live.component_metrics import show_component
 from podium.live.engine_readings import show_engine
@@ -97,7 +100,7 @@ class SchedulerMetrics(Observer):
 
     # --- what the engine says -----------------------------------------------------------------
 
-    def entered_queue(self, part: str, event: ClusterEvent) -> None:
+    def entered_queue(self, part: str, event: ClusterEvent, queued: QueuedPod) -> None:  # noqa: ARG002
         key = (part, event)
         series = self._incoming_of.get(key)
         if series is None:
@@ -161,16 +164,28 @@ class SchedulerMetrics(Observer):
             series = self._handling_of[event] = self._handling.of(str(event))
         series.observe(seconds)
 
-    def victims_chosen(self, count: int) -> None:
-        self._victims.observe(count)
+    def preemption_started(
+        self,
+        preemptor: Preemptor,  # noqa: ARG002
+        victims: Sequence[PodInfo],
+        node_name: str,  # noqa: ARG002
+    ) -> None:
+        self._victims.observe(len(victims))
 
-    def preemption_ended(self, problem: str | None, seconds: float) -> None:
+    def preemption_ended(
+        self,
+        preemptor: Preemptor,  # noqa: ARG002
+        node_name: str,  # noqa: ARG002
+        problem: str | None,
+        seconds: float,
+    ) -> None:
         result = "success" if problem is None else "error"
         self._preemptions.of(result).add()
         self._preemption_duration.of(result).observe(seconds)
 
-    def wait_ended(self, code: Code, seconds: float) -> None:
-        self._permit_wait.of(code.label).observe(seconds)
+    def wait_ended(self, waiting: WaitingPod, seconds: float) -> None:
+        if waiting.outcome is not None:
+            self._permit_wait.of(waiting.outcome.code.label).observe(seconds)
 
     def group_tried(self, profile: str, result: str, seconds: float, deciding_s: float) -> None:
         self._group_attempts.of(result, profile).add()

@@ -18,8 +18,11 @@ from podium.client import KubeClient
 from podium.config.feature_gates import FeatureGates
 from podium.engine import Engine
 from podium.engine.observer import Observer
+from podium.framework.log import SILENT
 from podium.live.assembly import Assembly, live_engine
+from podium.live.scheduling_log import SchedulingLog
 from podium.processes.cluster_management import scheduler_management
+from podium.processes.kube_log import KubeLog
 from podium.processes.plugin_reloading import WatchedPluginFiles
 from podium.processes.steady_time import steady_wall
 from podium.processes.tasks import Part, end_part, running_part
@@ -43,6 +46,8 @@ class SchedulerPlan:
     gates: FeatureGates
     port: int = 0
     observers: Callable[[Engine], tuple[Observer, ...]] = field(default=lambda _: ())
+    log: KubeLog | None = None
+    """Where the scheduler writes its log; nowhere without one."""
     reload: PluginReload | None = None
 
 
@@ -72,6 +77,9 @@ class ClusterScheduler:
     @contextlib.asynccontextmanager
     async def _working(self, engine: Engine) -> AsyncIterator[Part]:
         plan = self._plan
+        if plan.log is not None:
+            lines = SchedulingLog(engine, plan.log, self._randomness)
+            plan.log.on_verbosity(lines.set_verbosity)
         assembly = Assembly(
             engine,
             self._client,
@@ -126,4 +134,5 @@ class ClusterScheduler:
             wall=steady_wall(),
             randomness=self._randomness,
             gates=self._plan.gates,
+            log=self._plan.log or SILENT,
         )

@@ -13,7 +13,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -22,6 +22,7 @@ from podium.api.go_quoting import escape_unprintable, quoted
 from podium.api.printable_documents import escape_in_json
 from podium.config.flags.logging_checks import JSON
 from podium.config.flags.options import Logs
+from podium.framework.log import ObjectRef
 
 _LETTERS: Final = {logging.INFO: "I", logging.WARNING: "W", logging.ERROR: "E"}
 _DEBUG_FROM: Final = 4
@@ -36,6 +37,7 @@ class KubeLog:
         in_json = logs is not None and logs.logging_format == JSON
         self.verbosity = 0 if logs is None else logs.v
         self._logger = logging.Logger("podium", logging.INFO)
+        self._on_verbosity: Callable[[int], None] = lambda _: None
         formatter = _JsonLine() if in_json else _TextLine()
         split = logs is not None and (
             logs.log_json_split_stream if in_json else logs.log_text_split_stream
@@ -70,6 +72,13 @@ class KubeLog:
     def set_verbosity(self, verbosity: int) -> None:
         """Tell more or less from now on."""
         self.verbosity = verbosity
+        self._on_verbosity(verbosity)
+
+    def on_verbosity(self, listener: Callable[[int], None]) -> None:
+        """Have somebody told of the verbosity, now and whenever it changes; whoever was told
+        before is not any more."""
+        self._on_verbosity = listener
+        listener(self.verbosity)
 
     def info(self, message: str, *, v: int = 0, **fields: Any) -> None:
         """A message with keys and values, if the verbosity is at least `v`."""
@@ -84,6 +93,13 @@ class KubeLog:
         if v <= self.verbosity:
             self._say(logging.INFO, text, None, v)
 
+    def lines(self, text: Sequence[str], *, v: int = 0) -> None:
+        """Plain text of several lines, if the verbosity is at least `v`; each must begin in a way
+        in which no record does."""
+        if v <= self.verbosity:
+            extra = {"fields": None, "v": 0, "further": text[1:]}
+            self._logger.info("%s", text[0], extra=extra, stacklevel=2)
+
     def warn(self, text: str) -> None:
         self._say(logging.WARNING, text, None, 0)
 
@@ -94,6 +110,13 @@ class KubeLog:
     def _say(self, level: int, text: str, fields: dict[str, Any] | None, v: int) -> None:
         extra = {"fields": fields, "v": v}
         self._logger.log(level, "%s", text, extra=extra, stacklevel=3)
+
+
+def log_at(verbosity: int) -> KubeLog:
+    """A log in text, at a verbosity."""
+    log = KubeLog()
+    log.set_verbosity(verbosity)
+    return log
 
 
 class _TextLine(logging.Formatter):
@@ -107,27 +130,40 @@ class _TextLine(logging.Formatter):
         text = record.getMessage()
         if fields is None:
             told = self.formatException(record.exc_info).split("\n") if record.exc_info else ()
-            return "\n".join((header + escape_unprintable(text), *map(_indent_further_line, told)))
+            further: Sequence[str] = getattr(record, "further", ())
+            lines = (header + escape_unprintable(text), *map(escape_unprintable, further))
+            return "\n".join((*lines, *map(_indent_further_line, told)))
         pairs = (f" {key}={_value(value)}" for key, value in fields.items())
         return header + quoted(text) + "".join(pairs)
 
 
 class _JsonLine(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        line: dict[str, Any] = {
-            "ts": round(record.created * 1000, 3),
-            "caller": f"{record.module}.py:{record.lineno}",
-            "msg": record.getMessage(),
-        }
+        fields = dict(getattr(record, "fields", None) or {})
+        line: dict[str, Any] = {"ts": round(record.created * 1000, 3)}
+        if "logger" in fields:
+            line["logger"] = fields.pop("logger")
+        line["caller"] = f"{record.module}.py:{record.lineno}"
+        line["msg"] = "\n".join((record.getMessage(), *getattr(record, "further", ())))
         if record.levelno < logging.ERROR:
             line["v"] = getattr(record, "v", 0)
-        line.update(getattr(record, "fields", None) or {})
+        elif "err" in fields:
+            fields["err"] = fields.pop("err")  # upstream: the error itself comes last here
+        line.update((key, _in_json(value)) for key, value in fields.items())
         if record.exc_info:
             line["stacktrace"] = self.formatException(record.exc_info)
         return _compact_json(line)
 
 
+def _in_json(value: Any) -> Any:
+    if isinstance(value, ObjectRef):
+        return {key: text for key, text in value._asdict().items() if text}
+    return value
+
+
 def _value(value: Any) -> str:
+    if isinstance(value, ObjectRef):
+        return quoted(str(value))
     if not isinstance(value, str):
         return _compact_json(value)
     if "\n" not in value:

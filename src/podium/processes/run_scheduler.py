@@ -34,6 +34,7 @@ from podium.live.exposition import rules_of
 from podium.live.leader_election import LeaderElection, LeadershipLost, new_identity
 from podium.live.metered_transport import MeteredTransport, RequestMetrics
 from podium.live.metrics import SchedulerMetrics
+from podium.live.scheduling_log import SchedulingLog
 from podium.live.serving import Reviewers
 from podium.live.write_metrics import WriteMetrics
 from podium.processes.host_environment import LocalHost
@@ -124,6 +125,8 @@ class _RunningScheduler:
     async def _run(self, stack: AsyncExitStack) -> None:
         prepared = self._prepared
         engine = self._engine(prepared)
+        lines = SchedulingLog(engine, self._log, self._randomness)
+        self._log.on_verbosity(lines.set_verbosity)
         metrics = SchedulerMetrics(engine, rules_of(self._options.metrics, LocalHost()))
         self._requests = RequestMetrics(metrics.exposition)
         # A transport for each of them: neither the lease nor events wait behind bindings.
@@ -171,6 +174,7 @@ class _RunningScheduler:
             gates=self._gates,
             client_settings=prepared.client,
             max_unschedulable_s=deprecated.pod_max_in_unschedulable_pods_duration.seconds,
+            log=self._log,
         )
 
     async def _serve(self, stack: AsyncExitStack, inside: SchedulerParts) -> None:

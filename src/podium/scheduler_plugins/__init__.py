@@ -15,6 +15,12 @@ from podium.framework.points import Plugin
 
 COLLECTION: Final[dict[str, str]] = {
     "Coscheduling": "coscheduling.plugin:Coscheduling",
+    "RandomScore": "wyq.random_score:RandomScore",
+    "defalut": "wyq.trace:Defalut",
+    "filteringNode": "wyq.label_filters:FilteringNode",
+    "filteringPod": "wyq.label_filters:FilteringPod",
+    "randScore": "wyq.rand_score:RandScore",
+    "wyq": "wyq.trace:Wyq",
 }
 """Where the class of a plugin stands, by the plugin's name: `module:Class` below this package."""
 

@@ -88,10 +88,13 @@ class PodGroups:
         cycle = PodGroupCycle(key, self._state.cluster)
         clock, started = self._state.clock, popped.popped_at
         deciding = clock()
+        self._state.observers.group_started(key)
         result = yield from self._decide_or_break(profile, cycle, members)
         decided = clock()
         submitted = self._submission.submit(profile, members, result)
         self._tell_group(cycle, result)
+        placed = sum(binding is not None for _, binding in submitted)
+        self._state.observers.group_submitted(key, result.label, placed, len(submitted) - placed)
         self._state.observers.group_tried(
             profile.name, result.label, clock() - started, decided - deciding
         )

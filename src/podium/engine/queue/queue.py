@@ -144,7 +144,7 @@ class SchedulingQueue:
             if queued is None and self._pop_from_backoff:
                 queued = self._pop_early()
                 if queued is not None:
-                    self._observer.entered_queue("active", POPPED_EARLY)
+                    self._observer.entered_queue("active", POPPED_EARLY, queued)
             if queued is None:
                 return None
             if self._take_off(queued):
@@ -201,6 +201,8 @@ class SchedulingQueue:
         queued.timestamp = self._clock()
         queued.backoff_expiry = None
         queued.flushed, queued.flushed_at = False, None
+        in_flight = self._in_flight
+        self._observer.put_back_begun(queued, in_flight.event_count, len(in_flight))
         if self._is_member(queued):
             # upstream: nobody says yet which events may help a group
             strategy = Strategy.AFTER_BACKOFF
@@ -211,6 +213,7 @@ class SchedulingQueue:
         else:
             self._requeue(queued, strategy, ATTEMPT_FAILED)
         self._retries.add(queued)
+        self._observer.put_back_ended(queued, strategy, self.cycle)
         self._in_flight.done(uid)
         return strategy
 
@@ -231,12 +234,15 @@ class SchedulingQueue:
         if not self._unschedulable and not self._in_flight:
             return []  # nobody to help, now or when an attempt ends
         if not self._interests.anyone(event):
+            self._observer.event_ignored(event)
             return []
         moved = [
             queued
             for queued in self._candidates(event)
             if (concerns is None or concerns(queued)) and self._wake(queued, event, old, new)
         ]
+        if self._in_flight:
+            self._observer.event_noted(event)
         self._in_flight.note(Happened(event, old, new))
         return moved
 
@@ -253,9 +259,10 @@ class SchedulingQueue:
             profile = queued.info.pod.spec.scheduler_name
             if not self._interests.concerns_plugin(profile, queued.gating_plugin, event):
                 return False
-        return self._requeue(
-            queued, self._interests.requeue_strategy(queued, event, old, new), event
-        )
+        strategy = self._interests.requeue_strategy(queued, event, old, new)
+        if strategy is Strategy.SKIP:
+            self._observer.event_unhelpful(queued, event)
+        return self._requeue(queued, strategy, event)
 
     def flush_backoff(self) -> list[QueuedPod]:
         """Let pods whose wait is over into the active part."""
@@ -343,7 +350,7 @@ class SchedulingQueue:
         errors = not (queued.rejectors or queued.pending)
         heap = self._error_backoff if errors else self._backing_off
         heap.push(queued.info.key, queued)
-        self._observer.entered_queue("backoff", event)
+        self._observer.entered_queue("backoff", event, queued)
         return True
 
     def _leave_backoff(self, queued: QueuedPod, event: ClusterEvent) -> bool:
@@ -358,11 +365,11 @@ class SchedulingQueue:
         if queued.initial_attempt_timestamp is None:
             queued.initial_attempt_timestamp = self._clock()
         self._active.push(queued.info.key, queued)
-        self._observer.entered_queue("active", event)
+        self._observer.entered_queue("active", event, queued)
 
     def _keep(self, queued: QueuedPod, event: ClusterEvent) -> None:
         if queued.info.key not in self._unschedulable:
-            self._observer.entered_queue("unschedulable", event)
+            self._observer.entered_queue("unschedulable", event, queued)
         self._unschedulable.put(queued)
 
     def _may_enter(self, queued: QueuedPod, event: ClusterEvent) -> bool:
@@ -370,6 +377,7 @@ class SchedulingQueue:
         if refusal is None:
             queued.gating_plugin = ""
             return True
+        self._observer.pod_gated(queued, refusal)
         queued.rejectors.add(refusal.plugin)
         queued.gating_plugin = refusal.plugin
         queued.flushed = False

@@ -1,0 +1,51 @@
+"""What all writers of lines have in common, and what they ask of a log."""
+
+from collections.abc import Sequence
+from random import Random
+from typing import ClassVar, Protocol
+
+from podium.cluster.pod_info import PodInfo
+from podium.engine import Engine
+from podium.engine.decision import Decision
+from podium.engine.observer import Observer
+from podium.framework.log import Log, ObjectRef
+
+
+class LogOfLines(Log, Protocol):
+    def lines(self, text: Sequence[str], *, v: int = 0) -> None:
+        """Plain text of several lines."""
+
+
+class LineWriter(Observer):
+    """Writes lines of one verbosity about an engine that it observes."""
+
+    level: ClassVar[int] = 0
+
+    def __init__(self, engine: Engine, log: LogOfLines, randomness: Random) -> None:
+        self.engine = engine
+        self.log = log
+        self.randomness = randomness
+        self.pod_groups = engine.gates["GenericWorkload"]
+
+    @classmethod
+    def has_work(cls, engine: Engine) -> bool:  # noqa: ARG003
+        """Whether there can be such lines at all."""
+        return True
+
+    def failed_decision(self, pod: PodInfo) -> Decision | None:
+        """The record of an attempt that has just failed; None if it got as far as a node."""
+        decision = self.engine.state.pod_log.decision(pod.key)
+        return decision if decision is not None and decision.bound is None else None
+
+    def is_member(self, pod: PodInfo) -> bool:
+        """Whether a pod is tried with its group."""
+        return self.pod_groups and pod.pod.spec.scheduling_group is not None
+
+
+def group_ref(namespace: str, name: str) -> ObjectRef:
+    return ObjectRef(name, namespace)
+
+
+def as_set(names: set[str]) -> dict[str, dict[str, str]]:
+    """A set as Go's JSON writes one."""
+    return {name: {} for name in sorted(names)}
