@@ -13,7 +13,15 @@ from typing import Final
 
 from podium.framework.points import Plugin
 
-COLLECTION: Final[dict[str, str]] = {}
+COLLECTION: Final[dict[str, str]] = {
+    "LoadVariationRiskBalancing": "load.load_variation_risk_balancing:LoadVariationRiskBalancing",
+    "LowRiskOverCommitment": "load.low_risk_over_commitment:LowRiskOverCommitment",
+    "NetworkTraffic": "prometheus.network_traffic:NetworkTraffic",
+    "Peaks": "load.peaks:Peaks",
+    "PrometheusFilter": "prometheus.prometheus_filter:PrometheusFilter",
+    "PrometheusScore": "prometheus.prometheus_score:PrometheusScore",
+    "TargetLoadPacking": "load.target_load_packing:TargetLoadPacking",
+}
 """Where the class of a plugin stands, by the plugin's name: `module:Class` below this package."""
 
 
