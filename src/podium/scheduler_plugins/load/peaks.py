@@ -27,6 +27,8 @@ _UNKNOWN: Final = -1
 _SCALE: Final = 1e15
 _MAX_RISE: Final = 9.2e18 / 2
 """Of a raw score: two of them can be subtracted within an int64."""
+_MAX_BITS: Final = 56
+"""A number of so many bits can be multiplied by 100 within an int64."""
 
 
 class PowerModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -79,7 +81,8 @@ class Peaks(LoadScorePlugin):
             return np.zeros(len(scores), dtype=np.int64)
         lowest, highest = int(scores[known].min()), int(scores[known].max())
         span = max(1, highest - lowest)
-        cost = (MAX_SCORE * (scores - lowest).astype(np.float64) / span).astype(np.int64)
+        shift = max(0, span.bit_length() - _MAX_BITS)
+        cost: Ints = ((scores - lowest) >> shift) * MAX_SCORE // (span >> shift)
         return np.where(known, MAX_SCORE - cost, 0)
 
     def _model_columns(self, nodes: NodeTable) -> Floats:
