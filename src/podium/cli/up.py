@@ -173,7 +173,14 @@ def up(
         None if quiet else lambda up: ClusterScreen(screen, up.engine, nodes=watch).show(),
     )
     server = ApiServer(
-        ServerOptions(host=host, port=port, data=data, taint_new_nodes=True, gates=gates)
+        ServerOptions(
+            host=host,
+            port=port,
+            data=data,
+            taint_new_nodes=True,
+            serves_metrics=True,
+            gates=gates,
+        )
     )
     target = kubeconfig_out or (data / "kubeconfig" if data else Path(_KUBECONFIG))
     authority = server.certificates.authority if server.certificates else None

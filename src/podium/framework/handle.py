@@ -58,7 +58,7 @@ class Handle:
 
     `clock` tells the driver's time in seconds since 1970, `extenders` come in calling order.
     `client_settings` say how the API server is reached and as whom; None where there is none, as in
-    simulations, or where it is part of the same process.
+    simulations.
     """
 
     profile: "Profile"

@@ -19,7 +19,7 @@ from uuid import uuid4
 from podium import __version__
 from podium.api.errors import InputError
 from podium.client import KubeClient, LimitedTransport, LoopClock, TokenBucket
-from podium.client.connection import transport_for
+from podium.client.connection import located_settings, transport_for
 from podium.config.feature_gates import FeatureGates
 from podium.config.flags.client_settings import ClientSettings
 from podium.config.flags.host_environment import StartRefused
@@ -96,7 +96,9 @@ class _RunningScheduler:
             wall=self._wall,
             randomness=self._randomness,
             gates=self._gates,
-            client_settings=prepared.client,
+            client_settings=located_settings(
+                prepared.client, prepared.configuration.client_connection.kubeconfig
+            ),
             max_unschedulable_s=deprecated.pod_max_in_unschedulable_pods_duration.seconds,
         )
         metrics = SchedulerMetrics(engine, rules_of(self._options.metrics, LocalHost()))

@@ -19,7 +19,9 @@ from podium.apiserver.serving.server import ApiServer
 from podium.client import AsgiTransport, KubeClient, Unreachable
 from podium.client.api_errors import ApiError
 from podium.config.feature_gates import FeatureGates
+from podium.config.flags.client_settings import ClientSettings
 from podium.config.flags.host_environment import StartRefused
+from podium.config.kubeconfig import ClusterEntry, UserEntry
 from podium.engine import Engine
 from podium.engine.observer import Observer
 from podium.live.assembly import Assembly, live_engine
@@ -131,6 +133,7 @@ async def whole_cluster(server: ApiServer, plan: ClusterPlan) -> AsyncIterator[R
             wall=steady_wall(),
             randomness=randomness,
             gates=plan.gates,
+            client_settings=_own_settings(server),
         )
         assembly = Assembly(
             engine,
@@ -146,6 +149,13 @@ async def whole_cluster(server: ApiServer, plan: ClusterPlan) -> AsyncIterator[R
         await wait_while_running(scheduler.ready(), serving, living)
         work = await stack.enter_async_context(running_part(scheduler.schedule()))
         yield RunningCluster(client, assembly.engine, (serving, living, work), management.url)
+
+
+def _own_settings(server: ApiServer) -> ClientSettings:
+    """How plugins of the scheduler reach the server: over its socket, like everybody else."""
+    authority = server.certificates.authority if server.certificates else b""
+    cluster = ClusterEntry(server=server.url, certificate_authority_data=authority)
+    return ClientSettings(cluster, UserEntry(token=server.token))
 
 
 async def _wait_for_ready_nodes(cluster: RunningCluster) -> None:
