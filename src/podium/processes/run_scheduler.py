@@ -39,7 +39,12 @@ from podium.processes.startup import PreparedScheduler
 from podium.processes.steady_time import steady_wall
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
-_LOGGERS: Final = ("podium.live", "podium.client", "podium.extenders")
+_LOGGERS: Final = (
+    "podium.live",
+    "podium.client",
+    "podium.extenders",
+    "podium.scheduler_plugins",
+)
 
 
 async def run_scheduler(

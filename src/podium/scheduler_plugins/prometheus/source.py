@@ -2,7 +2,8 @@
 
 The query goes out every `refresh_every_s`; the last good answer counts until it is `max_age_s` old.
 Between two queries nobody waits. What is odd about an answer, though it can be used, is logged when
-it appears and not again while it lasts.
+it appears and not again while it lasts. That no series answers is odd only at first: a query may
+well be about the few nodes that have a trouble.
 """
 
 import logging
@@ -20,7 +21,8 @@ from podium.scheduler_plugins.prometheus.node_names import (
 )
 from podium.scheduler_plugins.prometheus.query import Sample, ask_query
 
-_LOG: Final = logging.getLogger("podium.live")
+_LOG: Final = logging.getLogger("podium.scheduler_plugins")
+_EMPTY: Final = "no series answers the query"
 _MAX_NAMED: Final = 3
 _told: dict[str, str] = {}
 """What was logged last of each source, by name; sources are compared by their attributes, so it
@@ -63,15 +65,17 @@ class PrometheusSource(Source):
         return is_address(node_name(sample.labels, self.node_labels))
 
     def _tell(self, oddity: str) -> None:
-        if oddity != _told.get(self.name, ""):
-            _told[self.name] = oddity
-            if oddity:
-                _LOG.warning("source %s: %s", self.name, oddity)
+        before = _told.get(self.name)
+        if oddity == before or (oddity == _EMPTY and before is not None):
+            return
+        _told[self.name] = oddity
+        if oddity:
+            _LOG.warning("source %s: %s", self.name, oddity)
 
 
 def _oddity(samples: int, nodes: int, ambiguous: Sequence[str]) -> str:
     if not samples:
-        return "no series answers the query"
+        return _EMPTY
     if ambiguous:
         named = ", ".join(sorted(ambiguous)[:_MAX_NAMED])
         more = f" and {len(ambiguous) - _MAX_NAMED} more" if len(ambiguous) > _MAX_NAMED else ""
