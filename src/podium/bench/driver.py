@@ -7,7 +7,7 @@ about what the reference scheduler takes, so that what happens every so often me
 about as often per pod as it does there.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from time import perf_counter
 
 from msgspec.structs import replace
@@ -23,6 +23,7 @@ from podium.engine.choice import Seeded
 from podium.engine.in_memory_api import InMemoryApi, run_to_end
 from podium.engine.requests import Bind, Nominate, PatchStatus, Preempt
 from podium.plugins import in_tree_registry
+from podium.user_code.plugins import equip
 
 ATTEMPT_S = 0.002
 TICK_EVERY_S = 1.0
@@ -31,12 +32,20 @@ MAX_ATTEMPTS_PER_POD = 20
 
 
 class Driver:
-    def __init__(self, *, percentage: int = 100, seed: int = 0) -> None:
+    def __init__(
+        self,
+        *,
+        percentage: int = 100,
+        seed: int = 0,
+        configuration: Mapping[str, object] | None = None,
+    ) -> None:
+        """`configuration` is as a file has it; plugins of Podium's own are found by their names."""
         self._now = 0.0
         self._next_tick = TICK_EVERY_S
+        equipped = equip(load_configuration(configuration), in_tree_registry(), ())
         self.engine = Engine(
-            load_configuration(None),
-            in_tree_registry(),
+            equipped.configuration,
+            equipped.registry,
             choice=Seeded(seed),
             clock=lambda: self._now,
             percentage=percentage,
@@ -58,6 +67,8 @@ class Driver:
             self.engine.intake.object_put(obj)
         for pod in scene.init:
             self.engine.intake.pod_put(pod)
+        for name, value in scene.answers.items():
+            self.engine.sources.put(name, value, self._now)
         self._carry_out_requests()
         self._churn = [_Churning(churn) for churn in scene.churn]
 

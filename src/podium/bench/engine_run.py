@@ -114,7 +114,7 @@ def measure_case(
 ) -> Figures:
     """Build a named workload, load it, schedule its pods, and report; `profiler` looks on."""
     scene = CASES[name].build(plan)
-    driver = Driver(percentage=percentage, seed=seed)
+    driver = Driver(percentage=percentage, seed=seed, configuration=scene.configuration)
     with Stopwatch() as loading:
         driver.load(scene)
     arrivals = list(scene.measured)
