@@ -15,7 +15,7 @@ from podium.plugin import Rows
 from podium.scheduler_plugins.load.loads import Loads, NodeLoad
 
 _UNKNOWN = NodeLoad()
-_CPU, _CPU_DEVIATION, _MEMORY, _MEMORY_DEVIATION, _CAPACITY = range(5)
+_CPU, _CPU_CAPACITY = 0, 4
 
 
 class LoadRows(NamedTuple):
@@ -35,6 +35,16 @@ class LoadColumns:
         self._generation = 0
 
     def of(self, column: SourceColumn, nodes: NodeTable, rows: Rows) -> LoadRows:
+        self._follow(column, nodes)
+        return LoadRows(*self._columns[:, rows])
+
+    def of_row(self, column: SourceColumn, nodes: NodeTable, row: int) -> tuple[float, float]:
+        """(cpu in percent, cpu capacity in milli-cores) of one node."""
+        self._follow(column, nodes)
+        item = self._columns.item
+        return item(_CPU, row), item(_CPU_CAPACITY, row)
+
+    def _follow(self, column: SourceColumn, nodes: NodeTable) -> None:
         loads = column.value
         known = loads if isinstance(loads, Loads) else Loads({}, 0.0)
         moment = (column.version, nodes.membership, nodes.size)
@@ -45,7 +55,6 @@ class LoadColumns:
         elif self._generation != nodes.generation:
             self._update(nodes.changed_since(self._generation).tolist(), known, nodes)
         self._generation = nodes.generation
-        return LoadRows(*self._columns[:, rows])
 
     def _update(self, rows: "list[int] | range", loads: Loads, nodes: NodeTable) -> None:
         for row in rows:

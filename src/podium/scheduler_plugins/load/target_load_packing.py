@@ -74,6 +74,21 @@ class TargetLoadPacking(LoadScorePlugin):
         beyond = target * (100 - use) / (100 - target) if target < 100 else np.zeros(len(use))
         return rounded(np.where(use <= target, below, np.where(use <= 100, beyond, 0.0 * use)))
 
+    def score_row(self, cycle: Cycle, row: int) -> int:
+        measured, capacity = self._loads.of_row(self.column, cycle.nodes, row)
+        if math.isnan(measured):
+            return 0
+        since = self._unmeasured_since()
+        pods = (pod for pod in cycle.usage.pods(row) if bound_at(pod) > since)
+        added = self.predict(cycle.pod.shape) + sum(self.predict(pod.shape) for pod in pods)
+        use = measured + 100 * added / capacity if capacity > 0 else 0.0
+        target = float(self._target)
+        if use <= target:
+            score = (MAX_SCORE - target) * use / target + target
+        else:
+            score = target * (100 - use) / (100 - target) if use <= 100 else 0.0
+        return math.floor(min(max(score, 0.0), MAX_SCORE) + 0.5)
+
     def score_depends(self, cycle: Cycle) -> Dependence:
         return Dependence(self.predict(cycle.pod.shape), usage=True, version=self.column.version)
 
@@ -99,8 +114,7 @@ class TargetLoadPacking(LoadScorePlugin):
     def _missing(self, cycle: Cycle, rows: Rows) -> Floats:
         """What pods will use that are not in the measurements yet."""
         latest = self._latest.of(cycle.usage, rows)[0]
-        loads = self.column.value
-        since = loads.window_end - _REPORTING_S if isinstance(loads, Loads) else math.inf
+        since = self._unmeasured_since()
         missing = np.zeros(len(latest))
         numbers = np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
         for position in np.flatnonzero(latest > since).tolist():
@@ -110,6 +124,11 @@ class TargetLoadPacking(LoadScorePlugin):
                 if bound_at(pod) > since
             )
         return missing
+
+    def _unmeasured_since(self) -> float:
+        """From when on pods may be missing in the measurements; without any, nobody counts."""
+        loads = self.column.value
+        return loads.window_end - _REPORTING_S if isinstance(loads, Loads) else math.inf
 
 
 def bound_at(pod: PodInfo) -> float:

@@ -33,6 +33,7 @@ _COUNTERS: Final = {
     "Both": ("node_network_receive_bytes_total", "node_network_transmit_bytes_total"),
 }
 _UNKNOWN: Final = -1
+_NONE: Final[Ints] = np.zeros(0, dtype=np.int64)
 _MAX_SCORE: Final = 100
 _MAX_BITS: Final = 56
 """A raw score of so many bits can be multiplied by 100 within an int64."""
@@ -56,21 +57,36 @@ class NetworkTraffic(ScorePlugin):
     def __init__(self, args: Args, handle: Handle) -> None:
         super().__init__(args, handle)
         self._source = source_of(self.name, args, query_of(args))
+        self._raw = _NONE
+        self._raw_for: object = None
+        self._normalized_of: tuple[Ints, Ints] = (_NONE, _NONE)
 
     def sources(self) -> Sequence[Source]:
         return [self._source]
 
-    def score(self, cycle: Cycle, rows: Rows) -> Ints:  # noqa: ARG002
-        measured = self._column.values(rows)
-        known = np.isfinite(measured)
-        # upstream: the sample is cut to a whole number.
-        whole = np.where(known, np.clip(measured, 0, 2.0**62), _UNKNOWN)
-        return whole.astype(np.int64)
+    def score(self, cycle: Cycle, rows: Rows) -> Ints:
+        nodes, column = cycle.nodes, self._column
+        moment = (column.version, nodes.membership, nodes.size)
+        if moment != self._raw_for:
+            measured = column.values(nodes.all_rows())
+            # upstream: the sample is cut to a whole number.
+            known = np.clip(measured, 0, 2.0**62)
+            self._raw = np.where(np.isnan(measured), _UNKNOWN, known).astype(np.int64)
+            self._raw_for = moment
+        return self._raw[rows].copy()
 
     def score_depends(self, cycle: Cycle) -> Dependence:  # noqa: ARG002
         return Dependence(fragment=None, usage=False, version=self._column.version)
 
     def normalize(self, cycle: Cycle, rows: Rows, scores: Ints) -> Ints:  # noqa: ARG002
+        """Remembered from pod to pod: as long as the same nodes fit, the scores are the same."""
+        were, normalized = self._normalized_of
+        if not np.array_equal(scores, were):
+            normalized = self._normalize(scores)
+            self._normalized_of = (scores.copy(), normalized)
+        return normalized.copy()
+
+    def _normalize(self, scores: Ints) -> Ints:
         highest = int(scores.max(initial=0))
         known = scores >= 0
         if highest == 0:
