@@ -124,9 +124,14 @@ def test_pods_that_are_too_young_to_be_measured_are_guessed(
         "there",
         node="a",
         containers=[{"name": "c", "image": "i", "resources": limits}],
-        status={"phase": "Running", "conditions": [condition] if bound is not None else []},
+        status={"conditions": [condition] if bound is not None else []},
     )
     assert scores(TargetLoadPacking, {"a": NodeLoad(0)}, pod("0"), node(), there) == {"a": score}
+
+
+def test_a_pod_that_runs_without_saying_since_when_is_in_the_measurements() -> None:
+    there = make_pod("there", node="a", status={"phase": "Running"})
+    assert scores(TargetLoadPacking, {"a": NodeLoad(0)}, pod("0"), node(), there) == {"a": 40}
 
 
 def test_a_pod_that_was_just_placed_counts_for_the_next() -> None:

@@ -132,13 +132,14 @@ class TargetLoadPacking(LoadScorePlugin):
 
 
 def bound_at(pod: PodInfo) -> float:
-    """When a pod was bound, in seconds since 1970; infinite while the API server has not said."""
+    """When a pod was bound, in seconds since 1970; infinite while it is on its way. One that runs
+    and does not say since when has run for long."""
     status = pod.pod.status
     told = next((c.last_transition_time for c in status.conditions or () if _is_bound(c)), None)
     try:
         return seconds_of(told or status.start_time or "")
     except ValueError:
-        return math.inf
+        return 0.0 if status.phase == "Running" else math.inf
 
 
 def _is_bound(condition: object) -> bool:
