@@ -30,6 +30,7 @@ Kind = Literal[
     "Proposals",
     "QueueRecord",
     "Simulation",
+    "SourceRecordList",
     "Story",
 ]
 """Kinds that come alone."""
