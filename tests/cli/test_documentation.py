@@ -14,7 +14,10 @@ from podium.cluster.state import Cluster
 from podium.testing import make_node, make_pod
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("simulating.md", "why.md", "plugins.md", "configuration.md")
+PAGES = (
+    *("simulating.md", "why.md", "plugins.md", "configuration.md"),
+    *sorted(f"plugins/{page.name}" for page in (ROOT / "docs" / "plugins").glob("*.md")),
+)
 
 
 def blocks(page: str) -> Iterator[tuple[str, str]]:
@@ -74,7 +77,7 @@ def test_every_kind_of_server_is_documented() -> None:
 
 
 def test_files_that_pages_name_are_there() -> None:
-    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+    for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
         for name in re.findall(r"examples/[\w./-]*\w", page.read_text()):
             assert (ROOT / name).exists(), f"{page.name}: {name}"
 

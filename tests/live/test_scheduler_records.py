@@ -10,6 +10,7 @@ from podium.framework.points import PermitResult
 from podium.framework.status import Code, Status
 from podium.live.decision_records import DecisionRecords
 from podium.live.scheduler_records import SchedulerRecords
+from podium.scheduler_plugins.prometheus.prometheus_score import PrometheusScore
 from podium.testing import FakeCluster, make_node
 from podium.testing import make_pod as pending
 
@@ -90,6 +91,26 @@ def test_preemption_is_recorded_with_its_victims() -> None:
     decision = checked("PodRecord", records.pod("default", "p"))["decision"]
     assert decision["details"]["evicts"] == ["default/weak"]
     assert decision["nominatedNode"] == "n"
+
+
+def test_sources_tell_their_age_and_what_is_wrong_with_them() -> None:
+    address = "http://127.0.0.1:9090"
+    args = {"PrometheusScore": {"prometheusAddress": address, "query": "up"}}
+    driver = FakeCluster(SMALL, plugins=[PrometheusScore], args=args)
+    records, name = records_of(driver), f"PrometheusScore {address} up"
+    driver.fail(name, "connection refused")
+
+    def told() -> tuple[Any, ...]:
+        (found,) = checked("SourceRecordList", records.sources())["sources"]
+        assert found["name"] == name
+        return found["ageSeconds"], found["stale"], found["problem"]
+
+    assert told() == (None, True, "connection refused")
+    driver.answer(name, {"n": 1.0})
+    driver.clock.advance(20)
+    assert told() == (20.0, False, None)
+    driver.clock.advance(400)
+    assert told() == (420.0, True, None)
 
 
 def test_the_schema_knows_every_place() -> None:

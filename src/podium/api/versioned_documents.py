@@ -32,6 +32,7 @@ Kind = Literal[
     "Proposals",
     "QueueRecord",
     "Simulation",
+    "SourceRecordList",
     "Story",
 ]
 """Kinds that come alone."""

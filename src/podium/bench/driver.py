@@ -16,7 +16,8 @@ from podium.api.meta import KubeStruct
 from podium.api.node import Node
 from podium.api.pod import Pod, PodCondition
 from podium.bench.scene import Arrival, Churn, Scene, Turn
-from podium.config.load import load_configuration, load_file
+from podium.config.load import load_configuration
+from podium.config.types import Configuration
 from podium.engine import Engine
 from podium.engine.binding_cycle import Binding
 from podium.engine.choice import Seeded
@@ -25,7 +26,6 @@ from podium.engine.requests import Bind, Nominate, PatchStatus, Preempt
 from podium.plugins import in_tree_registry
 from podium.user_code.plugins import equip
 
-_SOURCE = "the configuration"
 ATTEMPT_S = 0.002
 TICK_EVERY_S = 1.0
 MAX_ATTEMPTS_PER_POD = 20
@@ -34,14 +34,17 @@ MAX_ATTEMPTS_PER_POD = 20
 
 class Driver:
     def __init__(
-        self, *, percentage: int = 100, seed: int = 0, configuration: str | None = None
+        self,
+        *,
+        percentage: int = 100,
+        seed: int = 0,
+        configuration: Configuration | None = None,
     ) -> None:
-        """`configuration` is the text of a file; without one all is as by default. Raises
-        ConfigurationError and InputError."""
+        """Without a `configuration` all is as by default; plugins of Podium's own are found by
+        their names. Raises InputError."""
         self._now = 0.0
         self._next_tick = TICK_EVERY_S
-        written = load_file(configuration.encode(), source=_SOURCE) if configuration else None
-        equipped = equip(written or load_configuration(None), in_tree_registry(), ())
+        equipped = equip(configuration or load_configuration(None), in_tree_registry(), ())
         self.engine = Engine(
             equipped.configuration,
             equipped.registry,
@@ -66,6 +69,8 @@ class Driver:
             self.engine.intake.object_put(obj)
         for pod in scene.init:
             self.engine.intake.pod_put(pod)
+        for name, value in scene.answers.items():
+            self.engine.sources.put(name, value, self._now)
         self._carry_out_requests()
         self._churn = [_Churning(churn) for churn in scene.churn]
 

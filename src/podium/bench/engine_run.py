@@ -23,6 +23,8 @@ from podium.bench.cases import CASES
 from podium.bench.driver import MAX_ATTEMPTS_PER_POD, Driver
 from podium.bench.figures import Figures, percentile_ms
 from podium.bench.scene import Arrival, Plan, Scene
+from podium.config.load import load_configuration, load_file
+from podium.config.types import Configuration
 from podium.engine.garbage import seldom_collected
 from podium.workloads.node_status import default_allocatable
 
@@ -103,6 +105,13 @@ def measure_file(
     return _figures(driver, times_s, loading, watch, plan)
 
 
+def _configured(scene: Scene, text: str | None) -> Configuration | None:
+    """What was asked for, or else what the workload is about. Raises ConfigurationError."""
+    if text is not None:
+        return load_file(text.encode(), source="the configuration")
+    return load_configuration(scene.configuration) if scene.configuration is not None else None
+
+
 def measure_case(
     name: str,
     plan: Plan,
@@ -114,9 +123,10 @@ def measure_case(
     profiler: AbstractContextManager[object] | None = None,
 ) -> Figures:
     """Build a named workload, load it, schedule its pods, and report; `profiler` looks on, and
-    `configuration` is the text of one that is not the default."""
+    `configuration` is the text of one that is not the workload's."""
     scene = CASES[name].build(plan)
-    driver = Driver(percentage=percentage, seed=seed, configuration=configuration)
+    configured = _configured(scene, configuration)
+    driver = Driver(percentage=percentage, seed=seed, configuration=configured)
     with Stopwatch() as loading:
         driver.load(scene)
     arrivals = list(scene.measured)

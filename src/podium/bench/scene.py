@@ -5,8 +5,8 @@ by one as they are loaded: a hundred thousand nodes as untyped data would be mos
 is then reported.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from podium.api.meta import KubeStruct
 from podium.api.node import Node
@@ -58,6 +58,10 @@ class Scene:
     """Pods that are there before: on nodes, or held back by a gate."""
     objects: Iterable[KubeStruct] = ()
     churn: tuple[Churn, ...] = ()
+    configuration: Mapping[str, object] | None = None
+    """As a file has it; the default profile without one."""
+    answers: Mapping[str, object] = field(default_factory=dict)
+    """What sources of plugins have answered, by their names."""
 
 
 def arrivals(pods: Iterable[Pod]) -> Iterable[Arrival]:

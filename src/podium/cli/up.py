@@ -203,7 +203,14 @@ def up(
         else lambda up: ClusterScreen(screen, lambda: up.scheduler.engine, nodes=watch).show(),
     )
     server = ApiServer(
-        ServerOptions(host=host, port=port, data=data, taint_new_nodes=True, gates=gates)
+        ServerOptions(
+            host=host,
+            port=port,
+            data=data,
+            taint_new_nodes=True,
+            serves_metrics=True,
+            gates=gates,
+        )
     )
     target = kubeconfig_out or (data / "kubeconfig" if data else Path(_KUBECONFIG))
     authority = server.certificates.authority if server.certificates else None

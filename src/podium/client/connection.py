@@ -48,6 +48,13 @@ class _Merged:
     current: str = ""
 
 
+def located_settings(settings: ClientSettings, kubeconfig: str) -> ClientSettings:
+    """Settings with paths that are absolute; `kubeconfig` is where relative ones start."""
+    return ClientSettings(
+        _located_cluster(settings.cluster, kubeconfig), _located_user(settings.user, kubeconfig)
+    )
+
+
 def transport_for(
     settings: ClientSettings, *, user_agent: str, kubeconfig: str = ""
 ) -> HttpTransport:
@@ -55,8 +62,8 @@ def transport_for(
 
     Raises InputError.
     """
-    cluster = _located_cluster(settings.cluster, kubeconfig)
-    user = _located_user(settings.user, kubeconfig)
+    located = located_settings(settings, kubeconfig)
+    cluster, user = located.cluster, located.user
     headers = [("User-Agent", user_agent), *_impersonation(user)]
     return HttpTransport(cluster, _credentials(user, cluster), headers=headers)
 

@@ -50,14 +50,19 @@ class HttpTransport:
         credentials: Credentials,
         *,
         headers: Iterable[tuple[str, str]] = (),
+        uses_proxy: bool = True,
+        max_bytes: int = MAX_BYTES,
     ) -> None:
+        """`uses_proxy` False goes straight to the server, whatever the environment says; no more
+        than `max_bytes` of an answer are read."""
         self._cluster = cluster
+        self._max_bytes = max_bytes
         self._server = _server(cluster.server)
         self._credentials = credentials
         encoding = "identity" if cluster.disable_compression else "gzip"
         self._given = tuple(headers)
         self._headers = (("Accept", JSON), ("Accept-Encoding", encoding), *self._given)
-        self._proxy = _proxy(cluster, self._server)
+        self._proxy = _proxy(cluster, self._server) if uses_proxy else None
         # An address with a name and password in it, or of other letters, is left to aiohttp.
         self._is_direct = not self._proxy and self._server.isascii() and "@" not in self._server
         self._sessions: dict[bool, aiohttp.ClientSession] = {}
@@ -71,7 +76,7 @@ class HttpTransport:
                 if request.body and self._is_direct:
                     return await self._write(request)
                 async with self._response(request, streams=False) as response:
-                    body = await _whole(response)
+                    body = await _whole(response, self._max_bytes)
                     return Reply(response.status, _lower(response.headers), body)
         except TimeoutError:
             raise _late(request, timeout_s) from None
@@ -262,13 +267,13 @@ def _probed_socket(address: AddrInfoType) -> socket.socket:
     return made
 
 
-async def _whole(response: aiohttp.ClientResponse) -> bytes:
+async def _whole(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
     parts: list[bytes] = []
     size = 0
     async for piece in _pieces(response):
         size += len(piece)
-        if size > MAX_BYTES:
-            raise Unreachable(f"the answer is longer than {MAX_BYTES} B")
+        if size > max_bytes:
+            raise Unreachable(f"the answer is longer than {max_bytes} B")
         parts.append(piece)
     return b"".join(parts)
 

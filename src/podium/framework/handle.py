@@ -58,8 +58,7 @@ class Handle:
 
     `clock` tells the driver's time in seconds since 1970, `extenders` come in calling order.
     `client_settings` say how the API server is reached and as whom; None where there is none, as in
-    simulations, or where it is part of the same process. `log` is the scheduler's log, silent where
-    there is none.
+    simulations. `log` is the scheduler's log, silent where there is none.
     """
 
     profile: "Profile"

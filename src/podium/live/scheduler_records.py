@@ -1,9 +1,10 @@
-"""A running scheduler's own records as plain data: of one pod, and of the whole queue.
+"""A running scheduler's own records as plain data: of one pod, of the queue, of plugins' sources.
 
 What was decided, not what would be decided now: the pod log, the record of the last attempt, and
 the queue as it is. Texts and scores are made when somebody asks.
 """
 
+import math
 from collections.abc import Iterable
 from itertools import islice
 from typing import Any, Final
@@ -18,6 +19,7 @@ from podium.explain.decision_digest import digest_of
 from podium.explain.digest_document import choice_document, scores_document
 from podium.framework.fit_message import reason_counts
 from podium.framework.queued import QueuedPod
+from podium.framework.sources import SourceColumn
 from podium.framework.waiting import WaitingPod
 from podium.live.decision_records import DecisionRecord, DecisionRecords
 
@@ -104,6 +106,13 @@ class SchedulerRecords:
         }
 
     # --- the queue ----------------------------------------------------------------------------
+
+    def sources(self) -> Document:
+        """The sources of plugins: how old their last answers are, and what is wrong with them."""
+        return {
+            "at": micro_time_text(self._engine.clock()),
+            "sources": [_source(column) for column in self._engine.sources],
+        }
 
     def queue(self, limit: int = MAX_LISTED) -> Document:
         """All parts with their sizes; of each the first `limit` pods, the active ones in their
@@ -198,3 +207,16 @@ def _top_nodes(decision: Decision) -> Iterable[Document]:
             "total": int(total[position]),
             "scores": scores_document(decision.node_scores(position)),
         }
+
+
+def _source(column: SourceColumn) -> Document:
+    source, age_s = column.source, column.age_s
+    return {
+        "name": source.name,
+        "ageSeconds": round(age_s, 3) if math.isfinite(age_s) else None,
+        "stale": column.is_stale,
+        "problem": column.problem or None,
+        "refreshEverySeconds": source.refresh_every_s,
+        "maxAgeSeconds": source.max_age_s,
+        "timeoutSeconds": source.timeout_s,
+    }

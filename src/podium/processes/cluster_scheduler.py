@@ -16,6 +16,8 @@ from urllib.parse import urlsplit
 from podium.apiserver.serving.server import ApiServer
 from podium.client import KubeClient
 from podium.config.feature_gates import FeatureGates
+from podium.config.flags.client_settings import ClientSettings
+from podium.config.kubeconfig import ClusterEntry, UserEntry
 from podium.engine import Engine
 from podium.engine.observer import Observer
 from podium.framework.log import SILENT
@@ -134,5 +136,13 @@ class ClusterScheduler:
             wall=steady_wall(),
             randomness=self._randomness,
             gates=self._plan.gates,
+            client_settings=_own_settings(self._server),
             log=self._plan.log or SILENT,
         )
+
+
+def _own_settings(server: ApiServer) -> ClientSettings:
+    """How plugins of the scheduler reach the server: over its socket, like everybody else."""
+    authority = server.certificates.authority if server.certificates else b""
+    cluster = ClusterEntry(server=server.url, certificate_authority_data=authority)
+    return ClientSettings(cluster, UserEntry(token=server.token))

@@ -64,6 +64,11 @@ def _application(
     """A server in memory that takes whoever calls it for its administrator."""
     tokens = Tokens("", anonymous_is_admin=True)
     service = build_service(
-        Store(None), tokens, clock=wall, randomness=randomness, settings=settings
+        Store(None),
+        tokens,
+        clock=wall,
+        randomness=randomness,
+        settings=settings,
+        serves_metrics=True,
     )
     return Application(service, randomness)

@@ -22,7 +22,7 @@ from uuid import uuid4
 from podium import __version__
 from podium.api.errors import InputError
 from podium.client import KubeClient, LimitedTransport, LoopClock, TokenBucket
-from podium.client.connection import transport_for
+from podium.client.connection import located_settings, transport_for
 from podium.config.feature_gates import FeatureGates
 from podium.config.flags.client_settings import ClientSettings
 from podium.config.flags.host_environment import StartRefused
@@ -46,7 +46,12 @@ from podium.processes.steady_time import steady_wall
 from podium.processes.tasks import end_part
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
-_LOGGERS: Final = ("podium.live", "podium.client", "podium.extenders")
+_LOGGERS: Final = (
+    "podium.live",
+    "podium.client",
+    "podium.extenders",
+    "podium.scheduler_plugins",
+)
 
 
 async def run_scheduler(
@@ -172,7 +177,9 @@ class _RunningScheduler:
             wall=self._wall,
             randomness=self._randomness,
             gates=self._gates,
-            client_settings=prepared.client,
+            client_settings=located_settings(
+                prepared.client, prepared.configuration.client_connection.kubeconfig
+            ),
             max_unschedulable_s=deprecated.pod_max_in_unschedulable_pods_duration.seconds,
             log=self._log,
         )

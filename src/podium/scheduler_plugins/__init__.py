@@ -15,11 +15,18 @@ from podium.framework.points import Plugin
 
 COLLECTION: Final[dict[str, str]] = {
     "Coscheduling": "coscheduling.plugin:Coscheduling",
-    "RandomScore": "wyq.random_score:RandomScore",
     "defalut": "wyq.trace:Defalut",
     "filteringNode": "wyq.label_filters:FilteringNode",
     "filteringPod": "wyq.label_filters:FilteringPod",
+    "LoadVariationRiskBalancing": "load.load_variation_risk_balancing:LoadVariationRiskBalancing",
+    "LowRiskOverCommitment": "load.low_risk_over_commitment:LowRiskOverCommitment",
+    "NetworkTraffic": "prometheus.network_traffic:NetworkTraffic",
+    "Peaks": "load.peaks:Peaks",
+    "PrometheusFilter": "prometheus.prometheus_filter:PrometheusFilter",
+    "PrometheusScore": "prometheus.prometheus_score:PrometheusScore",
+    "RandomScore": "wyq.random_score:RandomScore",
     "randScore": "wyq.rand_score:RandScore",
+    "TargetLoadPacking": "load.target_load_packing:TargetLoadPacking",
     "wyq": "wyq.trace:Wyq",
 }
 """Where the class of a plugin stands, by the plugin's name: `module:Class` below this package."""

@@ -11,6 +11,7 @@ from podium.live.serving.reviews import ACCESS_REVIEWS
 
 POD = "/debug/podium/pods/shop/web-0"
 QUEUE = "/debug/podium/queue"
+SOURCES = "/debug/podium/sources"
 
 
 class FakeRecords:
@@ -20,10 +21,13 @@ class FakeRecords:
     def queue(self, limit: int) -> Mapping[str, Any]:
         return {"limit": limit}
 
+    def sources(self) -> Mapping[str, Any]:
+        return {"sources": []}
+
 
 def test_a_stranger_sees_no_records() -> None:
     endpoints = management(records=FakeRecords())
-    for path in (POD, QUEUE):
+    for path in (POD, QUEUE, SOURCES):
         page = asyncio.run(endpoints.get(path))
         assert page.status == 403
         assert page.json["message"] == (
@@ -53,6 +57,7 @@ def test_the_api_server_decides_who_may_read_which_path() -> None:
         ("GET", "/debug/podium", 404),
         ("DELETE", POD, 405),
         ("PUT", QUEUE, 405),
+        ("POST", SOURCES, 405),
         ("GET", f"{QUEUE}?limit=many", 400),
         ("GET", f"{QUEUE}?limit=10001", 400),
     ],

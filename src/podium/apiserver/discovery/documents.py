@@ -17,8 +17,14 @@ class Discovery:
 
     def __init__(self, table: ResourceTable) -> None:
         self._table = table
+        self._beside = ResourceTable(())
         self._kept: dict[str, bytes | None] = {}
         self._changes = table.changes
+
+    def serve_beside(self, *resources: Resource) -> None:
+        """Tell of resources that are in no table, since nothing of them is stored."""
+        self._beside = ResourceTable(resources)
+        self._kept.clear()
 
     def versions(self, address: str) -> bytes:
         """`/api`: the versions of the core group."""
@@ -36,7 +42,7 @@ class Discovery:
         """`/apis`: all groups but the core one."""
 
         def build() -> JsonObject:
-            versions = self._table.group_versions()
+            versions = self._group_versions()
             groups = [_group(name, each) for name, each in versions.items() if name]
             return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 
@@ -46,7 +52,7 @@ class Discovery:
         """`/apis/NAME`; None if no such group is served."""
 
         def build() -> JsonObject | None:
-            versions = self._table.group_versions().get(name)
+            versions = self._group_versions().get(name)
             if not name or versions is None:
                 return None
             return {"kind": "APIGroup", "apiVersion": "v1", **_group(name, versions)}
@@ -57,7 +63,7 @@ class Discovery:
         """`/api/v1`, `/apis/GROUP/VERSION`; None if no such version is served."""
 
         def build() -> JsonObject | None:
-            found = self._table.of_version(group, version)
+            found = self._of_version(group, version)
             if not found:
                 return None
             document: JsonObject = {"kind": "APIResourceList"}
@@ -74,8 +80,8 @@ class Discovery:
 
         def build() -> JsonObject:
             items = [
-                _aggregated_group(self._table, name, versions)
-                for name, versions in self._table.group_versions().items()
+                _aggregated_group(self._of_version, name, versions)
+                for name, versions in self._group_versions().items()
                 if (name == "") is core
             ]
             return {
@@ -88,13 +94,19 @@ class Discovery:
         return self._once(f"aggregated {core} {form}", build) or b""
 
     def has_group(self, name: str) -> bool:
-        return name in self._table.group_versions()
+        return name in self._group_versions()
 
     def has_version(self, group: str, version: str) -> bool:
         """Whether paths below a version are ours to refuse; a built-in group's always are."""
         if any(resource.group == group for resource in BUILTIN):
             return True
-        return version in self._table.group_versions().get(group, ())
+        return version in self._group_versions().get(group, ())
+
+    def _group_versions(self) -> dict[str, list[str]]:
+        return {**self._table.group_versions(), **self._beside.group_versions()}
+
+    def _of_version(self, group: str, version: str) -> list[Resource]:
+        return self._table.of_version(group, version) or self._beside.of_version(group, version)
 
     def _once(self, name: str, build: Callable[[], JsonObject | None]) -> bytes | None:
         if self._changes != self._table.changes:
@@ -143,7 +155,9 @@ def _subentry(resource: Resource, subresource: Subresource) -> JsonObject:
     return entry
 
 
-def _aggregated_group(table: ResourceTable, name: str, versions: list[str]) -> JsonObject:
+def _aggregated_group(
+    of_version: Callable[[str, str], list[Resource]], name: str, versions: list[str]
+) -> JsonObject:
     return {
         "metadata": {"name": name, "creationTimestamp": None}
         if name
@@ -151,7 +165,7 @@ def _aggregated_group(table: ResourceTable, name: str, versions: list[str]) -> J
         "versions": [
             {
                 "version": version,
-                "resources": [_aggregated(each) for each in table.of_version(name, version)],
+                "resources": [_aggregated(each) for each in of_version(name, version)],
                 "freshness": "Current",
             }
             for version in versions

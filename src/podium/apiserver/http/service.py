@@ -20,6 +20,8 @@ from podium.apiserver.http.paths import Target, attempt_of, parts_of, target_of
 from podium.apiserver.http.resource_handlers import ResourceHandlers, WatchAnswer
 from podium.apiserver.openapi import OpenApi
 from podium.apiserver.requests.registry import Registry
+from podium.apiserver.resource_metrics.handler import GROUP as METRICS_GROUP
+from podium.apiserver.resource_metrics.handler import ResourceMetrics
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.webhooks.answers import WebhookAnswers
 
@@ -48,6 +50,12 @@ class Service:
         self._impersonation = Impersonation(self._grants)
         self._resources = ResourceHandlers(registry, tokens, self._grants)
         self.others = OtherHandlers(self._discovery, openapi)
+        self._metrics: ResourceMetrics | None = None
+
+    def serve_metrics(self) -> None:
+        """Serve `metrics.k8s.io` from now on; see `resource_metrics`."""
+        self._metrics = ResourceMetrics(self.registry)
+        self._discovery.serve_beside(*self._metrics.resources)
 
     def admit(self, request: Request) -> Admitted:
         """Find out who asks and whether they may, before anything of a body is read."""
@@ -71,6 +79,8 @@ class Service:
         request, target = admitted.request, admitted.target
         if target is None:
             return self.others.handle(request, admitted.parts)
+        if self._metrics is not None and target.group == METRICS_GROUP:
+            return self._metrics.handle(request, target)
         resource = self.registry.table.find(target.group, target.version, target.plural)
         if resource is None or _is_misplaced(resource, target):
             if not self._discovery.has_version(target.group, target.version):

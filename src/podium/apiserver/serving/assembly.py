@@ -33,12 +33,14 @@ def build_service(
     gates: FeatureGates = DEFAULT_GATES,
     account_key: ec.EllipticCurvePrivateKey | None = None,
     advertised: Advertised | None = None,
+    serves_metrics: bool = False,
 ) -> Service:
     """A service over a store, with what every cluster has from its first moment.
 
     `clock` gives seconds since 1970, `gates` say what is served, `account_key` signs the tokens of
     service accounts; without it they are good for this service only. `advertised` is where the
-    server can be reached, as the endpoints of its own service tell.
+    server can be reached, as the endpoints of its own service tell. `serves_metrics` is for
+    clusters whose nodes are simulated.
     """
     table = ResourceTable(served_resources(gates))
     registry = Registry(store, table, clock=clock, randomness=randomness, settings=settings)
@@ -46,4 +48,7 @@ def build_service(
     tokens.accounts = AccountTokens(key, registry.lookup, clock)
     bootstrap(registry, gates)
     ensure_own_service(registry, advertised)
-    return Service(registry, tokens, OpenApi(table, registry.definitions.schema_of))
+    service = Service(registry, tokens, OpenApi(table, registry.definitions.schema_of))
+    if serves_metrics:
+        service.serve_metrics()
+    return service

@@ -52,6 +52,8 @@ class ServerOptions:
     """Empty: the one in the data directory, or a new one."""
     taint_new_nodes: bool = False
     """Whether new nodes take no pods until somebody has seen that they are ready."""
+    serves_metrics: bool = False
+    """Whether `metrics.k8s.io` tells what simulated pods use."""
     limits: Limits = field(default_factory=Limits)
     gates: FeatureGates = DEFAULT_GATES
     """What is served of features that not every server has."""
@@ -104,6 +106,7 @@ class ApiServer:
             gates=self.options.gates,
             account_key=self._account_key,
             advertised=self._advertised(),
+            serves_metrics=self.options.serves_metrics,
         )
         self.registry = self._service.registry
 

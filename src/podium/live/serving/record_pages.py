@@ -1,8 +1,9 @@
 """The scheduler's own records over HTTP.
 
-`/debug/podium/pods/NAMESPACE/NAME` tells of one pod, `/debug/podium/queue` of all that wait. These
-pages are Podium's, kube-scheduler does not have them. They are read-only and reached like the
-metrics: whoever may `get` the path may see it.
+`/debug/podium/pods/NAMESPACE/NAME` tells of one pod, `/debug/podium/queue` of all that wait,
+`/debug/podium/sources` of the data that plugins decide by. These pages are Podium's, kube-scheduler
+does not have them. They are read-only and reached like the metrics: whoever may `get` the path may
+see it.
 """
 
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ ROOT: Final = "/debug/podium"
 MAX_LIMIT: Final = 10_000
 _PODS: Final = f"{ROOT}/pods/"
 _QUEUE: Final = f"{ROOT}/queue"
+_SOURCES: Final = f"{ROOT}/sources"
 
 
 class Records(Protocol):
@@ -24,6 +26,9 @@ class Records(Protocol):
     def queue(self, limit: int) -> Mapping[str, Any]:
         """The queue, with no more than so many pods of each part."""
 
+    def sources(self) -> Mapping[str, Any]:
+        """The sources of plugins."""
+
 
 class RecordPages:
     def __init__(self, records: Records) -> None:
@@ -32,10 +37,12 @@ class RecordPages:
     def answer(self, request: PageRequest) -> PageResponse | None:
         """None if the path is not one of them."""
         path = request.path
-        if path != _QUEUE and not path.startswith(_PODS):
+        if path not in (_QUEUE, _SOURCES) and not path.startswith(_PODS):
             return None
         if request.method not in ("GET", "HEAD"):
             return refusal(request, 405, "MethodNotAllowed", "records can only be read")
+        if path == _SOURCES:
+            return document(request, add_version("SourceRecordList", self._records.sources()))
         return self._queue(request) if path == _QUEUE else self._pod(request)
 
     def _pod(self, request: PageRequest) -> PageResponse:
