@@ -13,7 +13,12 @@ from typing import Final
 
 from podium.framework.points import Plugin
 
-COLLECTION: Final[dict[str, str]] = {}
+COLLECTION: Final[dict[str, str]] = {
+    "NodeMetadata": "node_metadata:NodeMetadata",
+    "NodeResourcesAllocatable": "node_resources_allocatable:NodeResourcesAllocatable",
+    "PodState": "pod_state:PodState",
+    "QOSSort": "qos_sort:QOSSort",
+}
 """Where the class of a plugin stands, by the plugin's name: `module:Class` below this package."""
 
 
