@@ -153,11 +153,19 @@ def decode_json(data: bytes | msgspec.Raw) -> KubeObject:
 def decode_as(data: bytes | msgspec.Raw, struct: type[T]) -> T:
     """The typed object in JSON whose kind is known, as for the items of a list or watch."""
     try:
-        decoded: T = _DECODERS[struct].decode(data)
+        decoded: T = _decoder_of(struct).decode(data)
     except _UNDECODABLE:
         return convert_object(_raw_object(data), struct, strict=False)
     check_object(decoded)
     return decoded
+
+
+def _decoder_of(struct: type) -> msgspec.json.Decoder[DecodedValue]:
+    """The decoder of a kind; that of one that is none of KINDS is made when it is first met."""
+    found = _DECODERS.get(struct)
+    if found is None:
+        found = _DECODERS[struct] = msgspec.json.Decoder(struct)
+    return found
 
 
 def convert_object(raw: Mapping[str, object], struct: type[S], *, strict: bool) -> S:

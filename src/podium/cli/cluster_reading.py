@@ -1,7 +1,7 @@
 """Reading a cluster for a command: with a bar on terminals, and with plain words for what fails."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress
@@ -12,21 +12,25 @@ from podium.cli.console import Console, DescriptionColumn
 from podium.client import KubeClient, ResourceType, Unreachable
 from podium.client.api_errors import ApiError, Unauthorized
 from podium.client.connection import transport_for
-from podium.client.snapshot import ListProgress, OnProgress, Snapshot, read_snapshot
+from podium.client.snapshot import Listing, ListProgress, OnProgress, Snapshot, read_snapshot
 from podium.config.feature_gates import FeatureGates
 from podium.config.flags.client_settings import ClientSettings
+from podium.framework.watched_kind import WatchedKind
 from podium.processes.event_loop import run
 from podium.simulator.live_cluster import LiveCluster, listings_for
 
 _UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
 
 
-def read_cluster(settings: ClientSettings, gates: FeatureGates) -> LiveCluster:
-    """Everything of a cluster that decisions depend on. Raises InputError."""
+def read_cluster(
+    settings: ClientSettings, gates: FeatureGates, watched: Sequence[WatchedKind] = ()
+) -> LiveCluster:
+    """Everything of a cluster that decisions depend on, `watched` by plugins included. Raises
+    InputError."""
     server = settings.cluster.server
     with _progress() as on_progress, _without_collector(), refusals_told(server):
-        snapshot = _read(settings, gates, on_progress)
-    cluster = LiveCluster.of(server, snapshot)
+        snapshot = _read(settings, listings_for(gates, watched), on_progress)
+    cluster = LiveCluster.of(server, snapshot, watched)
     if cluster.missing:
         raise InputError(
             cluster.missing, source=server, remedy="there is no answer without nodes and pods"
@@ -34,14 +38,16 @@ def read_cluster(settings: ClientSettings, gates: FeatureGates) -> LiveCluster:
     return cluster
 
 
-def _read(settings: ClientSettings, gates: FeatureGates, on_progress: OnProgress) -> Snapshot:
+def _read(
+    settings: ClientSettings, listings: Sequence[Listing], on_progress: OnProgress
+) -> Snapshot:
     read: list[Snapshot] = []
 
     async def reading() -> None:
         transport = transport_for(settings, user_agent=f"podium/{__version__}")
         try:
             client = KubeClient(transport)
-            read.append(await read_snapshot(client, listings_for(gates), on_progress=on_progress))
+            read.append(await read_snapshot(client, listings, on_progress=on_progress))
         finally:
             await transport.close()
 

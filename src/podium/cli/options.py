@@ -14,6 +14,7 @@ from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.config.load import load_configuration, load_file
 from podium.config.types import Configuration
 from podium.files.bounded_files import read_input
+from podium.framework.watched_kind import WatchedKind
 from podium.simulator import Scenario, Validation, load_scenario
 
 Filename = Annotated[
@@ -90,9 +91,10 @@ def read_scenario(
     namespace: str = "default",
     stored: Sequence[KubeObject] = (),
     unread: Mapping[str, str] = MappingProxyType({}),
+    watched: Sequence[WatchedKind] = (),
 ) -> Scenario:
-    """Files into a scenario, on top of what a cluster has `stored` and let be read; on a terminal
-    with a word about the file at hand."""
+    """Files into a scenario, on top of what a cluster has `stored` and let be read, with the kinds
+    that plugins have `watched`; on a terminal with a word about the file at hand."""
 
     def load(on_file: Callable[[str], None]) -> Scenario:
         return load_scenario(
@@ -102,6 +104,7 @@ def read_scenario(
             namespace=namespace,
             stored=stored,
             unread=unread,
+            watched=watched,
         )
 
     console = Console(stderr=True)

@@ -138,13 +138,14 @@ def prepare_simulation(
         from podium.cli.cluster_reading import read_cluster
 
         found = cluster.find()
-        live = read_cluster(found.settings, gates)
+        live = read_cluster(found.settings, gates, equipped.watched_kinds)
     scenario = read_scenario(
         paths,
         options.validation,
         namespace=cluster.file_namespace(found),
         stored=live.objects if live is not None else (),
         unread=live.unread_kinds if live is not None else {},
+        watched=equipped.watched_kinds,
     )
     if live is not None:
         scenario = dataclasses.replace(scenario, notes=(*live.notes, *scenario.notes))

@@ -112,6 +112,8 @@ class Bindings:
             binding.cycle, binding.profile, binding.node_name
         ):
             state.note(info.key, "undoing failed", trouble)
+        cycle = binding.cycle
+        queued.heed(cycle.retry_at, waits_out_backoff=cycle.waits_out_backoff)
         state.ask_writes(info, binding.cycle.writes)
         by = (problem.plugin,) if problem.plugin else ()
         state.note(info.key, "binding failed", problem.message, plugins=by, about=binding.node_name)

@@ -62,8 +62,14 @@ class Intake:
     def __init__(self, state: EngineState) -> None:
         self.transitions = state.transitions
         self._state = state
-        self._resources = _WITH_GROUPS if state.gates["GenericWorkload"] else _RESOURCES
-        self._gangs = state.gates["GangScheduling"]
+        self._resources: dict[type[KubeStruct], Resource | str] = {
+            **(_WITH_GROUPS if state.gates["GenericWorkload"] else _RESOURCES),
+            **{kind.struct: kind.event_resource for kind in state.watched_kinds},
+        }
+        # upstream: only gangs hear of pods that have come and wait; here, whoever asks to
+        self._tells_of_pending = state.gates["GangScheduling"] or state.queue.is_registered(
+            Resource.UNSCHEDULABLE_POD
+        )
         self._taint_rules = state.gates["DRADeviceTaintRules"]
         self._hints = state.gates["SchedulerQueueingHints"]
         self._checks = PreChecks(state.cluster, state.gates)
@@ -200,7 +206,7 @@ class Intake:
         if self._state.responsible(info.pod):
             self._state.cluster.pod_groups.put(info)
             self._note_queued(self._state.queue.add(info))
-            if self._gangs:
+            if self._tells_of_pending:
                 self._state.wake(PENDING_POD_ADDED, None, info.pod)
             self._handled(PENDING_POD_ADDED, begun)
 

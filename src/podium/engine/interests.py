@@ -75,7 +75,8 @@ def _registrations(plugin: Plugin, everything: Iterable[Registration]) -> Iterab
         ) from problem
     if declared is None:
         has_sources = type(plugin).sources is not Plugin.sources
-        return (*everything, _SOURCES) if has_sources else everything
+        own = (Registration(kind.event_resource, Action.ALL) for kind in plugin.watched_kinds)
+        return (*everything, *own, *((_SOURCES,) if has_sources else ()))
     nodes = [r for r in declared if r.resource is Resource.NODE]
     adds = any(r.action & Action.ADD for r in nodes)
     taints = any(r.action & Action.UPDATE_NODE_TAINT for r in nodes)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from msgspec import Struct, field
 
 from podium.api.pod import Pod
+from podium.cluster.known_pods import KnownPods
 from podium.cluster.pod_info import PodInfo, request_rules
 from podium.cluster.state import Cluster
 from podium.config.feature_gates import FeatureGates
@@ -31,6 +32,7 @@ from podium.engine.pod_log import PodLog
 from podium.engine.preempting import Preemptions
 from podium.engine.queue import SchedulingQueue
 from podium.engine.queue.backoff import Backoff
+from podium.engine.queue.retry_times import RETRY_TIME
 from podium.engine.queue.unschedulable_timeout import MAX_UNSCHEDULABLE_S
 from podium.engine.requests import Request
 from podium.engine.reservations import Reservations
@@ -97,7 +99,7 @@ class Engine:
         self.clock = clock
         choice = choice or Seeded()
         waiting, preempting = WaitingPods(), Preempting()
-        pods: dict[str, Pod] = {}
+        pods = KnownPods()
         sources = Sources(self.cluster.nodes, clock)
         self.profiles = build_profiles(
             configuration,
@@ -229,6 +231,8 @@ class Engine:
         """Let time have its effect: backoffs end, waits expire, long sleepers are woken."""
         for queued in self.queue.flush_backoff():
             self.state.note(queued.info.key, "woken", "BackoffComplete")
+        for queued in self.queue.flush_retries():
+            self.state.note(queued.info.key, "woken", RETRY_TIME.label)
         for queued in self.queue.flush_unschedulable():
             self.state.note(queued.info.key, "woken", "UnschedulableTimeout")
         self.bindings.look_at_waiting()
@@ -245,6 +249,7 @@ class Engine:
             profile = self.profile_of(info.pod)
             decision, cycle = yield from self._cycle.find_node(info, profile)
             attempt = self._hold_node(profile, decision, cycle)
+            queued.heed(cycle.retry_at, waits_out_backoff=cycle.waits_out_backoff)
         except GeneratorExit:  # given up: the pod is retried without a word
             self.failures.handle(queued, rejected=False, message="", nominated_node=None)
             raise

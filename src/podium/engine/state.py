@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from podium.api.pod import Pod
 from podium.api.pod_groups import PodGroup
 from podium.cluster.catalog import object_key
+from podium.cluster.known_pods import KnownPods
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 from podium.config.feature_gates import FeatureGates
@@ -32,6 +33,7 @@ from podium.framework.handle import Preempting
 from podium.framework.profile import Profile
 from podium.framework.queued import QueuedPod
 from podium.framework.waiting import WaitingPods
+from podium.framework.watched_kind import WatchedKind, unique_kinds
 
 
 class Flight(Struct):
@@ -61,12 +63,17 @@ class EngineState:
     observers: Observers = field(default_factory=Observers)
     transitions: Transitions = field(default_factory=Transitions)
     _expected: bool = field(init=False)
-    pods: dict[str, Pod] = field(default_factory=dict)
+    pods: KnownPods = field(default_factory=KnownPods)
     flights: dict[str, Flight] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._expected = self.gates["NominatedNodeNameForExpectation"]
+
+    @property
+    def watched_kinds(self) -> tuple[WatchedKind, ...]:
+        """Kinds that plugins read beside those that every scheduler watches."""
+        return unique_kinds(kind for p in self.profiles.values() for kind in p.watched_kinds)
 
     def responsible(self, pod: Pod) -> bool:
         return pod.spec.scheduler_name in self.profiles

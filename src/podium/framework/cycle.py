@@ -36,12 +36,14 @@ class Cycle:
         "group",
         "nodes",
         "pod",
+        "retry_at",
         "skip_filter",
         "skip_score",
         "states",
         "template",
         "to_activate",
         "usage",
+        "waits_out_backoff",
         "writes",
     )
 
@@ -62,6 +64,12 @@ class Cycle:
         """The attempt of the pod's group that this one is part of."""
         self.template: TemplateEntry | None = None
         """What is known of pods like this one."""
+        self.retry_at: float | None = None
+        """When to try the pod again if it fails and nothing happens before: what a plugin says
+        that rejects it for some time only."""
+        self.waits_out_backoff = False
+        """Whether the pod, if it fails, is not to be tried before its backoff is over, even when
+        nobody else waits."""
         self.writes: list[object] = []
         """API writes that synchronous points ask for; the driver carries them out."""
 

@@ -3,7 +3,7 @@
 A pod that a plugin rejected waits until something happens that may change that plugin's mind. Each
 plugin registers the events it cares about, with an optional hint that looks at the objects and
 says whether this event is worth another attempt. The bits and names are kube-scheduler's but for
-`Source`.
+`Source`. A kind that is none of `Resource` goes by a name of its own (`watched_kind.py`).
 """
 
 import enum
@@ -56,7 +56,7 @@ class Resource(enum.StrEnum):
 class ClusterEvent(NamedTuple):
     """Something that happened; `label` names it in logs and metrics where it has a custom name."""
 
-    resource: Resource
+    resource: Resource | str
     action: Action
     label: str = ""
 
@@ -85,7 +85,7 @@ Nodes arrive as `api.Node`, pods as `api.Pod`, other kinds as their own Structs.
 class Registration(NamedTuple):
     """An event that may help pods rejected by a plugin; without a hint it always may."""
 
-    resource: Resource
+    resource: Resource | str
     action: Action
     hint: Hint | None = None
 

@@ -5,13 +5,13 @@ through a source (`sources.py`); what has to be written, through the API handle 
 (`api_handle.py`).
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Callable, Hashable, Iterator
+from typing import TYPE_CHECKING, TypeVar
 
 from podium.api.meta import KubeObject
 from podium.api.node import Node
 from podium.api.pod import Pod
+from podium.cluster.known_pods import KnownPods, PodIndex
 from podium.cluster.state import Cluster
 from podium.config.feature_gates import FeatureGates
 from podium.config.flags.client_settings import ClientSettings
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from podium.framework.profile import Profile
 
 K = TypeVar("K", bound=KubeObject)
-
-_NO_PODS: Final[Mapping[str, Pod]] = MappingProxyType({})
+E = TypeVar("E", bound=Hashable)
 
 
 class Preempting:
@@ -73,10 +72,10 @@ class Handle:
         extenders: Extenders = (),
         *,
         sources: Sources | None = None,
-        pods: Mapping[str, Pod] = _NO_PODS,
+        pods: KnownPods | None = None,
         client_settings: ClientSettings | None = None,
     ) -> None:
-        """`pods` are all pods that the engine has heard of, by `namespace/name`."""
+        """`pods` are all pods that the engine has heard of."""
         self.cluster = cluster
         self.gates = gates
         self.waiting = waiting
@@ -85,7 +84,7 @@ class Handle:
         self.extenders = extenders
         self.sources = sources if sources is not None else Sources(cluster.nodes, clock)
         self.client_settings = client_settings
-        self._pods = pods
+        self._pods = pods if pods is not None else KnownPods()
 
     @property
     def new_node_actions(self) -> Action:
@@ -106,6 +105,11 @@ class Handle:
         else:
             found = iter(list(self.cluster.catalog.all(kind)))
         return (obj for obj in found if isinstance(obj, kind))
+
+    def index_pods(self, entry_of: Callable[[Pod], E | None]) -> PodIndex[E]:
+        """Pods by something that is worked out from each alone, kept up to date from now on: for
+        those who would otherwise go through `list(Pod)` again and again."""
+        return self._pods.index(entry_of)
 
     def get(self, kind: type[K], name: str, namespace: str = "") -> K | None:
         """One object as it was seen last; None if there is none."""

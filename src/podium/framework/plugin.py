@@ -5,8 +5,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import msgspec
 
+from podium.cluster.pod_info import PodInfo
 from podium.framework.events import Registration
+from podium.framework.refusal_cause import RefusalCause
 from podium.framework.sources import ValueSource
+from podium.framework.status import Status
+from podium.framework.watched_kind import WatchedKind
 
 if TYPE_CHECKING:
     from podium.framework.handle import Handle
@@ -24,6 +28,8 @@ class Plugin:
     Args: ClassVar[type[msgspec.Struct] | None] = None
     writes: ClassVar[tuple[str, ...]] = ()
     """Methods of an extension point of which a plugin has to write one at least."""
+    watched_kinds: ClassVar[tuple[WatchedKind, ...]] = ()
+    """Kinds that it reads beside those that every scheduler watches."""
 
     def __init__(self, args: Arguments, handle: "Handle") -> None:
         self.args = args
@@ -39,3 +45,8 @@ class Plugin:
     def sources(self) -> Sequence[ValueSource]:
         """Data from outside that the driver is to keep up to date; see `sources.py`."""
         return ()
+
+    def explain_refusal(self, pod: PodInfo, status: Status) -> RefusalCause | None:  # noqa: ARG002
+        """What is behind its refusal of a pod, for a person who asks; None if the status says it
+        all. The cluster may have moved on since."""
+        return None

@@ -8,8 +8,8 @@ attempt as one call.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from podium.api.pod import Pod
 from podium.cluster.growth import Rows
+from podium.cluster.known_pods import KnownPods
 from podium.cluster.state import Cluster
 from podium.config.errors import ConfigurationError, FieldProblem
 from podium.config.expand import PointLists, expand_profiles
@@ -55,6 +55,7 @@ from podium.framework.template_cache import TemplateCache
 from podium.framework.totals import Totals
 from podium.framework.vector_cache import VectorCache
 from podium.framework.waiting import WaitingPods
+from podium.framework.watched_kind import WatchedKind, unique_kinds
 
 P = TypeVar("P", bound=Plugin)
 
@@ -126,6 +127,11 @@ class Profile:
             self.score, cycle, rows, self.vectors, self.templates, cycle.template
         )
 
+    @property
+    def watched_kinds(self) -> tuple[WatchedKind, ...]:
+        """Kinds that its plugins read beside those that every scheduler watches."""
+        return unique_kinds(kind for p in self.plugins.values() for kind in p.watched_kinds)
+
     def rows_are_independent(self, cycle: Cycle) -> bool:
         """Whether a pod on one node cannot change what the filters say of another."""
         return all(plugin.name in cycle.skip_filter for plugin in self.extensions)
@@ -160,12 +166,12 @@ def build_profiles(
     clock: Callable[[], float] = lambda: 0.0,
     *,
     sources: Sources | None = None,
-    pods: Mapping[str, Pod] | None = None,
+    pods: KnownPods | None = None,
     client_settings: ClientSettings | None = None,
 ) -> dict[str, Profile]:
     """Every profile of a configuration, by scheduler name; raises ConfigurationError."""
     sources = sources if sources is not None else Sources(cluster.nodes, clock)
-    known_pods = pods if pods is not None else {}
+    known_pods = pods if pods is not None else KnownPods()
     lists = expand_profiles(configuration, registry.implements, registry.__contains__)
     extenders = in_calling_order(configuration.extenders)
     return {

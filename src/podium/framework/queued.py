@@ -9,7 +9,8 @@ class QueuedPod(Struct):
     """`timestamp` is the engine's clock when the pod entered the queue, refreshed each time a
     failed attempt puts it back; it is not the creation time. `popped_at` is when its last attempt
     began. `flushed` says that nothing but a long wait brought the pod back, `flushed_at` when that
-    last happened. `helped_by` is the plugin that took the last event for a reason to try again."""
+    last happened. `helped_by` is the plugin that took the last event for a reason to try again.
+    `retry_at` and `waits_out_backoff` are what a plugin said at its last attempt (`Cycle`)."""
 
     info: PodInfo
     timestamp: float
@@ -26,3 +27,10 @@ class QueuedPod(Struct):
     flushed_at: float | None = None
     helped_by: str = ""
     popped_at: float = 0.0
+    retry_at: float | None = None
+    waits_out_backoff: bool = False
+
+    def heed(self, retry_at: float | None, *, waits_out_backoff: bool) -> None:
+        """Remember what plugins said of the time after a failed attempt."""
+        self.retry_at = retry_at
+        self.waits_out_backoff = waits_out_backoff

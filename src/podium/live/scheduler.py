@@ -29,6 +29,7 @@ from podium.engine import Engine
 from podium.engine.validation import InvariantBroken
 from podium.extenders.client import ExtenderClient
 from podium.framework.asking import drive_async
+from podium.framework.watched_kind import WatchedKind
 from podium.live.api_dispatcher import ApiDispatcher
 from podium.live.api_handle import LiveApi, Tell
 from podium.live.feed import Feed
@@ -36,7 +37,13 @@ from podium.live.pod_group_writes import PodGroupWrites
 from podium.live.pod_writes import PodWrites
 from podium.live.raw_objects import RawObjects
 from podium.live.source_refreshing import SourceRefreshing
-from podium.live.watched_kinds import PODS, UNFINISHED, Watched, kinds_before_pods
+from podium.live.watched_kinds import (
+    PODS,
+    UNFINISHED,
+    Watched,
+    kinds_before_pods,
+    resource_of,
+)
 from podium.live.write_metrics import WriteMetrics, uncounted
 
 _LOG: Final = logging.getLogger("podium.live")
@@ -149,7 +156,8 @@ class LiveScheduler:
 
         Kinds that the server does not serve are left out, with a word in the log.
         """
-        kinds = kinds_before_pods(self._engine.gates)
+        asked_for = await self._kinds_asked_for()
+        kinds = kinds_before_pods(self._engine.gates, asked_for)
         async with asyncio.TaskGroup() as group:
             reflectors = [self._start(group, kind, Selection()) for kind in kinds]
             for (resource, _), reflector in zip(kinds, reflectors, strict=True):
@@ -182,8 +190,33 @@ class LiveScheduler:
                     await reflector.synced.wait()
             except TimeoutError:
                 if reflector.trouble and not await self._is_served(resource):
-                    _LOG.warning("%s are not served and left out", _named(resource))
+                    readers = self._readers_of(resource)
+                    _LOG.warning("%s are not served and left out%s", _named(resource), readers)
                     return
+
+    async def _kinds_asked_for(self) -> list[WatchedKind]:
+        """What plugins read beside the rest, without what is optional and not served."""
+        return [
+            kind
+            for kind in self._engine.state.watched_kinds
+            if not kind.optional or await self._is_served(resource_of(kind))
+        ]
+
+    def _readers_of(self, resource: ResourceType) -> str:
+        """Which plugins miss a kind, and what there is to do about it."""
+        names = {
+            plugin.name
+            for profile in self._engine.profiles.values()
+            for plugin in profile.plugins.values()
+            for kind in plugin.watched_kinds
+            if resource_of(kind) == resource
+        }
+        if not names:
+            return ""
+        return (
+            f"; {', '.join(sorted(names))} reads them: install their CustomResourceDefinition,"
+            " which is noticed without a restart"
+        )
 
     async def _is_served(self, resource: ResourceType) -> bool:
         """Whether the server knows a kind; in doubt it does."""

@@ -4,7 +4,7 @@ Pods come last. Whatever else there is, they are looked at in the light of it: a
 before its claims and nodes would be judged twice.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import msgspec
@@ -33,6 +33,7 @@ from podium.api.workloads import (
 )
 from podium.client import ResourceType, Selection, resources
 from podium.client.object_store import Decoder
+from podium.framework.watched_kind import WatchedKind
 
 Watched = tuple[ResourceType, type[KubeObject]]
 
@@ -65,14 +66,21 @@ _TAINT_RULES: Final[tuple[Watched, ...]] = ((resources.DEVICE_TAINT_RULES, Devic
 _GROUPS: Final[tuple[Watched, ...]] = ((resources.POD_GROUPS, PodGroup),)
 
 
-def kinds_before_pods(gates: Mapping[str, bool]) -> tuple[Watched, ...]:
-    """Everything but pods, as far as its gates are open."""
+def kinds_before_pods(
+    gates: Mapping[str, bool], asked_for: Iterable[WatchedKind] = ()
+) -> tuple[Watched, ...]:
+    """Everything but pods, as far as its gates are open, and what plugins have `asked_for`."""
     return (
+        *((resource_of(kind), kind.struct) for kind in asked_for),
         *_CORE,
         *(_TAINT_RULES if gates["DRADeviceTaintRules"] else ()),
         *(_DEVICES if gates["DynamicResourceAllocation"] else ()),
         *(_GROUPS if gates["GenericWorkload"] else ()),
     )
+
+
+def resource_of(kind: WatchedKind) -> ResourceType:
+    return ResourceType(kind.group, kind.version, kind.plural, kind.kind, kind.namespaced)
 
 
 def decoder_of(struct: type[KubeObject]) -> Decoder[KubeObject]:

@@ -12,7 +12,7 @@ the business of `admission` and `workloads`.
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import sha256
@@ -28,6 +28,7 @@ from podium.api.kinds import KINDS, KubeObject, convert_object
 from podium.api.shapes import described, shape_of
 from podium.files.bounded_files import MAX_CLUSTER_BYTES, STDIN, read_input
 from podium.files.gzip_inputs import MAGIC, unpack_gzip
+from podium.framework.watched_kind import WatchedKind
 from podium.simulator.foreign_kinds import refuse_mistake
 from podium.simulator.problems import Problems
 from podium.simulator.templates import check_templates, find_unknown_in_templates
@@ -75,9 +76,12 @@ def read_inputs(
     validation: Validation = Validation.STRICT,
     problems: Problems,
     on_file: Callable[[str], None] = lambda _: None,
+    watched: Iterable[WatchedKind] = (),
 ) -> Inputs:
-    """All objects of all files; what is wrong goes to `problems`."""
+    """All objects of all files; what is wrong goes to `problems`. `watched` are kinds that plugins
+    read beside the rest."""
     inputs = Inputs()
+    read = {**_READ, **{(kind.api_version, kind.kind): kind.struct for kind in watched}}
     for path in _files(paths, problems):
         on_file(_display_path(path))
         try:
@@ -88,7 +92,7 @@ def read_inputs(
         inputs.kinds.update(map(_listed_kind, written))
         for document in expand_lists(written):
             with problems.of(document):
-                _take(document, inputs, validation, problems)
+                _take(document, inputs, read, validation, problems)
     return inputs
 
 
@@ -108,16 +112,22 @@ def documents_in(paths: Iterable[str]) -> list[Document]:
     return found
 
 
-def _take(document: Document, inputs: Inputs, validation: Validation, problems: Problems) -> None:
+def _take(
+    document: Document,
+    inputs: Inputs,
+    read: Mapping[tuple[str, str], type[KubeObject] | type[Workload]],
+    validation: Validation,
+    problems: Problems,
+) -> None:
     """Everything that is wrong with the object is told; one whose fields do not all exist is taken
     all the same, so that whoever looks at it later can tell the rest."""
     raw = document.value
     if not isinstance(raw, dict):
         raise ObjectError("", f"expected a Kubernetes object, got {described(raw)}")
     api_version, kind = _text(raw, "apiVersion"), _text(raw, "kind")
-    struct = _READ.get((api_version, kind))
+    struct = read.get((api_version, kind))
     if struct is None:
-        refuse_mistake(api_version, kind, _READ)
+        refuse_mistake(api_version, kind, read)
         inputs.passed_over[kind] += 1
         return
     if _is_helm_test(raw):

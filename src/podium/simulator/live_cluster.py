@@ -13,6 +13,7 @@ from podium.api.kinds import KINDS, KubeObject
 from podium.client import ResourceType, Selection, resources
 from podium.client.snapshot import Listing, Snapshot, Unread
 from podium.config.feature_gates import FeatureGates
+from podium.framework.watched_kind import WatchedKind
 from podium.simulator.read_kinds import DEVICES, GROUPS, READ, REQUIRED, TAINT_RULES
 from podium.simulator.shared_parts import SharedParts
 
@@ -20,8 +21,9 @@ _UNFINISHED: Final = Selection(fields="status.phase!=Succeeded,status.phase!=Fai
 _MAX_PROBLEMS: Final = 3
 
 
-def listings_for(gates: FeatureGates) -> list[Listing]:
-    """What to read of a cluster, the longest lists first."""
+def listings_for(gates: FeatureGates, watched: Iterable[WatchedKind] = ()) -> list[Listing]:
+    """What to read of a cluster, the longest lists first; `watched` are kinds that plugins read
+    beside the rest."""
     closed: set[ResourceType] = set()
     closed.update(() if gates["DynamicResourceAllocation"] else DEVICES)
     closed.update(() if gates["GenericWorkload"] else GROUPS)
@@ -36,7 +38,11 @@ def listings_for(gates: FeatureGates) -> list[Listing]:
         )
         for resource in READ
         if resource not in closed
-    ]
+    ] + [Listing(_resource_of(kind), kind.struct) for kind in watched]
+
+
+def _resource_of(kind: WatchedKind) -> ResourceType:
+    return ResourceType(kind.group, kind.version, kind.plural, kind.kind, kind.namespaced)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +55,12 @@ class LiveCluster:
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, server: str, snapshot: Snapshot) -> "LiveCluster":
+    def of(
+        cls, server: str, snapshot: Snapshot, watched: Iterable[WatchedKind] = ()
+    ) -> "LiveCluster":
+        for kind in watched:
+            if kind.optional and snapshot.unread.get(_resource_of(kind)) is Unread.NOT_SERVED:
+                del snapshot.unread[_resource_of(kind)]
         pods = snapshot.objects.pop(resources.PODS, [])
         objects = [obj for listed in snapshot.objects.values() for obj in listed]
         # Pods wait in the order in which they came, which is not that of their names.

@@ -6,10 +6,10 @@ from podium.api.pod import Pod
 from podium.cluster.catalog import object_key
 from podium.engine import Attempt, Engine
 from podium.engine.scheduler import CRASHED
-from podium.explain.causes.refusals import attempt_broke, turned_away
+from podium.explain.causes.refusals import attempt_broke, explained_by_plugin, turned_away
 from podium.explain.decision_digest import digest_of
 from podium.framework.faults import describe
-from podium.framework.status import Status
+from podium.framework.status import Code, Status
 from podium.simulator.failed_pods import FailedPod
 from podium.simulator.pending_causes import PendingCauses
 from podium.simulator.report import Eviction, PodOutcome, PodResult
@@ -62,7 +62,9 @@ class Outcomes:
         result.message = failed.message or result.message or _SILENT
         if result.turned_away_from and failed.rejected:
             by, node, message = ", ".join(failed.rejectors), result.turned_away_from, result.message
-            result.find_causes = lambda: (turned_away(by, node, message),)
+            status = Status(Code.UNSCHEDULABLE, (message,), by)
+            told = explained_by_plugin(self._engine, failed.info.pod, status)
+            result.find_causes = lambda: (told or turned_away(by, node, message),)
         return result
 
     def record_untried(self, pod: Pod) -> None:

@@ -164,7 +164,8 @@ class Simulation:
             if hopeless and failed.info.key in self.engine.queue:  # and not tried again already
                 self._given_up += not result.crash
                 self.engine.queue.delete(failed.info)
-                self.engine.state.pods.pop(failed.info.key, None)
+                if failed.info.key in self.engine.state.pods:
+                    self.engine.state.pods.pop(failed.info.key)
                 self.engine.state.note(failed.info.key, "given up")
 
     # time

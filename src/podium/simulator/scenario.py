@@ -22,6 +22,7 @@ from podium.api.meta import KubeObject, KubeStruct, ObjectMeta
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.api.workloads import Namespace, PodDisruptionBudget
+from podium.framework.watched_kind import WatchedKind
 from podium.simulator.admission import DEFAULT_NAMESPACE, Admission, assign_uid, is_stored
 from podium.simulator.cluster_dump import HOW_TO_DUMP
 from podium.simulator.disruptions import count_budget, scales_of
@@ -60,14 +61,17 @@ def load_scenario(
     namespace: str = DEFAULT_NAMESPACE,
     stored: Sequence[KubeObject] = (),
     unread: Mapping[str, str] = MappingProxyType({}),
+    watched: Sequence[WatchedKind] = (),
 ) -> Scenario:
     """Read files into a scenario, on top of objects that a cluster has `stored`, of which it did
-    not show the `unread` kinds; `namespace` is that of objects that name none. Raises InputError
-    with everything that is wrong."""
+    not show the `unread` kinds; `namespace` is that of objects that name none, `watched` are kinds
+    that plugins read beside the rest. Raises InputError with everything that is wrong."""
     if not paths and not stored:
         raise InputError("no input", remedy="give files, directories or - with -f")
     problems = Problems()
-    inputs = read_inputs(paths, validation=validation, problems=problems, on_file=on_file)
+    inputs = read_inputs(
+        paths, validation=validation, problems=problems, on_file=on_file, watched=watched
+    )
     entries = _unique(_identify(inputs.items, namespace), problems)
     _refuse_invalid(entries, problems)
     stored, notes = _without_replaced(stored, entries)
@@ -85,10 +89,10 @@ def _without_replaced(
     stored: Sequence[KubeObject], items: list[Item]
 ) -> tuple[Sequence[KubeObject], list[str]]:
     """What a cluster has but for the objects that files have in another form."""
-    written = {(item.value.kind, item.value.metadata.key) for item in items}
+    written = {(type(item.value), item.value.metadata.key) for item in items}
     if not stored or not written:
         return stored, []
-    kept = [obj for obj in stored if (obj.kind, obj.metadata.key) not in written]
+    kept = [obj for obj in stored if (type(obj), obj.metadata.key) not in written]
     replaced = len(stored) - len(kept)
     if not replaced:
         return stored, []
@@ -110,9 +114,9 @@ def _identify(items: Iterable[Item], namespace: str) -> list[Item]:
 
 def _unique(items: list[Item], problems: Problems) -> list[Item]:
     """The objects without those that another one stands for already."""
-    first: dict[tuple[str, str], Item] = {}
+    first: dict[tuple[type, str], Item] = {}
     for item in items:
-        held = first.setdefault((item.value.kind, _key(item.value)), item)
+        held = first.setdefault((type(item.value), _key(item.value)), item)
         if held is not item:
             problem = f"{item.value.kind} {_key(item.value)} is there twice"
             at = held.document.place

@@ -1,6 +1,6 @@
 """Promises about events: registrations that mean something, and hints that answer."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
 from podium.api.node import Node
@@ -25,21 +25,22 @@ def check_events(plugin: Plugin, cluster: FakeCluster, pods: Sequence[Pod]) -> I
     if isinstance(declared, str) or not isinstance(declared, Sequence):
         yield EVENTS, f"it gave a {type(declared).__name__}"
         return
+    watched = {kind.event_resource for kind in plugin.watched_kinds}
     for registration in declared:
-        problem = _problem(registration)
+        problem = _problem(registration, watched)
         if problem:
             yield EVENTS, problem
         else:
             yield from _check_hint(registration, cluster, pods)
 
 
-def _problem(registration: Any) -> str:
+def _problem(registration: Any, watched: Container[str]) -> str:
     if not isinstance(registration, Registration):
         return f"{registration!r} is no Registration"
     fields: tuple[Any, ...] = tuple(registration)
     resource, action, hint = fields
-    if not isinstance(resource, Resource):
-        return f"{resource!r} is no Resource"
+    if not isinstance(resource, Resource) and resource not in watched:
+        return f"{resource!r} is no Resource, and none of the plugin's watched_kinds"
     if not isinstance(action, Action) or not 0 < int(action) <= int(Action.ALL):
         return f"{action!r} is no Action"
     if hint is not None and not callable(hint):
@@ -77,7 +78,7 @@ def _check_hint(
                 yield HINTS, f"it said {answer!r}"
 
 
-def _objects(resource: Resource, cluster: FakeCluster) -> tuple[Node | Pod | None, ...]:
+def _objects(resource: str, cluster: FakeCluster) -> tuple[Node | Pod | None, ...]:
     """Two objects of a kind, if the cluster has any."""
     found: list[Node | Pod] = []
     if resource is Resource.NODE:

@@ -19,6 +19,7 @@ from podium.api.errors import InputError, closest, did_you_mean
 from podium.config.types import Configuration, PluginRef, PluginSet, ProfileConfiguration
 from podium.framework.points import Plugin
 from podium.framework.registry import Registry, RegistryError
+from podium.framework.watched_kind import WatchedKind, unique_kinds
 from podium.scheduler_plugins import find_plugin
 from podium.user_code.guarded_plugin import guarded
 from podium.user_code.modules import load_code, load_error
@@ -33,6 +34,13 @@ class Equipped(NamedTuple):
     configuration: Configuration
     registry: Registry
     notes: tuple[str, ...] = ()
+
+    @property
+    def watched_kinds(self) -> tuple[WatchedKind, ...]:
+        """Kinds that its plugins read beside those that every scheduler watches."""
+        names = {name for p in self.configuration.profiles for name in p.plugins.enabled_names()}
+        known = (self.registry.get(name) for name in sorted(names) if name in self.registry)
+        return unique_kinds(kind for plugin in known for kind in plugin.watched_kinds)
 
 
 def equip(configuration: Configuration, registry: Registry, given: Sequence[str]) -> Equipped:

@@ -27,8 +27,9 @@ from podium.engine.queue.queueing_hints import (
     Interests,
     Strategy,
 )
+from podium.engine.queue.retry_times import RETRY_TIME, RetryTimes
 from podium.engine.queue.unschedulable_timeout import MAX_UNSCHEDULABLE_S, UnschedulableTimeout
-from podium.framework.events import ClusterEvent, EventObject
+from podium.framework.events import ClusterEvent, EventObject, Resource
 from podium.framework.queued import QueuedPod
 from podium.framework.sort_keys import SortKey
 from podium.framework.status import Status
@@ -75,6 +76,7 @@ class SchedulingQueue:
         self._unschedulable = Pool()
         self._backoffs = (self._backing_off, self._error_backoff)
         self._heaps = (self._active, *self._backoffs)
+        self._retries = RetryTimes()
         self._hints = hints
         self._in_flight = InFlight() if hints else MoveRequests()
         self.cycle = 0
@@ -152,13 +154,18 @@ class SchedulingQueue:
         """Who waits for the end of its backoff may come when nobody else is there.
 
         Members of pod groups wait it out: as no event brings them back, they are here after every
-        attempt, and upstream tries a group that does not fit over and over without a pause.
+        attempt, and upstream tries a group that does not fit over and over without a pause. So do
+        pods of which a plugin said so.
         """
-        if not self._pod_groups:
+        first = self._backing_off.peek()
+        if first is None or not self._waits_out_backoff(first):
             return self._backing_off.pop()
-        alone = (q for q in self._backing_off if not self._is_member(q))
+        alone = (q for q in self._backing_off if not self._waits_out_backoff(q))
         first = min(alone, key=self._backoff_order, default=None)
         return self._backing_off.remove(first.info.key) if first is not None else None
+
+    def _waits_out_backoff(self, queued: QueuedPod) -> bool:
+        return queued.waits_out_backoff or self._is_member(queued)
 
     def _is_member(self, queued: QueuedPod) -> bool:
         """Whether a pod is tried with its group."""
@@ -175,6 +182,7 @@ class SchedulingQueue:
         if not self._in_flight.start(queued.info.uid):
             return False
         queued.attempts += 1
+        queued.heed(None, waits_out_backoff=False)
         queued.popped_at = self._clock()
         self.cycle += 1
         return True
@@ -202,6 +210,7 @@ class SchedulingQueue:
             self._enter_backoff(queued, ATTEMPT_FAILED)
         else:
             self._requeue(queued, strategy, ATTEMPT_FAILED)
+        self._retries.add(queued)
         self._in_flight.done(uid)
         return strategy
 
@@ -258,6 +267,14 @@ class SchedulingQueue:
                     moved.append(head)
         return moved
 
+    def flush_retries(self) -> list[QueuedPod]:
+        """Retry pods of which a plugin said that it would let them try at about this time."""
+        return [
+            queued
+            for queued in self._retries.due(self._unschedulable.get, self._clock())
+            if self._requeue(queued, Strategy.AFTER_BACKOFF, RETRY_TIME)
+        ]
+
     def flush_unschedulable(self) -> list[QueuedPod]:
         """Retry pods that no event has helped for a long time."""
         due = self._unschedulable_timeout.expired(self._unschedulable)
@@ -295,9 +312,12 @@ class SchedulingQueue:
         return False
 
     def next_wake(self) -> float | None:
-        """When the next backoff ends, for a driver that jumps through time."""
+        """When the next backoff ends, or a pod is to be retried, for a driver that jumps through
+        time."""
         heads = (heap.peek() for heap in self._backoffs)
-        return min((self._backoff.expiry(h) + 1 for h in heads if h is not None), default=None)
+        wakes = [self._backoff.expiry(head) + 1 for head in heads if head is not None]
+        retry = self._retries.next(self._unschedulable.get)
+        return min((*wakes, *(() if retry is None else (retry,))), default=None)
 
     # moving
 
@@ -368,6 +388,10 @@ class SchedulingQueue:
     def get(self, key: str) -> QueuedPod | None:
         heap = self._heap_of(key)
         return heap.get(key) if heap is not None else self._unschedulable.get(key)
+
+    def is_registered(self, resource: Resource) -> bool:
+        """Whether a plugin registered for this very resource."""
+        return self._interests.is_registered(resource)
 
     def in_flight(self, uid: str) -> bool:
         return uid in self._in_flight

@@ -48,6 +48,14 @@ class Interests:
             )
         return found
 
+    def is_registered(self, resource: Resource) -> bool:
+        """Whether anybody registered for this very resource."""
+        return any(
+            interest.registration.resource is resource
+            for interests in self._by_profile.values()
+            for interest in interests
+        )
+
     def anyone(self, event: ClusterEvent) -> bool:
         """Whether any profile registered for an event."""
         return event.wildcard or bool(self.plugins(event))

@@ -8,7 +8,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from podium.api.pod import Pod
 from podium.cluster.growth import Mask
+from podium.engine.scheduler import Engine
 from podium.explain.cause import Cause
 from podium.explain.causes.attempt_view import AttemptView, Narrowing
 from podium.explain.causes.finding import Finding
@@ -60,6 +62,20 @@ def refused_whole_pod(status: Status) -> Cause:
     who = f"plugin {status.plugin}" if status.plugin else "the scheduler"
     text = sentence([f'{who} turns the pod away from every node: "{status.message}"'])
     return Cause(code, status.plugin, status.message, text)
+
+
+def explained_by_plugin(engine: Engine, pod: Pod, status: Status) -> Cause | None:
+    """What a plugin itself says is behind its refusal."""
+    plugin = engine.profile_of(pod).plugins.get(status.plugin)
+    if plugin is None:
+        return None
+    try:
+        told = plugin.explain_refusal(engine.cluster.infos.of(pod), status)
+    except Exception:  # an explanation that breaks leaves the plugin's own text
+        return None
+    if told is None:
+        return None
+    return Cause(told.code, status.plugin, told.subject, told.sentence, facts=dict(told.facts))
 
 
 def refused_by_point(point: str, status: Status, node: str) -> Cause:

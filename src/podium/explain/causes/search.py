@@ -30,6 +30,7 @@ from podium.explain.causes.refusals import (
     attempt_broke,
     chosen_by_plugins,
     dropped_by_extenders,
+    explained_by_plugin,
     find_not_chosen,
     not_explained,
     refused_by_point,
@@ -69,7 +70,8 @@ def find_causes(
         profile = engine.profile_of(decision.pod.pod)
         permits = any(plugin.name == refused.plugin for plugin in profile.permit)
         point = "Permit" if permits else "Reserve"
-        return (refused_by_point(point, refused, decision.chosen or ""),)
+        told = explained_by_plugin(engine, decision.pod.pod, refused)
+        return (told or refused_by_point(point, refused, decision.chosen or ""),)
     if decision.is_error:
         return (attempt_broke(broken, decision.message or ""),)
     if decision.message == NO_NODES:
@@ -124,7 +126,7 @@ def _whole_pod(view: AttemptView, status: Status) -> Cause:
         )
         if cause is not None:
             return cause
-    return refused_whole_pod(status)
+    return explained_by_plugin(view.engine, view.pod, status) or refused_whole_pod(status)
 
 
 # --- narrowing --------------------------------------------------------------------------------
