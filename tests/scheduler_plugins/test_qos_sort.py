@@ -15,9 +15,9 @@ def container(**resources: Any) -> dict[str, Any]:
     return {"name": "main", "image": "app:v1", "resources": resources}
 
 
-GUARANTEED = {"containers": [container(requests=BOTH, limits=BOTH)]}
-BURSTABLE = {"containers": [container(requests={"cpu": "100m"})]}
-BEST_EFFORT = {"containers": [container()]}
+GUARANTEED: dict[str, Any] = {"containers": [container(requests=BOTH, limits=BOTH)]}
+BURSTABLE: dict[str, Any] = {"containers": [container(requests={"cpu": "100m"})]}
+BEST_EFFORT: dict[str, Any] = {"containers": [container()]}
 
 
 def test_equally_important_pods_go_by_their_class_and_then_by_their_wait() -> None:

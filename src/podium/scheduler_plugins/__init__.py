@@ -17,6 +17,7 @@ COLLECTION: Final[dict[str, str]] = {
     "NodeMetadata": "node_metadata:NodeMetadata",
     "NodeResourcesAllocatable": "node_resources_allocatable:NodeResourcesAllocatable",
     "PodState": "pod_state:PodState",
+    "PreemptionToleration": "preemption_toleration:PreemptionToleration",
     "QOSSort": "qos_sort:QOSSort",
 }
 """Where the class of a plugin stands, by the plugin's name: `module:Class` below this package."""
