@@ -14,6 +14,7 @@ from typing import Final
 from podium.framework.points import Plugin
 
 COLLECTION: Final[dict[str, str]] = {
+    "CapacityScheduling": "capacity_scheduling.plugin:CapacityScheduling",
     "NodeMetadata": "node_metadata:NodeMetadata",
     "NodeResourcesAllocatable": "node_resources_allocatable:NodeResourcesAllocatable",
     "PodState": "pod_state:PodState",
