@@ -16,6 +16,7 @@ from podium.framework.points import Plugin
 COLLECTION: Final[dict[str, str]] = {
     "CapacityScheduling": "capacity_scheduling.plugin:CapacityScheduling",
     "NodeMetadata": "node_metadata:NodeMetadata",
+    "NodeResourceTopologyMatch": "node_resource_topology.plugin:NodeResourceTopologyMatch",
     "NodeResourcesAllocatable": "node_resources_allocatable:NodeResourcesAllocatable",
     "PodState": "pod_state:PodState",
     "PreemptionToleration": "preemption_toleration:PreemptionToleration",
