@@ -60,6 +60,7 @@ __all__ = [
     "decode_document",
     "decode_json",
     "decode_object",
+    "is_cluster_scoped",
 ]
 
 T = TypeVar("T", bound=KubeObject)
@@ -110,6 +111,11 @@ CLUSTER_SCOPED: frozenset[type[KubeObject]] = frozenset(
         VolumeAttachment,
     }
 )
+
+
+def is_cluster_scoped(kind: type[KubeObject]) -> bool:
+    """Whether objects of a kind are in no namespace."""
+    return kind in CLUSTER_SCOPED or kind.cluster_scoped
 
 
 class _TypeMeta(msgspec.Struct, rename="camel"):

@@ -67,6 +67,10 @@ class ObjectMeta(KubeStruct, frozen=True):
 class KubeObject(KubeStruct, frozen=True):
     """What all kinds have in common; by itself, an object of which only the metadata are read."""
 
+    cluster_scoped: ClassVar[bool] = False
+    """Whether a kind that is none of Kubernetes' own has no namespaces; for those see
+    `api/kinds.py`."""
+
     api_version: str = ""
     kind: str = ""
     metadata: ObjectMeta = ObjectMeta()

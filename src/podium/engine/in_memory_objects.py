@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from podium.api.errors import ObjectError
 from podium.api.json_values import ReadOnlyJson
-from podium.api.kinds import CLUSTER_SCOPED, convert_object
+from podium.api.kinds import convert_object, is_cluster_scoped
 from podium.api.merge_patch import merge
 from podium.api.meta import KubeObject, ObjectMeta
 from podium.api.node import Node
@@ -143,7 +143,7 @@ class EngineApi(MemoryObjects):
         """Whatever is waited for has happened already."""
 
     def _find(self, kind: type[K], name: str, namespace: str) -> K | None:
-        if kind in CLUSTER_SCOPED:
+        if is_cluster_scoped(kind):
             namespace = ""
         found: KubeObject | None
         if issubclass(kind, Pod):

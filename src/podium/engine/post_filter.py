@@ -6,6 +6,7 @@ be asked before it answers.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from podium.framework.asking import Answers, Asking, Calls, resolved
 from podium.framework.cycle import Cycle
@@ -35,7 +36,7 @@ def run_post_filters(
         except Exception as problem:
             return PostFilterResult(Code.ERROR, (describe(problem),))
         if answer.code is Code.SUCCESS:
-            return answer
+            return replace(answer, plugin=plugin.name)
         if answer.code is Code.UNRESOLVABLE:
             return PostFilterResult(answer.code, answer.reasons, answer.nominated_node)
         if not answer.code.rejected:

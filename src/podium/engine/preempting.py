@@ -17,18 +17,21 @@ from podium.engine.transitions import transition
 from podium.framework.points import PostFilterResult
 
 PLUGIN = "DefaultPreemption"
+"""Who preempts for groups, and for pods where no other plugin takes its place."""
 ANY_NODE = "cluster"
 """upstream: what stands in the place of a node's name where a group preempts"""
 
 
 @dataclass(slots=True)
 class _UnderWay:
-    """The victims of one preemptor, those of them that are still to be evicted, and since when."""
+    """The victims of one preemptor, those of them that are still to be evicted, since when, and the
+    plugin that chose them."""
 
     node_name: str
     victims: list[PodInfo]
     left: list[PodInfo]
     since: float
+    plugin: str
 
 
 class Preemptions:
@@ -42,18 +45,18 @@ class Preemptions:
         node_name = outcome.nominated_node or ""
         victims = ", ".join(victim.key for victim in outcome.victims)
         self._state.note(preemptor.key, "preempting", victims, about=node_name)
-        room = self._make_room(preemptor, outcome.victims, node_name)
+        room = self._make_room(preemptor, outcome.victims, node_name, outcome.plugin or PLUGIN)
         if room is not None:
             self._state.ask(Preempt(preemptor, node_name, *room))
 
     def carry_out_for_group(self, preemptor: GroupPreemptor, victims: Sequence[PodInfo]) -> None:
         """The same where a pod group is the preemptor."""
-        room = self._make_room(preemptor, victims, ANY_NODE)
+        room = self._make_room(preemptor, victims, ANY_NODE, PLUGIN)
         if room is not None:
             self._state.ask(PreemptForGroup(preemptor, ANY_NODE, *room))
 
     def _make_room(
-        self, preemptor: Preemptor, victims: Sequence[PodInfo], node_name: str
+        self, preemptor: Preemptor, victims: Sequence[PodInfo], node_name: str, plugin: str
     ) -> tuple[tuple[PodInfo, ...], tuple[Evict, ...]] | None:
         """(nominations to clear, pods to evict), None if nothing is left to ask for."""
         state = self._state
@@ -69,7 +72,7 @@ class Preemptions:
         evict = tuple(
             Evict(victim, self._condition(preemptor))
             for victim in leaving
-            if not self._stop_in_memory(victim, preemptor, node_name)
+            if not self._stop_in_memory(victim, preemptor, node_name, plugin)
         )
         for victim in leaving:
             state.note(victim.key, "preempted", about=preemptor.key)
@@ -79,7 +82,8 @@ class Preemptions:
         if state.gates["SchedulerAsyncPreemption"]:
             state.preempting.start(preemptor.uid)
         left = [eviction.victim for eviction in evict]
-        self._under_way[preemptor.uid] = _UnderWay(node_name, leaving, left, state.clock())
+        now = state.clock()
+        self._under_way[preemptor.uid] = _UnderWay(node_name, leaving, left, now, plugin)
         self._watch_last(preemptor)
         return weaker, evict
 
@@ -113,7 +117,9 @@ class Preemptions:
         still to come would wake it. Upstream leaves it to the flush of long sleepers."""
         queue, placements = self._state.queue, self._state.cluster.placements
         queued = (queue.get(pod.key) for pod in _pods(preemptor))
-        held_back = any(q is not None and q.gating_plugin == PLUGIN for q in queued)
+        held_back = any(
+            q is not None and q.gating_plugin in (PLUGIN, under_way.plugin) for q in queued
+        )
         return held_back and not any(victim.uid in placements for victim in under_way.victims)
 
     def _watch_last(self, preemptor: Preemptor) -> None:
@@ -125,14 +131,16 @@ class Preemptions:
         name = _pods(preemptor)[0].pod.spec.scheduler_name
         return f"{name}: preempting to accommodate a higher priority {_kind(preemptor)}"
 
-    def _stop_in_memory(self, victim: PodInfo, preemptor: Preemptor, node_name: str) -> bool:
+    def _stop_in_memory(
+        self, victim: PodInfo, preemptor: Preemptor, node_name: str, plugin: str
+    ) -> bool:
         state = self._state
         waiting = state.waiting.get(victim.uid)
         flight = state.flights.get(victim.uid)
         stopped = (
-            waiting.preempt(PLUGIN, "preempted")
+            waiting.preempt(plugin, "preempted")
             if waiting is not None
-            else flight is not None and flight.binding.cancel(f"preempted by {PLUGIN}")
+            else flight is not None and flight.binding.cancel(f"preempted by {plugin}")
         )
         if stopped:
             state.observers.victim_stopped(

@@ -2,7 +2,9 @@
 
 A plugin may say what its arguments are by a Struct named `Args`; then they are decoded into it, and
 a value of the wrong type or a name that does not exist is told with its place in the file. A plugin
-without one gets what was written as it is.
+without one gets what was written as it is. Where kube-scheduler is built with more plugins, their
+arguments may be written with a header (`apiVersion` of any version of the group, `kind` made of the
+plugin's name); so may these.
 
     class PreferZone(NodeScorePlugin):
         class Args(msgspec.Struct):
@@ -11,13 +13,18 @@ without one gets what was written as it is.
 """
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 import msgspec
 from msgspec import inspect
 
 from podium.api.errors import closest, did_you_mean
 from podium.config.plugin_args import PluginArgs, RawArgs
+from podium.config.typed_args import ARGS_SUFFIX
+from podium.config.types import API_GROUP, API_VERSION
 from podium.framework.points import Arguments, Plugin
+
+_HEADER: Final = frozenset({"apiVersion", "kind"})
 
 
 class ArgumentsError(ValueError):
@@ -37,8 +44,7 @@ def arguments_of(plugin: type[Plugin], written: PluginArgs | RawArgs | None) -> 
     raw = written.value if written is not None else None
     if plugin.Args is None:
         return raw
-    if raw is None:
-        raw = {}
+    raw = {} if raw is None else _without_header(plugin.name, plugin.Args, raw)
     for path, name, known in _unknown(raw, inspect.type_info(plugin.Args), "args"):
         remedy = did_you_mean(closest(name, known)) or f"there are {', '.join(sorted(known))}"
         raise ArgumentsError(f"{path}.{name}", "unknown field", remedy)
@@ -47,6 +53,20 @@ def arguments_of(plugin: type[Plugin], written: PluginArgs | RawArgs | None) -> 
     except msgspec.ValidationError as problem:
         text, _, where = str(problem).partition(" - at `$")
         raise ArgumentsError("args" + where.rstrip("`"), _lowered(text)) from None
+
+
+def _without_header(plugin: str, shape: type[msgspec.Struct], raw: object) -> object:
+    """Arguments without `apiVersion` and `kind`, which must be those of the plugin's arguments."""
+    if not isinstance(raw, Mapping) or not raw.keys() & _HEADER:
+        return raw
+    named = {field.encode_name for field in msgspec.structs.fields(shape)}
+    expected = f"{plugin}{ARGS_SUFFIX}"
+    if "kind" not in named and raw.get("kind", expected) != expected:
+        raise ArgumentsError("args.kind", f"is {raw['kind']!r:.60}", f"write {expected}")
+    version = raw.get("apiVersion", API_VERSION)
+    if "apiVersion" not in named and str(version).rpartition("/")[0] != API_GROUP:
+        raise ArgumentsError("args.apiVersion", f"is {version!r:.60}", f"write {API_VERSION}")
+    return {name: value for name, value in raw.items() if name in named or name not in _HEADER}
 
 
 def _unknown(raw: object, shape: inspect.Type, path: str) -> Iterator[tuple[str, str, list[str]]]:

@@ -16,13 +16,15 @@ from podium.framework.status import Code, Status, check_reasons
 class PostFilterResult:
     """What a PostFilter plugin achieved.
 
-    `nominated_node` None leaves the pod's nomination as it is, an empty string clears it.
+    `nominated_node` None leaves the pod's nomination as it is, an empty string clears it. `plugin`
+    is set by the framework.
     """
 
     code: Code
     reasons: tuple[str, ...] = ()
     nominated_node: str | None = None
     victims: tuple[PodInfo, ...] = ()
+    plugin: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.code, Code):

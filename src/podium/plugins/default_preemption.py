@@ -1,7 +1,8 @@
 """DefaultPreemption: make room by removing less important pods from one node.
 
 Here it is decided whether a pod may preempt, which nodes are worth a dry run and which of the
-candidates is best; the dry run itself is in `preemption_dry_run.py`. Answers for a node are kept
+candidates is best; the dry run itself is in `preemption_dry_run.py`, and whom it may take in
+`victim_rules.py`. Answers for a node are kept
 until that node changes, because a burst of alike pods asks the same question again and again.
 
 Members of pod groups are a case of their own: with workload-aware preemption it is the group that
@@ -35,6 +36,7 @@ from podium.plugins.pod_group_preemption import select_victims
 from podium.plugins.preemption_dry_run import Candidate, DryRun
 from podium.plugins.preemption_extenders import Negotiation, Outcome
 from podium.plugins.preemption_memory import PreemptionMemory
+from podium.plugins.victim_rules import WEAKER_PODS, VictimRules
 
 NOT_HELPFUL = unresolvable("Preemption is not helpful for scheduling")
 PREEMPTION_RUNNING = unresolvable("waiting for the preemption for this pod to be finished")
@@ -47,7 +49,6 @@ GROUP_PREEMPTS_ITSELF = "not eligible due to workload aware preemption enabled"
 NEVER = "not eligible due to preemptionPolicy=Never."
 NO_CANDIDATE = "no candidate node for preemption"
 VICTIMS_TERMINATING = "not eligible due to a terminating pod on the nominated node."
-PREEMPTED_CONDITION = ("DisruptionTarget", "True", "PreemptionByScheduler")
 
 
 class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, PodGroupPostFilterPlugin):
@@ -90,10 +91,11 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, PodGroupPostFilterPl
     def post_filter(self, cycle: Cycle, diagnosis: Diagnosis) -> Outcome:
         key = group_of(cycle.pod.pod)
         refusal = self._left_to_the_group(key) if key is not None else ""
-        refusal = refusal or self._not_eligible(cycle, diagnosis)
+        rules = self.victim_rules(cycle)
+        refusal = refusal or self._not_eligible(cycle, diagnosis, rules)
         if refusal:
             return _unschedulable(refusal)
-        candidates, nested = self._candidates(cycle, diagnosis)
+        candidates, nested = self._candidates(cycle, diagnosis, rules)
         if not candidates:
             broken = [s.message for s in nested.own.values() if not s.code.rejected]
             if broken:
@@ -101,6 +103,16 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, PodGroupPostFilterPl
             return _unschedulable(fit_error(nested), nominated_node="")
         extenders = interested(self._extenders, cycle.pod.pod) if self._extenders else ()
         return Negotiation(cycle, _best).about(candidates, extenders)
+
+    def victim_rules(self, cycle: Cycle) -> VictimRules:  # noqa: ARG002
+        """Whom this pod may preempt."""
+        return WEAKER_PODS
+
+    def count_wanted(self, potential: int) -> int:
+        """How many candidates are enough, of so many nodes that are worth a dry run."""
+        percent: int = self.args.min_candidate_nodes_percentage
+        least: int = self.args.min_candidate_nodes_absolute
+        return max(1, min(potential, max(least, potential * percent // 100)))
 
     def _left_to_the_group(self, key: GroupKey) -> str:
         """Why a member of a group may not preempt by itself, or an empty string."""
@@ -113,7 +125,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, PodGroupPostFilterPl
                 return GROUP_HAS_PLACEMENTS
         return GROUP_PREEMPTS_ITSELF if self._groups_preempt else ""
 
-    def _not_eligible(self, cycle: Cycle, diagnosis: Diagnosis) -> str:
+    def _not_eligible(self, cycle: Cycle, diagnosis: Diagnosis, rules: VictimRules) -> str:
         """Why this pod may not preempt now, or an empty string."""
         pod = cycle.pod.pod
         if pod.spec.preemption_policy == "Never":
@@ -125,12 +137,13 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, PodGroupPostFilterPl
         if diagnosis.status_of(row).code is Code.UNRESOLVABLE:
             return ""
         leaving = any(
-            other.priority < cycle.pod.priority and other.terminating and _was_preempted(other)
-            for other in cycle.usage.pods(row)
+            other.terminating and rules.is_awaited(cycle, other) for other in cycle.usage.pods(row)
         )
         return VICTIMS_TERMINATING if leaving else ""
 
-    def _candidates(self, cycle: Cycle, diagnosis: Diagnosis) -> tuple[list[Candidate], Diagnosis]:
+    def _candidates(
+        self, cycle: Cycle, diagnosis: Diagnosis, rules: VictimRules
+    ) -> tuple[list[Candidate], Diagnosis]:
         """Nodes that victims would open, and why the others would not.
 
         Nodes are tried in snapshot order until enough candidates are found, one of them without
@@ -141,17 +154,14 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, PodGroupPostFilterPl
         if not rows:
             return [], nested
         budgets = list(cycle.cluster.catalog.all(PodDisruptionBudget))
-        dry_run = DryRun(cycle, self.handle.profile, budgets, self._shadow)
-        want = self._enough(len(rows))
+        dry_run = DryRun(cycle, self.handle.profile, budgets, self._shadow, rules)
+        want = self.count_wanted(len(rows))
         found: list[Candidate] = []
         for start in range(0, len(rows), want):
             batch = rows[start : start + want]
-            answers = self._memory.recall(cycle, self.handle.profile, batch)
-            unknown = [row for row in batch if row not in answers]
-            if unknown:
-                fresh = dry_run.on_rows(unknown)
-                self._memory.learn(cycle, self.handle.profile, fresh)
-                answers.update(fresh)
+            answers = (
+                self._answers(cycle, dry_run, batch) if rules.stable else dry_run.on_rows(batch)
+            )
             for row in batch:
                 answer = answers[row]
                 if isinstance(answer, Candidate):
@@ -162,10 +172,17 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, PodGroupPostFilterPl
                     nested.own[row] = answer
         return found, nested
 
-    def _enough(self, potential: int) -> int:
-        percent: int = self.args.min_candidate_nodes_percentage
-        least: int = self.args.min_candidate_nodes_absolute
-        return max(1, min(potential, max(least, potential * percent // 100)))
+    def _answers(
+        self, cycle: Cycle, dry_run: DryRun, rows: Sequence[int]
+    ) -> dict[int, Candidate | Status]:
+        """Answers that are remembered, and dry runs for the rest."""
+        answers = self._memory.recall(cycle, self.handle.profile, rows)
+        unknown = [row for row in rows if row not in answers]
+        if unknown:
+            fresh = dry_run.on_rows(unknown)
+            self._memory.learn(cycle, self.handle.profile, fresh)
+            answers.update(fresh)
+        return answers
 
 
 def _best(candidates: Sequence[Candidate]) -> PostFilterResult:
@@ -177,9 +194,3 @@ def _best(candidates: Sequence[Candidate]) -> PostFilterResult:
 
 def _unschedulable(text: str, nominated_node: str | None = None) -> PostFilterResult:
     return PostFilterResult(Code.UNSCHEDULABLE, (f"preemption: {text}",), nominated_node)
-
-
-def _was_preempted(pod: PodInfo) -> bool:
-    return any(
-        (c.type, c.status, c.reason) == PREEMPTED_CONDITION for c in pod.pod.status.conditions or ()
-    )

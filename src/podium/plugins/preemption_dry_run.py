@@ -1,14 +1,14 @@
 """Which pods would have to leave a node, worked out without touching the cluster.
 
-On a private copy of the nodes' usage: take all weaker pods away, see whether the pod fits, then
-give back as many as possible, those that a disruption budget protects first and the most important
-before the others. Nodes do not influence each other unless a plugin counts pods across nodes, so
-normally all nodes go through the steps together, one filter call a step; only where such a plugin
-is at work are they tried one by one.
+On a private copy of the nodes' usage: take all pods away that may leave (`victim_rules.py`), see
+whether the pod fits, then give back as many as possible, those that a disruption budget protects
+first and the most important before the others. Nodes do not influence each other unless a plugin
+counts pods across nodes, so normally all nodes go through the steps together, one filter call a
+step; only where such a plugin is at work are they tried one by one.
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,7 @@ from podium.framework.nominated_filtering import tell_extensions
 from podium.framework.profile import Profile
 from podium.framework.status import Status, error, unresolvable
 from podium.plugins.disruption_budgets import split_by_budget
+from podium.plugins.victim_rules import WEAKER_PODS, VictimRules, importance
 
 NO_VICTIMS = unresolvable("No preemption victims found for incoming pod")
 
@@ -43,11 +44,11 @@ class Candidate:
 class _Node:
     """One node on its way through the dry run."""
 
-    __slots__ = ("order", "others", "row", "victims", "violating", "violations", "weaker")
+    __slots__ = ("leaving", "order", "others", "row", "victims", "violating", "violations")
 
-    def __init__(self, row: int, weaker: list[PodInfo]) -> None:
+    def __init__(self, row: int) -> None:
         self.row = row
-        self.weaker = weaker
+        self.leaving: list[PodInfo] = []
         self.violating: list[PodInfo] = []
         self.others: list[PodInfo] = []
         self.order: list[PodInfo] = []
@@ -64,10 +65,12 @@ class DryRun:
         profile: Profile,
         budgets: Sequence[PodDisruptionBudget],
         shadow: Shadow | None = None,
+        rules: VictimRules = WEAKER_PODS,
     ) -> None:
         self._cycle = cycle
         self._profile = profile
         self._budgets = budgets
+        self._rules = rules
         self._shadow = shadow if cycle.usage is cycle.cluster.usage else None
         self._usage: Usage | None = None
 
@@ -90,30 +93,36 @@ class DryRun:
 
     def _together(self, rows: Sequence[int], usage: Usage) -> dict[int, Candidate | Status]:
         answers: dict[int, Candidate | Status] = {}
-        nodes: list[_Node] = []
-        for row in rows:
-            weaker = [p for p in usage.pods(row) if p.priority < self._cycle.pod.priority]
-            if weaker:
-                nodes.append(_Node(row, weaker))
-            else:
-                answers[row] = NO_VICTIMS
+        trial = self._cycle.fork(usage)
+        nodes = [_Node(row) for row in rows]
         try:
-            self._empty_and_give_back(nodes, self._cycle.fork(usage), answers)
+            for node in nodes:
+                self._empty(node, trial, answers)
+            self._give_back_what_fits([n for n in nodes if n.row not in answers], trial, answers)
         finally:
-            usage.reset_rows([node.row for node in nodes], self._cycle.usage)
+            usage.reset_rows([node.row for node in nodes if node.leaving], self._cycle.usage)
         return answers
 
-    def _empty_and_give_back(
+    def _empty(self, node: _Node, trial: Cycle, answers: dict[int, Candidate | Status]) -> None:
+        """Take the pods away that may leave a node."""
+        for pod in list(self._rules.in_order(trial.usage.pods(node.row))):
+            may_leave = self._rules.may_leave(trial, pod)
+            if isinstance(may_leave, Status):
+                answers[node.row] = may_leave
+                return
+            if may_leave:
+                node.leaving.append(pod)
+                self._move(trial, pod, node.row, answers, added=False)
+        if not node.leaving:
+            answers[node.row] = NO_VICTIMS
+
+    def _give_back_what_fits(
         self, nodes: list[_Node], trial: Cycle, answers: dict[int, Candidate | Status]
     ) -> None:
+        nodes = self._fitting(nodes, trial, answers, self._rules.refuse_emptied)
         for node in nodes:
-            for pod in node.weaker:
-                self._move(trial, pod, node.row, answers, added=False)
-        nodes = [node for node in nodes if node.row not in answers]
-        nodes = self._fitting(nodes, trial, answers)
-        for node in nodes:
-            node.weaker.sort(key=_importance)
-            node.violating, node.others = split_by_budget(node.weaker, self._budgets)
+            node.leaving.sort(key=importance)
+            node.violating, node.others = split_by_budget(node.leaving, self._budgets)
             node.order = [*node.violating, *node.others]
         for step in itertools.count():
             nodes = [node for node in nodes if node.row not in answers]
@@ -135,7 +144,7 @@ class DryRun:
         for node in nodes:
             self._move(trial, node.order[step], node.row, answers, added=True)
         refused: dict[int, Candidate | Status] = {}
-        self._fitting(nodes, trial, refused)
+        self._fitting(nodes, trial, refused, self._rules.refuse_given_back)
         for node in nodes:
             if node.row in refused:
                 self._move(trial, node.order[step], node.row, answers, added=False)
@@ -143,21 +152,24 @@ class DryRun:
                 node.violations += step < len(node.violating)
 
     def _fitting(
-        self, nodes: list[_Node], trial: Cycle, refused: dict[int, Candidate | Status]
+        self,
+        nodes: list[_Node],
+        trial: Cycle,
+        refused: dict[int, Candidate | Status],
+        refuse: Callable[[Cycle], Status | None],
     ) -> list[_Node]:
-        """Nodes that pass every filter; the others' statuses go into `refused`."""
+        """Nodes that pass every filter and the rule; the others' statuses go into `refused`."""
         if not nodes:
             return []
         rows = np.fromiter((node.row for node in nodes), dtype=np.intp, count=len(nodes))
         result = self._profile.filter_rows(trial, rows)
-        if not result.rejected_any:
-            return nodes
-        passed = result.passed().tolist()
+        passed = result.passed().tolist() if result.rejected_any else [True] * len(nodes)
+        against = refuse(trial)
         for position, node in enumerate(nodes):
-            status = None if passed[position] else result.status(position)
+            status = against if passed[position] else result.status(position)
             if status is not None:
                 refused[node.row] = status
-        return [node for position, node in enumerate(nodes) if passed[position]]
+        return [node for node in nodes if node.row not in refused]
 
     def _move(
         self,
@@ -181,14 +193,9 @@ class DryRun:
         if not node.victims:
             return error(f'expected at least one victim pod on node "{name}"')
         if node.violating and node.others:
-            node.victims.sort(key=_importance)
+            node.victims.sort(key=importance)
         victims = tuple(node.victims)
         return Candidate(name, victims, node.violations, rank(name, victims, node.violations))
-
-
-def _importance(pod: PodInfo) -> tuple[int, float]:
-    """Sort key: the most important pod first."""
-    return (-pod.priority, pod.start_time)
 
 
 def rank(name: str, victims: Sequence[PodInfo], violations: int) -> Rank:

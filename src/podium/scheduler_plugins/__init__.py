@@ -14,6 +14,7 @@ from typing import Final
 from podium.framework.points import Plugin
 
 COLLECTION: Final[dict[str, str]] = {
+    "CapacityScheduling": "capacity_scheduling.plugin:CapacityScheduling",
     "Coscheduling": "coscheduling.plugin:Coscheduling",
     "defalut": "wyq.trace:Defalut",
     "filteringNode": "wyq.label_filters:FilteringNode",
@@ -21,9 +22,15 @@ COLLECTION: Final[dict[str, str]] = {
     "LoadVariationRiskBalancing": "load.load_variation_risk_balancing:LoadVariationRiskBalancing",
     "LowRiskOverCommitment": "load.low_risk_over_commitment:LowRiskOverCommitment",
     "NetworkTraffic": "prometheus.network_traffic:NetworkTraffic",
+    "NodeMetadata": "node_metadata:NodeMetadata",
+    "NodeResourcesAllocatable": "node_resources_allocatable:NodeResourcesAllocatable",
+    "NodeResourceTopologyMatch": "node_resource_topology.plugin:NodeResourceTopologyMatch",
     "Peaks": "load.peaks:Peaks",
+    "PodState": "pod_state:PodState",
+    "PreemptionToleration": "preemption_toleration:PreemptionToleration",
     "PrometheusFilter": "prometheus.prometheus_filter:PrometheusFilter",
     "PrometheusScore": "prometheus.prometheus_score:PrometheusScore",
+    "QOSSort": "qos_sort:QOSSort",
     "RandomScore": "wyq.random_score:RandomScore",
     "randScore": "wyq.rand_score:RandScore",
     "TargetLoadPacking": "load.target_load_packing:TargetLoadPacking",

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from podium.api.devices import ResourceClaim, ResourceClaimSpec
 from podium.api.errors import ObjectError
-from podium.api.kinds import CLUSTER_SCOPED
+from podium.api.kinds import is_cluster_scoped
 from podium.api.meta import KubeObject, ObjectMeta
 from podium.api.node import Node
 from podium.api.pod import Container, Pod, PodSpec
@@ -54,7 +54,7 @@ def assign_uid(obj: K, default_namespace: str = DEFAULT_NAMESPACE) -> K:
     """The object with a namespace (if its kind has them) and a UID."""
     metadata = obj.metadata
     namespace = metadata.namespace
-    if type(obj) in CLUSTER_SCOPED:
+    if is_cluster_scoped(type(obj)):
         namespace = ""
     elif not namespace:
         namespace = default_namespace

@@ -10,7 +10,7 @@ from collections import deque
 from typing import Final
 
 from podium.api.json_values import JsonObject
-from podium.apiserver.strategy.quality_of_service import qos_class
+from podium.api.quality_of_service import qos_class
 from podium.workloads.label_keys import merge_label_keys
 
 _GATED: Final = "Scheduling is blocked due to non-empty scheduling gates"

@@ -5,7 +5,7 @@ from typing import Final
 from podium.api.field_errors import forbidden, invalid
 from podium.api.go_quoting import quoted
 from podium.api.json_values import JsonObject
-from podium.apiserver.strategy.quality_of_service import qos_class
+from podium.api.quality_of_service import qos_class
 from podium.apiserver.validation.go_forms import difference
 from podium.apiserver.validation.object_meta import Errors, built_in_meta_update_errors, meta_of
 from podium.apiserver.validation.pod_updates import check_annotation_changes

@@ -55,8 +55,8 @@ def parse_uint(text: str, bits: int) -> int:
     return int(text)
 
 
-def parse_float32(text: str) -> float:
-    """A decimal or hexadecimal number, rounded to 32 bits; `inf` and `nan` are numbers too."""
+def parse_float64(text: str) -> float:
+    """A decimal or hexadecimal number; `inf` and `nan` are numbers too."""
     if _NOT_FINITE.fullmatch(text):
         return float(text)
     if _DECIMAL.fullmatch(text):
@@ -65,6 +65,16 @@ def parse_float32(text: str) -> float:
         value = _from_hexadecimal(text.replace("_", ""))
     else:
         raise _refusal("ParseFloat", text, _SYNTAX)
+    if math.isinf(value):
+        raise _refusal("ParseFloat", text, _RANGE)
+    return value
+
+
+def parse_float32(text: str) -> float:
+    """`parse_float64`, rounded to 32 bits."""
+    value = parse_float64(text)
+    if not math.isfinite(value):
+        return value
     try:
         rounded: float = struct.unpack("<f", struct.pack("<f", value))[0]
     except OverflowError:

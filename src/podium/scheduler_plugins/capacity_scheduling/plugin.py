@@ -1,0 +1,116 @@
+"""CapacityScheduling: the points.
+
+PreFilter refuses a pod whose namespace would have more than its maximum, or for which nothing is
+left that any namespace is guaranteed: so what others do not use can be borrowed. PostFilter takes
+the place of DefaultPreemption and gives a namespace back what it is guaranteed. At Reserve there is
+nothing to do, since an assumed pod counts already (`quota_usage.py`).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from podium.framework.points import Arguments
+from podium.framework.refusal_cause import RefusalCause
+from podium.plugin import (
+    SKIP,
+    Action,
+    Cycle,
+    Handle,
+    PodInfo,
+    PreFilterExtensions,
+    PreFilterPlugin,
+    Registration,
+    ReservePlugin,
+    Resource,
+    Status,
+    unschedulable,
+)
+from podium.plugins.default_preemption import DefaultPreemption
+from podium.plugins.victim_rules import VictimRules
+from podium.scheduler_plugins.capacity_scheduling.elastic_quotas import (
+    ELASTIC_QUOTAS,
+    Bounds,
+    ElasticQuota,
+    bounds_of,
+)
+from podium.scheduler_plugins.capacity_scheduling.explanations import explain
+from podium.scheduler_plugins.capacity_scheduling.quota_state import QuotaState
+from podium.scheduler_plugins.capacity_scheduling.quota_usage import QuotaUsage
+from podium.scheduler_plugins.capacity_scheduling.victims import (
+    NAME,
+    QuotaVictims,
+    UnlimitedVictims,
+)
+
+OVER_MAX: Final = "Pod {} is rejected in PreFilter because ElasticQuota {} is more than Max"
+OVER_TOTAL: Final = (
+    "Pod {} is rejected in PreFilter because total ElasticQuota used is more than min"
+)
+
+
+class CapacityScheduling(DefaultPreemption, PreFilterPlugin, PreFilterExtensions, ReservePlugin):
+    name = NAME
+    watched_kinds = (ELASTIC_QUOTAS,)
+
+    def __init__(self, args: Arguments, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self._usage = QuotaUsage(handle.cluster.nodes, handle.cluster.usage)
+        self._quotas: dict[str, Bounds] = {}
+        self._quotas_version = -1
+
+    def events(self) -> Sequence[Registration]:
+        return (
+            Registration(Resource.POD, Action.DELETE),
+            Registration(ELASTIC_QUOTAS.event_resource, Action.ALL),
+        )
+
+    def pre_filter(self, cycle: Cycle) -> Status | None:
+        state = self._state_of(cycle.pod)
+        if state is None:
+            return SKIP
+        cycle.write(self.name, state)
+        if state.is_over_max_with(state.in_quota):
+            return unschedulable(OVER_MAX.format(cycle.pod.key, state.quota.namespace))
+        if state.is_total_over_min_with(state.in_all):
+            return unschedulable(OVER_TOTAL.format(cycle.pod.key))
+        return None
+
+    def add_pod(self, cycle: Cycle, pod: PodInfo, row: int) -> None:  # noqa: ARG002
+        cycle.read(self.name, QuotaState).imagine(pod, 1)
+
+    def remove_pod(self, cycle: Cycle, pod: PodInfo, row: int) -> None:  # noqa: ARG002
+        cycle.read(self.name, QuotaState).imagine(pod, -1)
+
+    def victim_rules(self, cycle: Cycle) -> VictimRules:
+        if cycle.pod.shape.namespace in self._current_quotas():
+            return QuotaVictims(cycle.read(self.name, QuotaState))
+        return UnlimitedVictims(frozenset(self._quotas))
+
+    def count_wanted(self, potential: int) -> int:
+        return potential
+
+    def reserve(self, cycle: Cycle, node_name: str) -> None:
+        """Nothing is left to set aside."""
+
+    def explain_refusal(self, pod: PodInfo, status: Status) -> RefusalCause | None:  # noqa: ARG002
+        state = self._state_of(pod)
+        return explain(state, pod) if state is not None else None
+
+    def _state_of(self, pod: PodInfo) -> QuotaState | None:
+        """None for a pod of a namespace without a quota."""
+        quotas = self._current_quotas()
+        if pod.shape.namespace not in quotas:
+            return None
+        state = QuotaState(pod, quotas, self._usage.read())
+        state.count_nominated((other for other, _ in self.handle.cluster.nominator), pod)
+        return state
+
+    def _current_quotas(self) -> Mapping[str, Bounds]:
+        """By namespace; of several in one namespace the one that was seen first counts."""
+        version = self.handle.cluster.catalog.version(ElasticQuota)
+        if version != self._quotas_version:
+            self._quotas_version = version
+            self._quotas = {}
+            for quota in self.handle.list(ElasticQuota):
+                self._quotas.setdefault(quota.metadata.namespace, bounds_of(quota))
+        return self._quotas
