@@ -25,6 +25,7 @@ _RBAC = "rbac.authorization.k8s.io"
 _STORAGE = "storage.k8s.io"
 _DRA = "resource.k8s.io"
 _NETWORKING = "networking.k8s.io"
+_FLOW_CONTROL = "flowcontrol.apiserver.k8s.io"
 _GANG = {"gang": {"minCount": 3}}
 
 _DEFINITION = "CustomResourceDefinition"
@@ -108,6 +109,14 @@ _WRITTEN: dict[tuple[str, str], Any] = {
     },
     (_NETWORKING, "Ingress"): {"spec": {"rules": [{"host": "a.example.com"}]}},
     (_NETWORKING, "IngressClass"): {"spec": {"controller": "example.com/c"}},
+    (_FLOW_CONTROL, "FlowSchema"): {"spec": {"priorityLevelConfiguration": {"name": "exempt"}}},
+    (_FLOW_CONTROL, "PriorityLevelConfiguration"): {
+        "spec": {"type": "Limited", "limited": {"limitResponse": {"type": "Reject"}}}
+    },
+    (_NETWORKING, "IPAddress"): {
+        "spec": {"parentRef": {"resource": "services", "name": "s"}},
+    },
+    (_NETWORKING, "ServiceCIDR"): {"spec": {"cidrs": ["10.9.0.0/24"]}},
     (_NETWORKING, "NetworkPolicy"): {"spec": {"podSelector": {}}},
     ("policy", "PodDisruptionBudget"): {"spec": {"selector": _SELECTOR, "minAvailable": 1}},
     (_RBAC, "ClusterRole"): {},
@@ -161,6 +170,8 @@ def _resource(kind: str, group: str) -> Resource:
 
 def smallest(resource: Resource, name: str = "a") -> Object:
     """The object as a client writes it."""
+    if resource.kind == "IPAddress":
+        name = "10.0.0.9"
     return {"metadata": {"name": name}, **_WRITTEN[resource.group, resource.kind]}
 
 

@@ -10,6 +10,7 @@ from podium.apiserver.defaulting import (
     autoscaling,
     cluster,
     devices,
+    flow_control,
     networking,
     pods,
     services,
@@ -19,6 +20,7 @@ from podium.apiserver.defaulting import (
 from podium.apiserver.resources.resource import Resource
 
 _ADMISSION: Final = "admissionregistration.k8s.io"
+_FLOW_CONTROL: Final = "flowcontrol.apiserver.k8s.io"
 _BY_KIND: Final[Mapping[tuple[str, str], Callable[[JsonObject], None]]] = {
     ("", "Endpoints"): services.set_endpoints_defaults,
     ("", "LimitRange"): cluster.set_limit_range_defaults,
@@ -44,6 +46,8 @@ _BY_KIND: Final[Mapping[tuple[str, str], Callable[[JsonObject], None]]] = {
     ("batch", "CronJob"): workloads.set_cron_job_defaults,
     ("batch", "Job"): workloads.set_job_defaults,
     ("discovery.k8s.io", "EndpointSlice"): services.set_endpoint_slice_defaults,
+    (_FLOW_CONTROL, "FlowSchema"): flow_control.set_flow_schema_defaults,
+    (_FLOW_CONTROL, "PriorityLevelConfiguration"): flow_control.set_priority_level_defaults,
     ("networking.k8s.io", "IngressClass"): networking.set_ingress_class_defaults,
     ("networking.k8s.io", "NetworkPolicy"): networking.set_network_policy_defaults,
     ("rbac.authorization.k8s.io", "ClusterRoleBinding"): cluster.set_role_binding_defaults,

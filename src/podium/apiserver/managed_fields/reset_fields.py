@@ -20,6 +20,10 @@ _STATUS_WRITES: Final[dict[tuple[str, str], FieldSet]] = {
     },
     ("apps", "Deployment"): {"f:spec": LEAF, "f:metadata": {"f:labels": LEAF}},
     ("storage.k8s.io", "VolumeAttachment"): _ALL_BUT_STATUS,
+    ("flowcontrol.apiserver.k8s.io", "FlowSchema"): _ALL_BUT_STATUS,
+    ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"): _ALL_BUT_STATUS,
+    ("networking.k8s.io", "ServiceCIDR"): _ALL_BUT_STATUS,
+    ("resource.k8s.io", "DeviceTaintRule"): _ALL_BUT_STATUS,
     ("resource.k8s.io", "ResourceClaim"): _ALL_BUT_STATUS,
     ("scheduling.k8s.io", "PodGroup"): _ALL_BUT_STATUS,
 }

@@ -130,6 +130,10 @@ def _name(
     if not prefix or metadata.get("name"):
         return
 
+    if (resource.group, resource.kind) == ("networking.k8s.io", "IPAddress"):
+        metadata["name"] = prefix  # upstream: an address is not made longer
+        return
+
     def generate() -> str:
         name = ""
         for _ in range(_NAME_ATTEMPTS):

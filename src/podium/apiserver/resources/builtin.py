@@ -141,7 +141,9 @@ _NETWORKING_GROUP = "networking.k8s.io"
 _NETWORKING = (
     _kind(_NETWORKING_GROUP, "IngressClass", "ingressclasses", namespaced=False),
     _kind(_NETWORKING_GROUP, "Ingress", "ingresses", short="ing", status=True),
+    _kind(_NETWORKING_GROUP, "IPAddress", "ipaddresses", short="ip", namespaced=False),
     _kind(_NETWORKING_GROUP, "NetworkPolicy", "networkpolicies", short="netpol"),
+    _kind(_NETWORKING_GROUP, "ServiceCIDR", "servicecidrs", namespaced=False, status=True),
 )
 
 _AUTHORISATION = "authorization.k8s.io"
@@ -278,6 +280,27 @@ _POLICIES = (
     ),
 )
 
+_FLOW_CONTROL_GROUP = "flowcontrol.apiserver.k8s.io"
+_FLOW_CONTROL = (
+    _kind(_FLOW_CONTROL_GROUP, "FlowSchema", "flowschemas", namespaced=False, status=True),
+    _kind(
+        _FLOW_CONTROL_GROUP,
+        "PriorityLevelConfiguration",
+        "prioritylevelconfigurations",
+        namespaced=False,
+        status=True,
+    ),
+)
+
+_TAINT_RULES = _kind(
+    _DEVICES,
+    "DeviceTaintRule",
+    "devicetaintrules",
+    namespaced=False,
+    status=True,
+    version="v1beta2",
+)
+
 BUILTIN: tuple[Resource, ...] = (
     *_CORE,
     *_APPS,
@@ -287,15 +310,19 @@ BUILTIN: tuple[Resource, ...] = (
     *_REVIEWS,
     *_OTHERS,
     *_POLICIES,
+    *_FLOW_CONTROL,
 )
 """Those that are served whatever the feature gates say."""
 
 
 def served_resources(gates: FeatureGates = DEFAULT_GATES) -> tuple[Resource, ...]:
     """The resources of a server with these gates; fields whose gates are closed are not kept."""
-    if not gates["GenericWorkload"]:
-        return BUILTIN
-    return (*BUILTIN, *(_without_open_gates(each, gates) for each in _POD_GROUPS))
+    found = BUILTIN
+    if gates["GenericWorkload"]:
+        found = (*found, *(_without_open_gates(each, gates) for each in _POD_GROUPS))
+    if gates["DRADeviceTaintRules"]:
+        found = (*found, _TAINT_RULES)
+    return found
 
 
 def _without_open_gates(resource: Resource, gates: FeatureGates) -> Resource:

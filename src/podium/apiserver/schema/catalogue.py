@@ -32,6 +32,7 @@ SECTIONS: Final = {
     "apiextensions.k8s.io": "apiextensions",
     "admission.k8s.io": "admission",
     "admissionregistration.k8s.io": "admissionregistration",
+    "flowcontrol.apiserver.k8s.io": "flowcontrol",
     "meta.k8s.io": "meta",
 }
 """The section of the data that has the kinds of a group in version v1; those of another version

@@ -22,10 +22,15 @@ from podium.apiserver.strategy.kinds import (
     prepare_subresource_update,
     prepare_update,
 )
-from podium.apiserver.strategy.services import SERVER_ADDRESS, ServiceAddresses
+from podium.apiserver.strategy.services import (
+    SERVER_ADDRESS,
+    SERVICE_RANGE,
+    ServiceAddresses,
+)
 
 __all__ = [
     "SERVER_ADDRESS",
+    "SERVICE_RANGE",
     "ServiceAddresses",
     "prepare_create",
     "prepare_status_update",

@@ -29,7 +29,11 @@ _EMPTY_STATUSES: Final[Mapping[Key, JsonObject]] = {
     ("autoscaling", "HorizontalPodAutoscaler"): {"desiredReplicas": 0, "currentMetrics": None},
     ("batch", "CronJob"): {},
     ("batch", "Job"): {},
+    ("flowcontrol.apiserver.k8s.io", "FlowSchema"): {},
+    ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"): {},
     ("networking.k8s.io", "Ingress"): {"loadBalancer": {}},
+    ("networking.k8s.io", "ServiceCIDR"): {},
+    ("resource.k8s.io", "DeviceTaintRule"): {},
     ("policy", "PodDisruptionBudget"): {
         "disruptionsAllowed": 0,
         "currentHealthy": 0,
@@ -59,11 +63,14 @@ _COUNTED: Final[Mapping[Key, tuple[str, ...]]] = {
     ("batch", "CronJob"): ("spec",),
     ("batch", "Job"): ("spec",),
     ("discovery.k8s.io", "EndpointSlice"): ("addressType", "endpoints", "ports", "labels"),
+    ("flowcontrol.apiserver.k8s.io", "FlowSchema"): ("spec",),
+    ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"): ("spec",),
     ("networking.k8s.io", "Ingress"): ("spec",),
     ("networking.k8s.io", "IngressClass"): ("spec",),
     ("networking.k8s.io", "NetworkPolicy"): ("spec",),
     ("policy", "PodDisruptionBudget"): ("spec",),
     ("resource.k8s.io", "DeviceClass"): ("spec",),
+    ("resource.k8s.io", "DeviceTaintRule"): ("spec",),
     ("resource.k8s.io", "ResourceSlice"): ("spec",),
     ("scheduling.k8s.io", "PriorityClass"): (),
     ("storage.k8s.io", "CSIDriver"): ("spec",),
@@ -84,6 +91,10 @@ _KEPT_FOR_STATUS: Final = (
 )
 _STATUS_ONLY: Final = frozenset(
     {
+        ("flowcontrol.apiserver.k8s.io", "FlowSchema"),
+        ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"),
+        ("networking.k8s.io", "ServiceCIDR"),
+        ("resource.k8s.io", "DeviceTaintRule"),
         ("resource.k8s.io", "ResourceClaim"),
         ("scheduling.k8s.io", "PodGroup"),
         ("storage.k8s.io", "VolumeAttachment"),
@@ -111,6 +122,19 @@ def _date_taints(resource_slice: JsonObject, now: str) -> None:
                 taint["timeAdded"] = now
 
 
+def _date_rule(rule: JsonObject, now: str) -> None:
+    rule["spec"].setdefault("taint", {}).setdefault("timeAdded", now)
+
+
+def _date_changed_rule(new: JsonObject, old: JsonObject, now: str) -> None:
+    """A taint that has another effect counts from now, unless its time was changed too."""
+    _date_rule(new, now)
+    taint, before = new["spec"]["taint"], old["spec"]["taint"]
+    is_other = taint.get("effect") != before.get("effect")
+    if is_other and taint["timeAdded"] == before.get("timeAdded"):
+        taint["timeAdded"] = now
+
+
 def _prepare_pod_group(group: JsonObject, _now: str) -> None:
     # upstream: what is dropped while its gate is closed gets its default when it is stored
     group["spec"].setdefault("disruptionMode", "Pod")
@@ -124,6 +148,7 @@ _CREATE: Final[Mapping[Key, Callable[[JsonObject, str], None]]] = {
     ("", "Service"): services.prepare_create,
     ("apps", "DaemonSet"): workloads.prepare_daemon_set,
     ("batch", "Job"): workloads.prepare_job,
+    ("resource.k8s.io", "DeviceTaintRule"): _date_rule,
     ("resource.k8s.io", "ResourceSlice"): _date_taints,
     ("scheduling.k8s.io", "PodGroup"): _prepare_pod_group,
 }
@@ -229,6 +254,8 @@ def prepare_update(resource: Resource, new: JsonObject, old: JsonObject, now: st
         workloads.keep_template_generation(new, old)
     elif key == ("resource.k8s.io", "ResourceSlice"):
         _date_taints(new, now)
+    elif key == ("resource.k8s.io", "DeviceTaintRule"):
+        _date_changed_rule(new, old, now)
     if key in _NULLED:
         _null_empty_list(key, new)
     if key in _DROPPED:

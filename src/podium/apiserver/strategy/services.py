@@ -17,6 +17,7 @@ from podium.api.field_errors import INTERNAL, FieldError, invalid
 from podium.api.json_values import JsonObject
 
 _RANGE: Final = ipaddress.IPv4Network("10.0.0.0/24")
+SERVICE_RANGE: Final = str(_RANGE)
 SERVER_ADDRESS: Final = str(_RANGE.network_address + 1)
 """For the service of the API server."""
 _SERVER: Final = ("default", "kubernetes")

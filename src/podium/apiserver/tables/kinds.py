@@ -9,6 +9,7 @@ from podium.apiserver.tables import (
     admission_policies,
     autoscaling,
     cluster,
+    flow_control,
     networking,
     pods,
     services,
@@ -20,6 +21,7 @@ from podium.apiserver.tables.printer import GENERIC, Cells, Printer
 
 _ADMISSION: Final = "admissionregistration.k8s.io"
 _RBAC: Final = "rbac.authorization.k8s.io"
+_FLOW_CONTROL: Final = "flowcontrol.apiserver.k8s.io"
 _NETWORKING: Final = "networking.k8s.io"
 _SCHEDULING: Final = "scheduling.k8s.io"
 _STORAGE: Final = "storage.k8s.io"
@@ -55,14 +57,19 @@ _BY_KIND: Final[Mapping[tuple[str, str], Printer]] = {
     ("coordination.k8s.io", "Lease"): cluster.LEASE,
     ("discovery.k8s.io", "EndpointSlice"): services.ENDPOINT_SLICE,
     ("events.k8s.io", "Event"): cluster.EVENT,
+    (_FLOW_CONTROL, "FlowSchema"): flow_control.FLOW_SCHEMA,
+    (_FLOW_CONTROL, "PriorityLevelConfiguration"): flow_control.PRIORITY_LEVEL,
+    (_NETWORKING, "IPAddress"): networking.IP_ADDRESS,
     (_NETWORKING, "Ingress"): networking.INGRESS,
     (_NETWORKING, "IngressClass"): networking.INGRESS_CLASS,
     (_NETWORKING, "NetworkPolicy"): networking.NETWORK_POLICY,
+    (_NETWORKING, "ServiceCIDR"): networking.SERVICE_CIDR,
     ("node.k8s.io", "RuntimeClass"): cluster.RUNTIME_CLASS,
     ("policy", "PodDisruptionBudget"): cluster.BUDGET,
     (_RBAC, "ClusterRoleBinding"): storage.ROLE_BINDING,
     (_RBAC, "RoleBinding"): storage.ROLE_BINDING,
     (_DEVICES, "DeviceClass"): cluster.NAME_AND_AGE,
+    (_DEVICES, "DeviceTaintRule"): cluster.NAME_AND_AGE,
     (_DEVICES, "ResourceClaim"): cluster.RESOURCE_CLAIM,
     (_DEVICES, "ResourceClaimTemplate"): cluster.NAME_AND_AGE,
     (_DEVICES, "ResourceSlice"): cluster.RESOURCE_SLICE,

@@ -71,3 +71,21 @@ INGRESS_CLASS: Final = Printer(
     columns_of("Name", "Controller", "Parameters", "Age"), _ingress_class
 )
 NETWORK_POLICY: Final = Printer(columns_of("Name", "Pod-Selector", "Age"), _network_policy)
+
+
+def _service_cidr(obj: JsonObject, now: float) -> Cells:
+    return [name_of(obj), ",".join(spec_of(obj).get("cidrs") or ()), age_of(obj, now)]
+
+
+def _ip_address(obj: JsonObject, _now: float) -> Cells:
+    parent = spec_of(obj).get("parentRef")
+    if parent is None:
+        return [name_of(obj), NONE]
+    group, resource = parent.get("group") or "", parent.get("resource") or ""
+    what = f"{resource}.{group}" if group else resource
+    where = (what, parent.get("namespace") or "", parent.get("name") or "")
+    return [name_of(obj), "/".join(part for part in where if part)]
+
+
+SERVICE_CIDR: Final = Printer(columns_of("Name", "CIDRs", "Age"), _service_cidr)
+IP_ADDRESS: Final = Printer(columns_of("Name", "ParentRef"), _ip_address)

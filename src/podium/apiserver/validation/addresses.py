@@ -12,6 +12,7 @@ from podium.apiserver.validation.object_meta import Errors
 _NOT_AN_IP: Final = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 _NOT_A_RANGE: Final = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
 _ZEROS: Final = "must not have leading 0s"
+_RANGE_ZEROS: Final = "must not have leading 0s in IP or prefix length"
 _LEADING_ZEROS: Final = re.compile(r"\b0+(?=[0-9])")
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -64,7 +65,8 @@ def range_of(text: str) -> Range | None:
 def check_range(errors: Errors, text: str, path: str) -> None:
     found = range_of(text)
     if found is None:
-        errors.append(invalid(path, text, _NOT_A_RANGE))
+        has_zeros = range_of(_LEADING_ZEROS.sub("", text)) is not None
+        errors.append(invalid(path, text, _RANGE_ZEROS if has_zeros else _NOT_A_RANGE))
     elif found.network_address != address_of(text.partition("/")[0]):
         detail = "must not have bits set beyond the prefix length"
         errors.append(invalid(path, text, detail))

@@ -18,7 +18,12 @@ from podium.api.field_errors import (
 from podium.api.json_values import JsonObject
 from podium.apiserver.validation.go_forms import go_form
 from podium.apiserver.validation.names import label_problems
-from podium.apiserver.validation.object_meta import Errors, check_each, check_label_key
+from podium.apiserver.validation.object_meta import (
+    Errors,
+    check_each,
+    check_label_key,
+    check_label_value,
+)
 from podium.apiserver.validation.volumes import check_driver_name
 
 _EACH: Final = "`perDeviceNodeSelection` is set to true in the ResourceSlice spec"
@@ -138,10 +143,16 @@ def _check_taints(errors: Errors, taints: list[JsonObject], path: str) -> None:
     if len(taints) > _MAX_TAINTS:
         errors.append(too_many(path, len(taints), _MAX_TAINTS))
     for index, taint in enumerate(taints):
-        at = f"{path}[{index}]"
-        check_label_key(errors, taint.get("key") or "", f"{at}.key")
-        effect = taint.get("effect") or ""
-        if not effect:
-            errors.append(required(f"{at}.effect"))
-        elif effect not in _EFFECTS:
-            errors.append(not_supported(f"{at}.effect", effect, _EFFECTS))
+        check_taint(errors, taint, f"{path}[{index}]")
+
+
+def check_taint(errors: Errors, taint: JsonObject, path: str) -> None:
+    check_label_key(errors, taint.get("key") or "", f"{path}.key")
+    value = taint.get("value") or ""
+    if value:
+        check_label_value(errors, value, f"{path}.value")
+    effect = taint.get("effect") or ""
+    if not effect:
+        errors.append(required(f"{path}.effect"))
+    elif effect not in _EFFECTS:
+        errors.append(not_supported(f"{path}.effect", effect, _EFFECTS))

@@ -24,6 +24,9 @@ from podium.apiserver.schema.shapes import Field, Form, ListOf, MapOf, Scalar, S
 
 _NAMES: Final[Mapping[str, str]] = {
     "apiGroup": "APIGroup",
+    "apiGroups": "APIGroups",
+    "nonResourceURLs": "NonResourceURLs",
+    "cidrs": "CIDRs",
     "apiVersion": "APIVersion",
     "awsElasticBlockStore": "AWSElasticBlockStore",
     "cel": "CEL",

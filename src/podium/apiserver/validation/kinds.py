@@ -20,9 +20,11 @@ from podium.apiserver.validation import (
     configuration,
     csi,
     device_slices,
+    device_taint_rules,
     devices,
     endpoints,
     events,
+    flow_control,
     ingresses,
     jobs,
     network_policies,
@@ -35,6 +37,7 @@ from podium.apiserver.validation import (
     policies,
     quotas,
     runtime_classes,
+    service_ranges,
     services,
     storage,
     workloads,
@@ -105,6 +108,7 @@ def _role_binding(*, namespaced: bool) -> Checks:
 
 _ADMISSION: Final = "admissionregistration.k8s.io"
 _RBAC: Final = "rbac.authorization.k8s.io"
+_FLOW_CONTROL: Final = "flowcontrol.apiserver.k8s.io"
 _NETWORKING: Final = "networking.k8s.io"
 _SCHEDULING: Final = "scheduling.k8s.io"
 _STORAGE: Final = "storage.k8s.io"
@@ -190,6 +194,19 @@ _BY_KIND: Final[Mapping[tuple[str, str], Checks]] = {
         endpoints.slice_create_errors, endpoints.slice_update_errors
     ),
     ("events.k8s.io", "Event"): Checks(events.create_errors, events.update_errors),
+    (_FLOW_CONTROL, "FlowSchema"): Checks(
+        flow_control.schema_create_errors,
+        flow_control.schema_update_errors,
+        flow_control.status_errors,
+    ),
+    (_FLOW_CONTROL, "PriorityLevelConfiguration"): Checks(
+        flow_control.level_create_errors,
+        flow_control.level_update_errors,
+        flow_control.status_errors,
+    ),
+    (_NETWORKING, "IPAddress"): Checks(
+        service_ranges.address_create_errors, service_ranges.address_update_errors
+    ),
     (_NETWORKING, "Ingress"): Checks(
         ingresses.create_errors, ingresses.update_errors, ingresses.status_errors
     ),
@@ -198,6 +215,9 @@ _BY_KIND: Final[Mapping[tuple[str, str], Checks]] = {
     ),
     (_NETWORKING, "NetworkPolicy"): Checks(
         network_policies.create_errors, network_policies.update_errors
+    ),
+    (_NETWORKING, "ServiceCIDR"): Checks(
+        service_ranges.range_create_errors, service_ranges.range_update_errors
     ),
     ("node.k8s.io", "RuntimeClass"): Checks(
         runtime_classes.create_errors, runtime_classes.update_errors
@@ -210,6 +230,11 @@ _BY_KIND: Final[Mapping[tuple[str, str], Checks]] = {
     (_RBAC, "Role"): _role(namespaced=True),
     (_RBAC, "RoleBinding"): _role_binding(namespaced=True),
     (_DEVICES, "DeviceClass"): Checks(devices.class_create_errors, devices.class_update_errors),
+    (_DEVICES, "DeviceTaintRule"): Checks(
+        device_taint_rules.create_errors,
+        device_taint_rules.update_errors,
+        device_taint_rules.status_errors,
+    ),
     (_DEVICES, "ResourceClaim"): Checks(
         devices.claim_create_errors, devices.claim_update_errors, devices.claim_status_errors
     ),

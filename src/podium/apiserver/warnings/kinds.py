@@ -155,6 +155,10 @@ _ALWAYS: Final[Mapping[_Key, _About]] = {
 }
 
 
+_ADMISSION: Final = "admissionregistration.k8s.io"
+_STATIC: Final = ".static.k8s.io"
+
+
 def on_use(resource: Resource) -> list[str]:
     """What to tell everybody who asks for objects of a resource."""
     if resource.deprecation:
@@ -172,8 +176,18 @@ def on_delete(resource: Resource, *, says_how: bool) -> list[str]:
     ]
 
 
+def _about_static_name(resource: Resource, obj: JsonObject) -> Iterator[str]:
+    name = obj["metadata"].get("name") or ""
+    if resource.group == _ADMISSION and name.endswith(_STATIC):
+        yield (
+            f'metadata.name: names ending with "{_STATIC}" are reserved for static manifest-based'
+            " configurations and cannot be managed via the API"
+        )
+
+
 def on_create(resource: Resource, obj: JsonObject) -> Iterator[str]:
     key = (resource.group, resource.kind)
+    yield from _about_static_name(resource, obj)
     if key == ("", "Pod"):
         yield from _about_name(obj, "the Pod's hostname")
         yield from about_pod(obj["spec"], obj["metadata"])
@@ -196,6 +210,7 @@ def on_create(resource: Resource, obj: JsonObject) -> Iterator[str]:
 
 def on_update(resource: Resource, new: JsonObject, old: JsonObject) -> Iterator[str]:
     key = (resource.group, resource.kind)
+    yield from _about_static_name(resource, new)
     if key in _TEMPLATES and _counts(key, new) != _counts(key, old):
         yield from _about_template(new, _TEMPLATES[key])
     if key == ("apps", "StatefulSet"):

@@ -63,4 +63,9 @@ VolumeAttachmentStatus attached attachmentMetadata attachError detachError
 VolumeAttributesClass metadata driverName parameters
 VolumeError time message errorCode
 VolumeNodeResources count
+[resource/v1beta2]
+DeviceTaintRule metadata spec status
+DeviceTaintRuleSpec deviceSelector taint
+DeviceTaintRuleStatus conditions
+DeviceTaintSelector 2 driver pool device
 """

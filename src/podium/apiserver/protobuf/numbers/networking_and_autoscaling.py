@@ -59,7 +59,36 @@ NetworkPolicyIngressRule ports from
 NetworkPolicyPeer podSelector namespaceSelector ipBlock
 NetworkPolicyPort protocol port endPort
 NetworkPolicySpec podSelector ingress egress policyTypes
+IPAddress metadata spec
+IPAddressSpec parentRef
+ParentReference group resource namespace name
 ServiceBackendPort name number
+ServiceCIDR metadata spec status
+ServiceCIDRSpec cidrs
+ServiceCIDRStatus conditions
+[flowcontrol]
+ExemptPriorityLevelConfiguration nominalConcurrencyShares lendablePercent
+FlowDistinguisherMethod type
+FlowSchema metadata spec status
+FlowSchemaCondition type status lastTransitionTime reason message
+FlowSchemaSpec priorityLevelConfiguration matchingPrecedence distinguisherMethod rules
+FlowSchemaStatus conditions
+GroupSubject name
+LimitResponse type queuing
+LimitedPriorityLevelConfiguration nominalConcurrencyShares limitResponse lendablePercent
+    borrowingLimitPercent
+NonResourcePolicyRule verbs 6 nonResourceURLs
+PolicyRulesWithSubjects subjects resourceRules nonResourceRules
+PriorityLevelConfiguration metadata spec status
+PriorityLevelConfigurationCondition type status lastTransitionTime reason message
+PriorityLevelConfigurationReference name
+PriorityLevelConfigurationSpec type limited exempt
+PriorityLevelConfigurationStatus conditions
+QueuingConfiguration queues handSize queueLengthLimit
+ResourcePolicyRule verbs apiGroups resources clusterScope namespaces
+ServiceAccountSubject namespace name
+Subject kind user group serviceAccount
+UserSubject name
 [scheduling/v1alpha2]
 GangSchedulingPolicy minCount
 PodGroup metadata spec status

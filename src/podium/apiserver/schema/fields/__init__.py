@@ -10,6 +10,7 @@ from podium.apiserver.schema.fields import (
     containers,
     definitions,
     devices,
+    flow_control,
     meta,
     networking,
     persistent_volumes,
@@ -38,4 +39,5 @@ TEXTS: tuple[str, ...] = (
     admission_policies.TEXT,
     admission_reviews.TEXT,
     admission_webhooks.TEXT,
+    flow_control.TEXT,
 )

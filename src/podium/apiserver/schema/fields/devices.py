@@ -104,4 +104,13 @@ DeviceClassSpec
     selectors []DeviceSelector; config []DeviceClassConfiguration; extendedResourceName *string
 DeviceClassConfiguration
     opaque *OpaqueDeviceConfiguration
+[resource/v1beta2]
+DeviceTaintRule object
+    metadata ObjectMeta; spec! DeviceTaintRuleSpec; status DeviceTaintRuleStatus
+DeviceTaintRuleSpec
+    deviceSelector *DeviceTaintSelector; taint resource.DeviceTaint
+DeviceTaintSelector
+    driver, pool, device *string
+DeviceTaintRuleStatus
+    conditions []Condition{type} merge
 """

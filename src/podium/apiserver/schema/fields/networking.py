@@ -55,4 +55,16 @@ IngressClassSpec
     controller string; parameters *IngressClassParametersReference
 IngressClassParametersReference
     apiGroup *string; kind!, name! string; scope+, namespace *string
+ServiceCIDR object
+    metadata ObjectMeta; spec ServiceCIDRSpec; status ServiceCIDRStatus
+ServiceCIDRSpec
+    cidrs []string
+ServiceCIDRStatus
+    conditions []Condition{type} merge
+IPAddress object
+    metadata ObjectMeta; spec IPAddressSpec
+IPAddressSpec
+    parentRef *ParentReference
+ParentReference
+    group, resource, namespace, name string
 """
