@@ -78,7 +78,9 @@ _SYNCHRONISING: Final[dict[str, Callable[[ControllerContext], Synchroniser]]] = 
     "garbagecollector": lambda context: Garbage(
         context.informers, context.client, context.executor
     ),
-    "namespaces": lambda context: Namespaces(context.informers, context.client, context.kinds),
+    "namespaces": lambda context: Namespaces(
+        context.informers, context.client, context.kinds, context.clock
+    ),
     "resourcequotas": lambda context: ResourceQuotas(
         context.informers, context.client, context.executor, context.kinds, context.clock
     ),

@@ -123,9 +123,12 @@ def test_custom_resources_come_and_go_with_the_table(
     found = document(openapi, "apis/x.dev/v1")
     model = found["components"]["schemas"]["dev.x.v1.Gizmo"]
     assert model["properties"]["spec"] == SCHEMA["properties"]["spec"]  # type: ignore[index]
-    assert model["properties"]["metadata"] == {
-        "$ref": "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
-    }
+    metadata = model["properties"]["metadata"]
+    assert metadata["allOf"] == [
+        {"$ref": "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"}
+    ]
+    assert metadata["description"].startswith("Standard object's metadata")
+    assert model["properties"]["apiVersion"]["description"].startswith("APIVersion defines")
     patch = found["paths"]["/apis/x.dev/v1/namespaces/{namespace}/gizmos/{name}"]["patch"]
     assert "application/strategic-merge-patch+json" not in patch["requestBody"]["content"]
     table.remove(GIZMO)
@@ -143,3 +146,21 @@ def test_version_two_has_all_kinds_in_one_document(openapi: OpenApi) -> None:
     assert any(parameter["in"] == "body" for parameter in patch["parameters"])
     quantity = definitions["io.k8s.apimachinery.pkg.api.resource.Quantity"]
     assert quantity["type"] == "string"
+
+
+def test_a_definition_that_keeps_unknown_fields_has_no_fields_in_version_two(
+    table: ResourceTable,
+) -> None:
+    kept = {**SCHEMA, "x-kubernetes-preserve-unknown-fields": True}
+    openapi = OpenApi(table, lambda _: kept)
+    table.add(GIZMO)
+    model = json.loads(openapi.v2())["definitions"]["dev.x.v1.Gizmo"]
+    assert {key for key in model if not key.startswith("x-")} == {"type"}
+    assert (
+        "spec"
+        in (
+            document(openapi, "apis/x.dev/v1")["components"]["schemas"]["dev.x.v1.Gizmo"][
+                "properties"
+            ]
+        )
+    )

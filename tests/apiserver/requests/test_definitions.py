@@ -180,3 +180,22 @@ def test_names_that_another_definition_has_are_not_accepted() -> None:
     conditions = {each["type"]: each["status"] for each in found["status"]["conditions"]}
     assert conditions["NamesAccepted"] == "False"
     assert api.ask("GET", f"/apis/{GROUP}/v1/namespaces/default/rivals").status == 404
+
+
+def test_stored_objects_are_shown_with_the_defaults_of_the_present_definition() -> None:
+    api = defined()
+    before = api.create(THINGS, thing("one"))
+    path = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/queue/default"
+    where = f"{DEFINITIONS}/things.{GROUP}"
+    api.patch(where, [{"op": "add", "path": path, "value": "slow"}], JSON_PATCH)
+
+    shown = api.get(f"{THINGS}/one")
+    assert shown["spec"] == {"replicas": 1, "queue": "slow"}
+    assert shown["metadata"]["resourceVersion"] == before["metadata"]["resourceVersion"]
+    (listed,) = api.get(THINGS)["items"]
+    assert listed["spec"]["queue"] == "slow"
+
+    api.create(THINGS, thing("two"))
+    api.patch(where, [{"op": "remove", "path": path}], JSON_PATCH)
+    assert api.get(f"{THINGS}/one")["spec"] == {"replicas": 1}
+    assert api.get(f"{THINGS}/two")["spec"] == {"replicas": 1, "queue": "slow"}

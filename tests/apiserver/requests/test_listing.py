@@ -140,3 +140,21 @@ def test_metadata_alone_can_be_listed() -> None:
 
     assert listed["kind"] == "PartialObjectMetadataList"
     assert listed["items"][0].keys() == {"kind", "apiVersion", "metadata"}
+
+
+def test_after_five_minutes_a_list_goes_on_only_with_what_is_there_by_then() -> None:
+    api = filled()
+    first = api.get(f"{PODS}?limit=2")
+    token = first["metadata"]["continue"]
+    api.create_pod("p3a")
+    for _ in range(14):
+        api.clock.now += 20
+        api.get(f"{PODS}?limit=2&continue={token}")
+    api.clock.now += 40
+    late = api.ask("GET", f"{PODS}?limit=2&continue={token}")
+
+    assert (late.status, late.body["reason"]) == (410, "Expired")
+    onward = late.body["metadata"]["continue"]
+    rest = api.get(f"{PODS}?limit=9&continue={onward}")
+    assert names(rest) == ["p2", "p3", "p3a", "p4"]
+    assert rest["metadata"]["resourceVersion"] != first["metadata"]["resourceVersion"]

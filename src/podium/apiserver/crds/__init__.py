@@ -9,6 +9,7 @@
     is_established(crd) -> bool
     resources_of_definition(crd) -> list[Resource]      what the table serves for it, by version
     schema_of_version(crd, version) -> JsonObject       the openAPIV3Schema of a version
+    version_of(crd, version) -> JsonObject              one of its versions
     CustomRules(crd, resource)                          the Rules by which its objects are written:
         .schema                                         for patching, managed_fields, openapi
         .decode(obj) -> Decoded                         pruned; `unknown field "spec.foo"`
@@ -28,7 +29,7 @@ from podium.apiserver.crds.definitions import (
     validate_definition_update,
 )
 from podium.apiserver.crds.rules import CustomRules
-from podium.apiserver.crds.serving import resources_of_definition, schema_of_version
+from podium.apiserver.crds.serving import resources_of_definition, schema_of_version, version_of
 
 __all__ = [
     "CustomRules",
@@ -40,4 +41,5 @@ __all__ = [
     "schema_of_version",
     "validate_definition",
     "validate_definition_update",
+    "version_of",
 ]

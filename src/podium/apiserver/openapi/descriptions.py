@@ -7,9 +7,9 @@ this server only stores, have no entry.
 from typing import Final
 
 DESCRIPTIONS: Final[dict[str, str]] = {
-    "apiVersion": "The group and version of the schema that this object follows.",
+    "apiVersion": "APIVersion defines the group and version whose schema this object follows.",
     "kind": "The name of the kind of this object.",
-    "metadata": "Name, labels and other data about the object itself.",
+    "metadata": "Standard object's metadata: its name, its labels and the like.",
     "spec": "What is asked for.",
     "status": "What was last seen; written by the system.",
     "items": "The objects of the list.",
@@ -22,7 +22,7 @@ DESCRIPTIONS: Final[dict[str, str]] = {
     "ObjectMeta.uid": "Set by the server; no two objects ever have the same.",
     "ObjectMeta.resourceVersion": "Changes with every write; send it to refuse lost updates.",
     "ObjectMeta.generation": "Counts changes of what is asked for.",
-    "ObjectMeta.creationTimestamp": "When the server created the object.",
+    "ObjectMeta.creationTimestamp": "CreationTimestamp is a timestamp: when the server made it.",
     "ObjectMeta.deletionTimestamp": "When the object will be gone; set when it is deleted.",
     "ObjectMeta.finalizers": "Who has to agree before the object is removed.",
     "ObjectMeta.ownerReferences": "Objects that this one belongs to and goes with.",

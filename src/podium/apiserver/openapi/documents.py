@@ -6,6 +6,7 @@ from functools import partial
 from typing import Final
 
 from podium.api.json_values import JsonObject, encode
+from podium.apiserver.openapi.descriptions import DESCRIPTIONS
 from podium.apiserver.openapi.models import (
     OBJECT_META,
     Dialect,
@@ -151,13 +152,19 @@ def _submodel(subresource: Subresource, model: JsonObject, models: Models) -> Js
 
 
 def _custom_model(schema: JsonObject, models: Models) -> JsonObject:
-    """The schema of a definition with the fields that every object has."""
+    """The schema of a definition with the fields that every object has.
+
+    upstream: one that keeps unknown fields has none in version 2, because kubectl would take those
+    that are named for all there are.
+    """
+    if models.dialect is Dialect.V2 and schema.get("x-kubernetes-preserve-unknown-fields"):
+        return {"type": "object"}
     metadata = models.refer(notation().struct("meta", "ObjectMeta"))
     assert metadata == models.dialect.reference(OBJECT_META)
     properties = dict(schema.get("properties") or {})
-    properties["apiVersion"] = {"type": "string"}
-    properties["kind"] = {"type": "string"}
-    properties["metadata"] = metadata
+    for name in ("apiVersion", "kind"):
+        properties[name] = {"type": "string", "description": DESCRIPTIONS[name]}
+    properties["metadata"] = models.wrapped(metadata, {"description": DESCRIPTIONS["metadata"]})
     return {**schema, "properties": properties}
 
 

@@ -97,10 +97,10 @@ class Models:
             "properties": {
                 "apiVersion": {"type": "string", "description": DESCRIPTIONS["apiVersion"]},
                 "kind": {"type": "string", "description": DESCRIPTIONS["kind"]},
-                "metadata": self._wrapped(self.list_meta(), {}),
+                "metadata": self.wrapped(self.list_meta(), {}),
                 "items": {
                     "type": "array",
-                    "items": self._wrapped(item, {}),
+                    "items": self.wrapped(item, {}),
                     "description": DESCRIPTIONS["items"],
                 },
             },
@@ -142,9 +142,10 @@ class Models:
         default = _default(field)
         if default is not None and self.dialect is Dialect.V3:
             beside["default"] = default
-        return {**self._wrapped(self._schema(field.shape), beside), **_marks(field)}
+        return {**self.wrapped(self._schema(field.shape), beside), **_marks(field)}
 
-    def _wrapped(self, schema: JsonObject, beside: JsonObject) -> JsonObject:
+    def wrapped(self, schema: JsonObject, beside: JsonObject) -> JsonObject:
+        """A schema with more beside it, which a reference may not have in version 3."""
         if "$ref" in schema and beside and self.dialect is Dialect.V3:
             return {"allOf": [schema], **beside}
         return {**schema, **beside}

@@ -11,6 +11,7 @@ from podium.api.field_errors import FieldError
 from podium.api.json_values import JsonObject
 from podium.apiserver import crds
 from podium.apiserver.requests.rules import BuiltinRules
+from podium.apiserver.requests.stored_defaults import StoredDefaults
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.store.stored import Stored
 from podium.apiserver.tables import custom_printer
@@ -46,6 +47,7 @@ class Definitions:
         self._registry = registry
         self._served: dict[str, list[Resource]] = {}
         self._objects: dict[str, JsonObject] = {}
+        self._defaults = StoredDefaults()
 
     # --- as hooks of definitions --------------------------------------------------------------
 
@@ -68,6 +70,7 @@ class Definitions:
     def written(self, obj: JsonObject) -> None:
         name = obj["metadata"]["name"]
         self._withdraw(name)
+        known = self._objects.get(name)
         self._objects[name] = obj
         if not crds.is_established(obj):
             return
@@ -76,16 +79,19 @@ class Definitions:
             for resource in crds.resources_of_definition(obj)
             if not self._is_built_in(resource)
         ]
+        is_changed = known is None or known["spec"] != obj["spec"]
         for resource in served:
-            self._registry.serve(
-                resource, crds.CustomRules(obj, resource), custom_printer(_columns(obj, resource))
-            )
+            rules = crds.CustomRules(obj, resource)
+            self._registry.serve(resource, rules, custom_printer(_columns(obj, resource)))
+            if is_changed and crds.version_of(obj, resource.version).get("storage"):
+                self._defaults.fill(resource, self._registry.collection(resource), rules)
         self._served[name] = served
 
     def removed(self, obj: JsonObject) -> None:
         name = obj["metadata"]["name"]
         for resource in self._withdraw(name):
             self._registry.store.drop_collection(resource.group_resource)
+            self._defaults.forget(resource.group_resource)
         self._objects.pop(name, None)
 
     def _withdraw(self, name: str) -> list[Resource]:

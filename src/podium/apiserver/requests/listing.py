@@ -45,6 +45,9 @@ def list_objects(
 ) -> Listed:
     selection = selection_of(resource, options.label_selector, options.field_selector)
     revision, after, exact = _where(registry, options)
+    oldest = registry.compaction.oldest(registry.store.revision)
+    if exact and revision < oldest:
+        raise _lost(options, after)
     collection = registry.collection(resource)
     only = _only_key(resource, namespace, selection)
     try:

@@ -15,6 +15,7 @@ from podium.api.timestamps import seconds_of, time_text
 from podium.apiserver import conversion, status_errors
 from podium.apiserver.admission import DEFAULT_SETTINGS, AdmissionSettings
 from podium.apiserver.requests.attempted_writes import RegistryForms
+from podium.apiserver.requests.compaction import Compaction
 from podium.apiserver.requests.definitions import DefinitionRules, Definitions
 from podium.apiserver.requests.expiry import EventExpiry
 from podium.apiserver.requests.lookup import StoreLookup
@@ -67,6 +68,7 @@ class Registry:
         self.lookup = StoreLookup(self)
         self.forms = RegistryForms(self)
         self.definitions = Definitions(self)
+        self.compaction = Compaction(clock)
         self.storage_hooks: dict[Resource, StorageHooks] = {}
         self._second = -1
         self._second_text = ""

@@ -1,18 +1,24 @@
 """Emptying namespaces that are to be deleted, and letting them go.
 
-Everything of every kind in a namespace is deleted, whoever made it; when nothing is left, the
-finalizer that the server has put on the namespace is taken away (`pkg/controller/namespace`).
+Everything of every kind in a namespace is deleted, whoever made it: the pods first, and the rest
+when they are gone. When nothing is left, the finalizer that the server has put on the namespace is
+taken away (`pkg/controller/namespace`).
 """
 
 from typing import Final
 
 import msgspec
 
-from podium.api.meta import KubeObject
-from podium.client import DeleteOptions, KubeClient, ResourceType, Selection
-from podium.client.api_errors import NotFound
-from podium.client.resources import NAMESPACES
+from podium.api.meta import Condition, KubeObject, KubeStruct
+from podium.client import DeleteOptions, KubeClient, PatchType, ResourceType, Selection
+from podium.client.api_errors import ApiError, NotFound
+from podium.client.resources import NAMESPACES, PODS
+from podium.simulated_cluster.clock import ClusterClock
 from podium.simulated_cluster.control import Wake
+from podium.simulated_cluster.controllers.namespace_conditions import (
+    Contents,
+    deletion_conditions,
+)
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.served_kinds import ServedKinds
 
@@ -22,15 +28,30 @@ _NEEDED: Final = frozenset({"list", "deletecollection"})
 _BACKGROUND: Final = DeleteOptions(propagation="Background")
 
 
+class _Status(KubeStruct, frozen=True):
+    conditions: tuple[Condition, ...] | None = None
+
+
+class _Namespace(KubeObject, frozen=True):
+    status: _Status = _Status()
+
+
+_NAMESPACES: Final = msgspec.json.Decoder(_Namespace)
+_OBJECTS: Final = msgspec.json.Decoder(KubeObject)
+
+
 class Namespaces:
     """Keys are names of namespaces (a `Synchroniser`)."""
 
     name = "namespaces"
 
-    def __init__(self, informers: Informers, client: KubeClient, kinds: ServedKinds) -> None:
+    def __init__(
+        self, informers: Informers, client: KubeClient, kinds: ServedKinds, clock: ClusterClock
+    ) -> None:
         self._namespaces = informers.namespaces
         self._client = client
         self._kinds = kinds
+        self._clock = clock
 
     def watch(self, wake: Wake) -> None:
         def namespace_changed(_: KubeObject | None, new: KubeObject | None) -> None:
@@ -43,24 +64,60 @@ class Namespaces:
         namespace = self._namespaces.get("", key)
         if namespace is None or not namespace.metadata.is_terminating:
             return None
-        left = 0
-        for kind in await self._kinds.all():
-            if kind.resource.namespaced and kind.verbs >= _NEEDED:
-                left += await self._emptied(key, kind.resource)
-        if left:
+        pods = await self._emptied(key, PODS)
+        if pods:
+            # upstream: what is left is not told before the pods are gone.
+            await self._tell(key, Contents())
+            return _AGAIN_S
+        contents, problem = await self._delete_contents(key)
+        if contents.left or contents.failures:
+            await self._tell(key, contents)
+        if problem is not None:
+            raise problem
+        if contents.left:
             return _AGAIN_S
         await self._release(key)
         return None
 
-    async def _emptied(self, namespace: str, resource: ResourceType) -> int:
-        """How much of a kind is still there after its deletion was asked for; 1 is enough."""
+    async def _delete_contents(self, namespace: str) -> tuple[Contents, ApiError | None]:
+        """What is still there, and the first of the problems."""
+        contents, problem = Contents(), None
+        for kind in await self._kinds.all():
+            if not kind.resource.namespaced or not kind.verbs >= _NEEDED:
+                continue
+            try:
+                contents.add(kind.resource, await self._emptied(namespace, kind.resource))
+            except ApiError as refusal:
+                contents.failures.append(str(refusal))
+                problem = problem or refusal
+        return contents, problem
+
+    async def _emptied(self, namespace: str, resource: ResourceType) -> list[tuple[str, ...]]:
+        """The finalizers of each object that is still there after its deletion was asked for."""
         selection = Selection(namespace=namespace)
         page = await self._client.list_page(resource, selection, (("limit", "1"),))
         if not page.items:
-            return 0
+            return []
         await self._client.delete_collection(resource, selection, _BACKGROUND)
-        page = await self._client.list_page(resource, selection, (("limit", "1"),))
-        return len(page.items)
+        page = await self._client.list(resource, selection)
+        return [_OBJECTS.decode(item).metadata.finalizers or () for item in page.items]
+
+    async def _tell(self, name: str, contents: Contents) -> None:
+        try:
+            found = _NAMESPACES.decode(await self._client.get(NAMESPACES, name))
+            conditions = deletion_conditions(
+                found.status.conditions, contents, self._clock.moment()
+            )
+            if conditions:
+                await self._client.patch(
+                    NAMESPACES,
+                    name,
+                    {"status": {"conditions": conditions}},
+                    kind=PatchType.STRATEGIC,
+                    subresource="status",
+                )
+        except NotFound:
+            return
 
     async def _release(self, name: str) -> None:
         try:
