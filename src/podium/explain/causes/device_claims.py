@@ -7,7 +7,7 @@ from podium.explain.cause import Cause
 from podium.explain.causes.wording import sentence
 from podium.plugins.dynamic_resources import DynamicResources
 from podium.plugins.dynamic_resources.claim_state import ClaimState
-from podium.plugins.dynamic_resources.pod_claims import claim_key, is_controlled_by
+from podium.plugins.dynamic_resources.pod_claims import claim_key, is_made_for
 
 
 def find_device_claim_problem(engine: Engine, pod: Pod) -> Cause | None:
@@ -72,7 +72,8 @@ def _claim_problem(engine: Engine, pod: Pod, key: str, *, owned: bool) -> Cause 
         return _cause("resource-claim-missing", key, f"ResourceClaim {key} does not exist")
     if claim.metadata.deletion_timestamp is not None:
         return _cause("resource-claim-deleting", key, f"ResourceClaim {key} is being deleted")
-    if owned and not is_controlled_by(claim, pod):
+    of_groups = engine.gates["DRAWorkloadResourceClaims"]
+    if owned and not is_made_for(claim, pod, of_groups=of_groups):
         text = f"ResourceClaim {key} was not made for this pod, which it has to be"
         return _cause("resource-claim-not-owned", key, text)
     return None

@@ -44,10 +44,8 @@ def named_claims(
             raise ClaimProblem(f'could not find ResourceClaim "{pod.metadata.namespace}/{name}"')
         if claim.metadata.deletion_timestamp is not None:
             raise ClaimProblem(f'resourceclaim "{name}" is being deleted')
-        if owned and not is_controlled_by(claim, pod):
-            group = group_name(pod) if of_groups else None
-            if group is None or not _is_made_for_group(claim, group):
-                raise ClaimProblem(_not_made_for(claim, pod, group))
+        if owned and not is_made_for(claim, pod, of_groups=of_groups):
+            raise ClaimProblem(_not_made_for(claim, pod, group_name(pod) if of_groups else None))
         claims.append((reference, claim))
     return claims
 
@@ -55,6 +53,12 @@ def named_claims(
 def _not_made_for(claim: ResourceClaim, pod: Pod, group: str | None) -> str:
     owners = "Pod is not owner" if group is None else _NEITHER_OWNS.format(group)
     return f"ResourceClaim {claim_key(claim)} was not created for Pod {pod_key(pod)} ({owners})"
+
+
+def is_made_for(claim: ResourceClaim, pod: Pod, *, of_groups: bool) -> bool:
+    """Whether a claim belongs to the pod or, if groups may have claims, to its group."""
+    group = group_name(pod) if of_groups else None
+    return is_controlled_by(claim, pod) or (group is not None and _is_made_for_group(claim, group))
 
 
 def _is_made_for_group(claim: ResourceClaim, group: str) -> bool:
