@@ -2,12 +2,14 @@
 
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from podium.cli import main
+from podium.cli.app import build_app
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "coscheduling"
@@ -199,3 +201,44 @@ def test_a_group_with_a_field_that_does_not_exist_is_refused(
     given = files(configuration, node("n", 4), group("g", 2, minMembers=3), member("m", "g"))
     assert main(["simulate", *given]) == 2
     assert "minMembers" in capsys.readouterr().err
+
+
+PAGE = ROOT / "docs" / "plugins" / "coscheduling.md"
+
+
+def documented() -> list[str]:
+    """Commands of blocks that have no language."""
+    found: list[str] = []
+    language: str | None = None
+    for line in PAGE.read_text().splitlines():
+        if line.startswith("```"):
+            language = line.removeprefix("```") if language is None else None
+        elif language == "" and line.startswith("podium "):
+            found.append(line)
+    return found
+
+
+@pytest.mark.parametrize("command", documented())
+def test_a_documented_command_runs_and_says_what_the_page_shows(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("COLUMNS", "120")
+    assert main(shlex.split(command)[1:]) in (0, 1)
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    if " simulate " in command:
+        shown = PAGE.read_text().partition("```text\n")[2].partition("```")[0]
+        assert shown.strip() in captured.out
+
+
+def test_files_that_the_page_names_are_there() -> None:
+    for name in re.findall(r"(?:examples|tests)/[\w./-]*\w", PAGE.read_text()):
+        assert (ROOT / name).exists(), name
+
+
+def test_servers_that_the_page_shows_have_options_that_exist() -> None:
+    shown = re.findall(r"^\$? ?podium ((?:up|controller) .+)$", PAGE.read_text(), re.MULTILINE)
+    assert len(shown) == 3
+    for command in shown:
+        build_app().parse_args(shlex.split(command), exit_on_error=False, print_error=False)

@@ -91,3 +91,8 @@ def test_a_group_of_an_older_release_that_took_two_days_is_told_of_once() -> Non
     assert isinstance(event, Create)
     assert (event.body["type"], event.body["reason"]) == ("Warning", "Timeout")
     assert controller.plan(("ns", "g"), moment()) == Plan()
+
+
+def test_numbers_of_pods_that_are_gone_do_not_stay() -> None:
+    status = next_status(group("Pending", running=2, succeeded=1), [])
+    assert (status.phase, status.running, status.succeeded) == ("Pending", 0, 0)

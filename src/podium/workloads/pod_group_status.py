@@ -6,6 +6,7 @@
 
 `Finished` and `Failed` are the end. The rules are those of `pkg/controllers/podgroup_controller.go`
 in `kubernetes-sigs/scheduler-plugins`; what counts towards a phase is its quorum, not all members.
+Members are counted in `Pending` as well, where upstream leaves numbers of pods that are gone.
 """
 
 from collections.abc import Iterable
@@ -48,30 +49,28 @@ def next_status(group: CoschedulingPodGroup, members: Iterable[Pod]) -> Coschedu
     pods, status, least = list(members), group.status, group.spec.min_member
     if not status.phase:
         return replace(status, phase=PENDING)
-    if status.phase == PENDING:
-        if len(pods) < least:
-            return status
-        occupied_by = _owners_of(pods[0]) if pods else ""
-        return replace(status, phase=SCHEDULING, occupied_by=occupied_by or status.occupied_by)
-    return _counted(status, pods, least)
-
-
-def _counted(
-    status: CoschedulingPodGroupStatus, pods: list[Pod], least: int
-) -> CoschedulingPodGroupStatus:
     phases = [pod.status.phase for pod in pods]
-    running, succeeded, failed = (
-        phases.count(phase) for phase in ("Running", "Succeeded", "Failed")
+    counted = replace(
+        status,
+        running=phases.count("Running"),
+        succeeded=phases.count("Succeeded"),
+        failed=phases.count("Failed"),
     )
     if len(pods) < least:
-        phase = PENDING
-    elif succeeded >= least:
-        phase = FINISHED
-    elif failed and failed + running + succeeded >= least:
-        phase = FAILED
-    else:
-        phase = RUNNING if succeeded + running >= least else SCHEDULING
-    return replace(status, phase=phase, running=running, succeeded=succeeded, failed=failed)
+        return replace(counted, phase=PENDING)
+    if status.phase == PENDING:
+        occupied_by = _owners_of(pods[0]) if pods else ""
+        return replace(counted, phase=SCHEDULING, occupied_by=occupied_by or status.occupied_by)
+    return replace(counted, phase=_phase(counted, least))
+
+
+def _phase(counted: CoschedulingPodGroupStatus, least: int) -> str:
+    running, succeeded, failed = counted.running, counted.succeeded, counted.failed
+    if succeeded >= least:
+        return FINISHED
+    if failed and failed + running + succeeded >= least:
+        return FAILED
+    return RUNNING if succeeded + running >= least else SCHEDULING
 
 
 def _owners_of(pod: Pod) -> str:

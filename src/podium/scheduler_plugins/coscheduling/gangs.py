@@ -4,7 +4,8 @@ Nothing is counted along. Members are the pods that are known, those have a node
 has on one, so each counts once and nothing is left behind when an event is missed. Pods that are
 being deleted do not count: a gang that is made anew under its old name does not live off the last
 one. Nor do pods that failed. Members that have succeeded need no node any more and are still part
-of the quorum; they have left the scheduler's sight, so their number is the status's.
+of the quorum, or a member that has to be replaced would wait for them for ever; they have left the
+scheduler's sight, so their number is the status's, which the group's controller keeps.
 """
 
 from dataclasses import dataclass
