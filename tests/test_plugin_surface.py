@@ -7,16 +7,17 @@ from podium.framework.points import POINTS
 
 SURFACE = {
     "Action", "ApiCallFailed", "ApiHandle", "Assignments", "BindPlugin", "ClientSettings",
-    "Cluster", "Code", "Container", "Cycle", "Dependence", "Diagnosis", "FilterPlugin", "Floats",
-    "Handle", "Ints", "KubeObject", "KubeStruct", "Node", "NodeFilterPlugin", "NodeScorePlugin",
-    "NodeSpec", "NodeStatus", "NodeView", "ObjectConflict", "ObjectExists", "ObjectMeta",
-    "ObjectNotFound", "PermitPlugin", "PermitResult", "Placement", "PlacementGeneratePlugin",
-    "PlacementScorePlugin", "Plugin", "Pod", "PodGroup", "PodGroupCycle", "PodInfo", "PodSpec",
-    "PodStatus", "PostBindPlugin", "PostFilterPlugin", "PostFilterResult", "PreBindPlugin",
-    "PreEnqueuePlugin", "PreFilterExtensions", "PreFilterPlugin", "PreFlight", "PreScorePlugin",
-    "QueueSortPlugin", "QueuedPod", "Registration", "ReservePlugin", "Resource", "Rows", "SKIP",
-    "ScorePlugin", "Source", "SourceColumn", "Sources", "Status", "ValueSource", "Verdict",
-    "choosing", "error", "indices", "per_row", "rejecting", "unresolvable", "unschedulable",
+    "Cluster", "Code", "Container", "Cycle", "Dependence", "Diagnosis", "FilterPlugin",
+    "Floats", "Handle", "Ints", "KubeObject", "KubeStruct", "Log", "Node", "NodeFilterPlugin",
+    "NodeScorePlugin", "NodeSpec", "NodeStatus", "NodeView", "ObjectConflict", "ObjectExists",
+    "ObjectMeta", "ObjectNotFound", "ObjectRef", "PermitPlugin", "PermitResult", "Placement",
+    "PlacementGeneratePlugin", "PlacementScorePlugin", "Plugin", "Pod", "PodGroup",
+    "PodGroupCycle", "PodInfo", "PodSpec", "PodStatus", "PostBindPlugin", "PostFilterPlugin",
+    "PostFilterResult", "PreBindPlugin", "PreEnqueuePlugin", "PreFilterExtensions",
+    "PreFilterPlugin", "PreFlight", "PreScorePlugin", "QueueSortPlugin", "QueuedPod",
+    "Registration", "ReservePlugin", "Resource", "Rows", "SKIP", "ScorePlugin", "Source",
+    "SourceColumn", "Sources", "Status", "ValueSource", "Verdict", "choosing", "error",
+    "indices", "per_row", "pod_ref", "rejecting", "unresolvable", "unschedulable",
 }  # fmt: skip
 
 

@@ -38,6 +38,7 @@ from podium.processes.kube_log import KubeLog
 from podium.processes.management import SchedulerParts, management_server
 from podium.processes.startup import PreparedScheduler
 from podium.processes.steady_time import steady_wall
+from podium.processes.trace_export import exported_traces
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _LOGGERS: Final = ("podium.live", "podium.client", "podium.extenders")
@@ -103,6 +104,7 @@ class _RunningScheduler:
         )
         lines = SchedulingLog(engine, self._log, self._randomness)
         self._log.on_verbosity(lines.set_verbosity)
+        stack.enter_context(exported_traces(engine, os.environ, self._log))
         metrics = SchedulerMetrics(engine, rules_of(self._options.metrics, LocalHost()))
         self._requests = RequestMetrics(metrics.exposition)
         # A transport for each of them: neither the lease nor events wait behind bindings.

@@ -7,6 +7,7 @@ which they need each other and stopped in the opposite one, each once the one be
 
 import asyncio
 import contextlib
+import os
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from random import SystemRandom
@@ -36,6 +37,7 @@ from podium.processes.tasks import (
     stop_on_signal,
     wait_while_running,
 )
+from podium.processes.trace_export import exported_traces
 from podium.simulated_cluster import ClusterClock, SimulatedCluster, SimulatedClusterOptions
 from podium.simulated_cluster.controllers.node_lifecycle import NOT_READY
 from podium.user_code.plugins import Equipped
@@ -141,6 +143,8 @@ async def whole_cluster(server: ApiServer, plan: ClusterPlan) -> AsyncIterator[R
         if plan.log is not None:
             lines = SchedulingLog(engine, plan.log, randomness)
             plan.log.on_verbosity(lines.set_verbosity)
+        log = plan.log or KubeLog()
+        stack.enter_context(exported_traces(engine, os.environ, log))
         assembly = Assembly(
             engine,
             client,
