@@ -62,7 +62,7 @@ def test_the_way_of_a_pod_that_fits(capsys: pytest.CaptureFixture[str]) -> None:
         ' event="UnschedulablePodAdd" queue="Active"',
         '"About to try and schedule pod" pod="default/test"',
         '"Attempting to schedule pod" pod="default/test"',
-        '"Attempting to bind pod to node" pod="default/test" node="a"',
+        '"Attempting to bind pod to node" logger="Bind.DefaultBinder" pod="default/test" node="a"',
         '"Finished binding for pod, can be expired" pod="default/test"',
         '"Successfully bound pod to node" pod="default/test" node="a" evaluatedNodes=3'
         " feasibleNodes=2",
@@ -219,7 +219,7 @@ def test_a_preemption_from_its_node_to_its_end(capsys: pytest.CaptureFixture[str
     said = [line for line in cluster.said() if "no fit" not in line]
     whom = 'preemptor="default/strong" victim="default/weak" node="a"'
     assert said == [
-        '"the target node for the preemption is determined" node="a" pod="default/strong"',
+        '"the target node for the preemption is determined" pod="default/strong" node="a"',
         '"Start the preemption asynchronously" preemptor="default/strong" node="a" numVictims=1'
         " numVictimsToDelete=1",
         f'"Preemptor Pod preempted victim Pod" {whom}',
@@ -233,8 +233,8 @@ def test_a_pod_that_may_not_preempt(capsys: pytest.CaptureFixture[str]) -> None:
     cluster = Logged(capsys, 5, small(), pod)
     cluster.run()
     reason = "not eligible due to preemptionPolicy=Never."
-    line = f'"Pod is not eligible for preemption" pod="default/test" reason="{reason}"'
-    assert line in cluster.said()
+    told = f'logger="PostFilter.DefaultPreemption" pod="default/test" reason="{reason}"'
+    assert f'"Pod is not eligible for preemption" {told}' in cluster.said()
 
 
 def test_a_group_is_told_of_as_one(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ which it tells of itself stays the same.
 
 import asyncio
 import contextlib
+import os
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from random import SystemRandom
@@ -28,6 +29,7 @@ from podium.processes.kube_log import KubeLog
 from podium.processes.plugin_reloading import WatchedPluginFiles
 from podium.processes.steady_time import steady_wall
 from podium.processes.tasks import Part, end_part, running_part
+from podium.processes.trace_export import exported_traces
 from podium.user_code.plugins import Equipped
 
 
@@ -92,14 +94,16 @@ class ClusterScheduler:
         )
         port = urlsplit(self.url).port or plan.port
         management = scheduler_management(self._server, port, assembly, self._client, plan.gates)
+        traces = exported_traces(engine, os.environ, plan.log or KubeLog())
         async with management, assembly.following() as scheduler:
             self.url = management.url
             await scheduler.ready()
             self.engine = engine
             self.ready.set()
             await self.may_decide.wait()
-            async with running_part(scheduler.schedule()) as work:
-                yield work
+            with traces:
+                async with running_part(scheduler.schedule()) as work:
+                    yield work
 
     async def _next_engine(self, work: Part) -> Engine:
         """The engine for plugins that have changed. Raises what the work ends with before that."""

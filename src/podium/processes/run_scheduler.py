@@ -44,6 +44,7 @@ from podium.processes.plugin_reloading import WatchedPluginFiles
 from podium.processes.startup import PreparedScheduler, with_plugins_loaded
 from podium.processes.steady_time import steady_wall
 from podium.processes.tasks import end_part
+from podium.processes.trace_export import exported_traces
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _LOGGERS: Final = (
@@ -132,6 +133,7 @@ class _RunningScheduler:
         engine = self._engine(prepared)
         lines = SchedulingLog(engine, self._log, self._randomness)
         self._log.on_verbosity(lines.set_verbosity)
+        stack.enter_context(exported_traces(engine, os.environ, self._log))
         metrics = SchedulerMetrics(engine, rules_of(self._options.metrics, LocalHost()))
         self._requests = RequestMetrics(metrics.exposition)
         # A transport for each of them: neither the lease nor events wait behind bindings.

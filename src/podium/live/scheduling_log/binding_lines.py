@@ -18,6 +18,7 @@ from podium.live.scheduling_log.attempts import own_words
 from podium.live.scheduling_log.line_writer import LineWriter, LogOfLines, as_set
 
 _BINDER: Final = "DefaultBinder"
+_BIND: Final = f"Bind.{_BINDER}"
 
 
 class PermitWaits(LineWriter):
@@ -41,7 +42,7 @@ class BindAttempts(LineWriter):
         if plugin == _BINDER:
             pod, node = pod_ref(binding.cycle.pod), ObjectRef(binding.node_name)
             text = "Attempting to bind pod to node"
-            self.log.info(text, v=self.level, pod=pod, node=node)
+            self.log.info(text, v=self.level, **self.inside(_BIND), pod=pod, node=node)
 
 
 class BoundPods(LineWriter):

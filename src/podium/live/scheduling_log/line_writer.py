@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from random import Random
-from typing import ClassVar, Protocol
+from typing import ClassVar, Final, Protocol
 
 from podium.cluster.pod_info import PodInfo
 from podium.engine import Engine
 from podium.engine.decision import Decision
 from podium.engine.observer import Observer
 from podium.framework.log import Log, ObjectRef
+
+_NAMED_FROM: Final = 4
 
 
 class LogOfLines(Log, Protocol):
@@ -36,6 +38,13 @@ class LineWriter(Observer):
         """The record of an attempt that has just failed; None if it got as far as a node."""
         decision = self.engine.state.pod_log.decision(pod.key)
         return decision if decision is not None and decision.bound is None else None
+
+    def inside(self, plugin: str) -> dict[str, str]:
+        """The key of lines that come from within a plugin (`Bind.DefaultBinder`).
+
+        upstream: loggers get such names from verbosity 4 on
+        """
+        return {"logger": plugin} if self.log.verbosity >= _NAMED_FROM else {}
 
     def is_member(self, pod: PodInfo) -> bool:
         """Whether a pod is tried with its group."""

@@ -19,6 +19,7 @@ from podium.plugins.default_preemption import (
     VICTIMS_TERMINATING,
 )
 
+_PLUGIN: Final = "PostFilter.DefaultPreemption"
 _REFUSALS: Final = (
     GROUP_HAS_PLACEMENTS,
     GROUP_PREEMPTS_ITSELF,
@@ -37,7 +38,8 @@ class IneligiblePreemptors(LineWriter):
             why = reason.removeprefix("preemption: ")
             if why in _REFUSALS:
                 text = "Pod is not eligible for preemption"
-                self.log.info(text, v=self.level, pod=pod_ref(decision.pod), reason=why)
+                inside = self.inside(_PLUGIN)
+                self.log.info(text, v=self.level, **inside, pod=pod_ref(decision.pod), reason=why)
 
 
 class HopelessPreemptions(LineWriter):
@@ -48,7 +50,8 @@ class HopelessPreemptions(LineWriter):
             everywhere = f"{decision.diagnosis.node_count} {NOT_HELPFUL.message}."
             if decision.post_filter is not None and everywhere in decision.post_filter.message:
                 text = "Preemption will not help schedule pod on any node"
-                self.log.info(text, v=self.level, pod=pod_ref(decision.pod))
+                pod = pod_ref(decision.pod)
+                self.log.info(text, v=self.level, **self.inside(_PLUGIN), pod=pod)
 
 
 class Preemptions(LineWriter):
@@ -58,10 +61,11 @@ class Preemptions(LineWriter):
         outcome, pod = decision.post_filter, pod_ref(decision.pod)
         if _found_nobody(decision):
             text = "No preemption candidate is found; preemption is not helpful for scheduling"
-            self.log.info(text, v=self.level, pod=pod)
+            self.log.info(text, v=self.level, **self.inside(_PLUGIN), pod=pod)
         elif outcome is not None and outcome.code is Code.SUCCESS and outcome.victims:
             text = "the target node for the preemption is determined"
-            self.log.info(text, v=self.level, node=outcome.nominated_node or "", pod=pod)
+            node = outcome.nominated_node or ""
+            self.log.info(text, v=self.level, **self.inside(_PLUGIN), pod=pod, node=node)
 
     def preemption_started(
         self, preemptor: Preemptor, victims: Sequence[PodInfo], node_name: str

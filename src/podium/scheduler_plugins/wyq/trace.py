@@ -28,6 +28,7 @@ from podium.plugin import (
     PostFilterResult,
     PreBindPlugin,
     PreFilterPlugin,
+    PreFlight,
     PreScorePlugin,
     ReservePlugin,
     Rows,
@@ -87,6 +88,9 @@ class Defalut(
     def permit(self, cycle: Cycle, node_name: str) -> PermitResult | None:
         self.lines.on("Permit", cycle, node_name)
         return PermitResult(Status(Code.SUCCESS), _HOUR_S)
+
+    def pre_bind_pre_flight(self, cycle: Cycle, node_name: str) -> PreFlight:  # noqa: ARG002
+        return PreFlight()
 
     async def pre_bind(self, cycle: Cycle, node_name: str, api: ApiHandle) -> Status | None:  # noqa: ARG002
         self.lines.on("PreBind", cycle, node_name)
