@@ -12,7 +12,6 @@ import shutil
 import socket
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -21,11 +20,10 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from support.e2e.waiting import LOOK_S, PATIENCE_S, wait_until
 
 PROGRAM = shutil.which("prometheus")
 NEEDED = os.environ.get("PODIUM_NEEDS_PROMETHEUS") == "1"
-PATIENCE_S = 60
-_LOOK_S = 0.1
 _CONFIGURATION = """\
 global: {{scrape_interval: 1s, scrape_timeout: 1s}}
 scrape_configs:
@@ -75,7 +73,7 @@ def exporter() -> Iterator[Exporter]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         told = Exporter(server.server_address[1])
-        thread = threading.Thread(target=server.serve_forever, args=(_LOOK_S,))
+        thread = threading.Thread(target=server.serve_forever, args=(LOOK_S,))
         thread.start()
         try:
             yield told
@@ -144,13 +142,6 @@ def prometheus(directory: Path, target_port: int) -> Iterator[Prometheus]:
         yield made
     finally:
         made.kill()
-
-
-def wait_until(holds: Callable[[], bool], describe: Callable[[], str] = str) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < deadline, describe()
-        time.sleep(_LOOK_S)
 
 
 def _free_port() -> int:
