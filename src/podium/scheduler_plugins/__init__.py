@@ -15,12 +15,14 @@ from podium.framework.points import Plugin
 
 COLLECTION: Final[dict[str, str]] = {
     "CapacityScheduling": "capacity_scheduling.plugin:CapacityScheduling",
+    "NetworkOverhead": "network_aware.network_overhead:NetworkOverhead",
     "NodeMetadata": "node_metadata:NodeMetadata",
     "NodeResourceTopologyMatch": "node_resource_topology.plugin:NodeResourceTopologyMatch",
     "NodeResourcesAllocatable": "node_resources_allocatable:NodeResourcesAllocatable",
     "PodState": "pod_state:PodState",
     "PreemptionToleration": "preemption_toleration:PreemptionToleration",
     "QOSSort": "qos_sort:QOSSort",
+    "TopologicalSort": "network_aware.topological_sort:TopologicalSort",
 }
 """Where the class of a plugin stands, by the plugin's name: `module:Class` below this package."""
 

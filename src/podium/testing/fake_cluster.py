@@ -30,7 +30,7 @@ from podium.engine.requests import Bind, Event, Nominate, PatchStatus, Preempt
 from podium.engine.scheduler import Attempt, Engine
 from podium.framework.asking import Asker
 from podium.framework.extender_calls import BindAnswer, BindCall, CallFailed
-from podium.framework.points import Plugin
+from podium.framework.points import Plugin, QueueSortPlugin
 from podium.framework.status import Status
 from podium.plugins import in_tree_registry
 from podium.testing.fake_clock import FakeClock
@@ -61,10 +61,12 @@ class FakeCluster:
         extenders; other keywords are those of a configuration file."""
         self.ask = ask
         added = list(plugins)
+        sorts = any(issubclass(plugin, QueueSortPlugin) for plugin in added)
+        replaced = ["PrioritySort"] if sorts else []  # a profile has one order
         sets = {
             "multiPoint": {
                 "enabled": _enabled([plugin.name for plugin in added], weights or {}),
-                "disabled": [{"name": name} for name in disabled],
+                "disabled": [{"name": name} for name in dict.fromkeys([*disabled, *replaced])],
             }
         }
         switched = gates if isinstance(gates, FeatureGates) else FeatureGates(gates or {})
