@@ -21,6 +21,7 @@ COLLECTION: Final[dict[str, str]] = {
     "filteringPod": "wyq.label_filters:FilteringPod",
     "LoadVariationRiskBalancing": "load.load_variation_risk_balancing:LoadVariationRiskBalancing",
     "LowRiskOverCommitment": "load.low_risk_over_commitment:LowRiskOverCommitment",
+    "NetworkOverhead": "network_aware.network_overhead:NetworkOverhead",
     "NetworkTraffic": "prometheus.network_traffic:NetworkTraffic",
     "NodeMetadata": "node_metadata:NodeMetadata",
     "NodeResourcesAllocatable": "node_resources_allocatable:NodeResourcesAllocatable",
@@ -34,6 +35,7 @@ COLLECTION: Final[dict[str, str]] = {
     "RandomScore": "wyq.random_score:RandomScore",
     "randScore": "wyq.rand_score:RandScore",
     "TargetLoadPacking": "load.target_load_packing:TargetLoadPacking",
+    "TopologicalSort": "network_aware.topological_sort:TopologicalSort",
     "wyq": "wyq.trace:Wyq",
 }
 """Where the class of a plugin stands, by the plugin's name: `module:Class` below this package."""
