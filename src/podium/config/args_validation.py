@@ -41,6 +41,7 @@ from podium.config.plugin_args import (
     waits_for_binding_conditions,
 )
 
+_DEVICE_STRATEGIES: Final = (LEAST_ALLOCATED, MOST_ALLOCATED)
 _STRATEGIES: Final = (LEAST_ALLOCATED, MOST_ALLOCATED, REQUESTED_TO_CAPACITY_RATIO)
 _ONE_SECOND_NS: Final = 1_000_000_000
 
@@ -246,6 +247,9 @@ def _dynamic_resources(args: DynamicResourcesArgs, at: str, gates: Mapping[str, 
             )
         elif timeout.nanoseconds < _ONE_SECOND_NS:
             yield invalid(f"{at}bindingTimeout", str(timeout), "must be at least 1 second")
+    strategy = args.scoring_strategy
+    if strategy is not None and strategy.type not in _DEVICE_STRATEGIES:
+        yield unsupported(f"{at}scoringStrategy.type", strategy.type, _DEVICE_STRATEGIES)
 
 
 def _label_key(name: str, at: str) -> Problems:

@@ -122,11 +122,19 @@ class VolumeBindingArgs(PluginArgs, frozen=True):
     shape: tuple[UtilizationShapePoint, ...] | None = None
 
 
+class DeviceScoringStrategy(PluginArgs, frozen=True):
+    """Which devices and nodes are preferred for claims; kube-scheduler has no such thing."""
+
+    type: str = ""
+
+
 class DynamicResourcesArgs(PluginArgs, frozen=True):
-    """Either timeout is None while its gates are off; a filter timeout of zero means none."""
+    """Either timeout is None while its gates are off; a filter timeout of zero means none. Without
+    a strategy devices are taken as they are listed."""
 
     filter_timeout: Duration | None = None
     binding_timeout: Duration | None = None
+    scoring_strategy: DeviceScoringStrategy | None = None
 
     DEFAULT_FILTER_TIMEOUT: ClassVar[Duration] = Duration.of_seconds(10)
     DEFAULT_BINDING_TIMEOUT: ClassVar[Duration] = Duration.of_seconds(600)

@@ -11,8 +11,9 @@ a search must end the same way whenever it is repeated.
 """
 
 import enum
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 from podium.plugins.dynamic_resources.claim_state import AllocatedDevices
 from podium.plugins.dynamic_resources.constraints import (
@@ -20,6 +21,7 @@ from podium.plugins.dynamic_resources.constraints import (
     EmptyConstraintError,
     constraint_of,
 )
+from podium.plugins.dynamic_resources.device_strategy import DeviceStrategy
 from podium.plugins.dynamic_resources.inventory import DeviceEntry
 from podium.plugins.dynamic_resources.picks import AvailableCounters, Pick, Picks, Rules
 from podium.plugins.dynamic_resources.pod_claims import claim_key
@@ -34,6 +36,9 @@ from podium.plugins.dynamic_resources.requests import (
 
 DECISIONS_PER_SECOND = 20_000
 """What one second of `filterTimeout` buys; they take about an eighth of a second."""
+
+
+Order = Callable[[Request], Sequence[DeviceEntry]]
 
 
 class NoDevices(Exception):
@@ -55,10 +60,12 @@ _FAILED, _DONE, _TOO_BIG = _Outcome.FAILED, _Outcome.DONE, _Outcome.TOO_BIG
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """Picks per claim, and per claim the index of the alternative each request got."""
+    """Picks per claim, and per claim the index of the alternative each request got. `points` are
+    those of the node under a strategy, 0 without one."""
 
     picks: Sequence[Sequence[Pick]]
     chosen: Sequence[Sequence[int]]
+    points: int = 0
 
 
 class Allocator:
@@ -70,10 +77,13 @@ class Allocator:
         allocated: AllocatedDevices,
         rules: Rules,
         timeout_s: float,
+        strategy: DeviceStrategy | None = None,
     ) -> None:
+        """With a `strategy` devices are tried in its order instead of that of the lists."""
         self._claims = claims
         self._allocated = allocated
         self._rules = rules
+        self._strategy = strategy
         self._counters = AvailableCounters(allocated)
         self._most_decisions = int(timeout_s * DECISIONS_PER_SECOND) or None
 
@@ -88,7 +98,10 @@ class Allocator:
         Raises AllocationError, NoDevices and TimedOut.
         """
         picks = Picks(self._allocated, self._counters, self._rules)
-        search = _Search(self._claims, pools, picks, self._rules, self._most_decisions)
+        order = None
+        if self._strategy is not None:
+            order = partial(self._strategy.order, pools=pools, counters=self._counters)
+        search = _Search(self._claims, pools, picks, self._rules, self._most_decisions, order)
         search.prepare(node_name, labels)
         try:
             solution = search.run()
@@ -96,6 +109,11 @@ class Allocator:
             raise AllocationError("too many devices are requested at once") from None
         if solution is None and any(pool.invalid for pool in pools.pools):
             raise NoDevices("invalid resource pools were encountered")
+        if solution is not None and self._strategy is not None:
+            picked = [pick for of_claim in solution.picks for pick in of_claim]
+            wanted = search.wanted_by(picked)
+            points = self._strategy.points(wanted, picked, pools, self._counters)
+            return replace(solution, points=points)
         return solution
 
 
@@ -107,12 +125,15 @@ class _Search:
         picks: Picks,
         rules: Rules,
         most_decisions: int | None,
+        order: Order | None,
     ) -> None:
         self._claims = claims
         self._pools = pools
         self._picks = picks
         self._rules = rules
         self._decisions_left = most_decisions
+        self._order = order
+        self._sequences: dict[int, Sequence[DeviceEntry]] = {}
         self._wanted: dict[int, dict[int, bool]] = {}
         self._all: dict[int, list[DeviceEntry]] = {}
         self._constraints: list[list[Constraint]] = []
@@ -184,6 +205,24 @@ class _Search:
         except ValueError as problem:
             raise AllocationError(str(problem)) from None
 
+    def wanted_by(self, picks: Iterable[Pick]) -> list[DeviceEntry]:
+        """The devices of the node that one of the requests with a pick could have."""
+        requests = {id(pick.request): pick.request for pick in picks}.values()
+        return [
+            entry
+            for entry in self._pools.sequence
+            if any(self._wants(request, entry) for request in requests)
+        ]
+
+    def _sequence(self, request: Request) -> Sequence[DeviceEntry]:
+        """The devices of the node in the order in which they are tried for a request."""
+        if self._order is None:
+            return self._pools.sequence
+        found = self._sequences.get(id(request))
+        if found is None:
+            found = self._sequences[id(request)] = self._order(request)
+        return found
+
     def run(self) -> Solution | None:
         if self._request(0, 0) is not _DONE:
             return None
@@ -227,7 +266,7 @@ class _Search:
             entry = listed[picked]
             return self._try(claim, number, request, picked, entry, 0) or _FAILED
         failed: set[Hashable] = set()
-        sequence = self._pools.sequence
+        sequence = self._sequence(request)
         busy, has_room = self._picks.is_busy, self._picks.has_room
         for position in range(start, len(sequence)):
             entry = sequence[position]

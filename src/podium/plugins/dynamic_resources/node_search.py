@@ -26,6 +26,7 @@ from podium.plugins.dynamic_resources.binding_conditions import (
     is_ready,
 )
 from podium.plugins.dynamic_resources.claim_state import AllocatedDevices
+from podium.plugins.dynamic_resources.device_strategy import MAX_POINTS, DeviceStrategy
 from podium.plugins.dynamic_resources.extended_resources import requests_on_node
 from podium.plugins.dynamic_resources.picks import Rules
 from podium.plugins.dynamic_resources.pools import GatherError
@@ -88,6 +89,7 @@ class NodeSearch:
         gates: Mapping[str, bool],
         rules: Rules,
         timeout_s: float,
+        strategy: DeviceStrategy | None = None,
     ) -> None:
         self._nodes = nodes
         self._supply = supply
@@ -97,6 +99,7 @@ class NodeSearch:
         self._gates = gates
         self._rules = rules
         self._timeout_s = timeout_s
+        self._strategy = strategy
         self._memory = SearchMemory(nodes, supply, devices)
 
     # answers for many rows
@@ -120,10 +123,12 @@ class NodeSearch:
         return _verdict(values, failures)
 
     def scores(self, state: ClaimsState, rows: Rows) -> Ints:
-        """Points of the alternatives that nodes would serve; 0 where nothing is allocated now."""
+        """Points of the alternatives that nodes would serve, and below them those of a strategy; 0
+        where nothing is allocated now."""
         found = indices(rows)
         scores: Ints = np.zeros(len(found), dtype=np.int64)
         before = sum(points_of_allocated(own.claim, own.pending) for own in state.claims)
+        before *= MAX_POINTS + 1 if self._strategy else 1
         for positions, task in self._tasks(state, found):
             if isinstance(task, Task):
                 points = self._memory.answers(task.key).points
@@ -205,7 +210,9 @@ class NodeSearch:
         if solution is None:
             return NOT_SERVED, 0
         check_reach(solution, task.claims)
-        return SERVED, points_of_solution(task.claims, solution)
+        points = points_of_solution(task.claims, solution)
+        # What users wrote down themselves outweighs how full a node is.
+        return SERVED, points * (MAX_POINTS + 1) + solution.points if self._strategy else points
 
     def _solve(self, task: Task, row: int) -> Solution | None:
         return task.allocator.allocate(
@@ -286,7 +293,7 @@ class NodeSearch:
             claims = [*claims, requests_of(wanted.claim, self._find_class, self._gates)]
         if not claims:
             return None
-        allocator = Allocator(claims, self._devices, self._rules, self._timeout_s)
+        allocator = Allocator(claims, self._devices, self._rules, self._timeout_s, self._strategy)
         return Task(claims, allocator, _key(claims), wanted)
 
 

@@ -20,7 +20,11 @@ from podium.cluster.pod_group_state import (
     pod_group,
 )
 from podium.cluster.pod_info import PodInfo
-from podium.config.plugin_args import DynamicResourcesArgs, waits_for_binding_conditions
+from podium.config.plugin_args import (
+    MOST_ALLOCATED,
+    DynamicResourcesArgs,
+    waits_for_binding_conditions,
+)
 from podium.framework.api_handle import ApiHandle
 from podium.framework.cycle import Cycle, StateMissing
 from podium.framework.dependence import Dependence
@@ -53,6 +57,7 @@ from podium.plugins.dynamic_resources.claim_writing import (
     ReleaseReservation,
     WriteConflict,
 )
+from podium.plugins.dynamic_resources.device_strategy import MAX_POINTS, DeviceStrategy
 from podium.plugins.dynamic_resources.extended_resources import IN_MEMORY_NAME
 from podium.plugins.dynamic_resources.hints import ClaimHints
 from podium.plugins.dynamic_resources.inventory import InventoryRules
@@ -120,6 +125,12 @@ class DynamicResources(
         self._preparation = Preparation(
             self._claims, classes, self._find_class, gates, cluster.catalog
         )
+        written = settings.scoring_strategy
+        self._strategy = (
+            DeviceStrategy(written.type == MOST_ALLOCATED, self._claims.devices)
+            if written is not None
+            else None
+        )
         self._search = NodeSearch(
             cluster.nodes,
             self._supply,
@@ -129,6 +140,7 @@ class DynamicResources(
             gates,
             rules,
             filter_timeout.seconds if filter_timeout is not None else 0.0,
+            self._strategy,
         )
         self._writer = ClaimWriter(
             self._claims,
@@ -250,11 +262,14 @@ class DynamicResources(
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
         state = cycle.read(self.name, ClaimsState)
-        if not state.filtered or state.empty or not self.handle.gates["DRAPrioritizedList"]:
+        scored = self._strategy is not None or self.handle.gates["DRAPrioritizedList"]
+        if not state.filtered or state.empty or not scored:
             return np.zeros(count_of(rows), dtype=np.int64)
         return self._search.scores(state, rows)
 
     def normalize(self, cycle: Cycle, rows: Rows, scores: Ints) -> Ints:  # noqa: ARG002
+        if self._strategy is not None and (not len(scores) or scores.max() <= MAX_POINTS):
+            return scores
         return default_normalize(scores)
 
     def reserve(self, cycle: Cycle, node_name: str) -> Status | None:
