@@ -71,6 +71,10 @@ def _fitting(explanation: Explanation, entry: Ranked) -> dict[str, Any]:
         "rank": entry.rank,
         "total": entry.total,
         "scores": scores_document(entry.scores),
+        "devices": {
+            driver: {"inUse": use.before, "total": use.allocatable}
+            for driver, use in explanation.devices(entry.name).items()
+        },
     }
 
 

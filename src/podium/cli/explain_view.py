@@ -35,6 +35,7 @@ def show_explanation(
     if last.feasible_count:
         _show_ranking(last, screen, wide=wide, top=top)
         _show_lead(last, screen)
+        _show_devices(last, screen, top=top)
     _show_rejections(widest, screen)
     if wide:
         _show_verdicts(widest, screen, top=top)
@@ -193,6 +194,22 @@ def _show_lead(explanation: Explanation, screen: Screen) -> None:
             )
     table.add_section()
     table.add_row("total", "", str(best.total), str(second.total), f"{lead:+}", style="bold")
+    screen.print(table)
+
+
+def _show_devices(explanation: Explanation, screen: Screen, *, top: int) -> None:
+    """How many devices of drivers were in use on the best nodes, for pods that claim some."""
+    uses = [(entry.name, explanation.devices(entry.name)) for entry in explanation.ranked(top)]
+    drivers = sorted({driver for _, found in uses for driver in found})
+    if not drivers:
+        return
+    screen.heading("Devices", "in use of those that a node has, before the pod")
+    table = screen.table("NODE", *drivers, right=drivers, whole=("NODE",))
+    for name, found in uses:
+        shown = (
+            f"{found[d].before} of {found[d].allocatable}" if d in found else "" for d in drivers
+        )
+        table.add_row(name, *shown)
     screen.print(table)
 
 

@@ -8,6 +8,7 @@ five thousand nodes cost no more than ten.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -15,7 +16,9 @@ from podium.cluster.growth import Ints, indices
 from podium.engine.decision import Decision, NodeScore
 from podium.explain.cause import Cause
 from podium.explain.causes.finding import Finding
+from podium.explain.device_load import SUFFIX
 from podium.explain.filter_examination import FilterExamination
+from podium.explain.utilisation import Use, Utilisation
 from podium.framework.status import Status, unresolvable
 
 NOT_LOOKED_AT = "not looked at: enough nodes were found before"
@@ -76,6 +79,21 @@ class Explanation:
         """Whether the pod got the node it was nominated for, without a look at the others."""
         chosen = self.decision.chosen
         return bool(chosen) and self.decision.pod.pod.status.nominated_node_name == chosen
+
+    def devices(self, node: str) -> dict[str, Use]:
+        """The use of each driver's devices on a node at that time, if the pod claims any."""
+        if not self.decision.pod.pod.spec.resource_claims:
+            return {}
+        use = self._use
+        return {
+            name.removesuffix(SUFFIX): found
+            for name in self.examination.load.resources
+            if name.endswith(SUFFIX) and (found := use.of(node, name)).allocatable
+        }
+
+    @cached_property
+    def _use(self) -> Utilisation:
+        return Utilisation(self.examination.load, self.examination.load)
 
     def ranked(self, most: int | None = None) -> list[Ranked]:
         """Nodes that fit, best first, the chosen one before its equals."""

@@ -10,6 +10,7 @@ import numpy as np
 from podium.api.requests import CPU, MEMORY, PODS
 from podium.cluster.growth import Ints
 from podium.cluster.state import Cluster
+from podium.explain.device_load import device_load
 
 _ALWAYS = (CPU, MEMORY, PODS)
 
@@ -25,16 +26,19 @@ class Load:
 
 
 def load_of(cluster: Cluster) -> Load:
-    """The present load. Nodes come in order of their names, `pods` counts as a resource."""
+    """The present load. Nodes come in order of their names; `pods` counts as a resource, and so do
+    the devices of each driver."""
     nodes, usage = cluster.nodes, cluster.usage
     usage.grow()
     rows = [row for row in range(nodes.size) if nodes.present[row]]
     rows.sort(key=nodes.names.__getitem__)
+    names = tuple(nodes.names[row] for row in rows)
+    devices, has, uses = device_load(cluster, names)
     return Load(
-        tuple(nodes.names[row] for row in rows),
-        (*nodes.resources, PODS),
-        np.vstack((nodes.allocatable[:, rows], nodes.allowed_pods[rows])),
-        np.vstack((usage.requested[:, rows], usage.pod_count[rows])),
+        names,
+        (*nodes.resources, PODS, *devices),
+        np.vstack((nodes.allocatable[:, rows], nodes.allowed_pods[rows], has)),
+        np.vstack((usage.requested[:, rows], usage.pod_count[rows], uses)),
     )
 
 

@@ -1,0 +1,44 @@
+"""Devices in what commands show: how many are in use, and what a strategy makes of it."""
+
+import re
+
+import pytest
+from support.cli.command_line import EXAMPLES, ROOT, podium
+
+DEVICES = EXAMPLES / "devices"
+CLUSTER = ("-f", str(DEVICES / "cluster.yaml"))
+MOST = ("--config", str(DEVICES / "most-allocated.yaml"))
+PAGE = (ROOT / "docs" / "plugins" / "device-scoring.md").read_text()
+
+
+def test_the_page_shows_what_is_printed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(ROOT)
+    found = re.search(r"^\$ podium (.+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    assert podium(capsys, *found[1].split()).out == found[2]
+
+
+def test_documents_have_the_devices_of_every_node_that_fits(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    document = podium(capsys, "explain", "training", *CLUSTER, *MOST, "-o", "json").decoded()
+    nodes = document["attempts"][-1]["nodes"]
+    assert {node["name"]: node["devices"] for node in nodes} == {
+        "node-a": {"gpu.example.com": {"inUse": 0, "total": 4}},
+        "node-b": {"gpu.example.com": {"inUse": 2, "total": 4}},
+        "node-c": {"gpu.example.com": {"inUse": 3, "total": 4}},
+    }
+    assert document["node"] == "node-c"
+
+
+def test_the_node_table_counts_devices_before_and_after(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    printed = podium(capsys, "simulate", *CLUSTER, *MOST).out
+    assert "gpu.example.com devices" in printed
+    assert "3 → 4 of 4" in printed
+    assert "5 → 6 of 12" in printed
