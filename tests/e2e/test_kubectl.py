@@ -9,8 +9,10 @@ from itertools import count
 from typing import Any
 
 import pytest
+import yaml
 from support.apiserver.apiserver_process import RunningServer, serving
 from support.apiserver.kubectl_process import Kubectl, releases, required
+from support.apiserver.webhook_server import patching, webhook_server
 from support.e2e.manifests import BUDGET, DEFINITION, DEPLOYMENT, NODE, POD, QUEUE
 
 pytestmark = pytest.mark.slow
@@ -138,6 +140,62 @@ spec: {{policyName: {name}, validationActions: [Deny]}}
         assert kubectl(*words, "--replicas", "2") == "deployment.apps/web created\n"
     finally:
         kubectl("delete", "-f", "-", stdin=policy)
+
+
+def test_webhooks_change_and_refuse_what_is_applied(kubectl: Kubectl) -> None:
+    name = f"hooks-{next(numbers)}"
+    namespace = kubectl("create", "serviceaccount", "s", "-o", "jsonpath={.metadata.namespace}")
+    label = {"op": "add", "path": "/metadata/labels", "value": {"team": "blue"}}
+
+    def refuse_latest(request: dict[str, Any]) -> dict[str, Any]:
+        images = [each["image"] for each in request["object"]["spec"]["containers"]]
+        allowed = not any(image.endswith(":latest") for image in images)
+        return {"allowed": allowed, "status": {"message": "no latest images"}}
+
+    with webhook_server() as hooks:
+        documents = [
+            {
+                "apiVersion": "admissionregistration.k8s.io/v1",
+                "kind": f"{kind}WebhookConfiguration",
+                "metadata": {"name": name},
+                "webhooks": [
+                    {
+                        "name": "pods.hooks.example",
+                        "clientConfig": hooks.at(path, behaviour),
+                        "rules": [
+                            {
+                                "apiGroups": [""],
+                                "apiVersions": ["v1"],
+                                "operations": ["CREATE"],
+                                "resources": ["pods"],
+                            }
+                        ],
+                        "namespaceSelector": {
+                            "matchLabels": {"kubernetes.io/metadata.name": namespace}
+                        },
+                        "sideEffects": "None",
+                        "admissionReviewVersions": ["v1"],
+                    }
+                ],
+            }
+            for kind, path, behaviour in (
+                ("Mutating", "/mutate", patching(label)),
+                ("Validating", "/validate", refuse_latest),
+            )
+        ]
+        configurations = yaml.safe_dump_all(documents)
+        kubectl("create", "-f", "-", stdin=configurations)
+        try:
+            said = kubectl("run", "bad", "--image", "nginx:latest", code=1)
+            told = 'admission webhook "pods.hooks.example" denied the request: no latest images'
+            assert told in said
+            kubectl("run", "good", "--image", "nginx:1.27")
+            shown = kubectl("get", "pod", "good", "-o", "jsonpath={.metadata.labels.team}")
+            assert shown == "blue"
+            listed = kubectl("get", "mutatingwebhookconfigurations", name, "--no-headers")
+            assert listed.split()[:2] == [name, "1"]
+        finally:
+            kubectl("delete", "-f", "-", stdin=configurations)
 
 
 def test_creating_nonsense_says_what_is_wrong(kubectl: Kubectl) -> None:

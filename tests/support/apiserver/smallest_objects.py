@@ -170,8 +170,8 @@ def _resource(kind: str, group: str) -> Resource:
 
 def smallest(resource: Resource, name: str = "a") -> Object:
     """The object as a client writes it."""
-    if resource.kind == "IPAddress":
-        name = "10.0.0.9"
+    if resource.kind == "IPAddress" and not name[0].isdigit():
+        name = "10.0.0.9"  # its name is the address itself
     return {"metadata": {"name": name}, **_WRITTEN[resource.group, resource.kind]}
 
 

@@ -111,6 +111,7 @@ class Shelf:
         if problems:
             raise status_errors.invalid(*_shown(resource), metadata.get("name", ""), problems)
         admission.review_create(resource, obj, self)
+        admission.charge_create(resource, obj, self)
         metadata["resourceVersion"] = VERSION
         self.put(resource, obj)
         return obj
@@ -150,6 +151,7 @@ class Shelf:
         if problems:
             raise status_errors.invalid(*_shown(resource), old["metadata"]["name"], problems)
         admission.review_update(resource, new, old, self)
+        admission.charge_update(resource, new, old, self)
         self.put(resource, new)
         return new
 

@@ -36,6 +36,12 @@ def service_account_name(namespace: str, name: str) -> str:
     return f"{_SERVICE_ACCOUNT}{namespace}:{name}"
 
 
+def service_account(namespace: str, name: str) -> User:
+    """A service account as a user, with the groups that all have."""
+    groups = (SERVICE_ACCOUNTS, f"{SERVICE_ACCOUNTS}:{namespace}", AUTHENTICATED)
+    return User(service_account_name(namespace, name), "", groups)
+
+
 def service_account_of(user: str) -> tuple[str, str] | None:
     """Namespace and name of the service account that a user is, None for others."""
     if not user.startswith(_SERVICE_ACCOUNT):

@@ -20,7 +20,7 @@ from yarl import URL
 from podium.api.go_quoting import quoted
 from podium.api.json_values import JsonObject
 from podium.apiserver.admission.lookup import Lookup
-from podium.apiserver.http.webhook_connections import WebhookConnections
+from podium.apiserver.http.webhook_connections import Progress, WebhookConnections
 from podium.apiserver.http.webhook_refusals import told_by_status
 from podium.apiserver.webhooks.reviews import CallFailed, Review
 from podium.apiserver.webhooks.services import Unresolved, resolve_service
@@ -68,11 +68,14 @@ class WebhookCaller:
         context = _context_of(client)
         try:
             async with asyncio.timeout(timeout_s):
-                try:
-                    return await self._post(client, url, context, review.body)
-                except aiohttp.ServerDisconnectedError:
-                    # A kept connection that turns out to be closed is nobody's fault.
-                    return await self._post(client, url, context, review.body)
+                while True:
+                    progress = Progress()
+                    try:
+                        return await self._post(client, url, context, review.body, progress)
+                    except aiohttp.ServerDisconnectedError:
+                        # A kept connection that turns out to be closed is nobody's fault.
+                        if not progress.is_reused:
+                            raise
         except TimeoutError:
             cause = "context deadline exceeded"
         except Unresolved as problem:
@@ -82,7 +85,12 @@ class WebhookCaller:
         raise _failed(f"Post {quoted(url)}: {cause}")
 
     async def _post(
-        self, client: JsonObject, url: str, context: ssl.SSLContext, body: bytes
+        self,
+        client: JsonObject,
+        url: str,
+        context: ssl.SSLContext,
+        body: bytes,
+        progress: Progress,
     ) -> bytes:
         target, server_name = URL(url, encoded=True), None
         headers = dict(_HEADERS)
@@ -100,6 +108,7 @@ class WebhookCaller:
             ssl=context,
             server_hostname=server_name,
             timeout=aiohttp.ClientTimeout(total=None),
+            trace_request_ctx=progress,
         ) as response:
             answer = await _read(response)
             written = response.headers.get("Content-Type", "")

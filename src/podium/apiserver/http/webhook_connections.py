@@ -1,5 +1,6 @@
 """Connections to webhooks, kept for the next call; so many at once and no more."""
 
+from types import SimpleNamespace
 from typing import Final
 
 import aiohttp
@@ -29,6 +30,7 @@ class WebhookConnections:
                 ),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 trust_env=False,
+                trace_configs=[_noting_reuse()],
             )
         return self._open
 
@@ -37,3 +39,18 @@ class WebhookConnections:
             await self._open.close()
             self._open = None
             await self._sockets.gone()
+
+
+class Progress(SimpleNamespace):
+    """What is known of a call's connection; goes with the call as its trace context."""
+
+    is_reused = False
+
+
+def _noting_reuse() -> aiohttp.TraceConfig:
+    async def note(_: aiohttp.ClientSession, context: SimpleNamespace, __: object) -> None:
+        context.trace_request_ctx.is_reused = True
+
+    traces = aiohttp.TraceConfig()
+    traces.on_connection_reuseconn.append(note)
+    return traces

@@ -22,6 +22,7 @@ from podium.cel import CelError, CompileError
 from podium.cel.environment import Program
 from podium.cel.errors import CancelledError
 from podium.cel.evaluation import COST_LIMIT, Meter
+from podium.cel.functions.authorization import Authorizer
 from podium.cel.types import Type
 
 RUNTIME_COST_BUDGET: Final = 200_000
@@ -107,7 +108,7 @@ class Policy:
             (
                 each,
                 self._compiled(each["expression"], BOOL),
-                self._compiled(each["messageExpression"], TEXT)
+                self._compiled(each["messageExpression"], TEXT, with_authorizer=False)
                 if (each.get("messageExpression") or "").strip()
                 else None,
             )
@@ -122,12 +123,19 @@ class Policy:
         ]
 
     def _compiled(
-        self, source: str, results: tuple[Type, ...], *, with_variables: bool = True
+        self,
+        source: str,
+        results: tuple[Type, ...],
+        *,
+        with_variables: bool = True,
+        with_authorizer: bool = True,
     ) -> _Expression:
         if with_variables:
             _ = self.variables
         try:
-            compiled = self._programs.compile(source, results, with_variables=with_variables)
+            compiled = self._programs.compile(
+                source, results, with_variables=with_variables, with_authorizer=with_authorizer
+            )
         except CompileError as problem:
             return _Expression(source, f"compilation failed: {problem}")
         except WrongResult as problem:
@@ -163,6 +171,7 @@ class Seen:
     request: JsonObject
     namespace: JsonObject | None
     params: JsonObject | None
+    authorizer: Authorizer | None = None
 
 
 class _Failed(Exception):
@@ -187,6 +196,7 @@ class _Asking:
         params = (seen.params,) if policy.spec.get("paramKind") is not None else ()
         self._common = (seen.obj, seen.old, seen.request)
         self._namespace = seen.namespace
+        self._authorizer = seen.authorizer
         self._params = params
         self._variables = _Variables(self)
         self._meter: Meter | None = None
@@ -273,6 +283,7 @@ class _Asking:
         yield from self._params
         if with_variables and self._policy.variables:
             yield self._variables
+        yield self._authorizer
 
     def value_of_variable(self, name: str) -> Any:
         source, program = self._policy.variables[name]

@@ -1,6 +1,7 @@
 """The expressions of a policy as programs, and the variables that they see.
 
 `object`, `oldObject` and `params` are of any type; `request` and `namespaceObject` have fields;
+`authorizer` answers what the user may do, to everything but the expressions of messages;
 `variables` has those that the policy defines, each of which may speak of those before it and is
 worked out when it is first asked for.
 """
@@ -12,6 +13,8 @@ from typing import Final
 from podium.api.json_values import JsonObject
 from podium.cel import CompileError, types
 from podium.cel.environment import RULE_FUNCTIONS, Environment, Program
+from podium.cel.functions.authorization import AUTHORIZATION, AUTHORIZER, RESOURCE_CHECK
+from podium.cel.library import Functions
 from podium.cel.types import Type
 
 _TEXTS: Final = types.list_of(types.STRING)
@@ -27,7 +30,9 @@ _NAMESPACE_STATUS: Final = types.object_type("kubernetes.NamespaceStatus")
 _NAMESPACE_CONDITION: Final = types.object_type("kubernetes.NamespaceCondition")
 _VARIABLES: Final = types.object_type("kubernetes.variables")
 
+_FUNCTIONS: Final = Functions(RULE_FUNCTIONS, AUTHORIZATION)
 _FIELDS: Final[Mapping[Type, Mapping[str, Type]]] = {
+    AUTHORIZER: {"requestResource": RESOURCE_CHECK},
     _GROUP_VERSION_KIND: dict.fromkeys(("group", "version", "kind"), types.STRING),
     _GROUP_VERSION_RESOURCE: dict.fromkeys(("group", "version", "resource"), types.STRING),
     _USER: {
@@ -106,15 +111,23 @@ class Programs:
         return program
 
     def compile(
-        self, source: str, results: tuple[Type, ...], *, with_variables: bool = True
+        self,
+        source: str,
+        results: tuple[Type, ...],
+        *,
+        with_variables: bool = True,
+        with_authorizer: bool = True,
     ) -> Program:
         """Raises CompileError or WrongResult."""
-        program = self._environment(with_variables=with_variables).compile(source)
+        environment = self._environment(
+            with_variables=with_variables, with_authorizer=with_authorizer
+        )
+        program = environment.compile(source)
         if program.result not in results:
             raise WrongResult(_wrong(program.result, results))
         return program
 
-    def _environment(self, *, with_variables: bool) -> Environment:
+    def _environment(self, *, with_variables: bool, with_authorizer: bool = True) -> Environment:
         names = {
             "object": types.DYN,
             "oldObject": types.DYN,
@@ -122,13 +135,16 @@ class Programs:
             "namespaceObject": _NAMESPACE,
             "params": types.DYN,
             "variables": _VARIABLES,
+            "authorizer": AUTHORIZER,
         }
+        if not with_authorizer:
+            del names["authorizer"]
         if not self.has_params:
             del names["params"]
         if not with_variables or not self.variables:
             del names["variables"]
         fields = {**_FIELDS, _VARIABLES: self.variables}
-        return Environment(names, fields, RULE_FUNCTIONS, is_metered=True)
+        return Environment(names, fields, _FUNCTIONS, is_metered=True)
 
 
 def _wrong(found: Type, wanted: tuple[Type, ...]) -> str:

@@ -5,12 +5,14 @@ from typing import Final, NamedTuple, Protocol
 
 from podium.api.json_values import JsonObject
 from podium.apiserver import status_errors
+from podium.apiserver.access.users import User
 from podium.apiserver.admission.lookup import Lookup
 from podium.apiserver.policies.attempted import AttemptedWrite
 from podium.apiserver.policies.evaluation import Budget, Denial, Policy, Seen
 from podium.apiserver.policies.matching import matched_resource
 from podium.apiserver.policies.parameters import NotConfigured, Objects, collect_parameters
 from podium.apiserver.resources.resource import Resource
+from podium.cel.functions.authorization import Authorizer, Question
 
 GROUP: Final = "admissionregistration.k8s.io"
 _POLICIES: Final = "validatingadmissionpolicies"
@@ -29,6 +31,9 @@ class Forms(Objects, Protocol):
     def equivalents_of(self, resource: Resource) -> Sequence[Resource]: ...
     def converted(self, obj: JsonObject, resource: Resource, other: Resource) -> JsonObject:
         """An object of a resource as an equivalent one shows it."""
+
+    def judge(self, user: User, question: Question) -> tuple[bool, str]:
+        """Whether a user, or the account that the question names, may do something, and why."""
 
 
 class _Denied(NamedTuple):
@@ -130,8 +135,20 @@ def seen_of(
     namespace = None
     if attempted.namespace and not attempted.is_of_namespace:
         namespace = forms.lookup.find("", "namespaces", "", attempted.namespace)
+    about = Question(
+        group=attempted.resource.group,
+        resource=attempted.resource.plural,
+        subresource=attempted.subresource,
+        namespace=attempted.namespace,
+        name=attempted.name,
+    )
     return Seen(
-        obj, old, request_object(attempted, seen_as), namespace and _shown(namespace), params
+        obj,
+        old,
+        request_object(attempted, seen_as),
+        namespace and _shown(namespace),
+        params,
+        Authorizer(lambda question: forms.judge(attempted.user, question), about),
     )
 
 

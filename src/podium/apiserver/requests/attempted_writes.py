@@ -6,9 +6,14 @@ from typing import TYPE_CHECKING
 from podium.api.json_values import JsonObject
 from podium.api.labels import Selector
 from podium.apiserver import conversion
+from podium.apiserver.access.attempts import Attempt
+from podium.apiserver.access.authorisation import judge
+from podium.apiserver.access.grants import Grants
+from podium.apiserver.access.users import User, service_account
 from podium.apiserver.policies.attempted import CREATE, DELETE, UPDATE, AttemptedWrite
 from podium.apiserver.requests.call import Call
 from podium.apiserver.resources.resource import Resource
+from podium.cel.functions.authorization import Question
 
 if TYPE_CHECKING:
     from podium.apiserver.admission.lookup import Lookup
@@ -22,6 +27,7 @@ class RegistryForms:
 
     def __init__(self, registry: "Registry") -> None:
         self._registry = registry
+        self._grants = Grants(registry.lookup)
 
     @property
     def lookup(self) -> "Lookup":
@@ -58,6 +64,20 @@ class RegistryForms:
     def converted(self, obj: JsonObject, resource: Resource, other: Resource) -> JsonObject:
         shown = conversion.shown(other, conversion.kept(resource, obj))
         return {**shown, "kind": other.kind, "apiVersion": other.api_version}
+
+    def judge(self, user: User, question: Question) -> tuple[bool, str]:
+        if question.account is not None:
+            user = service_account(*question.account)
+        wanted = Attempt(
+            question.verb,
+            question.group,
+            question.resource,
+            question.subresource,
+            question.namespace,
+            question.name,
+            question.path,
+        )
+        return judge(user, wanted, self._grants)
 
 
 def attempted_write(

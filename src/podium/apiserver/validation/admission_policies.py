@@ -201,7 +201,9 @@ def _check_validation(
     if told and not told.strip():
         errors.append(invalid(f"{path}.messageExpression", told, "must be non-empty if specified"))
     elif told:
-        check_expression(errors, told, TEXT, programs, f"{path}.messageExpression")
+        check_expression(
+            errors, told, TEXT, programs, f"{path}.messageExpression", authorizer=False
+        )
     if message and not message.strip():
         errors.append(invalid(f"{path}.message", message, "must be non-empty if specified"))
     elif "\n" in message.strip() or "\r" in message.strip():

@@ -54,7 +54,9 @@ def check_expression(
     path: str,
     *,
     variables: bool = True,
+    authorizer: bool = True,
 ) -> None:
-    problem = problem_of(programs, source, results, with_variables=variables)
+    how = {"with_variables": variables, "with_authorizer": authorizer}
+    problem = problem_of(programs, source, results, **how)
     if problem:
         errors.append(invalid(path, source, problem))
