@@ -38,7 +38,7 @@ def normalized(raw: list[int], **args: Any) -> list[int]:
     made = cluster(**args)
     array: Ints = np.array(raw, dtype=np.int64)
     found = plugin_of(made).normalize(None, slice(0, len(raw)), array)  # type: ignore[arg-type]
-    return found.tolist()
+    return [int(score) for score in found]
 
 
 @pytest.mark.parametrize(
