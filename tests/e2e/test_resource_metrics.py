@@ -1,5 +1,8 @@
 """The metrics API of `podium up`: load-aware plugins decide by it, and kubectl shows it."""
 
+from collections.abc import Iterator
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +44,10 @@ def load(cluster: UpProcess, node: str, cpu: str) -> None:
     cluster.change(f"/api/v1/nodes/{node}", annotate)
 
 
+def _is_next_on(cluster: UpProcess, numbers: Iterator[int], node: str) -> bool:
+    return place(cluster, f"pod-{next(numbers)}") == node
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("release", releases())
 def test_pods_go_where_little_is_used(release: Any, tmp_path: Path) -> None:
@@ -48,11 +55,11 @@ def test_pods_go_where_little_is_used(release: Any, tmp_path: Path) -> None:
     file = tmp_path / "scheduler.yaml"
     file.write_text(CONFIGURATION)
     with up(tmp_path, "3", "--config", str(file)) as cluster:
-        numbers = iter(range(1000))
+        numbers = count()
         for idle in ("node-1", "node-2"):
             for node in ("node-0", "node-1", "node-2"):
                 load(cluster, node, "0" if node == idle else "7")
-            wait_until(lambda idle=idle: place(cluster, f"pod-{next(numbers)}") == idle)
+            wait_until(partial(_is_next_on, cluster, numbers, idle))
         kubectl = Kubectl(program, release, cluster.server.kubeconfig, tmp_path)
         nodes = kubectl("top", "nodes", "--no-headers").splitlines()
         assert [line.split()[:2] for line in nodes] == [

@@ -284,7 +284,7 @@ def test_arguments_may_begin_with_capitals_as_the_original_reads_them() -> None:
 
 # --- all of them --------------------------------------------------------------------------------
 
-ALL = (
+ALL: tuple[tuple[type[LoadScorePlugin], dict[str, Any]], ...] = (
     (TargetLoadPacking, {}),
     (LoadVariationRiskBalancing, {}),
     (LowRiskOverCommitment, {}),

@@ -4,11 +4,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 from podium.config.errors import ConfigurationError
+from podium.config.expand import expand_profiles
+from podium.config.load import load_configuration
+from podium.config.points import ExtensionPoint
+from podium.engine import Engine
 from podium.plugin import Ints
+from podium.plugins import in_tree_registry
 from podium.scheduler_plugins.prometheus.network_traffic import NetworkTraffic
 from podium.testing import FakeCluster, assert_placed, assert_promises, make_node, make_pod
+from podium.user_code.plugins import equip
 
 ADDRESS = "http://prometheus-1616380099-server.monitor"
 ARGS: dict[str, Any] = {
@@ -38,7 +45,39 @@ def normalized(raw: list[int], **args: Any) -> list[int]:
     made = cluster(**args)
     array: Ints = np.array(raw, dtype=np.int64)
     found = plugin_of(made).normalize(None, slice(0, len(raw)), array)  # type: ignore[arg-type]
-    return found.tolist()
+    return [int(score) for score in found]
+
+
+PRINTED = """\
+apiVersion: kubescheduler.config.k8s.io/v1beta1
+kind: KubeSchedulerConfiguration
+clientConnection:
+  kubeconfig: "/etc/kubernetes/scheduler.conf"
+profiles:
+- schedulerName: default-scheduler
+  plugins:
+    score:
+      enabled:
+      - name: NetworkTraffic
+      disabled:
+      - name: "*"
+  pluginConfig:
+  - name: NetworkTraffic
+    args:
+      prometheusAddress: "http://prometheus-1616380099-server.monitor"
+      networkInterface: "ens192"
+      timeRangeInMinutes: 3
+"""
+
+
+def test_the_configuration_as_it_is_printed_makes_it_the_only_scorer() -> None:
+    equipped = equip(load_configuration(yaml.safe_load(PRINTED)), in_tree_registry(), ())
+    engine = Engine(equipped.configuration, equipped.registry)
+    (lists,) = expand_profiles(
+        equipped.configuration, equipped.registry.implements, equipped.registry.__contains__
+    ).values()
+    assert [ref.name for ref in lists[ExtensionPoint.SCORE]] == ["NetworkTraffic"]
+    assert [column.name for column in engine.sources] == [f"NetworkTraffic {ADDRESS} {QUERY}"]
 
 
 @pytest.mark.parametrize(
