@@ -14,7 +14,10 @@ from podium.cluster.state import Cluster
 from podium.testing import make_node, make_pod
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("simulating.md", "why.md", "plugins.md", "configuration.md")
+PAGES = (
+    *("simulating.md", "why.md", "plugins.md", "configuration.md"),
+    *sorted(f"plugins/{page.name}" for page in (ROOT / "docs" / "plugins").glob("*.md")),
+)
 
 
 def blocks(page: str) -> Iterator[tuple[str, str]]:
