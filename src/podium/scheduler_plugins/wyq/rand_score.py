@@ -42,7 +42,7 @@ class RandScoreArgs(TraceArgs, rename="camel"):
     env_name: str = "PUBLICIMAGE"
     containers: Literal["first", "all"] = "first"
     node_map_file: str = NODE_MAP_FILE
-    use_internal_ip: bool = False
+    use_internal_ip: bool = msgspec.field(default=False, name="useInternalIP")
     port: Annotated[int, msgspec.Meta(ge=1, le=65535)] = 8088
     timeout_seconds: Annotated[float, _SECONDS] = 2.0
     refresh_seconds: Annotated[float, _SECONDS] = 5.0
