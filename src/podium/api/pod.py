@@ -33,6 +33,52 @@ class RestartRule(KubeStruct, frozen=True):
     action: str = ""
 
 
+class SeccompProfile(KubeStruct, frozen=True):
+    type: str = ""
+    localhost_profile: str = ""
+
+
+class SecurityContext(KubeStruct, frozen=True):
+    UNREAD = frozenset(
+        {
+            "allowPrivilegeEscalation",
+            "appArmorProfile",
+            "capabilities",
+            "privileged",
+            "procMount",
+            "readOnlyRootFilesystem",
+            "runAsGroup",
+            "runAsNonRoot",
+            "runAsUser",
+            "seLinuxOptions",
+            "windowsOptions",
+        }
+    )
+
+    seccomp_profile: SeccompProfile | None = None
+
+
+class PodSecurityContext(KubeStruct, frozen=True):
+    UNREAD = frozenset(
+        {
+            "appArmorProfile",
+            "fsGroup",
+            "fsGroupChangePolicy",
+            "runAsGroup",
+            "runAsNonRoot",
+            "runAsUser",
+            "seLinuxChangePolicy",
+            "seLinuxOptions",
+            "supplementalGroups",
+            "supplementalGroupsPolicy",
+            "sysctls",
+            "windowsOptions",
+        }
+    )
+
+    seccomp_profile: SeccompProfile | None = None
+
+
 class Container(KubeStruct, frozen=True):
     UNREAD = frozenset(
         {
@@ -45,7 +91,6 @@ class Container(KubeStruct, frozen=True):
             "livenessProbe",
             "readinessProbe",
             "resizePolicy",
-            "securityContext",
             "startupProbe",
             "stdin",
             "stdinOnce",
@@ -64,6 +109,7 @@ class Container(KubeStruct, frozen=True):
     ports: tuple[ContainerPort, ...] | None = None
     restart_policy: str = ""
     restart_policy_rules: tuple[RestartRule, ...] | None = None
+    security_context: SecurityContext | None = None
 
 
 class Toleration(KubeStruct, frozen=True):
@@ -174,7 +220,6 @@ class PodSpec(KubeStruct, frozen=True):
             "readinessGates",
             "restartPolicy",
             "runtimeClassName",
-            "securityContext",
             "serviceAccount",
             "serviceAccountName",
             "setHostnameAsFQDN",
@@ -204,6 +249,7 @@ class PodSpec(KubeStruct, frozen=True):
     scheduling_group: PodSchedulingGroup | None = None
     host_network: bool = False
     host_users: bool | None = None
+    security_context: PodSecurityContext | None = None
 
 
 class PodCondition(KubeStruct, frozen=True):

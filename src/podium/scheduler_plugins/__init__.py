@@ -15,6 +15,7 @@ from podium.framework.points import Plugin
 
 COLLECTION: Final[dict[str, str]] = {
     "CapacityScheduling": "capacity_scheduling.plugin:CapacityScheduling",
+    "CrossNodePreemption": "cross_node_preemption:CrossNodePreemption",
     "NetworkOverhead": "network_aware.network_overhead:NetworkOverhead",
     "NodeMetadata": "node_metadata:NodeMetadata",
     "NodeResourceTopologyMatch": "node_resource_topology.plugin:NodeResourceTopologyMatch",
@@ -22,6 +23,7 @@ COLLECTION: Final[dict[str, str]] = {
     "PodState": "pod_state:PodState",
     "PreemptionToleration": "preemption_toleration:PreemptionToleration",
     "QOSSort": "qos_sort:QOSSort",
+    "SySched": "sysched.plugin:SySched",
     "TopologicalSort": "network_aware.topological_sort:TopologicalSort",
 }
 """Where the class of a plugin stands, by the plugin's name: `module:Class` below this package."""
