@@ -11,11 +11,13 @@ SURFACE = {
     "Handle", "Ints", "KubeObject", "KubeStruct", "Node", "NodeFilterPlugin", "NodeScorePlugin",
     "NodeSpec", "NodeStatus", "NodeView", "ObjectConflict", "ObjectExists", "ObjectMeta",
     "ObjectNotFound", "PermitPlugin", "PermitResult", "Placement", "PlacementGeneratePlugin",
-    "PlacementScorePlugin", "Plugin", "Pod", "PodGroup", "PodGroupCycle", "PodInfo", "PodSpec",
-    "PodStatus", "PostBindPlugin", "PostFilterPlugin", "PostFilterResult", "PreBindPlugin",
+    "PlacementScorePlugin", "Plugin", "Pod", "PodGroup", "PodGroupCycle", "PodIndex", "PodInfo",
+    "PodSpec", "PodStatus", "PostBindPlugin", "PostFilterPlugin", "PostFilterResult",
+    "PreBindPlugin",
     "PreEnqueuePlugin", "PreFilterExtensions", "PreFilterPlugin", "PreFlight", "PreScorePlugin",
-    "QueueSortPlugin", "QueuedPod", "Registration", "ReservePlugin", "Resource", "Rows", "SKIP",
-    "ScorePlugin", "Source", "SourceColumn", "Sources", "Status", "ValueSource", "Verdict",
+    "QueueSortPlugin", "QueuedPod", "RefusalCause", "Registration", "ReservePlugin", "Resource",
+    "Rows", "SKIP", "ScorePlugin", "Source", "SourceColumn", "Sources", "Status",
+    "ValueSource", "Verdict", "WaitingPod", "WatchedKind",
     "choosing", "error", "indices", "per_row", "rejecting", "unresolvable", "unschedulable",
 }  # fmt: skip
 

@@ -18,6 +18,7 @@ from podium.api.node import Node, NodeSpec, NodeStatus
 from podium.api.pod import Container, Pod, PodSpec, PodStatus
 from podium.api.pod_groups import PodGroup
 from podium.cluster.growth import Ints, Rows, indices
+from podium.cluster.known_pods import PodIndex
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 from podium.config.flags.client_settings import ClientSettings
@@ -57,6 +58,7 @@ from podium.framework.points import (
     ScorePlugin,
 )
 from podium.framework.queued import QueuedPod
+from podium.framework.refusal_cause import RefusalCause
 from podium.framework.sources import Floats, Source, SourceColumn, Sources, ValueSource
 from podium.framework.status import (
     SKIP,
@@ -67,6 +69,8 @@ from podium.framework.status import (
     unschedulable,
 )
 from podium.framework.verdict import Verdict, choosing, per_row, rejecting
+from podium.framework.waiting import WaitingPod
+from podium.framework.watched_kind import WatchedKind
 
 __all__ = [
     "SKIP",
@@ -107,6 +111,7 @@ __all__ = [
     "Pod",
     "PodGroup",
     "PodGroupCycle",
+    "PodIndex",
     "PodInfo",
     "PodSpec",
     "PodStatus",
@@ -121,6 +126,7 @@ __all__ = [
     "PreScorePlugin",
     "QueueSortPlugin",
     "QueuedPod",
+    "RefusalCause",
     "Registration",
     "ReservePlugin",
     "Resource",
@@ -132,6 +138,8 @@ __all__ = [
     "Status",
     "ValueSource",
     "Verdict",
+    "WaitingPod",
+    "WatchedKind",
     "choosing",
     "error",
     "indices",

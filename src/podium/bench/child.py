@@ -27,6 +27,7 @@ class Order(msgspec.Struct, kw_only=True):
     plan: Plan
     percentage: int = 100
     seed: int = 0
+    configuration: str | None = None
     look: Look = ""
 
 
@@ -48,6 +49,7 @@ def carry_out(order: Order, progress: Progress | None = None) -> Report:
         order.plan,
         percentage=order.percentage,
         seed=order.seed,
+        configuration=order.configuration,
         progress=progress,
         profiler=counter or sampler,
     )

@@ -16,14 +16,16 @@ from podium.api.meta import KubeStruct
 from podium.api.node import Node
 from podium.api.pod import Pod, PodCondition
 from podium.bench.scene import Arrival, Churn, Scene, Turn
-from podium.config.load import load_configuration
+from podium.config.load import load_configuration, load_file
 from podium.engine import Engine
 from podium.engine.binding_cycle import Binding
 from podium.engine.choice import Seeded
 from podium.engine.in_memory_api import InMemoryApi, run_to_end
 from podium.engine.requests import Bind, Nominate, PatchStatus, Preempt
 from podium.plugins import in_tree_registry
+from podium.user_code.plugins import equip
 
+_SOURCE = "the configuration"
 ATTEMPT_S = 0.002
 TICK_EVERY_S = 1.0
 MAX_ATTEMPTS_PER_POD = 20
@@ -31,12 +33,18 @@ MAX_ATTEMPTS_PER_POD = 20
 
 
 class Driver:
-    def __init__(self, *, percentage: int = 100, seed: int = 0) -> None:
+    def __init__(
+        self, *, percentage: int = 100, seed: int = 0, configuration: str | None = None
+    ) -> None:
+        """`configuration` is the text of a file; without one all is as by default. Raises
+        ConfigurationError and InputError."""
         self._now = 0.0
         self._next_tick = TICK_EVERY_S
+        written = load_file(configuration.encode(), source=_SOURCE) if configuration else None
+        equipped = equip(written or load_configuration(None), in_tree_registry(), ())
         self.engine = Engine(
-            load_configuration(None),
-            in_tree_registry(),
+            equipped.configuration,
+            equipped.registry,
             choice=Seeded(seed),
             clock=lambda: self._now,
             percentage=percentage,

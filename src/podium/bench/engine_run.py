@@ -109,12 +109,14 @@ def measure_case(
     *,
     percentage: int = 100,
     seed: int = 0,
+    configuration: str | None = None,
     progress: Progress | None = None,
     profiler: AbstractContextManager[object] | None = None,
 ) -> Figures:
-    """Build a named workload, load it, schedule its pods, and report; `profiler` looks on."""
+    """Build a named workload, load it, schedule its pods, and report; `profiler` looks on, and
+    `configuration` is the text of one that is not the default."""
     scene = CASES[name].build(plan)
-    driver = Driver(percentage=percentage, seed=seed)
+    driver = Driver(percentage=percentage, seed=seed, configuration=configuration)
     with Stopwatch() as loading:
         driver.load(scene)
     arrivals = list(scene.measured)

@@ -60,6 +60,12 @@ COMMANDS = (
     ("run", "podium.cli.run:run", _SERVE, "Take kube-scheduler's command line."),
     ("apiserver", "podium.cli.apiserver:apiserver", _SERVE, "Serve the Kubernetes API."),
     ("nodes", "podium.cli.nodes:nodes", _SERVE, "Simulate nodes and controllers."),
+    (
+        "controller",
+        "podium.cli.controller:controller",
+        _SERVE,
+        "Run a controller that a plugin needs.",
+    ),
     ("extender", "podium.cli.extender:extender", _SERVE, "Serve a scheduler extender."),
     ("completion", "podium.cli.completion:completion", _SHELL, "Complete commands in a shell."),
 )

@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Literal
 
+import msgspec
 from cyclopts import App, Group, Parameter
 
 from podium.api.errors import InputError
@@ -27,6 +28,7 @@ from podium.cli.bench_view import BenchView
 from podium.cli.documents import print_document, print_list
 from podium.cli.exit_codes import OK
 from podium.cli.printing import write_output
+from podium.config.load import load_file
 from podium.files.bounded_files import MAX_CLUSTER_BYTES, read_input
 
 bench = App(name="bench", group_commands=Group("Commands"))
@@ -65,6 +67,13 @@ def engine(
         int, Parameter(help="percentageOfNodesToScore; 100 scores every node.")
     ] = 100,
     repeat: Annotated[int, Parameter(help="Runs of each workload.")] = 3,
+    config: Annotated[
+        Path | None,
+        Parameter(
+            metavar="FILE",
+            help="Measure a scheduler configuration beside the default one, in turns.",
+        ),
+    ] = None,
     json: Annotated[bool, Parameter(negative="", help="Print JSON instead of a table.")] = False,
     compare_with: Annotated[
         Path | None,
@@ -97,6 +106,7 @@ def engine(
         podium bench --workload all --json > before.json
         podium bench --workload all --compare before.json --plot now.svg
         podium bench --workload spread --profile --flame-graph spread.svg
+        podium bench --workload basic --config examples/coscheduling/scheduler.yaml
         podium bench engine --file workload.json --json
     """
     view = BenchView()
@@ -107,13 +117,18 @@ def engine(
     before = read_results(_read(compare_with), str(compare_with)) if compare_with else []
     functions: dict[str, tuple[FunctionTime, ...]] = {}
     if file is not None:
-        if profile or flame_graph:
-            raise InputError("--profile and --flame-graph need a named workload")
+        if profile or flame_graph or config:
+            raise InputError("--profile, --flame-graph and --config need a named workload")
         results = [_run_file(file, percentage, repeat)]
     else:
         orders = _orders(workload, SIZES[size] if nodes is None else nodes, init, pods, percentage)
+        if config is not None:
+            orders = _beside_default(orders, config)
         with runs_progress(len(orders) * repeat) as progress:
-            results = [_run(name, order, repeat, progress) for name, order in orders.items()]
+            if config is None:
+                results = [_run(name, order, repeat, progress) for name, order in orders.items()]
+            else:
+                results = _run_in_turns(orders, repeat, progress)
         if profile:
             functions = {name: _functions(order) for name, order in orders.items()}
         if flame_graph is not None:
@@ -166,6 +181,17 @@ def _orders(
     return orders
 
 
+def _beside_default(orders: dict[str, Order], config: Path) -> dict[str, Order]:
+    """Each workload with the default configuration and with a file's. Raises InputError."""
+    text = _read(config).decode("utf-8", "replace")
+    load_file(text.encode(), source=str(config))
+    beside: dict[str, Order] = {}
+    for name, order in orders.items():
+        beside[name] = order
+        beside[f"{name}, {config.name}"] = msgspec.structs.replace(order, configuration=text)
+    return beside
+
+
 def _suggestion(name: str) -> str:
     known = {known.lower(): known for known in (*CASES, *ALIASES, ALL)}
     close = get_close_matches(name.lower(), known, n=3)
@@ -181,14 +207,28 @@ def _read(path: Path) -> bytes:
 # measuring
 
 
-def _run(name: str, order: Order, repeat: int, progress: RunsProgress) -> Result:
+def _run(name: str, order: Order, repeat: int, progress: RunsProgress, *, first: int = 0) -> Result:
     runs: list[Figures] = []
-    for number in range(repeat):
+    for number in range(first, first + repeat):
         report = measure_apart(order, lambda done: progress.at(order.plan.pods, done))
         if report.figures is not None:
             runs.append(report.figures)
         progress.end_run(f"{name}, run {number + 1}", runs[-1])
     return Result(workload=name, case=order.case, runs=tuple(runs))
+
+
+def _run_in_turns(orders: dict[str, Order], repeat: int, progress: RunsProgress) -> list[Result]:
+    """Runs that are to be compared, one after the other, so that all meet the same noise."""
+    found: dict[str, list[Result]] = {name: [] for name in orders}
+    for number in range(repeat):
+        for name, order in orders.items():
+            found[name].append(_run(name, order, 1, progress, first=number))
+    return [
+        Result(
+            workload=name, case=orders[name].case, runs=tuple(r for one in runs for r in one.runs)
+        )
+        for name, runs in found.items()
+    ]
 
 
 def _run_file(file: Path, percentage: int, repeat: int) -> Result:
@@ -217,7 +257,7 @@ def _draw_flames(orders: dict[str, Order], target: Path) -> None:
 
 
 def _add_profiler(order: Order, look: Literal["functions", "stacks"]) -> Order:
-    return Order(case=order.case, plan=order.plan, percentage=order.percentage, look=look)
+    return msgspec.structs.replace(order, look=look)
 
 
 # telling

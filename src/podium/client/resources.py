@@ -101,3 +101,6 @@ PRIORITY_CLASSES: Final = ResourceType(
 )
 WORKLOADS: Final = ResourceType("scheduling.k8s.io", "v1alpha2", "workloads", "Workload")
 POD_GROUPS: Final = ResourceType("scheduling.k8s.io", "v1alpha2", "podgroups", "PodGroup")
+COSCHEDULING_POD_GROUPS: Final = ResourceType(
+    "scheduling.x-k8s.io", "v1alpha1", "podgroups", "PodGroup"
+)

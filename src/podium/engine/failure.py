@@ -30,8 +30,10 @@ class Failures:
         rejectors: Iterable[str] = (),
         pending: Iterable[str] = (),
         nominated_node: str | None,
+        announced: bool = False,
     ) -> None:
-        """`nominated_node` None keeps the pod's nomination, an empty string clears it."""
+        """`nominated_node` None keeps the pod's nomination, an empty string clears it; one that was
+        `announced` is cleared even if nobody has heard of it yet."""
         state = self._state
         queued.rejectors = set(rejectors)
         queued.pending = set(pending)
@@ -55,8 +57,8 @@ class Failures:
             return
         state.tell(info, "Warning", "FailedScheduling", "Scheduling", shortened(message))
         reason = UNSCHEDULABLE if rejected else SCHEDULER_ERROR
-        if self._needs_patch(info, reason, message, nominated_node):
-            state.ask(PatchStatus(info, reason, message, nominated_node))
+        if announced or self._needs_patch(info, reason, message, nominated_node):
+            state.ask(PatchStatus(info, reason, message, nominated_node, announced))
 
     def handle_decision(self, queued: QueuedPod, decision: Decision) -> None:
         """The failure of an attempt, as its record tells it."""

@@ -34,12 +34,14 @@ class Event(Struct, frozen=True):
 
 
 class PatchStatus(Struct, frozen=True):
-    """Set the PodScheduled condition to False and, unless None, the nominated node."""
+    """Set the PodScheduled condition to False and, unless None, the nominated node. A nomination
+    that was `announced` before may not show in the pod yet."""
 
     pod: PodInfo
     reason: str
     message: str
     nominated_node: str | None = None
+    announced: bool = False
 
 
 class Nominate(Struct, frozen=True):

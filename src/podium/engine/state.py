@@ -37,11 +37,13 @@ from podium.framework.watched_kind import WatchedKind, unique_kinds
 
 
 class Flight(Struct):
-    """A pod between its placement and the end of its binding cycle."""
+    """A pod between its placement and the end of its binding cycle; `announced` says that its
+    node was to be written into its status."""
 
     queued: QueuedPod
     binding: Binding
     started: bool = False
+    announced: bool = False
 
 
 def placed(pod: Pod, node_name: str) -> Pod:

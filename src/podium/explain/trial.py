@@ -52,11 +52,15 @@ class Trial:
     def placing(self, pods: Sequence[Pod]) -> Iterator[list[Decision]]:
         """The cluster with some pods on the nodes that they find, one after the other."""
         held: list[Binding] = []
-        try:
-            yield [self._attempt(pod, held) for pod in pods]
-        finally:
-            for binding in reversed(held):
-                self.engine.undo(binding)
+        with ExitStack() as stack:
+            for profile in self.engine.profiles.values():
+                for plugin in profile.plugins.values():
+                    stack.enter_context(plugin.forgetting())
+            try:
+                yield [self._attempt(pod, held) for pod in pods]
+            finally:
+                for binding in reversed(held):
+                    self.engine.undo(binding)
 
     def fits(self, pod: Pod | None = None) -> bool:
         """Whether an attempt would end on a node."""

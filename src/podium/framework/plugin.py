@@ -1,6 +1,7 @@
 """What every plugin is and has, whichever points it serves."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import msgspec
@@ -45,6 +46,12 @@ class Plugin:
     def sources(self) -> Sequence[ValueSource]:
         """Data from outside that the driver is to keep up to date; see `sources.py`."""
         return ()
+
+    def forgetting(self) -> AbstractContextManager[None]:
+        """The plugin as if nothing had happened lately, for those who ask what would be if: what it
+        remembers of attempts for some time only is over, and what it hears meanwhile is forgotten
+        afterwards. One that remembers nothing of attempts need not do anything."""
+        return nullcontext()
 
     def explain_refusal(self, pod: PodInfo, status: Status) -> RefusalCause | None:  # noqa: ARG002
         """What is behind its refusal of a pod, for a person who asks; None if the status says it

@@ -95,6 +95,7 @@ class PodWrites:
                 latest.nominated_node,
                 self._now(),
                 generations=self._generations,
+                announced=latest.announced,
             )
             await self._try_to_patch(pod, patch, "the reason of a failure")
 
@@ -177,6 +178,9 @@ class PodWrites:
 
 def _newer(before: PatchStatus | None, request: PatchStatus) -> PatchStatus:
     """A request that also says of the nomination what an unsent one would have said."""
-    if before is None or request.nominated_node is not None:
+    if before is None:
         return request
-    return replace(request, nominated_node=before.nominated_node)
+    announced = before.announced or request.announced
+    if request.nominated_node is not None:
+        return replace(request, announced=announced)
+    return replace(request, nominated_node=before.nominated_node, announced=announced)

@@ -27,11 +27,14 @@ def failure_patch(
     now: str,
     *,
     generations: bool = True,
+    announced: bool = False,
 ) -> Patch:
-    """Why a pod is not scheduled; `nominated_node` None says nothing of a nomination."""
+    """Why a pod is not scheduled; `nominated_node` None says nothing of a nomination. One that was
+    `announced` may not show in the pod yet."""
     condition = _condition(pod, SCHEDULED, "False", reason, message, now, generations=generations)
     status: Patch = {"conditions": [condition]}
-    if nominated_node is not None and nominated_node != pod.status.nominated_node_name:
+    shown = pod.status.nominated_node_name
+    if nominated_node is not None and (announced or nominated_node != shown):
         status["nominatedNodeName"] = nominated_node or None
     return _patch(pod, status)
 

@@ -8,6 +8,7 @@
   that could run, and `run_scheduler.run_scheduler(prepared, ...)`, which runs it.
 - `run_simulated_nodes.run_simulated_nodes(settings, options)`: nodes and controllers for a server
   that others run.
+- `run_controller.run_controller(settings, name)`: one controller alone, for such a server.
 - `applying.apply_documents(client, documents, leave_out)`: manifests brought to a server.
 - `event_loop.run(main)`: all of these are coroutines or contexts; this is the loop to run them in.
 

@@ -22,6 +22,7 @@ from podium.config.feature_gates import FeatureGates
 from podium.config.flags.host_environment import StartRefused
 from podium.engine import Engine
 from podium.engine.observer import Observer
+from podium.framework.watched_kind import WatchedKind
 from podium.live.assembly import Assembly, live_engine
 from podium.processes.applying import apply_documents
 from podium.processes.cluster_management import scheduler_management
@@ -121,6 +122,7 @@ async def whole_cluster(server: ApiServer, plan: ClusterPlan) -> AsyncIterator[R
         client = KubeClient(AsgiTransport(application, headers), field_manager=_SCHEDULER)
         authority = server.certificates.authority.decode("ascii") if server.certificates else ""
         options = replace(plan.simulated, root_ca=plan.simulated.root_ca or authority)
+        await wait_while_running(_define_kinds(client, plan.scheduler.watched_kinds), serving)
         simulated = SimulatedCluster(client, options, clock=ClusterClock(plan.speed))
         living = await stack.enter_async_context(running_part(simulated.run()))
         await wait_while_running(simulated.started.wait(), serving, living)
@@ -146,6 +148,20 @@ async def whole_cluster(server: ApiServer, plan: ClusterPlan) -> AsyncIterator[R
         await wait_while_running(scheduler.ready(), serving, living)
         work = await stack.enter_async_context(running_part(scheduler.schedule()))
         yield RunningCluster(client, assembly.engine, (serving, living, work), management.url)
+
+
+async def _define_kinds(client: KubeClient, kinds: Sequence[WatchedKind]) -> None:
+    """Have the server serve what the scheduler's plugins read. A cluster of a configuration that
+    does not name them serves what Kubernetes serves and nothing else."""
+    for kind in kinds:
+        if kind.definition is not None:
+            definition = kind.definition()
+            place = f"plugin kind {kind.event_resource}"
+            await apply_documents(client, [Document(place, 1, 1, definition)], _refuse)
+
+
+def _refuse(problem: InputError) -> None:
+    raise problem
 
 
 async def _wait_for_ready_nodes(cluster: RunningCluster) -> None:

@@ -15,6 +15,7 @@ from podium.framework.points import Plugin
 
 COLLECTION: Final[dict[str, str]] = {
     "CapacityScheduling": "capacity_scheduling.plugin:CapacityScheduling",
+    "Coscheduling": "coscheduling.plugin:Coscheduling",
     "CrossNodePreemption": "cross_node_preemption:CrossNodePreemption",
     "NetworkOverhead": "network_aware.network_overhead:NetworkOverhead",
     "NodeMetadata": "node_metadata:NodeMetadata",

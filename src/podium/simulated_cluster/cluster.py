@@ -20,7 +20,7 @@ from podium.client.resources import NODES
 from podium.simulated_cluster.actions import Create, Delete
 from podium.simulated_cluster.clock import ClusterClock
 from podium.simulated_cluster.control import ControlLoop, Planned
-from podium.simulated_cluster.controller_registry import ControllerContext, make
+from podium.simulated_cluster.controller_registry import ControllerContext, custom_kind_of, make
 from podium.simulated_cluster.controllers.garbage import Garbage, collects
 from podium.simulated_cluster.controllers.node_lifecycle import GRACE_S
 from podium.simulated_cluster.informers import Informers
@@ -80,24 +80,31 @@ class SimulatedCluster:
         self._garbage: Garbage | None = None
         self.executor = RequestExecutor(client, self.informers)
         self._kinds = ServedKinds(client, self._clock)
+        self._dormant: dict[str, ResourceType] = {}
+        """Controllers whose custom kind was not served when it was last looked for."""
+        self._context = self._made_context()
         self._loops = self._made_loops()
 
-    def _made_loops(self) -> list[ControlLoop]:
+    @property
+    def _heartbeat_s(self) -> float:
         # Heartbeats take their share of the server's time and no more, however fast time passes.
-        speed = self._clock.speed
-        least_s = len(self._options.nodes) / _MAX_HEARTBEATS_PER_S * speed
-        interval_s = max(INTERVAL_S, least_s)
-        context = ControllerContext(
+        least_s = len(self._options.nodes) / _MAX_HEARTBEATS_PER_S * self._clock.speed
+        return max(INTERVAL_S, least_s)
+
+    def _made_context(self) -> ControllerContext:
+        return ControllerContext(
             self.informers,
             self._client,
             self.executor,
             self._clock,
             self._kinds,
-            node_grace_s=max(GRACE_S, 5 * interval_s),
+            node_grace_s=max(GRACE_S, 5 * self._heartbeat_s),
             root_ca=self._options.root_ca,
         )
+
+    def _made_loops(self) -> list[ControlLoop]:
         own = (
-            Heartbeats(self.informers, interval_s),
+            Heartbeats(self.informers, self._heartbeat_s),
             Kubelets(self.informers, self._options.stages),
             AllocatableFollower(self.informers),
         )
@@ -105,7 +112,11 @@ class SimulatedCluster:
             ControlLoop(Planned(each, self.executor, self._clock), self._clock) for each in own
         ]
         for name in self._options.controllers:
-            controller = make(name, context)
+            custom = custom_kind_of(name)
+            if custom is not None:
+                self._dormant[name] = custom
+                continue
+            controller = make(name, self._context)
             if isinstance(controller, Garbage):
                 self._garbage = controller
             loops.append(ControlLoop(controller, self._clock))
@@ -122,8 +133,8 @@ class SimulatedCluster:
                 await self._register()
                 for loop in self._loops:
                     group.create_task(loop.run())
-                if self._garbage is not None:
-                    group.create_task(self._follow_new_kinds(group, self._garbage))
+                if self._garbage is not None or self._dormant:
+                    group.create_task(self._follow_new_kinds(group))
                 self.started.set()
         except* (ApiError, Unreachable, InputError) as problems:
             raise problems.exceptions[0] from None
@@ -148,8 +159,7 @@ class SimulatedCluster:
     # --- starting -----------------------------------------------------------------------------
 
     async def _mirror_everything(self, group: asyncio.TaskGroup) -> None:
-        if self._garbage is not None:
-            await self._include_kinds(self._garbage)
+        await self._include_kinds()
         total = len(self.informers.stores)
         for resource in list(self.informers.stores):
             self._mirror(group, resource)
@@ -189,21 +199,37 @@ class SimulatedCluster:
 
     # --- kinds that appear --------------------------------------------------------------------
 
-    async def _include_kinds(self, garbage: Garbage) -> None:
-        for served in await self._kinds.all():
-            if served.verbs >= _COLLECTED and collects(served.resource):
-                garbage.include(served.resource)
+    async def _include_kinds(self) -> list[ControlLoop]:
+        """Collect garbage of all kinds that are served by now, and make the controllers of custom
+        ones; returns their loops."""
+        if self._garbage is None and not self._dormant:
+            return []
+        served = await self._kinds.all()
+        for each in served:
+            if self._garbage is None:
+                break
+            if each.verbs >= _COLLECTED and collects(each.resource):
+                self._garbage.include(each.resource)
+        known = {each.resource for each in served}
+        woken = [name for name, resource in self._dormant.items() if resource in known]
+        made = [ControlLoop(make(name, self._context), self._clock) for name in woken]
+        for name in woken:
+            del self._dormant[name]
+        self._loops.extend(made)
+        return made
 
-    async def _follow_new_kinds(self, group: asyncio.TaskGroup, garbage: Garbage) -> None:
+    async def _follow_new_kinds(self, group: asyncio.TaskGroup) -> None:
         while True:
             await self._clock.sleep(REFRESH_S)
             try:
-                await self._include_kinds(garbage)
+                made = await self._include_kinds()
             except (ApiError, Unreachable) as problem:
                 _LOG.warning("what the server serves cannot be found out: %s", problem)
                 continue
             for resource in list(self.informers.stores):
                 self._mirror(group, resource)
+            for loop in made:
+                group.create_task(loop.run())
 
 
 async def _synced(resource: ResourceType, reflector: Reflector[Any]) -> None:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from podium.api.errors import InputError, closest, did_you_mean
-from podium.client import KubeClient
+from podium.client import KubeClient, ResourceType
+from podium.client.resources import COSCHEDULING_POD_GROUPS
 from podium.simulated_cluster.clock import ClusterClock
 from podium.simulated_cluster.control import Controller, Planned, Synchroniser
 from podium.simulated_cluster.controllers.cron_jobs import CronJobs
@@ -24,6 +25,7 @@ from podium.simulated_cluster.controllers.namespaces import Namespaces
 from podium.simulated_cluster.controllers.node_lifecycle import NodeLifecycle
 from podium.simulated_cluster.controllers.pod_claims import EphemeralVolumes
 from podium.simulated_cluster.controllers.pod_gc import PodGC
+from podium.simulated_cluster.controllers.pod_groups import CoschedulingPodGroups
 from podium.simulated_cluster.controllers.replica_sets import ReplicaSets, ReplicationControllers
 from podium.simulated_cluster.controllers.resource_claims import ResourceClaims
 from podium.simulated_cluster.controllers.resource_quotas import ResourceQuotas
@@ -81,7 +83,15 @@ _SYNCHRONISING: Final[dict[str, Callable[[ControllerContext], Synchroniser]]] = 
         context.informers, context.client, context.executor, context.kinds, context.clock
     ),
 }
-ALL: Final = tuple(sorted((*_PLANNED, *_SYNCHRONISING)))
+_OF_CUSTOM_KINDS: Final[
+    dict[str, tuple[ResourceType, Callable[[ControllerContext], Controller]]]
+] = {
+    "podgroups": (
+        COSCHEDULING_POD_GROUPS,
+        lambda context: CoschedulingPodGroups(context.informers),
+    ),
+}
+ALL: Final = tuple(sorted((*_PLANNED, *_SYNCHRONISING, *_OF_CUSTOM_KINDS)))
 
 
 def chosen(names: Iterable[str]) -> tuple[str, ...]:
@@ -98,7 +108,14 @@ def chosen(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(wanted))
 
 
+def custom_kind_of(name: str) -> ResourceType | None:
+    """The kind that has to be served before a controller can be made, if it is a custom one."""
+    return _OF_CUSTOM_KINDS[name][0] if name in _OF_CUSTOM_KINDS else None
+
+
 def make(name: str, context: ControllerContext) -> Synchroniser:
+    if name in _OF_CUSTOM_KINDS:
+        return Planned(_OF_CUSTOM_KINDS[name][1](context), context.executor, context.clock)
     if name in _PLANNED:
         return Planned(_PLANNED[name](context), context.executor, context.clock)
     return _SYNCHRONISING[name](context)

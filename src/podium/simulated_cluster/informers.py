@@ -7,6 +7,7 @@ mirrored, and nothing else is.
 from typing import Any, Final, Generic, TypeVar
 
 from podium.api import storage, workloads
+from podium.api.coscheduling import SchedulingXPodGroup
 from podium.api.devices import ResourceClaim
 from podium.api.meta import KubeObject
 from podium.client import ResourceType
@@ -58,6 +59,7 @@ class Informers:
     storage_classes = Informer(known.STORAGE_CLASSES, storage.StorageClass)
     csi_nodes = Informer(known.CSI_NODES, storage.CSINode)
     resource_claims = Informer(known.RESOURCE_CLAIMS, ResourceClaim)
+    coscheduling_pod_groups = Informer(known.COSCHEDULING_POD_GROUPS, SchedulingXPodGroup)
     claim_templates = Informer(known.RESOURCE_CLAIM_TEMPLATES, ResourceClaimTemplate)
 
     def __init__(self) -> None:

@@ -20,9 +20,12 @@ from math import inf
 from podium.api.pod import Pod
 from podium.cluster.pod_info import PodShape, uid_of
 from podium.engine.decision import Decision
+from podium.engine.scheduler import Engine
+from podium.explain.causes.refusals import explained_by_plugin
 from podium.explain.hypothesis import Hypothesis
 from podium.explain.proposals import disturbance
 from podium.explain.proposals.commands import commands_for
+from podium.explain.proposals.coscheduled_groups import propose_other_coscheduling
 from podium.explain.proposals.device_claims import propose_other_devices
 from podium.explain.proposals.evictions import propose_evictions
 from podium.explain.proposals.holds import (
@@ -38,7 +41,7 @@ from podium.explain.proposals.ports import propose_fewer_ports
 from podium.explain.proposals.priorities import propose_priority
 from podium.explain.proposals.proposal import Proposal, Step
 from podium.explain.proposals.requests import propose_smaller_requests
-from podium.explain.proposals.situation import Situation, look
+from podium.explain.proposals.situation import Situation, look, refusal_of
 from podium.explain.proposals.spreading import propose_other_spread
 from podium.explain.proposals.tolerations import (
     propose_tolerations,
@@ -54,6 +57,7 @@ LIGHT: tuple[Family, ...] = (
     propose_other_scheduler,
     propose_no_gates,
     propose_other_group,
+    propose_other_coscheduling,
     propose_tolerations,
     propose_other_labels,
     propose_other_spread,
@@ -129,7 +133,7 @@ class _Search:
         if decision.bound is not None:
             answer.node, answer.trials = decision.bound, trial.count
             return answer
-        answer.reason = _reason(decision)
+        answer.reason = _reason(trial.engine, decision)
         self._explore((), start, 1, LIGHT)
         self._explore((), start, 1, HEAVY)
         if not self._kinds["add-node"]:
@@ -256,7 +260,11 @@ def _pods_ahead(trial: Trial) -> list[Pod]:
     return list(shapes.values())[:MAX_RIVALS]
 
 
-def _reason(decision: Decision) -> str:
+def _reason(engine: Engine, decision: Decision) -> str:
+    refusal = refusal_of(decision)
+    told = explained_by_plugin(engine, decision.pod.pod, refusal) if refusal is not None else None
+    if told is not None:
+        return told.sentence
     if decision.pre_enqueue is not None:
         return decision.pre_enqueue.message
     return decision.message or ""

@@ -81,7 +81,7 @@ def look(
     situation = Situation(trial, hypothesis, decision)
     if decision.bound is not None or not changes_left:
         return situation
-    situation.refusal = _refusal(decision)
+    situation.refusal = refusal_of(decision)
     if situation.refusal is not None:
         return situation
     examination = situation.examination = trial.examine(hypothesis.pod)
@@ -106,7 +106,7 @@ def _independent(objections: dict[str, Status], pod: Pod, node: Node) -> list[st
     return found
 
 
-def _refusal(decision: Decision) -> Status | None:
+def refusal_of(decision: Decision) -> Status | None:
     """Why the pod was turned away without a look at single nodes."""
     if decision.pre_enqueue is not None:
         return decision.pre_enqueue

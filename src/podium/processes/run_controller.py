@@ -1,0 +1,153 @@
+"""One controller alone, for a server that others run, until a signal.
+
+It is the one of the simulated cluster, with nothing simulated about it: it reads what it watches
+and writes status. With leader election several may be started, and one of them works at a time.
+"""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from random import SystemRandom
+from typing import Final
+from uuid import uuid4
+
+from podium import __version__
+from podium.api.errors import InputError
+from podium.api.go_duration import Duration
+from podium.client import KubeClient, LoopClock, Reflector, ResourceType, Unreachable
+from podium.client.api_errors import ApiError, NotFound
+from podium.client.connection import transport_for
+from podium.client.discovery import served_in
+from podium.config.flags.client_settings import ClientSettings
+from podium.config.types import LeaderElectionConfiguration
+from podium.live.leader_election import LeaderElection, LeadershipLost, new_identity
+from podium.processes.kube_log import KubeLog
+from podium.processes.steady_time import steady_wall
+from podium.processes.tasks import run_until_stopped, stop_on_signal
+from podium.simulated_cluster import ClusterClock
+from podium.simulated_cluster.control import ControlLoop
+from podium.simulated_cluster.controller_registry import ControllerContext, custom_kind_of, make
+from podium.simulated_cluster.informers import Informers
+from podium.simulated_cluster.request_executor import RequestExecutor
+from podium.simulated_cluster.served_kinds import ServedKinds
+
+DEFAULT_WORKERS: Final = 1
+_START_S: Final = 20.0
+
+
+async def run_controller(
+    settings: ClientSettings,
+    name: str,
+    *,
+    workers: int = DEFAULT_WORKERS,
+    election: LeaderElectionConfiguration | None = None,
+    on_started: Callable[[], None] = lambda: None,
+) -> None:
+    """A controller by its name in the registry, until SIGTERM or SIGINT; `on_started` is called
+    when it begins to work. Raises InputError, also when the lease of an `election` is lost."""
+    server = settings.cluster.server
+    transport = transport_for(settings, user_agent=f"podium/{__version__}")
+    client = KubeClient(transport, field_manager="podium")
+    stopping = stop_on_signal()
+
+    async def work() -> None:
+        await _work(client, name, workers, on_started)
+
+    try:
+        if election is None:
+            await run_until_stopped(work(), stopping)
+        else:
+            await run_until_stopped(_election(client, election).lead(work), stopping)
+    except ApiError as problem:
+        raise InputError(f"says no: {problem}", source=server) from None
+    except Unreachable as problem:
+        raise InputError(f"cannot be reached: {problem}", source=server) from None
+    except LeadershipLost as problem:
+        raise InputError(f"the lease is lost: {problem}", source=server) from None
+    finally:
+        await transport.close()
+
+
+def election_settings(lease: str, namespace: str) -> LeaderElectionConfiguration:
+    """With the times that Kubernetes' components have."""
+    return LeaderElectionConfiguration(
+        lease_duration=Duration.of_seconds(15),
+        renew_deadline=Duration.of_seconds(10),
+        retry_period=Duration.of_seconds(2),
+        resource_lock="leases",
+        resource_name=lease,
+        resource_namespace=namespace,
+    )
+
+
+async def _work(
+    client: KubeClient, name: str, workers: int, on_started: Callable[[], None]
+) -> None:
+    custom = custom_kind_of(name)
+    if custom is not None:
+        await _require_served(client, custom)
+    informers, clock = Informers(), ClusterClock()
+    context = ControllerContext(
+        informers,
+        client,
+        RequestExecutor(client, informers),
+        clock,
+        ServedKinds(client, clock),
+        node_grace_s=0.0,
+        root_ca="",
+    )
+    loop = ControlLoop(make(name, context), clock, workers=workers)
+    try:
+        async with asyncio.TaskGroup() as group:
+            for resource, store in informers.stores.items():
+                reflector = Reflector(
+                    client,
+                    resource,
+                    store.decode,
+                    store,
+                    clock=LoopClock(),
+                    randomness=SystemRandom(),
+                )
+                group.create_task(reflector.run())
+                await _synced(resource, reflector)
+            on_started()
+            await loop.run()
+    except* (ApiError, Unreachable, InputError) as problems:
+        raise problems.exceptions[0] from None
+
+
+async def _require_served(client: KubeClient, kind: ResourceType) -> None:
+    try:
+        served = await served_in(client, kind.api_version)
+    except NotFound:
+        served = []
+    if kind not in {each.resource for each in served}:
+        raise InputError(
+            f"the server does not serve {kind.plural} ({kind.api_version})",
+            remedy="install their CustomResourceDefinition",
+        )
+
+
+async def _synced(resource: ResourceType, reflector: Reflector[object]) -> None:
+    """Raises InputError if a kind cannot be followed from the start."""
+    while not reflector.synced.is_set():
+        try:
+            async with asyncio.timeout(_START_S):
+                await reflector.synced.wait()
+        except TimeoutError:
+            if reflector.trouble:
+                kind = f"{resource.plural} ({resource.api_version})"
+                raise InputError(f"{kind} cannot be followed: {reflector.trouble}") from None
+
+
+def _election(client: KubeClient, settings: LeaderElectionConfiguration) -> LeaderElection:
+    return LeaderElection(
+        client,
+        settings,
+        new_identity(socket.gethostname(), uuid4()),
+        clock=LoopClock(),
+        wall=steady_wall(),
+        randomness=SystemRandom(),
+        log=KubeLog(),
+        component="podium-controller",
+    )
