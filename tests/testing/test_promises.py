@@ -336,7 +336,7 @@ def test_a_source_that_is_said_to_be_an_object_is_found() -> None:
     [
         ("everything", event_promises.EVENTS),
         ([(Resource.NODE, Action.ADD)], event_promises.EVENTS),
-        ([Registration("Node", Action.ADD)], event_promises.EVENTS),  # type: ignore[arg-type]
+        ([Registration("Node", Action.ADD)], event_promises.EVENTS),
         ([Registration(Resource.NODE, Action(0))], event_promises.EVENTS),
         ([Registration(Resource.NODE, Action.ADD, "hint")], event_promises.EVENTS),  # type: ignore[arg-type]
         ([Registration(Resource.NODE, Action.ADD, lambda *_: 1 // 0 > 0)], event_promises.HINTS),

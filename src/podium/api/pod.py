@@ -40,6 +40,52 @@ class EnvVar(KubeStruct, frozen=True):
     value: str = ""
 
 
+class SeccompProfile(KubeStruct, frozen=True):
+    type: str = ""
+    localhost_profile: str = ""
+
+
+class SecurityContext(KubeStruct, frozen=True):
+    UNREAD = frozenset(
+        {
+            "allowPrivilegeEscalation",
+            "appArmorProfile",
+            "capabilities",
+            "privileged",
+            "procMount",
+            "readOnlyRootFilesystem",
+            "runAsGroup",
+            "runAsNonRoot",
+            "runAsUser",
+            "seLinuxOptions",
+            "windowsOptions",
+        }
+    )
+
+    seccomp_profile: SeccompProfile | None = None
+
+
+class PodSecurityContext(KubeStruct, frozen=True):
+    UNREAD = frozenset(
+        {
+            "appArmorProfile",
+            "fsGroup",
+            "fsGroupChangePolicy",
+            "runAsGroup",
+            "runAsNonRoot",
+            "runAsUser",
+            "seLinuxChangePolicy",
+            "seLinuxOptions",
+            "supplementalGroups",
+            "supplementalGroupsPolicy",
+            "sysctls",
+            "windowsOptions",
+        }
+    )
+
+    seccomp_profile: SeccompProfile | None = None
+
+
 class Container(KubeStruct, frozen=True):
     UNREAD = frozenset(
         {
@@ -51,7 +97,6 @@ class Container(KubeStruct, frozen=True):
             "livenessProbe",
             "readinessProbe",
             "resizePolicy",
-            "securityContext",
             "startupProbe",
             "stdin",
             "stdinOnce",
@@ -71,6 +116,7 @@ class Container(KubeStruct, frozen=True):
     restart_policy: str = ""
     restart_policy_rules: tuple[RestartRule, ...] | None = None
     env: tuple[EnvVar, ...] | None = None
+    security_context: SecurityContext | None = None
 
 
 class Toleration(KubeStruct, frozen=True):
@@ -181,7 +227,6 @@ class PodSpec(KubeStruct, frozen=True):
             "readinessGates",
             "restartPolicy",
             "runtimeClassName",
-            "securityContext",
             "serviceAccount",
             "serviceAccountName",
             "setHostnameAsFQDN",
@@ -211,6 +256,7 @@ class PodSpec(KubeStruct, frozen=True):
     scheduling_group: PodSchedulingGroup | None = None
     host_network: bool = False
     host_users: bool | None = None
+    security_context: PodSecurityContext | None = None
 
 
 class PodCondition(KubeStruct, frozen=True):

@@ -68,9 +68,9 @@ class Intake:
             **{kind.struct: kind.event_resource for kind in state.watched_kinds},
         }
         # upstream: only gangs hear of pods that have come and wait; here, whoever asks to
-        self._tells_of_pending = state.gates["GangScheduling"] or state.queue.is_registered(
-            Resource.UNSCHEDULABLE_POD
-        )
+        self._tells_of_pending = state.gates[
+            "GangScheduling"
+        ] or state.queue.interests.is_registered(Resource.UNSCHEDULABLE_POD)
         self._taint_rules = state.gates["DRADeviceTaintRules"]
         self._hints = state.gates["SchedulerQueueingHints"]
         self._checks = PreChecks(state.cluster, state.gates)

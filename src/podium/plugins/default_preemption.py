@@ -95,7 +95,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, PodGroupPostFilterPl
         refusal = refusal or self._not_eligible(cycle, diagnosis, rules)
         if refusal:
             return _unschedulable(refusal)
-        candidates, nested = self._candidates(cycle, diagnosis, rules)
+        candidates, nested = self.find_candidates(cycle, diagnosis, rules)
         if not candidates:
             broken = [s.message for s in nested.own.values() if not s.code.rejected]
             if broken:
@@ -141,7 +141,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, PodGroupPostFilterPl
         )
         return VICTIMS_TERMINATING if leaving else ""
 
-    def _candidates(
+    def find_candidates(
         self, cycle: Cycle, diagnosis: Diagnosis, rules: VictimRules
     ) -> tuple[list[Candidate], Diagnosis]:
         """Nodes that victims would open, and why the others would not.

@@ -16,6 +16,7 @@ from podium.framework.points import Plugin
 COLLECTION: Final[dict[str, str]] = {
     "CapacityScheduling": "capacity_scheduling.plugin:CapacityScheduling",
     "Coscheduling": "coscheduling.plugin:Coscheduling",
+    "CrossNodePreemption": "cross_node_preemption:CrossNodePreemption",
     "defalut": "wyq.trace:Defalut",
     "filteringNode": "wyq.label_filters:FilteringNode",
     "filteringPod": "wyq.label_filters:FilteringPod",
@@ -34,6 +35,7 @@ COLLECTION: Final[dict[str, str]] = {
     "QOSSort": "qos_sort:QOSSort",
     "RandomScore": "wyq.random_score:RandomScore",
     "randScore": "wyq.rand_score:RandScore",
+    "SySched": "sysched.plugin:SySched",
     "TargetLoadPacking": "load.target_load_packing:TargetLoadPacking",
     "TopologicalSort": "network_aware.topological_sort:TopologicalSort",
     "wyq": "wyq.trace:Wyq",

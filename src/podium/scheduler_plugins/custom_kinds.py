@@ -41,9 +41,11 @@ def definition(
     namespaced: bool = True,
     short_names: tuple[str, ...] = (),
     columns: tuple[tuple[str, str, str], ...] = (AGE,),
+    approved: str = "",
 ) -> JsonObject:
     """The manifest to apply; `properties` are those of the kind's own parts, and a status is a
-    subresource. Columns are (name, type, JSONPath)."""
+    subresource. Columns are (name, type, JSONPath). `approved` is where a group that belongs to
+    Kubernetes was approved."""
     kind = struct().kind
     group, _, version = struct().api_version.rpartition("/")
     served: JsonObject = {
@@ -61,10 +63,13 @@ def definition(
     }
     if "status" in properties:
         served["subresources"] = {"status": {}}
+    metadata: JsonObject = {"name": f"{plural}.{group}"}
+    if approved:
+        metadata["annotations"] = {"api-approved.kubernetes.io": approved}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{plural}.{group}"},
+        "metadata": metadata,
         "spec": {
             "group": group,
             "scope": "Namespaced" if namespaced else "Cluster",

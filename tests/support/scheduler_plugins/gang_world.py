@@ -11,6 +11,7 @@ time is through. After each step the rules of gangs are looked at:
 
 import heapq
 from collections.abc import Callable
+from functools import partial
 from random import Random
 
 from support.scheduler_plugins.gang_cluster import GangCluster, group, member, node
@@ -39,10 +40,10 @@ class World:
         self.released = 0
         for name in self._lasts_s:
             arrival = self._random.uniform(0, 200)
-            self._at(arrival, lambda name=name: self.cluster.put(group(name, size)))
+            self._at(arrival, partial(self.cluster.put, group(name, size)))
             for number in range(size):
                 late = arrival + self._random.choice([0, 0, 0, self._random.uniform(0, 30)])
-                self._at(late, lambda name=name, number=number: self._add(name, number))
+                self._at(late, partial(self._add, name, number))
         for _ in range(gangs):
             self._at(self._random.uniform(0, 900), self._mischief)
 

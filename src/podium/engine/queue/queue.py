@@ -17,6 +17,7 @@ from podium.engine.observer import (
     Observer,
 )
 from podium.engine.queue.backoff import Backoff
+from podium.engine.queue.early_pop import pop_early
 from podium.engine.queue.heap import KeyedHeap
 from podium.engine.queue.in_flight import Happened, InFlight, MoveRequests
 from podium.engine.queue.parts import QueueParts, QueueSizes, split_by_gate
@@ -29,7 +30,7 @@ from podium.engine.queue.queueing_hints import (
 )
 from podium.engine.queue.retry_times import RETRY_TIME, RetryTimes
 from podium.engine.queue.unschedulable_timeout import MAX_UNSCHEDULABLE_S, UnschedulableTimeout
-from podium.framework.events import ClusterEvent, EventObject, Resource
+from podium.framework.events import ClusterEvent, EventObject
 from podium.framework.queued import QueuedPod
 from podium.framework.sort_keys import SortKey
 from podium.framework.status import Status
@@ -61,7 +62,7 @@ class SchedulingQueue:
         self._clock = clock
         self._sort_key = sort_key
         self._gate = gate
-        self._interests = interests
+        self.interests = interests
         self._nominator = nominator
         self._backoff = backoff
         self._pop_from_backoff = pop_from_backoff
@@ -121,7 +122,7 @@ class SchedulingQueue:
         for event in changes:
             strategy = Strategy.AFTER_BACKOFF
             if self._hints:
-                strategy = self._interests.requeue_strategy(queued, event, old.pod, new.pod)
+                strategy = self.interests.requeue_strategy(queued, event, old.pod, new.pod)
             if self._requeue(queued, strategy, event):
                 return event
         return None
@@ -142,27 +143,13 @@ class SchedulingQueue:
         while True:
             queued = self._active.pop()
             if queued is None and self._pop_from_backoff:
-                queued = self._pop_early()
+                queued = pop_early(self._backing_off, self._waits_out_backoff, self._backoff_order)
                 if queued is not None:
                     self._observer.entered_queue("active", POPPED_EARLY, queued)
             if queued is None:
                 return None
             if self._take_off(queued):
                 return queued
-
-    def _pop_early(self) -> QueuedPod | None:
-        """Who waits for the end of its backoff may come when nobody else is there.
-
-        Members of pod groups wait it out: as no event brings them back, they are here after every
-        attempt, and upstream tries a group that does not fit over and over without a pause. So do
-        pods of which a plugin said so.
-        """
-        first = self._backing_off.peek()
-        if first is None or not self._waits_out_backoff(first):
-            return self._backing_off.pop()
-        alone = (q for q in self._backing_off if not self._waits_out_backoff(q))
-        first = min(alone, key=self._backoff_order, default=None)
-        return self._backing_off.remove(first.info.key) if first is not None else None
 
     def _waits_out_backoff(self, queued: QueuedPod) -> bool:
         return queued.waits_out_backoff or self._is_member(queued)
@@ -207,7 +194,7 @@ class SchedulingQueue:
             # upstream: nobody says yet which events may help a group
             strategy = Strategy.AFTER_BACKOFF
         else:
-            strategy = self._in_flight.strategy(queued, self._interests)
+            strategy = self._in_flight.strategy(queued, self.interests)
         if not self._hints and strategy is Strategy.AFTER_BACKOFF:
             self._enter_backoff(queued, ATTEMPT_FAILED)
         else:
@@ -233,7 +220,7 @@ class SchedulingQueue:
         """Something changed in the cluster: move the pods it may help. Returns those moved."""
         if not self._unschedulable and not self._in_flight:
             return []  # nobody to help, now or when an attempt ends
-        if not self._interests.anyone(event):
+        if not self.interests.anyone(event):
             self._observer.event_ignored(event)
             return []
         moved = [
@@ -250,16 +237,16 @@ class SchedulingQueue:
         """Waiting pods that an event may mean."""
         if event.wildcard:
             return self._unschedulable
-        return self._unschedulable.kept_by(self._interests.plugins(event))
+        return self._unschedulable.kept_by(self.interests.plugins(event))
 
     def _wake(
         self, queued: QueuedPod, event: ClusterEvent, old: EventObject, new: EventObject
     ) -> bool:
         if queued.gating_plugin and not event.wildcard:
             profile = queued.info.pod.spec.scheduler_name
-            if not self._interests.concerns_plugin(profile, queued.gating_plugin, event):
+            if not self.interests.concerns_plugin(profile, queued.gating_plugin, event):
                 return False
-        strategy = self._interests.requeue_strategy(queued, event, old, new)
+        strategy = self.interests.requeue_strategy(queued, event, old, new)
         if strategy is Strategy.SKIP:
             self._observer.event_unhelpful(queued, event)
         return self._requeue(queued, strategy, event)
@@ -396,10 +383,6 @@ class SchedulingQueue:
     def get(self, key: str) -> QueuedPod | None:
         heap = self._heap_of(key)
         return heap.get(key) if heap is not None else self._unschedulable.get(key)
-
-    def is_registered(self, resource: Resource) -> bool:
-        """Whether a plugin registered for this very resource."""
-        return self._interests.is_registered(resource)
 
     def in_flight(self, uid: str) -> bool:
         return uid in self._in_flight

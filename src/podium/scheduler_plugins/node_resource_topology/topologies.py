@@ -155,6 +155,7 @@ def _definition() -> JsonObject:
         "noderesourcetopologies",
         namespaced=False,
         short_names=("node-res-topo",),
+        approved="https://github.com/kubernetes/enhancements/pull/1870",
         properties={
             "topologyPolicies": list_schema(TEXT),
             "attributes": attributes,
