@@ -163,4 +163,4 @@ def test_keys_that_stand_twice_in_yaml_are_told_and_the_last_one_counts() -> Non
     warned = api.ask("PATCH", f"{where}&fieldValidation=Warn", text, content_type=APPLY)
     assert warned.status == 201
     assert warned.body["data"] == {"a": "two"}
-    assert warned.header("Warning") == ['299 - "line 6: key \\"a\\" already set in map"']
+    assert warned.header("warning") == ['299 - "line 6: key \\"a\\" already set in map"']
