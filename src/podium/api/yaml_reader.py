@@ -66,9 +66,17 @@ def read_yaml(
             yield line, value
 
 
-def read_first_document(text: str, *, depth: int, nodes: int) -> JsonValue:
-    """What the first document holds, be it empty; the rest of the text is not looked at."""
-    _, value = next(_read_all(text, "", Builder("", depth, nodes, nodes)), (0, None))
+def read_first_document(
+    text: str, *, depth: int, nodes: int, repeated: list[tuple[int, str]] | None = None
+) -> JsonValue:
+    """What the first document holds, be it empty; the rest of the text is not looked at.
+
+    A key that stands twice in a map is refused; with `repeated` it is noted there, by its line, and
+    the last one counts.
+    """
+    builder = Builder("", depth, nodes, nodes)
+    builder.repeated_keys = repeated
+    _, value = next(_read_all(text, "", builder), (0, None))
     return value
 
 
@@ -98,6 +106,8 @@ class Builder:
         self._alias_nodes = 0
         self._nodes_allowed = sys.maxsize if nodes is None else nodes
         self._nodes = 0
+        self.repeated_keys: list[tuple[int, str]] | None = None
+        """Keys that stand twice in a map, if they are not to be refused."""
         self.start_document()
 
     def start_document(self) -> None:
@@ -225,6 +235,9 @@ class Builder:
         return key
 
     def _repeated_key(self, key: str, first: int, line: int) -> None:
+        if self.repeated_keys is not None:
+            self.repeated_keys.append((line, key))
+            return
         problem = f'key "{key}" appears twice in one map, first on line {first}'
         raise self._error(line, problem, "remove one of the two")
 

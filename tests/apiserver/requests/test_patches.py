@@ -148,3 +148,19 @@ def test_a_refused_request_still_warns() -> None:
 
     assert answer.status == 422
     assert answer.header("warning") == ['299 - "unknown field \\"spec.taints[0].$patch\\""']
+
+
+def test_keys_that_stand_twice_in_yaml_are_told_and_the_last_one_counts() -> None:
+    text = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  a: one\n  a: two\n"
+    told = '  line 6: key "a" already set in map'
+    where = f"{CM}?fieldManager=me"
+    api = Api()
+    strict = api.ask("PATCH", f"{where}&fieldValidation=Strict", text, content_type=APPLY)
+    assert strict.status == 400
+    start = "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n"
+    assert strict.message == start + told
+
+    warned = api.ask("PATCH", f"{where}&fieldValidation=Warn", text, content_type=APPLY)
+    assert warned.status == 201
+    assert warned.body["data"] == {"a": "two"}
+    assert warned.header("warning") == ['299 - "line 6: key \\"a\\" already set in map"']

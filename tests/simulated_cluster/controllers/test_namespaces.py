@@ -19,7 +19,8 @@ def test_pods_are_gone_before_anything_else_is_deleted() -> None:
         await cluster.create(CONFIG_MAPS, {"metadata": {"name": "plain"}}, "shop")
 
         async def is_running() -> bool:
-            return (await cluster.get(PODS, "held", "shop"))["status"].get("phase") == "Running"
+            found = await cluster.get(PODS, "held", "shop")
+            return bool(found["status"].get("phase") == "Running")
 
         await cluster.until(is_running)
         await cluster.client.delete(NAMESPACES, "shop", "", DeleteOptions())

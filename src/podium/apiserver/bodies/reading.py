@@ -41,6 +41,10 @@ class Unreadable(Exception):
     """The body is neither JSON nor YAML; the text is Go's."""
 
 
+REPEATED_IN_YAML: Final = "yaml: unmarshal errors:"
+"""How it begins if keys stand twice in a map of YAML."""
+
+
 class Read(NamedTuple, Generic[V]):
     value: V
     duplicates: tuple[str, ...]
@@ -147,13 +151,16 @@ def read_yaml_body(body: bytes) -> Read[JsonValue]:
         raise Unreadable("error converting YAML to JSON: yaml: invalid UTF-8") from None
     if text.count("\n%") > _MAX_YAML_DIRECTIVES:
         raise Unreadable("error converting YAML to JSON: yaml: too many directives")
+    repeated: list[tuple[int, str]] = []
     try:
         # upstream: what follows the first document is not even read.
-        value = read_first_document(text, depth=MAX_DEPTH, nodes=MAX_YAML_VALUES)
+        value = read_first_document(text, depth=MAX_DEPTH, nodes=MAX_YAML_VALUES, repeated=repeated)
     except InputError as problem:
         raise Unreadable(f"error converting YAML to JSON: yaml: {problem}") from None
     check_size(value)
-    return Read(sort_fields(value), ())
+    lines = [f"  line {line}: key {quoted(key)} already set in map" for line, key in repeated]
+    told = "\n".join((REPEATED_IN_YAML, *lines))
+    return Read(sort_fields(value), (told,) if lines else ())
 
 
 def sort_fields(value: JsonValue) -> JsonValue:

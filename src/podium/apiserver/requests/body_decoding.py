@@ -12,6 +12,7 @@ from podium.api.json_values import JsonObject
 from podium.apiserver import protobuf, status_errors
 from podium.apiserver.bodies.reading import (
     JSON,
+    REPEATED_IN_YAML,
     Read,
     Unreadable,
     check_size,
@@ -247,4 +248,7 @@ def tell_problems(call: Call, kind: str, version: str, problems: list[str]) -> N
     if call.options.field_validation == STRICT:
         raise not_handled(kind, version, kind, f"strict decoding error: {', '.join(problems)}")
     for problem in problems:
-        call.warn(problem)
+        # upstream: each key that stands twice in YAML is a warning of its own.
+        lines = problem.split("\n")
+        for line in lines[1:] if problem.startswith(REPEATED_IN_YAML) else lines:
+            call.warn(line.strip())

@@ -11,6 +11,7 @@ from podium.api.json_syntax import json_type
 from podium.api.json_values import JsonObject, JsonValue
 from podium.apiserver import status_errors
 from podium.apiserver.bodies.reading import (
+    REPEATED_IN_YAML,
     Read,
     Unreadable,
     read_json,
@@ -181,6 +182,10 @@ def _tell(given: Patch, document: JsonObject, taken: Decoded, call: Call) -> Non
         call.warn(problem)
 
 
+def _is_of_yaml(problem: str) -> bool:
+    return problem.startswith(REPEATED_IN_YAML)
+
+
 def _an_object(value: JsonValue) -> JsonObject:
     if not isinstance(value, dict):
         raise status_errors.StatusError(
@@ -228,6 +233,9 @@ def _apply(
         taken = rules.decode(merged)
     except DecodeError as problem:
         raise status_errors.internal(problem.message) from None
+    if call.options.field_validation == STRICT and problems[:1] and _is_of_yaml(problems[0]):
+        why = f"error strict decoding YAML: error converting YAML to JSON: {problems[0]}"
+        raise status_errors.bad_request(why)
     tell_problems(call, resource.kind, resource.version, [*problems, *taken.problems])
     new = with_metadata(taken.value)
     rules.set_defaults(new)
