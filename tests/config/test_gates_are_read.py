@@ -9,6 +9,7 @@ import podium
 from podium.config.feature_gates import CURRENT_RELEASE, KNOWN_GATES, Release, gates_at
 
 READ_BY_THE_REFERENCE = [
+    "CBORServingAndStorage",
     "ComponentFlagz",
     "ComponentStatusz",
     "CoordinatedLeaderElection",

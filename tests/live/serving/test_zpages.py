@@ -94,6 +94,27 @@ def test_other_forms_are_not_acceptable(accept: str) -> None:
     )
 
 
+def test_flags_as_cbor_where_its_gate_is_on() -> None:
+    page = get("/flagz", f"application/cbor;{FLAGZ}", gates={"CBORServingAndStorage": True})
+    assert page.headers["content-type"] == "application/cbor"
+    assert page.body == (
+        bytes.fromhex("d9d9f7a4")
+        + b"\x44kind\x45Flagz"
+        + b"\x45flags\xa2\x41v\x410\x4bsecure-port\x4510259"
+        + b"\x48metadata\xa1\x44name\x4ekube-scheduler"
+        + b"\x4aapiVersion\x55config.k8s.io/v1beta1"
+    )
+    status = get("/statusz", f"application/cbor;{STATUSZ}", gates={"CBORServingAndStorage": True})
+    assert b"\x4duptimeSeconds\x19\x0e\x8d" in status.body
+    assert b"\x45paths\x86\x48/configz" in status.body
+
+
+def test_without_its_gate_cbor_is_not_acceptable() -> None:
+    assert get("/flagz", f"application/cbor;{FLAGZ}").status == 406
+    page = get("/flagz", "image/png", gates={"CBORServingAndStorage": True})
+    assert page.json["message"].endswith("application/yaml, text/plain, application/cbor")
+
+
 def test_status_as_text() -> None:
     page = get("/statusz")
     assert page.text.startswith(f"\nkube-scheduler statusz\n{WARNING}\nStarted")

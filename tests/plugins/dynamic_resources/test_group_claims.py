@@ -27,7 +27,6 @@ from podium.framework.status import Status
 from podium.plugins.dynamic_resources.claim_writing import ReleaseReservation
 from podium.testing import make_pod
 
-GROUPS = {"GenericWorkload": True, "DRAWorkloadResourceClaims": True}
 PENDING = "resource claim default/c is in the process of being allocated"
 
 
@@ -134,7 +133,8 @@ def group_world(*objects: Any) -> DeviceWorld:
         make_claim("c", exactly("r")),
         make_claim("own", exactly("r")),
         *objects,
-        **GROUPS,
+        GenericWorkload=True,
+        DRAWorkloadResourceClaims=True,
     )
 
 

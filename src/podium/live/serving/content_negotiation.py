@@ -7,6 +7,7 @@ not acceptable. Clauses are looked at by their quality, then in their order.
 Source: `staging/src/k8s.io/apiserver/pkg/endpoints/handlers/negotiation`.
 """
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 GROUP: Final = "config.k8s.io"
@@ -26,17 +27,19 @@ class AcceptedForm(NamedTuple):
 
 
 PLAIN: Final = AcceptedForm("text/plain")
+CBOR: Final = "application/cbor"
 SUPPORTED: Final = ("application/json", "application/yaml", "text/plain")
+SUPPORTED_WITH_CBOR: Final = (*SUPPORTED, CBOR)
 
 
-def wanted_form(accept: str, kind: str) -> AcceptedForm | None:
+def wanted_form(accept: str, kind: str, offered: Sequence[str] = SUPPORTED) -> AcceptedForm | None:
     """The form that a client wants an object of a kind in; None if there is none it would take."""
     if not accept.strip():
         return PLAIN
     clauses = [_clause(written) for written in accept.split(",")]
     for quality, media_type, parameters in sorted(clauses, key=lambda clause: -clause[0]):
         if quality > 0:
-            for supported in SUPPORTED:
+            for supported in offered:
                 form = _form(media_type, supported, parameters, kind)
                 if form is not None:
                     return form

@@ -13,6 +13,7 @@ from typing import Final
 from podium.api.go_quoting import quoted
 from podium.live.exposition import CONTENT_TYPE
 from podium.live.resource_metrics import resource_pieces
+from podium.live.serving.content_negotiation import SUPPORTED, SUPPORTED_WITH_CBOR
 from podium.live.serving.exchange import (
     JSON,
     PageRequest,
@@ -58,11 +59,14 @@ class Pages:
             "/metrics/resources": self._resources,
             "/metrics/slis": lambda request: self._metrics(request, health),
         }
+        has_cbor = surface.gates.get("CBORServingAndStorage", False)
+        forms = SUPPORTED_WITH_CBOR if has_cbor else SUPPORTED
         if surface.gates.get("ComponentFlagz", True):
-            self._pages["/flagz"] = FlagPage(surface.flags, surface.randomness).answer
+            flags = FlagPage(surface.flags, surface.randomness, forms)
+            self._pages["/flagz"] = flags.answer
         if surface.gates.get("ComponentStatusz", True):
             listed = tuple(self._pages)
-            status = StatusPage(surface.standing, listed, surface.wall, surface.randomness)
+            status = StatusPage(surface.standing, listed, surface.wall, surface.randomness, forms)
             self._pages["/statusz"] = status.answer
 
     def answer(self, request: PageRequest) -> PageResponse:

@@ -1,7 +1,8 @@
 """`/flagz` and `/statusz`: how the scheduler was started and how it is doing.
 
 For people there is text whose separators change from one request to the next, so that no program
-comes to rely on it; programs ask for JSON or YAML by kind and version.
+comes to rely on it; programs ask for JSON or YAML (or CBOR, where its gate is on) by kind and
+version.
 
 Sources: `staging/src/k8s.io/apiserver/pkg/server/{flagz,statusz}` (configuration spec 6.3).
 """
@@ -18,7 +19,8 @@ from podium.api.timestamps import time_text
 from podium.config.feature_gates import FeatureGates
 from podium.config.flags.release_text import KUBERNETES_VERSION
 from podium.live.component_metrics import runtime
-from podium.live.serving.content_negotiation import GROUP, SUPPORTED, AcceptedForm, wanted_form
+from podium.live.serving import cbor
+from podium.live.serving.content_negotiation import CBOR, GROUP, AcceptedForm, wanted_form
 from podium.live.serving.exchange import TEXT, PageRequest, PageResponse, document, refusal
 
 COMPONENT: Final = "kube-scheduler"
@@ -45,15 +47,18 @@ class Standing:
 
 
 class FlagPage:
-    def __init__(self, flags: Mapping[str, str], randomness: Random) -> None:
+    def __init__(
+        self, flags: Mapping[str, str], randomness: Random, offered: Sequence[str]
+    ) -> None:
         """`flags` are the values of all flags as they would be written."""
         self._flags = dict(sorted(flags.items()))
         self._randomness = randomness
+        self._offered = offered
 
     def answer(self, request: PageRequest) -> PageResponse:
-        form = wanted_form(request.header("accept"), "Flagz")
+        form = wanted_form(request.header("accept"), "Flagz", self._offered)
         if form is None:
-            return _not_acceptable(request)
+            return _not_acceptable(request, self._offered)
         if form.version:
             return _structured(request, form, "Flagz", {"flags": self._flags})
         separator = self._randomness.choice(_SEPARATORS)
@@ -68,16 +73,18 @@ class StatusPage:
         paths: Sequence[str],
         wall: Callable[[], float],
         randomness: Random,
+        offered: Sequence[str],
     ) -> None:
         self._standing = standing
+        self._offered = offered
         self._paths = sorted({f"/{path.split('/')[1]}" for path in paths})
         self._wall = wall
         self._randomness = randomness
 
     def answer(self, request: PageRequest) -> PageResponse:
-        form = wanted_form(request.header("accept"), "Statusz")
+        form = wanted_form(request.header("accept"), "Statusz", self._offered)
         if form is None:
-            return _not_acceptable(request)
+            return _not_acceptable(request, self._offered)
         standing = self._standing
         started = datetime.fromtimestamp(int(standing.started_at), UTC)
         up_s = max(0, int(self._wall() - started.timestamp()))
@@ -126,11 +133,13 @@ def _structured(
     if form.media_type == "application/yaml":
         body = yaml.safe_dump(obj, allow_unicode=True).encode()
         return PageResponse(200, body, form.media_type, headers)
+    if form.media_type == CBOR:
+        return PageResponse(200, cbor.encode(obj), form.media_type, headers)
     written = document(request, obj)
     return PageResponse(200, written.body, form.media_type, headers)
 
 
-def _not_acceptable(request: PageRequest) -> PageResponse:
-    accepted = ", ".join(SUPPORTED)
+def _not_acceptable(request: PageRequest, offered: Sequence[str]) -> PageResponse:
+    accepted = ", ".join(offered)
     message = f"only the following media types are accepted: {accepted}"
     return refusal(request, 406, "NotAcceptable", message)
