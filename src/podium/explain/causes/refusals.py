@@ -66,7 +66,8 @@ def refused_whole_pod(status: Status) -> Cause:
 
 def explained_by_plugin(engine: Engine, pod: Pod, status: Status) -> Cause | None:
     """What a plugin itself says is behind its refusal."""
-    plugin = engine.profile_of(pod).plugins.get(status.plugin)
+    profile = engine.profiles.get(pod.spec.scheduler_name)
+    plugin = profile.plugins.get(status.plugin) if profile is not None else None
     if plugin is None:
         return None
     try:
