@@ -14,6 +14,7 @@ from podium.config.effective import effective
 from podium.config.feature_gates import DEFAULT_GATES
 from podium.config.load import load_file
 from podium.plugins import in_tree_registry
+from podium.processes.cluster_scheduler import SchedulerPlan
 from podium.processes.kube_log import log_at
 from podium.processes.whole_cluster import ClusterPlan, RunningCluster, whole_cluster
 from podium.simulated_cluster import SimulatedClusterOptions
@@ -74,9 +75,9 @@ def cluster_log(capsys: pytest.CaptureFixture[str], verbosity: int) -> list[str]
     configuration = load_file(CONFIGURATION.read_bytes(), source="effective.yaml")
     plan = ClusterPlan(
         SimulatedClusterOptions(nodes=nodes(), controllers=ALL),
-        equip(configuration, in_tree_registry(), ()),
-        DEFAULT_GATES,
-        log=log_at(verbosity),
+        SchedulerPlan(
+            equip(configuration, in_tree_registry(), ()), DEFAULT_GATES, log=log_at(verbosity)
+        ),
     )
 
     async def main() -> None:
@@ -84,7 +85,7 @@ def cluster_log(capsys: pytest.CaptureFixture[str], verbosity: int) -> list[str]
         async with asyncio.timeout(30), whole_cluster(server, plan) as cluster:
             await _until_ready(cluster)
             await cluster.client.create(PODS, POD, "default")
-            while not (known := cluster.engine.state.pods.get("default/test")) or (
+            while not (known := cluster.scheduler.engine.state.pods.get("default/test")) or (
                 not known.spec.node_name
             ):
                 await asyncio.sleep(0)
