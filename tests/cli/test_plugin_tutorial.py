@@ -66,7 +66,7 @@ def test_commands_print_what_the_page_shows_and_the_test_passes(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     left = follow(capsys)
-    assert [line.split()[0] for line in left] == ["python", "podium"]
+    assert [line.split()[0] for line in left] == ["python", "python", "podium"]
     command = [sys.executable, *shlex.split(left[0])[1:], "-p", "no:cacheprovider"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
