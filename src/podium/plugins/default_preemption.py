@@ -78,6 +78,14 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, PodGroupPostFilterPl
             return None
         return GROUP_PREEMPTION_RUNNING if self._is_preempting(group.uid) else None
 
+    def preemptable_for(self, pods: Sequence[PodInfo]) -> list[PodInfo]:
+        """Pods on nodes that might be made to leave for all of these together, as far as rules
+        about victims go; whether that makes room is another question."""
+        least = min(pod.priority for pod in pods)
+        usage = self.handle.cluster.usage
+        rows = self.handle.cluster.node_order().tolist()
+        return [other for row in rows for other in usage.pods(row) if other.priority < least]
+
     def _is_preempting(self, uid: str) -> bool:
         last = self.handle.preempting.last_victim(uid)
         if last is None:

@@ -6,7 +6,7 @@ the place of DefaultPreemption and gives a namespace back what it is guaranteed.
 nothing to do, since an assumed pod counts already (`quota_usage.py`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from podium.framework.points import Arguments
@@ -34,12 +34,13 @@ from podium.scheduler_plugins.capacity_scheduling.elastic_quotas import (
     bounds_of,
 )
 from podium.scheduler_plugins.capacity_scheduling.explanations import explain
-from podium.scheduler_plugins.capacity_scheduling.quota_state import QuotaState
+from podium.scheduler_plugins.capacity_scheduling.quota_state import QuotaState, sum_amounts
 from podium.scheduler_plugins.capacity_scheduling.quota_usage import QuotaUsage
 from podium.scheduler_plugins.capacity_scheduling.victims import (
     NAME,
     QuotaVictims,
     UnlimitedVictims,
+    borrowed_pods,
 )
 
 OVER_MAX: Final = "Pod {} is rejected in PreFilter because ElasticQuota {} is more than Max"
@@ -88,6 +89,25 @@ class CapacityScheduling(DefaultPreemption, PreFilterPlugin, PreFilterExtensions
 
     def count_wanted(self, potential: int) -> int:
         return potential
+
+    def preemptable_for(self, pods: Sequence[PodInfo]) -> list[PodInfo]:
+        state = self._state_of(pods[0])
+        if state is None:
+            weaker = super().preemptable_for(pods)
+            return [pod for pod in weaker if pod.shape.namespace not in self._quotas]
+        asked = sum_amounts(pod.shape.requests for pod in pods)
+        if state.is_over_max_with(asked):
+            return []
+        if state.is_over_min_with(asked):
+            namespace = state.quota.namespace
+            weaker = super().preemptable_for(pods)
+            return [pod for pod in weaker if pod.shape.namespace == namespace]
+        return list(borrowed_pods(state, self._on_nodes()))
+
+    def _on_nodes(self) -> Iterator[PodInfo]:
+        usage = self.handle.cluster.usage
+        for row in self.handle.cluster.node_order().tolist():
+            yield from usage.pods(row)
 
     def reserve(self, cycle: Cycle, node_name: str) -> None:
         """Nothing is left to set aside."""

@@ -9,7 +9,7 @@ the budget of one that only quotas keep out; here a pod that may not come back i
 whatever the reason.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from podium.plugin import Cycle, PodInfo, Status, unschedulable
@@ -69,6 +69,17 @@ class UnlimitedVictims(VictimRules):
 
     def is_awaited(self, cycle: Cycle, pod: PodInfo) -> bool:
         return self.may_leave(cycle, pod)
+
+
+def borrowed_pods(state: QuotaState, pods: Iterable[PodInfo]) -> Iterator[PodInfo]:
+    """Pods of other namespaces that run on what these have borrowed, the least important first;
+    `state` sees them go."""
+    for pod in sorted(pods, key=importance, reverse=True):
+        namespace = pod.shape.namespace
+        borrows = namespace in state.quotas and namespace != state.quota.namespace
+        if borrows and state.is_over_min(namespace):
+            state.imagine(pod, -1)
+            yield pod
 
 
 def _has_borrowed(cycle: Cycle, namespace: str) -> bool:

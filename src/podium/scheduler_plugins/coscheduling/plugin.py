@@ -42,6 +42,7 @@ from podium.plugin import (
     unresolvable,
     unschedulable,
 )
+from podium.plugins.default_preemption import DefaultPreemption
 from podium.scheduler_plugins.coscheduling import messages
 from podium.scheduler_plugins.coscheduling.arguments import CoschedulingArgs
 from podium.scheduler_plugins.coscheduling.counted_resources import CountedResources
@@ -200,22 +201,22 @@ class Coscheduling(
             return None
         if has_room(cluster, unplaced, missing, self._counted.__contains__):
             return None
-        weaker = self._weaker_pods(pod)
-        if not weaker and gang.key not in self._memory.last_failure:
-            return None
+        weaker = self._preemptable_for(unplaced[:missing])
         if weaker and has_room(cluster, unplaced, missing, self._counted.__contains__, weaker):
+            return None
+        tried_before = gang.key in self._memory.last_failure
+        if not weaker and not tried_before and not self._preemptable_for([pod]):
             return None
         return unresolvable(messages.NO_ROOM.format(_pods(missing), gang.full_name))
 
-    def _weaker_pods(self, pod: PodInfo) -> list[PodInfo]:
-        """Pods that could be preempted for this one."""
-        if pod.pod.spec.preemption_policy == "Never" or not any(
-            plugin.name == "DefaultPreemption" for plugin in self.handle.profile.post_filter
-        ):
+    def _preemptable_for(self, pods: Sequence[PodInfo]) -> list[PodInfo]:
+        """Pods that could be preempted for these, whoever does that in the profile."""
+        if any(pod.pod.spec.preemption_policy == "Never" for pod in pods):
             return []
-        usage = self.handle.cluster.usage
-        rows = self.handle.cluster.node_order().tolist()
-        return [other for row in rows for other in usage.pods(row) if other.priority < pod.priority]
+        for plugin in self.handle.profile.post_filter:
+            if isinstance(plugin, DefaultPreemption):
+                return plugin.preemptable_for(pods)
+        return []
 
     def post_filter(self, cycle: Cycle, diagnosis: Diagnosis) -> PostFilterResult:  # noqa: ARG002
         gang = self._gangs.find(cycle.pod.pod)
