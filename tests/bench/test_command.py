@@ -227,3 +227,24 @@ def test_a_documented_command_line_is_a_valid_one(command: str) -> None:
     function, bound, _ = build_app().parse_args(words, exit_on_error=False, print_error=False)
     assert function.__name__ in ("engine", "scaling")
     assert len(bound.arguments) == sum(word.startswith("--") for word in words)
+
+
+def test_a_configuration_is_measured_beside_the_default_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = Path(__file__).parents[2] / "examples" / "coscheduling" / "scheduler.yaml"
+    code, out, _ = run(capsys, *NAMED, "--pods", "4", "--config", str(file), "--json")
+    assert code == 0
+    by_name = {each["workload"]: each for each in json.loads(out)["items"]}
+    assert [name.partition(",")[2] for name in by_name] == ["", " scheduler.yaml"]
+    assert all(each["bound"] == 4 for each in by_name.values())
+
+
+def test_a_configuration_that_does_not_load_is_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "scheduler.yaml"
+    file.write_text("kind: Nonsense\n")
+    code, _, err = run(capsys, *NAMED, "--config", str(file))
+    assert code == 2
+    assert "scheduler.yaml" in err
