@@ -168,6 +168,10 @@ SHOWN_BY: Final[dict[str, str]] = {
         "plugins/dynamic_resources/test_claim_writing.py"
         "::test_devices_that_take_too_long_fail_the_binding"
     ),
+    "DynamicResourcesArgs.scoringStrategy.type": (
+        "plugins/dynamic_resources/test_device_strategy.py"
+        "::test_nodes_are_told_apart_by_how_many_devices_are_left"
+    ),
     "InterPodAffinityArgs.hardPodAffinityWeight": (
         "plugins/test_affinity_scoring.py"
         "::test_required_affinity_of_others_draws_the_pod_with_the_configured_weight"

@@ -67,4 +67,6 @@ def test_pods_go_where_little_is_used(release: Any, tmp_path: Path) -> None:
             ["node-1", "7000m"],
             ["node-2", "0m"],
         ]
+        query = f"{PODS}?fieldSelector=metadata.name%3Dpod-0"
+        cluster.until(query, lambda pods: pods[0]["status"].get("phase") == "Running")
         assert "pod-0" in kubectl("top", "pods", "--no-headers")

@@ -123,6 +123,9 @@ _WRITTEN: dict[tuple[str, str], Any] = {
     (_RBAC, "ClusterRoleBinding"): {"roleRef": _ROLE},
     (_RBAC, "Role"): {},
     (_RBAC, "RoleBinding"): {"roleRef": _ROLE},
+    (_DRA, "DeviceTaintRule"): {
+        "spec": {"taint": {"key": "example.com/broken", "effect": "NoSchedule"}}
+    },
     (_DRA, "DeviceClass"): {},
     (_DRA, "ResourceClaim"): {"spec": _DEVICES},
     (_DRA, "ResourceClaimTemplate"): {"spec": {"spec": _DEVICES}},
@@ -154,6 +157,7 @@ _WRITTEN: dict[tuple[str, str], Any] = {
     (_STORAGE, "VolumeAttributesClass"): {"driverName": "example.com", "parameters": {"a": "b"}},
 }
 _VERSIONS = {
+    (_DRA, "DeviceTaintRule"): "v1beta2",
     ("autoscaling", "HorizontalPodAutoscaler"): "v2",
     ("scheduling.k8s.io", "PodGroup"): "v1alpha2",
     ("scheduling.k8s.io", "Workload"): "v1alpha2",

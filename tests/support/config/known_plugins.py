@@ -4,9 +4,16 @@ from functools import cache
 
 from podium.config.examine import KnownPlugins
 from podium.plugins import in_tree_registry
+from podium.user_code.plugins import all_plugins
 
 
 @cache
 def in_tree() -> KnownPlugins:
     registry = in_tree_registry()
+    return KnownPlugins(tuple(registry), registry.implements)
+
+
+def every_plugin() -> KnownPlugins:
+    """Those of Podium's own collection too."""
+    registry = all_plugins(in_tree_registry(), ())
     return KnownPlugins(tuple(registry), registry.implements)
