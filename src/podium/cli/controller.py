@@ -9,6 +9,7 @@ from cyclopts.validators import Number
 from podium.cli.exit_codes import OK
 from podium.cli.line_logging import start_logging
 from podium.cli.printing import print_line
+from podium.cli.server_options import Context, Kubeconfig
 from podium.client.connection import find_settings
 from podium.processes.event_loop import run
 from podium.processes.run_controller import DEFAULT_WORKERS, election_settings, run_controller
@@ -24,17 +25,8 @@ def controller(
     ],
     /,
     *,
-    kubeconfig: Annotated[
-        str,
-        Parameter(
-            metavar="FILE",
-            show_default=False,
-            help="Where the server is. [default: $KUBECONFIG or ~/.kube/config]",
-        ),
-    ] = "",
-    context: Annotated[
-        str, Parameter(show_default=False, help="The kubeconfig's context to use.")
-    ] = "",
+    kubeconfig: Kubeconfig = "",
+    context: Context = "",
     workers: Annotated[
         int,
         Parameter(validator=Number(gte=1, lte=64), help="How many objects are worked on at once."),

@@ -23,6 +23,7 @@ from podium.cli.node_options import (
 )
 from podium.cli.options import progress_bar
 from podium.cli.printing import print_line
+from podium.cli.server_options import Context, Kubeconfig
 from podium.client.connection import find_settings
 from podium.processes.event_loop import run
 from podium.processes.run_simulated_nodes import run_simulated_nodes
@@ -45,17 +46,8 @@ def nodes(
         Parameter(metavar="NAMES", help=f"all, none, or a list of: {', '.join(ALL)}."),
     ] = "all",
     speed: Speed = 1.0,
-    kubeconfig: Annotated[
-        str,
-        Parameter(
-            metavar="FILE",
-            show_default=False,
-            help="Where the server is. [default: $KUBECONFIG or ~/.kube/config]",
-        ),
-    ] = "",
-    context: Annotated[
-        str, Parameter(show_default=False, help="The kubeconfig's context to use.")
-    ] = "",
+    kubeconfig: Kubeconfig = "",
+    context: Context = "",
     cleanup: Annotated[
         bool, Parameter(negative="", show_default=False, help="Delete the nodes when stopping.")
     ] = False,

@@ -93,5 +93,8 @@ class Compaction:
 def _same(
     own: tuple[Container, ...] | None, like: tuple[Container, ...] | None
 ) -> tuple[Container, ...] | None:
-    """The other's containers unless these have environments of their own."""
-    return like if own == like else own
+    """The other's containers, equal to these but for environments; these if those differ."""
+    for mine, others in zip(own or (), like or (), strict=True):
+        if mine.env != others.env:
+            return own
+    return like

@@ -223,9 +223,10 @@ def _only_bound(before: Pod, after: Pod) -> bool:
 
 def _without_environments(containers: tuple[Container, ...] | None) -> object:
     """Containers without what each pod of a template may have for itself."""
-    if containers is None or all(container.env is None for container in containers):
-        return containers
-    return tuple([replace(container, env=None) for container in containers])
+    for container in containers or ():
+        if container.env is not None:
+            return tuple([replace(each, env=None) for each in containers or ()])
+    return containers
 
 
 def _shape_fields(pod: Pod) -> tuple[object, ...]:

@@ -253,7 +253,8 @@ class Engine:
             profile = self.profile_of(info.pod)
             decision, cycle = yield from self._cycle.find_node(info, profile)
             attempt = self._hold_node(profile, decision, cycle)
-            queued.heed(cycle.retry_at, waits_out_backoff=cycle.waits_out_backoff)
+            if cycle.retry_at is not None or cycle.waits_out_backoff:
+                queued.heed(cycle.retry_at, waits_out_backoff=cycle.waits_out_backoff)
         except GeneratorExit:  # given up: the pod is retried without a word
             self.failures.handle(queued, rejected=False, message="", nominated_node=None)
             raise

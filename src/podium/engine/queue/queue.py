@@ -169,7 +169,7 @@ class SchedulingQueue:
         if not self._in_flight.start(queued.info.uid):
             return False
         queued.attempts += 1
-        queued.heed(None, waits_out_backoff=False)
+        queued.retry_at, queued.waits_out_backoff = None, False
         queued.popped_at = self._clock()
         self.cycle += 1
         return True

@@ -274,7 +274,7 @@ class DynamicResources(
 
     def reserve(self, cycle: Cycle, node_name: str) -> Status | None:
         state = cycle.read(self.name, ClaimsState)
-        if not state.allocates and not state.shared:
+        if state.empty or not (state.allocates or state.shared):
             return None
         row = cycle.nodes.row(node_name)
         found = self._search.allocations(state, row) if state.filtered else None
