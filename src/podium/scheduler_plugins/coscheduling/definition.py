@@ -5,12 +5,9 @@ from typing import Final
 from podium.api.coscheduling import SchedulingSigsPodGroup, SchedulingXPodGroup
 from podium.api.json_values import JsonObject
 from podium.plugin import WatchedKind
+from podium.scheduler_plugins.custom_kinds import QUANTITIES
 
 _APPROVED: Final = "https://github.com/kubernetes-sigs/scheduler-plugins/pull/50"
-_QUANTITY: Final = (
-    r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
-    r"(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
-)
 _COLUMNS: Final = (
     ("Phase", "string", ".status.phase"),
     ("MinMember", "integer", ".spec.minMember"),
@@ -24,16 +21,11 @@ _COLUMNS: Final = (
 def pod_group_definition() -> JsonObject:
     """The manifest to apply."""
     count: JsonObject = {"type": "integer", "format": "int32", "minimum": 0}
-    amount = {
-        "anyOf": [{"type": "integer"}, {"type": "string"}],
-        "pattern": _QUANTITY,
-        "x-kubernetes-int-or-string": True,
-    }
     spec: JsonObject = {
         "type": "object",
         "properties": {
             "minMember": {**count, "minimum": 1},
-            "minResources": {"type": "object", "additionalProperties": amount},
+            "minResources": QUANTITIES,
             "scheduleTimeoutSeconds": {"type": "integer", "format": "int32"},
         },
     }
