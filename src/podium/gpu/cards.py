@@ -1,0 +1,53 @@
+"""Cards as the agent of a node registered them.
+
+Amounts of memory are in the units of the dialect that read them; cores are hundredths of a card.
+"""
+
+from typing import Final
+
+from msgspec import Struct
+
+from podium.gpu.reasons import Reason
+
+UNLIMITED: Final = 1 << 30
+"""Slots of a card whose dialect does not count who shares it."""
+UNKNOWN_NUMA: Final = -1
+
+
+class MigProfile(Struct, frozen=True):
+    """A size of instance that a card can be split into. A placement is the first of the `width`
+    memory slices that the instance would occupy."""
+
+    name: str
+    memory: int
+    cores: int
+    width: int
+    placements: tuple[int, ...]
+
+
+class Card(Struct, frozen=True):
+    index: int
+    uuid: str = ""
+    model: str = ""
+    memory: int = 0
+    cores: int = 100
+    slots: int = UNLIMITED
+    numa: int = UNKNOWN_NUMA
+    healthy: bool = True
+    cordoned: bool = False
+    profiles: tuple[MigProfile, ...] = ()
+    """A card with profiles is in MIG mode: it is given away by instances only."""
+    links: tuple[int, ...] = ()
+    """How well it is connected with each card of the node, by index; empty if nobody knows."""
+
+
+class NodeCards(Struct, frozen=True):
+    """The cards of a node in order of their indexes; with a refusal none of them can be had."""
+
+    cards: tuple[Card, ...] = ()
+    refusal: Reason | None = None
+    detail: str = ""
+    """The dialect's own words for the refusal, where it has some."""
+
+
+NO_CARDS: Final = NodeCards(refusal=Reason.NO_CARDS)

@@ -1,0 +1,99 @@
+"""What a dialect has to say: a small file each, no rule of allocation among it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from enum import Enum
+
+from msgspec import Struct
+
+from podium.api.node import Node
+from podium.api.pod import Pod
+from podium.gpu.allocations import Allocation
+from podium.gpu.cards import Card, NodeCards
+from podium.gpu.requests import PodRequest
+
+
+class InvalidRequest(Exception):
+    """A pod asks for what no card can give; the text says which container, and what would be right."""
+
+
+class Phase(Enum):
+    """How far the agent is with a decision."""
+
+    RESERVED = "reserved"  # written, not yet confirmed by the agent
+    CONFIRMED = "confirmed"
+    FAILED = "failed"  # the agent could not do it; nothing is held
+
+
+class WrittenDecision(Struct, frozen=True):
+    """A decision as it stands on a pod. Cards are looked up on the node that it names."""
+
+    node: str
+    allocation: Allocation
+    decided_at: float
+    phase: Phase
+
+
+class PodWrite(Struct, frozen=True):
+    """Keys to set on a pod's metadata; None removes one."""
+
+    annotations: Mapping[str, str | None] = {}
+    labels: Mapping[str, str | None] = {}
+
+
+class NodeWrite(Struct, frozen=True):
+    """What an agent registers on its node; None removes a key. Capacities go into the status."""
+
+    annotations: Mapping[str, str | None] = {}
+    labels: Mapping[str, str | None] = {}
+    capacity: Mapping[str, str] = {}
+
+
+class Dialect(ABC):
+    name: str
+    resources: tuple[str, ...]
+    """The resources that make a pod one for GPUs: an extender's `managedResources`."""
+    memory_unit: int
+    """Bytes of one unit of memory."""
+
+    @abstractmethod
+    def node_cards(self, node: Node, now: float) -> NodeCards:
+        """The cards that the node's agent registered, or why none can be had."""
+
+    @abstractmethod
+    def pod_request(self, pod: Pod) -> PodRequest | None:
+        """What a pod asks for; None if no card. Raises InvalidRequest."""
+
+    @abstractmethod
+    def decision(self, pod: Pod, node: NodeCards) -> WrittenDecision | None:
+        """What is written on a pod, read with the cards of the node that it names."""
+
+    @abstractmethod
+    def decided_node(self, pod: Pod) -> str:
+        """The node that a decision on the pod names; empty if there is none."""
+
+    @abstractmethod
+    def write_decision(
+        self, pod: Pod, node_name: str, node: NodeCards, allocation: Allocation, now: float
+    ) -> PodWrite:
+        """What the agent has to find on the pod when it is bound."""
+
+    @abstractmethod
+    def write_binding(self, pod: Pod, now: float) -> PodWrite:
+        """What is written beside it when the pod is being bound."""
+
+    @abstractmethod
+    def clear_decision(self, pod: Pod) -> PodWrite:
+        """Take back all that was ever written on the pod."""
+
+    @abstractmethod
+    def register(self, cards: Sequence[Card], now: float) -> NodeWrite:
+        """What the agent of a node with these cards writes; read back by `node_cards`."""
+
+    @abstractmethod
+    def confirm(self, pod: Pod) -> PodWrite:
+        """What the agent writes when the pod has its cards."""
+
+    @abstractmethod
+    def refuse(self, pod: Pod) -> PodWrite:
+        """What the agent writes when it could not give the pod its cards."""
