@@ -1,6 +1,6 @@
 """What the pod log says about each thing that happens to a pod, and which writes come with it."""
 
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 from support.framework.fake_plugins import filter_by, permit, post_filter, reserve
 
 from podium.api.pod import Toleration
@@ -24,7 +24,7 @@ TAINT = [("k", "v", "NoSchedule")]
 
 def life(driver: FakeCluster, name: str = "p") -> list[tuple[str, str, tuple[str, ...], str]]:
     lines = driver.engine.state.pod_log.lines(f"default/{name}")
-    return [line[1:] for line in lines]
+    return [astuple(line)[1:] for line in lines]
 
 
 def last(driver: FakeCluster, what: str, name: str = "p") -> Line:
@@ -61,7 +61,7 @@ def test_an_event_is_told_with_its_object_and_the_plugin_that_waited_for_it() ->
     driver = FakeCluster(make_node("a", taints=TAINT), pending("p"))
     driver.run()
     driver.put(make_node("b"))
-    assert last(driver, "woken")[2:] == ("NodeAdd", ("TaintToleration",), "Node b")
+    assert astuple(last(driver, "woken"))[2:] == ("NodeAdd", ("TaintToleration",), "Node b")
 
 
 def test_a_pod_that_helps_itself_is_the_object_of_the_event() -> None:
@@ -83,7 +83,7 @@ def test_a_pod_that_is_held_back_says_by_whom() -> None:
 def test_waiting_at_permit_names_the_node_and_who_asked_for_it() -> None:
     driver = FakeCluster(make_node("n"), pending("p"), plugins=[WAIT])
     driver.run()
-    assert last(driver, "waiting")[2:] == ("", ("Hold",), "n")
+    assert astuple(last(driver, "waiting"))[2:] == ("", ("Hold",), "n")
     driver.wait(61)
     failed = last(driver, "binding failed")
     assert failed.detail == "rejected due to timeout after waiting 1m0s at plugin Hold"
@@ -97,8 +97,8 @@ def test_preemptor_and_victim_both_have_it_in_their_stories() -> None:
         pending("p", requests={"cpu": "1"}, priority=9),
     )
     driver.run()
-    assert last(driver, "preempting")[2:] == ("default/weak", (), "n")
-    assert last(driver, "preempted", "weak")[2:] == ("", (), "default/p")
+    assert astuple(last(driver, "preempting"))[2:] == ("default/weak", (), "n")
+    assert astuple(last(driver, "preempted", "weak"))[2:] == ("", (), "default/p")
 
 
 def test_a_pod_that_is_rejected_while_help_arrives_backs_off() -> None:

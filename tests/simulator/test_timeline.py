@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 import pytest
+from msgspec.structs import astuple
 from support.framework.fake_plugins import filter_by
 
 from podium.api.node import Node
@@ -96,7 +97,7 @@ def timeline_of(lives: dict[str, list[Line]], start: float = 0.0) -> Timeline:
     pod_log = PodLog()
     for key, lines in lives.items():
         for line in lines:
-            pod_log.note(key, *line)
+            pod_log.note(key, *astuple(line))
     return Timeline(pod_log, start)
 
 

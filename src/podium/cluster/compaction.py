@@ -61,9 +61,9 @@ class Compaction:
         one = self._values.one
         return replace(
             own,
-            node_name=one(own.node_name),
+            node_name=own.node_name and one(own.node_name),
             scheduler_name=like.scheduler_name,
-            priority_class_name=one(own.priority_class_name),
+            priority_class_name=own.priority_class_name and one(own.priority_class_name),
             node_selector=like.node_selector,
             affinity=like.affinity,
             tolerations=like.tolerations,
@@ -84,7 +84,7 @@ class Compaction:
         return replace(
             own,
             phase=one(own.phase),
-            start_time=one(own.start_time),
+            start_time=own.start_time and one(own.start_time),
             conditions=conditions,
             container_statuses=like.container_statuses if same else own.container_statuses,
         )
@@ -94,7 +94,9 @@ def _same(
     own: tuple[Container, ...] | None, like: tuple[Container, ...] | None
 ) -> tuple[Container, ...] | None:
     """The other's containers, equal to these but for environments; these if those differ."""
-    for mine, others in zip(own or (), like or (), strict=True):
+    if own is None:
+        return like
+    for mine, others in zip(own, like or (), strict=True):
         if mine.env != others.env:
             return own
     return like

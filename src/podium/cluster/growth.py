@@ -41,7 +41,7 @@ def next_capacity(current: int, needed: int) -> int:
 
 def count_of(rows: Rows) -> int:
     """How many rows a `Rows` value stands for."""
-    return int(rows.stop - rows.start) if isinstance(rows, slice) else len(rows)
+    return rows.stop - rows.start if isinstance(rows, slice) else len(rows)
 
 
 def indices(rows: Rows) -> npt.NDArray[np.intp]:

@@ -29,6 +29,8 @@ class NodeTable:
 
     def __init__(self) -> None:
         self.capacity = 0
+        self.growth = 0
+        """How often it has become wider or higher, for tables that grow along."""
         self.size = 0
         self.present_count = 0
         self.log = ChangeLog()
@@ -87,6 +89,7 @@ class NodeTable:
             grown = np.zeros((len(self.resources), self.capacity), dtype=np.int64)
             grown[: self.allocatable.shape[0]] = self.allocatable
             self.allocatable = grown
+            self.growth += 1
         return index
 
     def claim_row(self, name: str) -> int:
@@ -189,6 +192,7 @@ class NodeTable:
 
     def _grow(self, capacity: int) -> None:
         self.capacity = capacity
+        self.growth += 1
         self.labels.grow(capacity)
         self.objects.extend([None] * (capacity - len(self.objects)))
         self.names.extend([""] * (capacity - len(self.names)))

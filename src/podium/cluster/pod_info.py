@@ -223,9 +223,10 @@ def _only_bound(before: Pod, after: Pod) -> bool:
 
 def _without_environments(containers: tuple[Container, ...] | None) -> object:
     """Containers without what each pod of a template may have for itself."""
-    for container in containers or ():
-        if container.env is not None:
-            return tuple([replace(each, env=None) for each in containers or ()])
+    if containers is not None:
+        for container in containers:
+            if container.env is not None:
+                return tuple([replace(each, env=None) for each in containers])
     return containers
 
 

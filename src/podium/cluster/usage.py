@@ -23,6 +23,7 @@ class Usage:
     def __init__(self, nodes: NodeTable) -> None:
         self._nodes = nodes
         self.capacity = 0
+        self._growth = -1
         self.requested: Ints = np.zeros((len(nodes.resources), 0), dtype=np.int64)
         self.nonzero: Ints = np.zeros((2, 0), dtype=np.int64)
         self.pod_count: Ints = np.zeros(0, dtype=np.int64)
@@ -94,6 +95,7 @@ class Usage:
         self.grow()
         twin = Usage(self._nodes)
         twin.capacity = self.capacity
+        twin._growth = self._growth
         twin.requested = self.requested.copy()
         twin.nonzero = self.nonzero.copy()
         twin.pod_count = self.pod_count.copy()
@@ -169,6 +171,11 @@ class Usage:
 
     def grow(self) -> None:
         """Catch up with resources and rows that the node table has gained."""
+        if self._growth != self._nodes.growth:
+            self._grow()
+
+    def _grow(self) -> None:
+        self._growth = self._nodes.growth
         resources = self._nodes.allocatable.shape[0]
         if self.requested.shape[0] < resources:
             grown = np.zeros((resources, self.capacity), dtype=np.int64)

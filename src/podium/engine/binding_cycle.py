@@ -20,7 +20,7 @@ from podium.framework.extender_rules import Extenders
 from podium.framework.faults import WrongAnswer, describe, status_or_none
 from podium.framework.points import PreBindPlugin, PreFlight
 from podium.framework.profile import Profile
-from podium.framework.status import Code, Status, error
+from podium.framework.status import SKIP, Code, Status, error
 
 T = TypeVar("T")
 
@@ -126,21 +126,25 @@ class Binding(Struct):
                     raise WrongAnswer("pre_bind_pre_flight", "a PreFlight", flight)
             except Exception as problem:
                 return _failed("PreBindPreFlight", plugin.name, describe(problem), plain=True)
-            code = flight.status.code if flight.status else Code.SUCCESS
-            if code is Code.ERROR and flight.status:
-                return _failed("PreBindPreFlight", plugin.name, flight.status.message, plain=True)
+            status, parallel = flight.status, flight.parallel
+            if status is SKIP:
+                together = together and parallel
+                continue
+            code = status.code if status else Code.SUCCESS
+            if code is Code.ERROR and status:
+                return _failed("PreBindPreFlight", plugin.name, status.message, plain=True)
             if code not in (Code.SUCCESS, Code.SKIP):
                 return error(
                     f'PreBindPreFlight {plugin.name} returned "{code.label}", which is unsupported.'
                     " It is supposed to return Success, Skip, or Error status"
                 )
             if code is Code.SUCCESS:
-                if flight.parallel and together and groups:
+                if parallel and together and groups:
                     groups[-1].append(plugin)
                 else:
                     groups.append([plugin])
-                together = flight.parallel
-            elif not flight.parallel:
+                together = parallel
+            elif not parallel:
                 together = False
         return groups
 

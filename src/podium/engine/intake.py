@@ -74,6 +74,7 @@ class Intake:
         self._taint_rules = state.gates["DRADeviceTaintRules"]
         self._hints = state.gates["SchedulerQueueingHints"]
         self._checks = PreChecks(state.cluster, state.gates)
+        self._heard = state.observers.heard
 
     # nodes
 
@@ -161,9 +162,10 @@ class Intake:
     @transition
     def pod_put(self, pod: Pod) -> None:
         """A pod appeared or changed."""
-        begun = self._state.clock()
+        state = self._state
+        begun = state.clock() if "event_handled" in self._heard else 0.0
         key = object_key(pod.metadata)
-        old = self._state.pods.get(key)
+        old = state.pods.get(key)
         if pod.status.phase in FINISHED:
             if old is not None:
                 self.pod_deleted(old)
@@ -173,16 +175,16 @@ class Intake:
             old = None
         if old is not None and not old.spec.node_name and _same_version(old, pod):
             return
-        held = self._state.cluster.placements.get(uid_of(pod)) if old is not None else None
-        info = self._state.cluster.infos.of(pod, held.info if held is not None else None)
-        pod = self._state.pods[key] = info.pod
+        held = state.cluster.placements.get(uid_of(pod)) if old is not None else None
+        info = state.cluster.infos.of(pod, held.info if held is not None else None)
+        pod = state.pods[key] = info.pod
         if pod.spec.node_name and (old is None or not old.spec.node_name):
             self._became_assigned(info, begun, was_pending=old is not None)
         elif old is None:
             self._added(info, begun)
         elif old.spec.node_name:
             self._assigned_changed(old, info, begun)
-        elif self._state.responsible(pod):
+        elif state.responsible(pod):
             self._pending_changed(old, info, begun)
 
     @transition
@@ -208,13 +210,16 @@ class Intake:
             self._handled(PENDING_POD_DELETED, begun)
 
     def _added(self, info: PodInfo, begun: float) -> None:
-        if self._state.responsible(info.pod):
-            self._state.observers.event_received(PENDING_POD_ADDED, info.pod)
-            self._state.cluster.pod_groups.put(info)
-            self._note_queued(self._state.queue.add(info))
+        state = self._state
+        if state.responsible(info.pod):
+            if "event_received" in self._heard:
+                state.observers.event_received(PENDING_POD_ADDED, info.pod)
+            state.cluster.pod_groups.put(info)
+            self._note_queued(state.queue.add(info))
             if self._tells_of_pending:
-                self._state.wake(PENDING_POD_ADDED, None, info.pod)
-            self._handled(PENDING_POD_ADDED, begun)
+                state.wake(PENDING_POD_ADDED, None, info.pod)
+            if "event_handled" in self._heard:
+                self._handled(PENDING_POD_ADDED, begun)
 
     def _note_queued(self, queued: QueuedPod) -> None:
         if queued.gating_plugin:
@@ -224,18 +229,19 @@ class Intake:
 
     def _became_assigned(self, info: PodInfo, begun: float, *, was_pending: bool) -> None:
         state = self._state
-        state.observers.event_received(POD_ADDED, info.pod)
+        is_received, is_handled = "event_received" in self._heard, "event_handled" in self._heard
+        if is_received:
+            state.observers.event_received(POD_ADDED, info.pod)
         info = state.cluster.add(info)
-        self._state.wake(
-            POD_ADDED, None, info.pod, self._checks.of_assigned_pod(info.pod, POD_ADDED)
-        )
-        self._handled(POD_ADDED, begun)
+        state.wake(POD_ADDED, None, info.pod, self._checks.of_assigned_pod(info.pod, POD_ADDED))
+        if is_handled:
+            self._handled(POD_ADDED, begun)
         if state.responsible(info.pod):
-            begun = state.clock()
-            if was_pending:
+            begun = state.clock() if is_handled else 0.0
+            if was_pending and is_received:
                 state.observers.event_received(PENDING_POD_DELETED, info.pod)
             state.queue.delete(info)
-            if was_pending:
+            if was_pending and is_handled:
                 self._handled(PENDING_POD_DELETED, begun)
 
     def _assigned_changed(self, old: Pod, info: PodInfo, begun: float) -> None:

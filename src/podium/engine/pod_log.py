@@ -9,7 +9,8 @@ anyway) and no text is made for it; whoever reads it finds the words.
 """
 
 from collections import OrderedDict
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from podium.engine.decision import Decision
 
@@ -18,7 +19,7 @@ MAX_LINES = 200
 MAX_DECISION_BYTES = 16 * 1024 * 1024
 
 
-class Line(NamedTuple):
+class Line(Struct, frozen=True, gc=False):
     """One thing that happened to a pod.
 
     | what | detail | plugins | about |

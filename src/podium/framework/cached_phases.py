@@ -33,6 +33,7 @@ from podium.framework.scoring import (
 )
 from podium.framework.tallies import Tallies
 from podium.framework.template_cache import (
+    NOT_KNOWN,
     Constants,
     Prepared,
     Rejection,
@@ -188,7 +189,7 @@ def scores(
             return _plain(plugins, cycle, rows, vectors)
     if not (isinstance(rows, slice) or constants.fit(rows)):
         return _plain(plugins, cycle, rows, vectors)
-    return _scores(template.scorers, constants, cycle, rows, vectors, templates.tallies)
+    return _scores(template, constants, cycle, rows, vectors, templates.tallies)
 
 
 def _plain(
@@ -199,7 +200,7 @@ def _plain(
 
 
 def _scores(
-    scorers: Sequence[Scorer],
+    template: TemplateEntry,
     constants: Constants,
     cycle: Cycle,
     rows: Rows,
@@ -207,30 +208,39 @@ def _scores(
     tallies: Tallies,
 ) -> tuple[list[PluginScores], Totals]:
     """Add up: what stands or is remembered of all rows, then what is made for these."""
-    found: list[PluginScores] = []
+    some = None if isinstance(rows, slice) else rows
+    found = list(template.standing)
+    if some is not None:
+        found = [scores.among(some) for scores in found]
     key: list[Hashable] = [constants]
     remembered: list[Ints] = []
     own: list[tuple[int, Scorer, Ints]] = []
-    for scorer in scorers:
-        plugin, weight = scorer.plugin, scorer.weight
-        if scorer.constant is not None:
-            found.append(scorer.constant.among(rows))
-        elif plugin.name not in cycle.skip_score:
-            raw = _raw(scorer, cycle, rows, vectors)
-            if isinstance(raw, Scores):
-                known = PluginScores(plugin.name, weight, raw.raw, raw.normalized)
-                found.append(known.among(rows))
-                remembered.append(raw.weighted)
-                key.append(scorer.entry)
-            else:
-                own.append((len(found), scorer, raw))
-                found.append(PluginScores(plugin.name, weight, raw, raw))
+    aside: list[int] = []
+    for position, scorer in template.varying:
+        plugin = scorer.plugin
+        if plugin.name in cycle.skip_score:
+            aside.append(position)
+            continue
+        raw = _raw(scorer, cycle, rows, vectors)
+        if isinstance(raw, Scores):
+            found[position] = PluginScores(
+                plugin.name, scorer.weight, raw.raw, raw.normalized, some
+            )
+            remembered.append(raw.weighted)
+            key.append(scorer.entry)
+        else:
+            own.append((position, scorer, raw))
     if None in key:
-        return found, _with_own(_added(constants.total, remembered, rows), own, found, cycle, rows)
-    tally = tallies.of(tuple(key), constants.total, remembered, cycle, vectors.changes)
-    if not own and isinstance(rows, slice):
-        return found, Totals(tally.total, tally.leaders)
-    return found, _with_own(_added(tally.total.live, (), rows), own, found, cycle, rows)
+        totals = _with_own(_added(constants.total, remembered, rows), own, found, cycle, rows)
+    else:
+        tally = tallies.of(tuple(key), constants.total, remembered, cycle, vectors.changes)
+        if not own and some is None:
+            totals = Totals(tally.total, tally.leaders)
+        else:
+            totals = _with_own(_added(tally.total.live, (), rows), own, found, cycle, rows)
+    for position in reversed(aside):
+        del found[position]
+    return found, totals
 
 
 def _added(constants: Ints, remembered: Sequence[Ints], rows: Rows) -> Ints:
@@ -309,7 +319,10 @@ def _learn_constants(
                 key.append((plugin.name, dependence.fragment))
                 scorer.constant = scores
         scorers.append(scorer)
-    template.scorers = tuple(scorers)
+    template.varying = tuple(
+        [(position, each) for position, each in enumerate(scorers) if each.constant is None]
+    )
+    template.standing = tuple([each.constant or NOT_KNOWN for each in scorers])
     template.constants = templates.constants(tuple(key), lambda: _sum(constants, cycle.nodes.size))
     return template.constants
 

@@ -38,29 +38,48 @@ class Stale:
 NOTHING: Final = Stale([])
 
 
+class Moment:
+    """How many changes of nodes and of pods there were at some time. What was worked out at one
+    time has one moment in common."""
+
+    __slots__ = ("nodes", "usage")
+
+    def __init__(self, nodes: int, usage: int) -> None:
+        self.nodes = nodes
+        self.usage = usage
+
+
 class Changes:
     """What changed since a moment; several vectors of one pod are usually equally old, so the
     last answer is kept."""
 
-    __slots__ = ("_changed", "_span")
+    __slots__ = ("_changed", "_now", "_then")
 
     def __init__(self) -> None:
-        self._span = (-1, -1, -1, -1)
+        self._now = self._then = Moment(-1, -1)
         self._changed: Stale | None = None
 
-    def since(
-        self, seen_nodes: int, seen_usage: int, nodes: NodeTable, usage: Usage
-    ) -> Stale | None:
-        """Rows whose node or pods changed after two generations; None if these are too many to
-        look at one by one."""
-        now_nodes, now_usage = nodes.log.generation, usage.log.generation
-        if seen_nodes == now_nodes and seen_usage == now_usage:
-            return NOTHING
-        span = (seen_nodes, now_nodes, seen_usage, now_usage)
-        if span != self._span:
-            self._span = span
-            self._changed = _changed(nodes, usage, seen_nodes, seen_usage)
+    def now(self, nodes: NodeTable, usage: Usage) -> Moment:
+        now = self._now
+        if now.usage != usage.log.generation or now.nodes != nodes.log.generation:
+            now = self._now = Moment(nodes.log.generation, usage.log.generation)
+            self._then = now
+            self._changed = NOTHING
+        return now
+
+    def since(self, then: Moment, nodes: NodeTable, usage: Usage) -> Stale | None:
+        """Rows whose node or pods changed after a moment, up to the one that was last asked for;
+        None if these are too many to look at one by one."""
+        if then is not self._then:
+            self._then = then
+            self._changed = _changed(nodes, usage, then.nodes, then.usage)
         return self._changed
+
+    def of_nodes(self, then: Moment, nodes: NodeTable, usage: Usage) -> Stale | None:
+        """`since`, whatever pods did."""
+        if then.nodes == self._now.nodes:
+            return NOTHING
+        return _changed(nodes, usage, then.nodes, self._now.usage)
 
 
 def _changed(nodes: NodeTable, usage: Usage, seen_nodes: int, seen_usage: int) -> Stale | None:

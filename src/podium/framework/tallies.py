@@ -11,7 +11,7 @@ from collections.abc import Hashable, Sequence
 from podium.cluster.growth import Ints
 from podium.framework.cycle import Cycle
 from podium.framework.leaders import Leaders
-from podium.framework.stale import FEW, Changes
+from podium.framework.stale import FEW, Changes, Moment
 from podium.framework.versions import Version
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -22,12 +22,11 @@ Parts = Sequence[Ints]
 class Tally:
     """Constants and the remembered scores beside them, added up."""
 
-    __slots__ = ("_constants", "_seen_nodes", "_seen_usage", "leaders", "total")
+    __slots__ = ("_constants", "_seen", "leaders", "total")
 
-    def __init__(self, constants: Ints, parts: Parts, cycle: Cycle) -> None:
+    def __init__(self, constants: Ints, parts: Parts, now: Moment) -> None:
         self._constants = constants
-        self._seen_nodes = cycle.nodes.log.generation
-        self._seen_usage = cycle.usage.log.generation
+        self._seen = now
         self.total = Version(self._sum(parts))
         self.leaders: Leaders | None = None
         """The best rows of all; there while pods of a burst change a row or two each."""
@@ -41,8 +40,8 @@ class Tally:
     def follow(self, parts: Parts, cycle: Cycle, changes: Changes) -> None:
         """Catch up with the parts, which have caught up with the cluster."""
         nodes, usage = cycle.nodes, cycle.usage
-        stale = changes.since(self._seen_nodes, self._seen_usage, nodes, usage)
-        self._seen_nodes, self._seen_usage = nodes.log.generation, usage.log.generation
+        then, self._seen = self._seen, changes.now(nodes, usage)
+        stale = changes.since(then, nodes, usage)
         if stale is None:
             self.total, self.leaders = Version(self._sum(parts)), None
         elif len(stale.rows) <= FEW:
@@ -57,8 +56,8 @@ class Tally:
     def _change_some(self, rows: list[int], parts: Parts) -> None:
         if rows:
             column = self.total.live
-            were = [int(column[row]) for row in rows]
-            now = [sum([int(p[row]) for p in parts], int(self._constants[row])) for row in rows]
+            were = [column.item(row) for row in rows]
+            now = [sum([p.item(row) for p in parts], self._constants.item(row)) for row in rows]
             self.total = self.total.changed(rows, now)
             if self.leaders is not None:
                 self.leaders.changed(self.total.live, rows, were)
@@ -84,7 +83,8 @@ class Tallies:
         """The tally of some scores, up to date; the key names the constants and the parts."""
         tally = self._tallies.get(key)
         if tally is None:
-            tally = self._tallies[key] = Tally(constants, parts, cycle)
+            now = changes.now(cycle.nodes, cycle.usage)
+            tally = self._tallies[key] = Tally(constants, parts, now)
             self._make_room(tally.nbytes)
         else:
             self._tallies.move_to_end(key)

@@ -88,6 +88,10 @@ class Constants:
         return True
 
 
+NOT_KNOWN = PluginScores("", 0, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+"""Stands where a scorer has to be asked."""
+
+
 class Scorer:
     """`constant` are the plugin's scores if they stand; `as_it_is` says that raw scores are the
     normalised ones, whatever rows they are for, and in range. `dependence` is there if it is the
@@ -133,7 +137,7 @@ class _Filtered(NamedTuple):
 class TemplateEntry:
     """What is known of one shape, as far as its attempts have found out."""
 
-    __slots__ = ("constants", "filters", "pre_filter", "pre_score", "scorers")
+    __slots__ = ("constants", "filters", "pre_filter", "pre_score", "standing", "varying")
 
     def __init__(self) -> None:
         self.pre_filter: Prepared[PreFilterPlugin] | None = None
@@ -141,8 +145,10 @@ class TemplateEntry:
         self.filters: tuple[Rejector, ...] | None = None
         """All that may reject a row, in order."""
         self.constants: Constants | None = None
-        self.scorers: tuple[Scorer, ...] = ()
-        """All that may take part, in order."""
+        self.standing: tuple[PluginScores, ...] = ()
+        """Of all scorers that may take part, in order, the scores that stand."""
+        self.varying: tuple[tuple[int, Scorer], ...] = ()
+        """Those that have to be asked, and their places in that order."""
 
 
 class TemplateCache:

@@ -9,10 +9,11 @@ node. What was handed out can be read as it was for ever (`versions.py`), so dec
 
 from collections import OrderedDict
 from collections.abc import Hashable
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from podium.cluster.growth import Ints, Rows
 from podium.cluster.nodes import NodeTable
@@ -20,15 +21,16 @@ from podium.framework.cycle import Cycle
 from podium.framework.dependence import Dependence
 from podium.framework.faults import WrongAnswer, status_or_none
 from podium.framework.points import FilterPlugin, ScorePlugin
-from podium.framework.stale import FEW, Changes, Stale
+from podium.framework.stale import FEW, Changes, Moment, Stale
 from podium.framework.status import Status
 from podium.framework.verdict import Values, Verdict, checked
 from podium.framework.versions import Column, Version
 
 MAX_BYTES = 192 * 1024 * 1024
+_NEVER = Moment(-1, -1)
 
 
-class Scores(NamedTuple):
+class Scores(Struct, frozen=True):
     """A remembered scorer's vectors over the whole table. `weighted` is for adding up at once: it
     may change later on."""
 
@@ -42,18 +44,17 @@ Key = tuple[str, str, Hashable]
 
 
 class _Entry:
-    """`moment` is the membership of the table and the version of anything else that a vector was
-    made for; the next two are the changes that it has seen. Who holds an entry uses it as long as
-    it is `kept`."""
+    """`made_for` is the membership of the table and the version of anything else that a vector was
+    made for, `seen` the changes that it has seen. Who holds an entry uses it as long as it is
+    `kept`."""
 
-    __slots__ = ("kept", "key", "moment", "nbytes", "nodes_seen", "usage_seen")
+    __slots__ = ("kept", "key", "made_for", "nbytes", "seen")
 
     def __init__(self, key: Key) -> None:
         self.key = key
         self.kept = True
-        self.moment: tuple[int, Hashable] | None = None
-        self.nodes_seen = 0
-        self.usage_seen = 0
+        self.made_for: tuple[int, Hashable] | None = None
+        self.seen = _NEVER
         self.nbytes = 0
 
     def clear(self) -> None:
@@ -134,7 +135,7 @@ class VectorCache:
             elif stale.rows:
                 self._patch_verdict(entry, plugin, cycle, stale)
         except Exception:
-            entry.moment = None
+            entry.made_for = None
             raise
         return entry.verdict
 
@@ -164,7 +165,7 @@ class VectorCache:
             try:
                 entry.scores = _finish(plugin, weight, cycle, raw)
             except Exception:
-                entry.moment = None
+                entry.made_for = None
                 raise
         return entry.scores
 
@@ -181,7 +182,7 @@ class VectorCache:
                 entry.raw = raw = _patch_scores(raw, plugin, cycle, stale)
                 entry.scores = None
         except Exception:
-            entry.moment = None
+            entry.made_for = None
             raise
         return raw
 
@@ -201,17 +202,15 @@ class VectorCache:
 
     def _stale(self, entry: _Entry, dependence: Dependence, cycle: Cycle) -> Stale | None:
         """Rows to look at again; None for all of them. Notes that the entry is right now."""
-        nodes, usage = cycle.nodes, cycle.usage
-        was, seen_nodes, seen_usage = entry.moment, entry.nodes_seen, entry.usage_seen
-        entry.nodes_seen = nodes.log.generation
-        entry.usage_seen = now_usage = usage.log.generation
-        moment = (nodes.membership, dependence.version)
-        if was != moment:
-            entry.moment = moment
+        nodes, usage, changes = cycle.nodes, cycle.usage, self.changes
+        then, entry.seen = entry.seen, changes.now(nodes, usage)
+        made_for = (nodes.membership, dependence.version)
+        if entry.made_for != made_for:
+            entry.made_for = made_for
             return None
-        if not dependence.usage:
-            seen_usage = now_usage
-        return self.changes.since(seen_nodes, seen_usage, nodes, usage)
+        if dependence.usage:
+            return changes.since(then, nodes, usage)
+        return changes.of_nodes(then, nodes, usage)
 
     def _refilter(self, entry: FilterEntry, plugin: FilterPlugin, cycle: Cycle) -> None:
         verdict = checked(plugin.filter(cycle, _table(cycle)))
@@ -221,7 +220,7 @@ class VectorCache:
             entry.values = entry.verdict = None
             return
         if verdict.broken:
-            entry.moment = None
+            entry.made_for = None
         entry.values = _spread_out(verdict.values, cycle)
         entry.verdict = Verdict(entry.values, verdict.describe, verdict.broken)
         self._account(entry, entry.values.nbytes)

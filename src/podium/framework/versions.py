@@ -15,6 +15,7 @@ import numpy.typing as npt
 from podium.cluster.growth import Ints
 
 MAX_STEPS = 256
+_PAST = "a version that is past has no array of its own"
 
 ChangedRows = Sequence[int] | npt.NDArray[np.intp]
 
@@ -40,7 +41,7 @@ class Version:
     def live(self) -> Ints:
         """The array itself, which only the newest version has: look at it, do not keep it."""
         if self._array is None:
-            raise LookupError("a version that is past has no array of its own")
+            raise LookupError(_PAST)
         return self._array
 
     def read(self) -> Ints:
@@ -57,15 +58,18 @@ class Version:
 
     def changed(self, rows: ChangedRows, values: Sequence[int] | Ints) -> "Version":
         """The next version, with other values at some rows; this one becomes past."""
-        array = self.live
-        if self._steps >= MAX_STEPS:
-            newer = Version(array.copy())
-            newer.live[rows] = values
-            return newer
-        newer = Version(array, self._steps + 1)
+        array = self._array
+        if array is None:
+            raise LookupError(_PAST)
+        steps = self._steps
+        if steps >= MAX_STEPS:
+            array = array.copy()
+            array[rows] = values
+            return Version(array)
+        newer = Version(array, steps + 1)
         if len(rows) == 1:
             row = rows[0]
-            self._values = [int(array[row])]
+            self._values = (array.item(row),)
             array[row] = values[0]
         else:
             self._values = array[rows]

@@ -58,14 +58,9 @@ StackScorer = Callable[[Stack], Ints]
 """The same for resources that can be stacked."""
 
 
-class _Known(NamedTuple):
-    """A resource that some node or pod has; `nonzero` says which table its usage is in."""
-
-    name: str
-    weight: int
-    at: int
-    scalar: bool
-    nonzero: bool
+_Wanted = tuple[int, int, int, bool]
+"""Of a resource that counts for a pod: its weight, the request, its row in the tables, and whether
+its usage is in the table of requests that are never 0."""
 
 
 class _Divisor(NamedTuple):
@@ -120,8 +115,9 @@ class ResourceColumns:
         self._stacks = ResourceStacks([spec.name for spec in resources], nodes, nonzero=nonzero)
         self._divisors: dict[int, _Divisor] = {}
         self._divisors_generation = -1
-        self._known: tuple[_Known, ...] = ()
-        self._known_count = -1
+        self._wanted: tuple[_Wanted, ...] = ()
+        self._wanted_by: Mapping[str, int] | None = None
+        self._wanted_growth = -1
 
     def scores(
         self,
@@ -163,34 +159,25 @@ class ResourceColumns:
         usage, allocatable_of = cycle.usage, self._nodes.allocatable.item
         usage.grow()
         requested_of, nonzero_of = usage.requested.item, usage.nonzero.item
-        for name, weight, index, scalar, nonzero in self._known_resources():
-            request = requests.get(name, 0)
-            if request == 0 and scalar:
-                continue
+        if requests is not self._wanted_by or self._wanted_growth != self._nodes.growth:
+            self._want(requests)
+        for weight, request, index, nonzero in self._wanted:
             allocatable = allocatable_of(index, row)
             if allocatable != 0:
                 used = nonzero_of(index, row) if nonzero else requested_of(index, row)
                 amounts.append((weight, request, allocatable, used))
         return scorer(amounts)
 
-    def _known_resources(self) -> tuple[_Known, ...]:
-        """The configured resources that the tables have a row for."""
-        count = self._nodes.allocatable.shape[0]
-        if count != self._known_count:
-            self._known_count = count
-            found = ((spec, self._nodes.resources.find(spec.name)) for spec in self.resources)
-            self._known = tuple(
-                _Known(
-                    spec.name,
-                    spec.weight,
-                    index,
-                    is_scalar(spec.name),
-                    self._nonzero and index in (CPU, MEMORY),
-                )
-                for spec, index in found
-                if index >= 0
-            )
-        return self._known
+    def _want(self, requests: Mapping[str, int]) -> None:
+        """Find what counts for these requests: pods of one shape have them in common."""
+        self._wanted_by, self._wanted_growth = requests, self._nodes.growth
+        wanted: list[_Wanted] = []
+        for spec in self.resources:
+            request, index = requests.get(spec.name, 0), self._nodes.resources.find(spec.name)
+            if index >= 0 and (request or not is_scalar(spec.name)):
+                in_nonzero = self._nonzero and index in (CPU, MEMORY)
+                wanted.append((spec.weight, request, index, in_nonzero))
+        self._wanted = tuple(wanted)
 
     def of(self, cycle: Cycle, rows: Rows, requests: Mapping[str, int]) -> list[Column]:
         """What counts when a pod with these requests is scored on these rows."""

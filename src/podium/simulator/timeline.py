@@ -8,6 +8,8 @@ one group, and what differs (times, how often) becomes a range.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from podium.engine.pod_log import Line, PodLog
 
 
@@ -25,7 +27,7 @@ class Timeline:
     def life(self, key: str) -> list[Line]:
         """A pod's lines; times are seconds since the start of the run, exact to a microsecond."""
         return [
-            line._replace(at=round(line.at - self._start, 6)) for line in self._pod_log.lines(key)
+            replace(line, at=round(line.at - self._start, 6)) for line in self._pod_log.lines(key)
         ]
 
     def lives(self) -> Iterator[tuple[str, list[Line]]]:
