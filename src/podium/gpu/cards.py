@@ -35,6 +35,8 @@ class Card(Struct, frozen=True):
     numa: int = UNKNOWN_NUMA
     healthy: bool = True
     cordoned: bool = False
+    mode: str = ""
+    """How the card is shared out, in the dialect's word, where pods may ask for one."""
     profiles: tuple[MigProfile, ...] = ()
     """A card with profiles is in MIG mode: it is given away by instances only."""
     links: tuple[int, ...] = ()
@@ -48,6 +50,8 @@ class NodeCards(Struct, frozen=True):
     refusal: Reason | None = None
     detail: str = ""
     """The dialect's own words for the refusal, where it has some."""
+    memory_factor: int = 1
+    """How many units of the node's agent are one of those that pods ask in."""
 
 
 NO_CARDS: Final = NodeCards(refusal=Reason.NO_CARDS)

@@ -1,8 +1,12 @@
 """What a pod asks of cards, whatever the dialect it was said in."""
 
 from enum import Enum
+from typing import Final
 
 from msgspec import Struct
+
+ANY_PROFILE: Final = "*"
+"""Of a card in MIG mode the smallest instance with the memory asked for; of others a share."""
 
 
 class ContainerRequest(Struct, frozen=True):
@@ -29,6 +33,8 @@ class CardSelector(Struct, frozen=True):
     not_models: tuple[str, ...] = ()
     uuids: tuple[str, ...] = ()
     not_uuids: tuple[str, ...] = ()
+    modes: tuple[str, ...] = ()
+    """Modes of cards that will do; any if there are none."""
 
 
 class CardKey(Enum):
