@@ -209,8 +209,9 @@ class GPUManager(Dialect):
         allocation: Allocation,
         now: float,
     ) -> PodWrite:
+        cleared = self.clear_decision(pod)
         written = {
-            **self.clear_decision(pod).annotations,
+            **cleared.annotations,
             self._node: node_name,
             self._assigned: "false",
             self._time: nanoseconds(now),
@@ -218,7 +219,7 @@ class GPUManager(Dialect):
         for at, shares in enumerate(allocation.containers):
             if shares:
                 written[f"{self._index_prefix}{at}"] = _join(share.card for share in shares)
-        return PodWrite(annotations=written)
+        return PodWrite(annotations=written, labels=cleared.labels)
 
     def write_binding(self, pod: Pod, now: float) -> PodWrite:  # noqa: ARG002
         return PodWrite()

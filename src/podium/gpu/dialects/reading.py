@@ -58,6 +58,13 @@ def check_number(number: int, what: str, largest: int = MAX_AMOUNT) -> int:
     return number
 
 
+def check_uuid(uuid: str, separators: str) -> str:
+    """A uuid that decisions can name: not empty, and without the characters that end it there."""
+    if not uuid or any(character in separators for character in uuid):
+        raise BadText(f"uuid {quote(uuid)} is empty or has one of {separators}")
+    return uuid
+
+
 def read_numa(number: int) -> int:
     """A NUMA node; all negative ones are unknown."""
     return check_number(number, "NUMA node") if number >= 0 else -1
