@@ -55,10 +55,8 @@ UNHEALTHY_KEY = "gpus"
 class GPUShare(Dialect):
     name = "gpushare"
     resources = (MEMORY,)
+    memory_unit = 1 << 30
     matches_by_size = True
-
-    def __init__(self, memory_unit: int = 1 << 30) -> None:
-        self.memory_unit = memory_unit
 
     # --- nodes ---
 
@@ -193,3 +191,10 @@ class GPUShare(Dialect):
 
     def device_count(self, container: Container) -> int:
         return limit_of(container, MEMORY) or 0
+
+
+class GPUShareMiB(GPUShare):
+    """The same with an agent that was started to count in MiB."""
+
+    name = "gpushare-mib"
+    memory_unit = 1 << 20

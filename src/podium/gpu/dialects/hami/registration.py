@@ -4,6 +4,7 @@ Newer agents write JSON, older ones text: `uuid,slots,memory,cores,model,numa,he
 later with `,index,mode` behind.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Final
@@ -43,6 +44,7 @@ MIG_MODE: Final = "mig"
 HANDSHAKE_TIMEOUTS_S: Final = {"Reported": 300.0, "Requesting": 60.0, "Deleted": 0.0}
 """How long after each step of the handshake an agent may be silent: what it said last, what its
 scheduler asked it, and that its scheduler gave it up."""
+_HANDSHAKE: Final = re.compile(rf"({'|'.join(HANDSHAKE_TIMEOUTS_S)})[_ .](.{{19}})")
 _HANDSHAKE_TIME: Final = "%Y-%m-%d %H:%M:%S"
 
 
@@ -119,15 +121,14 @@ def write_node(cards: Sequence[Card], now: float) -> NodeWrite:
 def _is_silent(node: Node, now: float) -> bool:
     """Whether the handshake is overdue. As long as the kubelet still has devices of the agent it
     lives, and what cannot be read says nothing."""
-    word, _, said = node.metadata.annotation(HANDSHAKE).replace(" ", "_", 1).partition("_")
-    timeout = HANDSHAKE_TIMEOUTS_S.get(word)
-    if timeout is None or allocatable_of(node, COUNT) > 0:
+    step = _HANDSHAKE.match(node.metadata.annotation(HANDSHAKE))
+    if step is None or allocatable_of(node, COUNT) > 0:
         return False
     try:
-        at = datetime.strptime(said[:19], _HANDSHAKE_TIME).replace(tzinfo=UTC).timestamp()
-    except ValueError:
+        at = datetime.strptime(step[2], _HANDSHAKE_TIME).replace(tzinfo=UTC).timestamp()
+    except (ValueError, OverflowError):
         return False
-    return now - at > timeout
+    return now - at > HANDSHAKE_TIMEOUTS_S[step[1]]
 
 
 def _read_register(text: str) -> Iterable[Card]:

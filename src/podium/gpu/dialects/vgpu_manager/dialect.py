@@ -1,7 +1,7 @@
 """vgpu-manager: `nvidia.com/vgpu-number` cards, of each of them `vgpu-cores` and `vgpu-memory`.
 
-Without memory a container has all memory of its cards; with neither, all cores as well. Memory is in
-megabytes times the factor that the node's agent is set to.
+Without memory a container has all memory of its cards; with neither, all cores as well. Memory is
+in megabytes times the factor that the node's agent is set to.
 """
 
 from collections.abc import Sequence
