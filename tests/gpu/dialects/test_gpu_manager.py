@@ -1,6 +1,7 @@
 """gpu-manager's resources, and the annotations that gpu-admission and its agent exchange."""
 
 import pytest
+from msgspec.structs import replace
 from support.gpu.dialect_objects import NOW, container, node, pod, written
 
 from podium.gpu.allocations import Allocation, CardShare
@@ -16,7 +17,7 @@ TWO_CARDS = NodeCards(cards=(Card(0, memory=4), Card(1, memory=4)))
 SHARE = {CORE: 10, MEMORY: 1}
 
 
-def test_a_units_of_memory_is_256_mebibytes() -> None:
+def test_a_unit_of_memory_is_256_mebibytes() -> None:
     assert DIALECT.memory_unit == 268_435_456
 
 
@@ -25,7 +26,9 @@ def test_cards_are_made_of_the_capacity() -> None:
 
 
 def test_capacity_not_allocatable_is_read() -> None:
-    assert DIALECT.node_cards(node({CORE: "200", MEMORY: "9"}), NOW) == TWO_CARDS
+    empty = node({CORE: "200", MEMORY: "9"})
+    empty = replace(empty, status=replace(empty.status, allocatable={CORE: 0}))
+    assert DIALECT.node_cards(empty, NOW) == TWO_CARDS
 
 
 @pytest.mark.parametrize("cores", [1, 99])

@@ -72,9 +72,7 @@ def test_a_heartbeat_is_good_for_a_minute(heartbeat: str | None, reason: Reason 
         (" " * 300_000, Reason.BAD_REGISTRATION),
     ],
 )
-def test_a_registration_that_cannot_be_read_refuses_the_node(
-    register: str, reason: Reason
-) -> None:
+def test_a_registration_that_cannot_be_read_refuses_the_node(register: str, reason: Reason) -> None:
     annotations = {HEARTBEAT: "1800000000000000000", REGISTER: register}
     found = DIALECT.node_cards(node({CORE: 300}, annotations), NOW)
     assert (found.cards, found.refusal) == ((), reason)
