@@ -27,10 +27,6 @@ HAMI, TYDIC = rule_of("hami"), rule_of("gpu-scheduler")
 MINE = pod(name="mine")
 
 
-def exists(_namespace: str, _name: str) -> bool:
-    return True
-
-
 def take(rule: NodeLockRule, value: str, *, owner_exists: bool = True) -> LockGranted | LockHeld:
     locked = node({}, {rule.key: value} if value else {})
     return acquire_lock(rule, locked, MINE, NOW, lambda _namespace, _name: owner_exists)

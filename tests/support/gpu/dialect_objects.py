@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from podium.api.meta import ObjectMeta
+from podium.api.meta import ObjectMeta, ResourceList
 from podium.api.node import Node, NodeStatus
 from podium.api.pod import Pod
 from podium.gpu.dialects.dialect import NodeWrite, PodWrite
@@ -59,7 +59,7 @@ def node(
     annotations: Mapping[str, str] | None = None,
     name: str = "n1",
 ) -> Node:
-    resources = dict(capacity or {})
+    resources: ResourceList = dict(capacity or {})
     return Node(
         metadata=ObjectMeta(name=name, annotations=dict(annotations or {})),
         status=NodeStatus(capacity=resources, allocatable=resources),

@@ -28,7 +28,7 @@ from podium.gpu.dialects.reading import (
     BadText,
     capacity_of,
     containers_of,
-    count_cards,
+    equal_cards,
     init_containers_of,
     limit_of,
     nanoseconds,
@@ -68,11 +68,7 @@ class GPUManager(Dialect):
         if count == 0:
             detail = f"capacity {self._core} {cores} is less than a card, which is {WHOLE_CARD}"
             return NodeCards(refusal=Reason.NO_CARDS, detail=detail)
-        refusal = count_cards(count, self._core)
-        if refusal is not None:
-            return refusal
-        memory = capacity_of(node, self._memory) // count
-        return NodeCards(cards=tuple(Card(index=at, memory=memory) for at in range(count)))
+        return equal_cards(count, capacity_of(node, self._memory) // count, self._core)
 
     def register(self, cards: Sequence[Card], now: float) -> NodeWrite:  # noqa: ARG002
         return NodeWrite(capacity=self._capacity(cards))

@@ -28,7 +28,7 @@ from podium.gpu.dialects.reading import (
     BadText,
     capacity_of,
     containers_of,
-    count_cards,
+    equal_cards,
     init_containers_of,
     limit_of,
     nanoseconds,
@@ -66,10 +66,7 @@ class GPUShare(Dialect):
             return NO_CARDS
         if count == 0:
             return NodeCards(refusal=Reason.NO_CARDS, detail=f"the node has no capacity {COUNT}")
-        refusal = count_cards(count, COUNT)
-        if refusal is not None:
-            return refusal
-        return NodeCards(cards=tuple(Card(index=at, memory=memory // count) for at in range(count)))
+        return equal_cards(count, memory // count, MEMORY)
 
     def config_map_name(self, node_name: str) -> tuple[str, str]:
         return UNHEALTHY_NAMESPACE, f"{UNHEALTHY_PREFIX}{node_name}"

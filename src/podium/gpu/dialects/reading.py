@@ -191,14 +191,12 @@ def _check_cards(cards: Sequence[Card]) -> None:
         raise BadText("two cards have the same uuid")
 
 
-def count_cards(count: int, resource: str) -> NodeCards | None:
-    """The refusal of a node whose capacity makes no sensible number of cards."""
-    if count <= MAX_CARDS:
-        return None
-    return NodeCards(
-        refusal=Reason.BAD_REGISTRATION,
-        detail=f"capacity {resource} makes {count} cards, more than {MAX_CARDS}",
-    )
+def equal_cards(count: int, memory: int, resources: str) -> NodeCards:
+    """The cards of a node whose agent says no more than how many there are, all alike."""
+    if count > MAX_CARDS or memory > MAX_AMOUNT:
+        detail = f"capacity {resources} makes {count} cards with memory {memory} each"
+        return NodeCards(refusal=Reason.BAD_REGISTRATION, detail=detail)
+    return NodeCards(cards=tuple(Card(index=at, memory=memory) for at in range(count)))
 
 
 def remove_keys(present: Mapping[str, str] | None, keys: Iterable[str]) -> dict[str, str | None]:
