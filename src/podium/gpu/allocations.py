@@ -10,13 +10,18 @@ from msgspec import Struct
 
 
 class CardShare(Struct, frozen=True):
-    """What one container has of one card. `placement` is the first slice of a MIG instance."""
+    """What one container has of one card. A MIG instance has `width` slices from `placement` on."""
 
     card: int
     cores: int
     memory: int
     mig_profile: str = ""
     placement: int = -1
+    width: int = 0
+
+    def slices(self) -> int:
+        """The slices of its instance as bits."""
+        return ((1 << self.width) - 1) << self.placement if self.placement >= 0 else 0
 
 
 class Allocation(Struct, frozen=True):

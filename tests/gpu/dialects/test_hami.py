@@ -10,7 +10,6 @@ from podium.gpu.cards import Card, MigProfile, NodeCards
 from podium.gpu.dialects import find_dialect
 from podium.gpu.dialects.dialect import InvalidRequest, Phase
 from podium.gpu.requests import (
-    ANY_PROFILE,
     CardKey,
     CardSelector,
     ContainerRequest,
@@ -30,7 +29,6 @@ def request(**more: int) -> ContainerRequest:
     return ContainerRequest(
         **fields,  # type: ignore[arg-type]
         exclusive=fields["cores"] == 100,
-        mig_profile=ANY_PROFILE,
     )
 
 
@@ -143,7 +141,7 @@ def test_what_annotations_choose() -> None:
         "nvidia.com/use-gpuuuid": "GPU-a, GPU-b",
         "nvidia.com/nouse-gpuuuid": "GPU-c",
         "nvidia.com/numa-bind": "true",
-        "nvidia.com/vgpu-mode": "mig",
+        "nvidia.com/vgpu-mode": "mps",
     }
     found = DIALECT.pod_request(pod({GPU: 1}, annotations=annotations))
     assert found is not None
@@ -155,8 +153,17 @@ def test_what_annotations_choose() -> None:
         not_models=("1080",),
         uuids=("GPU-a", "GPU-b"),
         not_uuids=("GPU-c",),
-        modes=("mig",),
+        modes=("mps",),
     )
+
+
+@pytest.mark.parametrize(("mode", "mig"), [("mig", True), ("hami-core", False), ("", False)])
+def test_instances_are_for_pods_that_ask_for_the_mode(mode: str, mig: bool) -> None:
+    annotations = {"nvidia.com/vgpu-mode": mode}
+    found = DIALECT.pod_request(pod({GPU: 1}, annotations=annotations))
+    assert found is not None
+    assert found.containers[0] is not None
+    assert found.containers[0].mig is mig
 
 
 @pytest.mark.parametrize(
@@ -220,7 +227,7 @@ def test_instances_of_cards_in_mig_mode_are_named_beside() -> None:
     profile = MigProfile("1g.5gb", memory=5120, cores=14, width=1, placements=(5, 6))
     cards = NodeCards(cards=(Card(0, "GPU-a", memory=40960, profiles=(profile,)),))
     asking = pod({GPU: 1, MEMORY: 5000})
-    taken = Allocation(containers=((CardShare(0, 14, 5120, "1g.5gb", 6),),))
+    taken = Allocation(containers=((CardShare(0, 14, 5120, "1g.5gb", 6, 1),),))
     decided = written(asking, DIALECT.write_decision(asking, "n1", cards, taken, NOW))
     text = decided.metadata.annotation("hami.io/vgpu-mig-allocations")
     assert json.loads(text) == [

@@ -24,6 +24,8 @@ MAX_AMOUNT: Final = 1 << 40
 """Of anything that one card has: sums over a cluster's cards stay far below an int64."""
 MAX_TEXT: Final = 256 * 1024
 """Bytes of all annotations of an object together, as Kubernetes limits them."""
+MAX_SLICES: Final = 64
+"""Of a card in MIG mode; those of today have eight."""
 MAX_LIST: Final = 1024
 """Entries of a list that a user wrote into an annotation."""
 _MAX_SHOWN: Final = 80

@@ -14,6 +14,7 @@ from podium.gpu.allocations import CardShare
 from podium.gpu.cards import Card
 from podium.gpu.dialects.reading import (
     MAX_CARDS,
+    MAX_SLICES,
     MAX_TEXT,
     BadText,
     check_number,
@@ -87,24 +88,20 @@ def _read_cards(part: str, cards: dict[str, int], problems: list[str]) -> Iterab
 
 def write_instances(containers: Sequence[Shares], cards: Sequence[Card]) -> str | None:
     """The annotation for cards in MIG mode; None if there are none."""
-    by_index = {card.index: card for card in cards}
+    uuids = {card.index: card.uuid for card in cards}
     instances = [
         _Instance(
             container_index=container,
             device_index=device,
-            gpu_uuid=by_index[share.card].uuid,
+            gpu_uuid=uuids[share.card],
             profile=share.mig_profile,
-            placement=_Placement(share.placement, _width(by_index[share.card], share.mig_profile)),
+            placement=_Placement(share.placement, share.width),
         )
         for container, shares in enumerate(containers)
         for device, share in enumerate(shares)
         if share.mig_profile
     ]
     return msgspec.json.encode(instances).decode() if instances else None
-
-
-def _width(card: Card, name: str) -> int:
-    return next((profile.width for profile in card.profiles if profile.name == name), 0)
 
 
 def read_instances(text: str, containers: list[Shares], problems: list[str]) -> list[Shares]:
@@ -117,7 +114,8 @@ def read_instances(text: str, containers: list[Shares], problems: list[str]) -> 
             for instance in read_json(text, list[_Instance])
         }
         for instance in instances.values():
-            check_number(instance.placement.start, "placement", 63)
+            check_number(instance.placement.start, "placement", MAX_SLICES - 1)
+            check_number(instance.placement.size, "size", MAX_SLICES)
     except BadText as problem:
         problems.append(f"MIG instances: {problem}")
         return containers
@@ -133,4 +131,7 @@ def read_instances(text: str, containers: list[Shares], problems: list[str]) -> 
 def _as_instance(share: CardShare, instance: _Instance | None) -> CardShare:
     if instance is None or not instance.profile:
         return share
-    return replace(share, mig_profile=instance.profile, placement=instance.placement.start)
+    placement = instance.placement
+    return replace(
+        share, mig_profile=instance.profile, placement=placement.start, width=placement.size
+    )

@@ -38,7 +38,7 @@ from podium.gpu.dialects.reading import (
     limit_of,
     remove_keys,
 )
-from podium.gpu.requests import ANY_PROFILE, ContainerRequest, PodRequest
+from podium.gpu.requests import ContainerRequest, PodRequest
 
 MEMORY: Final = "nvidia.com/gpumem"
 MEMORY_PERCENT: Final = "nvidia.com/gpumem-percentage"
@@ -74,8 +74,11 @@ class HAMi(Dialect):
     # --- requests ---
 
     def pod_request(self, pod: Pod) -> PodRequest | None:
-        containers = tuple(map(_container_request, containers_of(pod)))
-        init_containers = tuple(map(_container_request, init_containers_of(pod)))
+        mig = policies.wants_mig(pod)
+        containers = tuple(_container_request(each, mig=mig) for each in containers_of(pod))
+        init_containers = tuple(
+            _container_request(each, mig=mig) for each in init_containers_of(pod)
+        )
         if not any((*containers, *init_containers)):
             return None
         return PodRequest(
@@ -178,7 +181,7 @@ def _seconds(text: str) -> float | None:
     return float(number) if number is not None and number > 0 else None
 
 
-def _container_request(container: Container) -> ContainerRequest | None:
+def _container_request(container: Container, *, mig: bool) -> ContainerRequest | None:
     count = limit_of(container, COUNT, or_request=True)
     memory = limit_of(container, MEMORY, or_request=True)
     percent = limit_of(container, MEMORY_PERCENT, or_request=True)
@@ -207,5 +210,5 @@ def _container_request(container: Container) -> ContainerRequest | None:
         memory=memory or 0,
         memory_percent=None if memory else min(percent or 100, 100),
         exclusive=cores == _ALL_CORES,
-        mig_profile=ANY_PROFILE,
+        mig=mig,
     )

@@ -5,6 +5,7 @@ from typing import Final
 from podium.api.arithmetic import parse_int
 from podium.api.pod import Pod
 from podium.gpu.dialects.dialect import InvalidRequest
+from podium.gpu.dialects.hami.registration import MIG_MODE
 from podium.gpu.dialects.reading import MAX_AMOUNT, quote, split_list
 from podium.gpu.requests import CardKey, CardSelector, NodePolicy, ScoreWeights, Topology
 
@@ -33,8 +34,14 @@ def selector(pod: Pod) -> CardSelector:
         not_models=split_list(read(NO_USE_MODELS)),
         uuids=split_list(read(USE_UUIDS)),
         not_uuids=split_list(read(NO_USE_UUIDS)),
-        modes=split_list(read(MODE)),
+        modes=tuple(mode for mode in split_list(read(MODE)) if mode != MIG_MODE),
     )
+
+
+def wants_mig(pod: Pod) -> bool:
+    """Whether the pod is to have instances of cards in MIG mode. HAMi gives them to pods that name
+    no mode as well."""
+    return MIG_MODE in split_list(pod.metadata.annotation(MODE))
 
 
 def node_policy(pod: Pod) -> NodePolicy:

@@ -19,6 +19,7 @@ from podium.gpu.dialects.dialect import NodeWrite
 from podium.gpu.dialects.reading import (
     IN_MIG_MODE,
     MAX_CARDS,
+    MAX_SLICES,
     BadText,
     allocatable_of,
     bad_registration,
@@ -188,14 +189,16 @@ def _card(card: _RegisteredCard) -> Card:
 def _profile(profile: _Profile) -> MigProfile:
     placements = profile.placements or []
     widths = {placement.size for placement in placements}
-    if not profile.name or len(widths) != 1 or not 0 < min(widths) <= 64:
+    if not profile.name or len(widths) != 1 or not 0 < min(widths) <= MAX_SLICES:
         raise BadText(f"MIG profile {quote(profile.name)} has no placements of one size")
     return MigProfile(
         name=profile.name,
         memory=check_number(profile.memory_mb, "memory"),
         cores=check_number(profile.core, "cores"),
         width=widths.pop(),
-        placements=tuple(check_number(at.start, "placement", 63) for at in placements[:64]),
+        placements=tuple(
+            check_number(at.start, "placement", MAX_SLICES - 1) for at in placements[:MAX_SLICES]
+        ),
     )
 
 
