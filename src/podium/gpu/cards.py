@@ -3,6 +3,7 @@
 Amounts of memory are in the units of the dialect that read them; cores are hundredths of a card.
 """
 
+from math import inf
 from typing import Final
 
 from msgspec import Struct
@@ -12,6 +13,8 @@ from podium.gpu.reasons import Reason
 UNLIMITED: Final = 1 << 30
 """Slots of a card whose dialect does not count who shares it."""
 UNKNOWN_NUMA: Final = -1
+NVLINK: Final = 100
+"""How well two cards with one NVLink between them are connected; ways over PCI are below."""
 
 
 class MigProfile(Struct, frozen=True):
@@ -52,6 +55,8 @@ class NodeCards(Struct, frozen=True):
     """The dialect's own words for the refusal, where it has some."""
     memory_factor: int = 1
     """How many units of the node's agent are one of those that pods ask in."""
+    good_until: float = inf
+    """When none of the cards can be had any more, unless the agent says something before."""
 
 
 NO_CARDS: Final = NodeCards(refusal=Reason.NO_CARDS)

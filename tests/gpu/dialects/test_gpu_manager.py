@@ -167,6 +167,20 @@ def test_what_cannot_be_read_counts_nothing_and_is_named(
     assert says in decision.problem
 
 
+def test_what_others_decided_counts_however_it_was_asked_for() -> None:
+    annotations = {
+        "tencent.com/predicate-node": "n1",
+        "tencent.com/predicate-time": "1800000000000000000",
+        "tencent.com/predicate-gpu-idx-0": "0",
+        "tencent.com/predicate-gpu-idx-1": "1",
+    }
+    odd = pod({CORE: 150, MEMORY: 1}, {CORE: 60}, annotations=annotations)
+    decision = DIALECT.decision(odd, TWO_CARDS)
+    assert decision is not None
+    assert decision.allocation.containers == ((CardShare(0, 100, 4),), (CardShare(1, 60, 0),))
+    assert decision.problem == ""
+
+
 def test_a_decision_without_a_time_is_from_long_ago() -> None:
     decision = DIALECT.decision(
         pod(SHARE, annotations={"tencent.com/predicate-node": "n1"}), TWO_CARDS

@@ -54,7 +54,15 @@ def test_an_agents_registration_is_read() -> None:
 )
 def test_a_heartbeat_is_good_for_a_minute(heartbeat: str | None, reason: Reason | None) -> None:
     annotations = {REGISTER: REAL_NODE} | ({} if heartbeat is None else {HEARTBEAT: heartbeat})
-    assert DIALECT.node_cards(node({CORE: 300}, annotations), NOW).refusal is reason
+    found = DIALECT.node_cards(node({CORE: 300}, annotations), NOW)
+    assert found.refusal is reason
+    assert len(found.cards) == 3  # what pods hold is known, whatever becomes of the agent
+
+
+def test_a_node_tells_when_its_heartbeat_will_be_too_old() -> None:
+    annotations = {HEARTBEAT: "1799999990000000000", REGISTER: REAL_NODE}
+    found = DIALECT.node_cards(node({CORE: 300}, annotations), NOW)
+    assert found.good_until == NOW + 50
 
 
 @pytest.mark.parametrize(

@@ -167,8 +167,9 @@ class GPUManager(Dialect):
         if text is None:
             return ()
         try:
-            request = self._container_request(container)
-            if request is None:
+            # Whoever decided it, and however it was asked for: what is held is counted.
+            cores, memory = self.device_count(container), limit_of(container, self._memory) or 0
+            if cores == 0:
                 raise BadText("the container asks for no card")
             indexes = self._indexes(text)
         except (BadText, InvalidRequest) as problem:
@@ -180,8 +181,8 @@ class GPUManager(Dialect):
         return tuple(
             CardShare(
                 card=index,
-                cores=cards[index].cores if request.whole else request.cores,
-                memory=cards[index].memory if request.whole else request.memory,
+                cores=cards[index].cores if cores >= WHOLE_CARD else cores,
+                memory=cards[index].memory if cores >= WHOLE_CARD else memory,
             )
             for index in indexes
             if index in cards

@@ -7,6 +7,7 @@ it is in MIG mode. It says every half minute that it lives. Pods may choose by t
 from collections.abc import Iterable, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from podium.api.label_syntax import value_problems
 from podium.api.node import Node
@@ -60,13 +61,16 @@ class GPUScheduler(GPUManager):
 
     def node_cards(self, node: Node, now: float) -> NodeCards:
         heartbeat = (node.metadata.annotations or {}).get(HEARTBEAT)
-        if heartbeat is None:
-            return NodeCards(refusal=Reason.NO_HEARTBEAT)
-        at = seconds_of_nanoseconds(heartbeat)
+        at = None if heartbeat is None else seconds_of_nanoseconds(heartbeat)
+        found = self._registered_cards(node)
         if at is None:
-            return NodeCards(refusal=Reason.BAD_HEARTBEAT)
+            reason = Reason.NO_HEARTBEAT if heartbeat is None else Reason.BAD_HEARTBEAT
+            return NodeCards(cards=found.cards, refusal=reason)
         if now - at > HEARTBEAT_TIMEOUT_S:
-            return NodeCards(refusal=Reason.HEARTBEAT_TIMEOUT)
+            return NodeCards(cards=found.cards, refusal=Reason.HEARTBEAT_TIMEOUT)
+        return replace(found, good_until=at + HEARTBEAT_TIMEOUT_S)
+
+    def _registered_cards(self, node: Node) -> NodeCards:
         if capacity_of(node, self._core) == 0:
             return NO_CARDS
         return read_cards(REGISTER, node.metadata, _read_register)

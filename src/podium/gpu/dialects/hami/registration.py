@@ -7,6 +7,7 @@ later with `,index,mode` behind.
 import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from math import inf
 from typing import Final
 
 import msgspec
@@ -84,17 +85,20 @@ def read_node(node: Node, now: float) -> NodeCards:
     found = read_cards(REGISTER, node.metadata, _read_register)
     if found.refusal is not None:
         return found
-    if _is_silent(node, now):
-        return NodeCards(
-            refusal=Reason.HEARTBEAT_TIMEOUT,
-            detail=f"{HANDSHAKE} {quote(node.metadata.annotation(HANDSHAKE))}",
-        )
     cordoned = frozenset(split_list(node.metadata.annotation(CORDON)))
     cards = [replace(card, cordoned=card.uuid in cordoned) for card in found.cards]
     try:
-        return NodeCards(cards=tuple(_link(cards, node.metadata.annotation(LINK_SCORES))))
+        linked = tuple(_link(cards, node.metadata.annotation(LINK_SCORES)))
     except BadText as problem:
         return bad_registration(LINK_SCORES, str(problem))
+    good_until = _good_until(node)
+    if now <= good_until:
+        return NodeCards(cards=linked, good_until=good_until)
+    return NodeCards(
+        cards=linked,
+        refusal=Reason.HEARTBEAT_TIMEOUT,
+        detail=f"{HANDSHAKE} {quote(node.metadata.annotation(HANDSHAKE))}",
+    )
 
 
 def write_node(cards: Sequence[Card], now: float) -> NodeWrite:
@@ -119,17 +123,17 @@ def write_node(cards: Sequence[Card], now: float) -> NodeWrite:
     )
 
 
-def _is_silent(node: Node, now: float) -> bool:
-    """Whether the handshake is overdue. As long as the kubelet still has devices of the agent it
+def _good_until(node: Node) -> float:
+    """When the handshake is overdue. As long as the kubelet still has devices of the agent it
     lives, and what cannot be read says nothing."""
     step = _HANDSHAKE.match(node.metadata.annotation(HANDSHAKE))
     if step is None or allocatable_of(node, COUNT) > 0:
-        return False
+        return inf
     try:
         at = datetime.strptime(step[2], _HANDSHAKE_TIME).replace(tzinfo=UTC).timestamp()
     except (ValueError, OverflowError):
-        return False
-    return now - at > HANDSHAKE_TIMEOUTS_S[step[1]]
+        return inf
+    return at + HANDSHAKE_TIMEOUTS_S[step[1]]
 
 
 def _read_register(text: str) -> Iterable[Card]:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from podium.api.arithmetic import parse_int
 from podium.api.node import Node
-from podium.gpu.cards import Card, NodeCards
+from podium.gpu.cards import NVLINK, Card, NodeCards
 from podium.gpu.dialects.dialect import NodeWrite
 from podium.gpu.dialects.reading import (
     IN_MIG_MODE,
@@ -178,10 +178,10 @@ def _link_score(link: int) -> int:
     """10 to 60 for the ways over PCI, 100 for each NVLink; 0 for what nobody knows."""
     if not 0 < link <= _PCI_LINKS + _MAX_NVLINKS:
         return 0
-    return 10 * link if link <= _PCI_LINKS else 100 * (link - _PCI_LINKS)
+    return 10 * link if link <= _PCI_LINKS else NVLINK * (link - _PCI_LINKS)
 
 
 def _link_types(score: int) -> list[int]:
-    nvlinks, rest = divmod(score, 100)
+    nvlinks, rest = divmod(score, NVLINK)
     types = [rest // 10] if rest else []
     return [*types, _PCI_LINKS + nvlinks] if nvlinks else types
