@@ -3,7 +3,6 @@
 Amounts of memory are in the units of the dialect that read them; cores are hundredths of a card.
 """
 
-from math import inf
 from typing import Final
 
 from msgspec import Struct
@@ -55,7 +54,7 @@ class NodeCards(Struct, frozen=True):
     """The dialect's own words for the refusal, where it has some."""
     memory_factor: int = 1
     """How many units of the node's agent are one of those that pods ask in."""
-    good_until: float = inf
+    good_until: float = float("inf")
     """When none of the cards can be had any more, unless the agent says something before."""
 
 
