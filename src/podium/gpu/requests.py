@@ -8,8 +8,10 @@ from msgspec import Struct
 class ContainerRequest(Struct, frozen=True):
     """`cards` different cards, and of each of them the rest.
 
-    `exclusive`: only cards that nobody uses. `whole`: all of each card is taken, whatever amounts are
-    named. `memory_percent` of a card's memory counts instead of `memory` where it is given.
+    `exclusive`: only cards that nobody uses. `whole`: all of each card is taken, whatever amounts
+    are named. `memory_percent` of a card's memory counts instead of `memory` where it is given.
+    `mig`: an instance of each card, of the profile that is named or else of the smallest that has
+    the amounts.
     """
 
     cards: int = 1
@@ -18,7 +20,11 @@ class ContainerRequest(Struct, frozen=True):
     memory_percent: int | None = None
     exclusive: bool = False
     whole: bool = False
+    mig: bool = False
     mig_profile: str = ""
+
+    def wants_mig(self) -> bool:
+        return self.mig or bool(self.mig_profile)
 
 
 class CardSelector(Struct, frozen=True):

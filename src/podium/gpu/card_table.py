@@ -1,0 +1,339 @@
+"""The cards of all nodes as columns over (row of the node, place of the card in the node).
+
+Rules over thousands of nodes read the columns; rules for one node read its cards and what is
+charged on them as plain objects, which is quicker there. Both are changed together, by four
+functions only: `put_node`, `drop_node`, `charge` and `discharge`.
+
+What is charged stands in books by the card's index. It is never cut to what the card has, and it
+outlasts a node whose registration goes away or loses a card: a card that is there again is as full
+as it was. Only `drop_node` forgets.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from podium.gpu.allocations import CardUse
+from podium.gpu.cards import NO_CARDS, Card, MigProfile, NodeCards
+from podium.gpu.reasons import Reason
+from podium.gpu.requests import CardSelector
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+REASONS: Final = tuple(Reason)
+REASON_CODES: Final = {reason: code for code, reason in enumerate(REASONS)}
+NO_REASON: Final = -1
+
+_CARD_INTS: Final = ("cores", "memory", "slots", "numa", "model", "component", "profiles")
+_USE_INTS: Final = ("used_cores", "used_memory", "used_slots", "used_slices")
+_CARD_BOOLS: Final = ("exists", "healthy", "cordoned")
+_NO_PROFILES: Final = -1
+UNLINKED: Final = -1
+
+
+class Charged:
+    """What all pods together take of one card."""
+
+    __slots__ = ("_slices", "cores", "memory", "slices", "slots")
+
+    def __init__(self) -> None:
+        self.cores = 0
+        self.memory = 0
+        self.slots = 0
+        self.slices = 0
+        self._slices: dict[int, int] = {}
+
+    def add(self, use: CardUse, sign: int) -> None:
+        self.cores += sign * use.cores
+        self.memory += sign * use.memory
+        self.slots += sign * use.slots
+        if use.slices:
+            # Two pods on one slice are a mistake of somebody, which must not free it too early.
+            for place in range(use.slices.bit_length()):
+                if use.slices >> place & 1:
+                    self._slices[place] = self._slices.get(place, 0) + sign
+            self.slices = sum(1 << place for place, pods in self._slices.items() if pods > 0)
+
+    def copy(self) -> "Charged":
+        other = Charged()
+        other.cores, other.memory = self.cores, self.memory
+        other.slots, other.slices = self.slots, self.slices
+        other._slices = dict(self._slices)
+        return other
+
+
+NOTHING_CHARGED: Final = Charged()
+
+
+class CardTable:
+    """`memory_unit` is what one unit of memory means, in bytes.
+
+    `version` grows with each change, and `generations[row]` is the version of the row's last one.
+    """
+
+    exists: Bools
+    healthy: Bools
+    cordoned: Bools
+    cores: Ints
+    memory: Ints
+    slots: Ints
+    numa: Ints
+    model: Ints
+    """The number of its model among `models`."""
+    component: Ints
+    """Cards of a node with the same number are linked, directly or through others."""
+    profiles: Ints
+    """The number of its MIG profiles among `profile_sets`; -1 of a card that is not in MIG mode."""
+    used_cores: Ints
+    used_memory: Ints
+    used_slots: Ints
+    used_slices: Ints
+
+    def __init__(self, memory_unit: int = 1) -> None:
+        self.memory_unit = memory_unit
+        self.version = 0
+        self.rows = 0
+        self.places = 0
+        self.nodes: list[NodeCards] = []
+        self.models: list[str] = []
+        self.profile_sets: list[tuple[MigProfile, ...]] = []
+        self.charged: list[dict[int, Charged]] = []
+        self.components: list[tuple[int, ...]] = []
+        self.generations: Ints = np.zeros(0, np.int64)
+        self.refusal: Ints = np.full(0, NO_REASON, np.int64)
+        self.links: Ints | None = None
+        for name in (*_CARD_INTS, *_USE_INTS):
+            setattr(self, name, np.zeros((0, 0), np.int64))
+        for name in _CARD_BOOLS:
+            setattr(self, name, np.zeros((0, 0), np.bool_))
+        self._place_of: list[dict[int, int]] = []
+        self._places_of_uuid: dict[str, set[tuple[int, int]]] = {}
+        self._model_codes: dict[str, int] = {}
+        self._profile_codes: dict[tuple[MigProfile, ...], int] = {}
+        self._matching: dict[tuple[tuple[str, ...], tuple[str, ...]], Bools] = {}
+
+    # --- nodes --------------------------------------------------------------------------------
+
+    def put_node(self, row: int, node: NodeCards) -> None:
+        """Let the row hold the cards of this node; what is charged on it stays."""
+        self._grow(row + 1, len(node.cards))
+        self._forget_cards(row)
+        refusal = node.refusal or (None if node.cards else Reason.NO_CARDS)
+        self.nodes[row] = node
+        self.refusal[row] = NO_REASON if refusal is None else REASON_CODES[refusal]
+        self._place_of[row] = {card.index: place for place, card in enumerate(node.cards)}
+        for place, card in enumerate(node.cards):
+            self._put_card(row, place, card)
+        self._put_links(row, node.cards)
+        for index in self.charged[row]:
+            self._write_use(row, index)
+        self._touch(row)
+
+    def drop_node(self, row: int) -> None:
+        """Empty the row, books and all: another node may have it."""
+        if row >= self.rows:
+            return
+        self._forget_cards(row)
+        self.charged[row] = {}
+        self._touch(row)
+
+    def part(self, rows: Sequence[int] | Ints) -> "CardTable":
+        """A copy of some rows, numbered from 0, to ask what would be if."""
+        other = CardTable(self.memory_unit)
+        for new, row in enumerate(rows):
+            row = int(row)
+            if row < self.rows:
+                other._grow(new + 1, 0)
+                other.charged[new] = {i: each.copy() for i, each in self.charged[row].items()}
+                other.put_node(new, self.nodes[row])
+            else:
+                other.put_node(new, NO_CARDS)
+        return other
+
+    # --- pods ---------------------------------------------------------------------------------
+
+    def charge(self, row: int, uses: Mapping[int, CardUse]) -> tuple[int, ...]:
+        """Count what a pod takes. Answers the indexes that are of no card of the node now."""
+        self._grow(row + 1, 0)
+        books = self.charged[row]
+        for index, use in uses.items():
+            if index >= 0:
+                books.setdefault(index, Charged()).add(use, 1)
+                self._write_use(row, index)
+        self._touch(row)
+        places = self._place_of[row]
+        return tuple(index for index in uses if index not in places)
+
+    def discharge(self, row: int, uses: Mapping[int, CardUse]) -> tuple[int, ...]:
+        """Take back what was charged. Answers the indexes on which nothing is."""
+        if row >= self.rows:
+            return tuple(uses)
+        books = self.charged[row]
+        unknown = []
+        for index, use in uses.items():
+            charged = books.get(index)
+            if charged is None:
+                unknown.append(index)
+                continue
+            charged.add(use, -1)
+            self._write_use(row, index)
+            if not (charged.cores or charged.memory or charged.slots or charged.slices):
+                del books[index]
+        self._touch(row)
+        return tuple(unknown)
+
+    # --- who matches --------------------------------------------------------------------------
+
+    def matching_models(self, selector: CardSelector) -> Bools | None:
+        """Which of `models` a selector lets through; None if all."""
+        if not selector.models and not selector.not_models:
+            return None
+        key = (selector.models, selector.not_models)
+        known = self._matching.get(key)
+        if known is None or len(known) < len(self.models):
+            if len(self._matching) >= 256:
+                self._matching.clear()
+            known = np.fromiter((_matches(selector, m) for m in self.models), np.bool_)
+            self._matching[key] = known
+        return known
+
+    def with_uuids(self, uuids: Iterable[str]) -> Bools:
+        """Which cards of all have one of these, over (row, place)."""
+        mask = np.zeros((self.rows, self.places), np.bool_)
+        for uuid in uuids:
+            for at in self._places_of_uuid.get(uuid, ()):
+                mask[at] = True
+        return mask
+
+    # --- columns ------------------------------------------------------------------------------
+
+    def _put_card(self, row: int, place: int, card: Card) -> None:
+        self.exists[row, place] = True
+        self.healthy[row, place] = card.healthy
+        self.cordoned[row, place] = card.cordoned
+        self.cores[row, place] = card.cores
+        self.memory[row, place] = card.memory
+        self.slots[row, place] = card.slots
+        self.numa[row, place] = card.numa
+        self.model[row, place] = self._model_code(card.model)
+        self.profiles[row, place] = _NO_PROFILES
+        if card.profiles:
+            code = self._profile_codes.setdefault(card.profiles, len(self.profile_sets))
+            if code == len(self.profile_sets):
+                self.profile_sets.append(card.profiles)
+            self.profiles[row, place] = code
+        if card.uuid:
+            self._places_of_uuid.setdefault(card.uuid, set()).add((row, place))
+
+    def _model_code(self, model: str) -> int:
+        code = self._model_codes.setdefault(model, len(self.models))
+        if code == len(self.models):
+            self.models.append(model)
+        return code
+
+    def _put_links(self, row: int, cards: Sequence[Card]) -> None:
+        if not any(card.links for card in cards):
+            self.components[row] = (UNLINKED,) * len(cards)
+            return
+        if self.links is None:
+            self.links = np.zeros((len(self.cores), self.places, self.places), np.int64)
+        matrix = link_matrix(cards)
+        self.links[row, : len(cards), : len(cards)] = matrix
+        self.components[row] = link_components(matrix)
+        self.component[row, : len(cards)] = self.components[row]
+
+    def _forget_cards(self, row: int) -> None:
+        for place, card in enumerate(self.nodes[row].cards):
+            if card.uuid:
+                at = self._places_of_uuid[card.uuid]
+                at.discard((row, place))
+                if not at:
+                    del self._places_of_uuid[card.uuid]
+        for name in (*_CARD_INTS, *_USE_INTS, *_CARD_BOOLS):
+            getattr(self, name)[row] = 0
+        self.component[row] = UNLINKED
+        if self.links is not None:
+            self.links[row] = 0
+        self.nodes[row] = NO_CARDS
+        self.refusal[row] = REASON_CODES[Reason.NO_CARDS]
+        self.components[row] = ()
+        self._place_of[row] = {}
+
+    def _write_use(self, row: int, index: int) -> None:
+        place = self._place_of[row].get(index)
+        if place is None:
+            return
+        charged = self.charged[row][index]
+        self.used_cores[row, place] = charged.cores
+        self.used_memory[row, place] = charged.memory
+        self.used_slots[row, place] = charged.slots
+        self.used_slices[row, place] = charged.slices
+
+    def _touch(self, row: int) -> None:
+        self.version += 1
+        self.generations[row] = self.version
+
+    def _grow(self, rows: int, places: int) -> None:
+        for row in range(self.rows, rows):
+            self.nodes.append(NO_CARDS)
+            self.charged.append({})
+            self.components.append(())
+            self._place_of.append({})
+            self.rows = row + 1
+        capacity, width = self.cores.shape
+        if rows <= capacity and places <= width:
+            return
+        shape = (capacity if rows <= capacity else max(rows, 2 * capacity), max(places, width))
+        for name in (*_CARD_INTS, *_USE_INTS, *_CARD_BOOLS):
+            column = getattr(self, name)
+            fill = UNLINKED if name == "component" else 0
+            setattr(self, name, _enlarge(column, shape, fill))
+        if self.links is not None:
+            self.links = _enlarge(self.links, (*shape, shape[1]), 0)
+        self.generations = _enlarge(self.generations, shape[:1], 0)
+        self.refusal = _enlarge(self.refusal, shape[:1], REASON_CODES[Reason.NO_CARDS])
+        self.places = shape[1]
+
+
+def link_matrix(cards: Sequence[Card]) -> Ints:
+    """How well each two of the cards are connected: the better of what either says."""
+    matrix = np.zeros((len(cards), len(cards)), np.int64)
+    for place, card in enumerate(cards):
+        for other, peer in enumerate(cards):
+            if other != place and 0 <= peer.index < len(card.links):
+                matrix[place, other] = card.links[peer.index]
+    best: Ints = np.maximum(matrix, matrix.T)
+    return best
+
+
+def link_components(matrix: Ints) -> tuple[int, ...]:
+    """The same number for cards between which links lead; -1 for a card without any."""
+    numbers = [UNLINKED] * len(matrix)
+    for start in range(len(matrix)):
+        if numbers[start] != UNLINKED or not (matrix[start] > 0).any():
+            continue
+        todo = [start]
+        while todo:
+            place = todo.pop()
+            if numbers[place] == UNLINKED:
+                numbers[place] = start
+                todo.extend(int(other) for other in np.flatnonzero(matrix[place] > 0))
+    return tuple(numbers)
+
+
+def _matches(selector: CardSelector, model: str) -> bool:
+    name = model.lower()
+    if any(part.lower() in name for part in selector.not_models):
+        return False
+    return not selector.models or any(part.lower() in name for part in selector.models)
+
+
+def _enlarge(
+    column: npt.NDArray[np.generic], shape: tuple[int, ...], fill: int
+) -> npt.NDArray[np.generic]:
+    larger = np.full(shape, fill, column.dtype)
+    larger[tuple(slice(size) for size in column.shape)] = column
+    return larger
