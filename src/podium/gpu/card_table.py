@@ -13,15 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from podium.gpu.allocations import CardUse
 from podium.gpu.cards import NO_CARDS, Card, MigProfile, NodeCards
+from podium.gpu.columns import Bools, Ints, enlarge
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import CardSelector
-
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from podium.gpu.topology import UNLINKED, link_components, link_matrix
 
 REASONS: Final = tuple(Reason)
 REASON_CODES: Final = {reason: code for code, reason in enumerate(REASONS)}
@@ -30,8 +28,8 @@ NO_REASON: Final = -1
 _CARD_INTS: Final = ("cores", "memory", "slots", "numa", "model", "component", "profiles")
 _USE_INTS: Final = ("used_cores", "used_memory", "used_slots", "used_slices")
 _CARD_BOOLS: Final = ("exists", "healthy", "cordoned")
+_COLUMNS: Final = (*_CARD_INTS, *_USE_INTS, *_CARD_BOOLS)
 _NO_PROFILES: Final = -1
-UNLINKED: Final = -1
 
 
 class Charged:
@@ -110,7 +108,7 @@ class CardTable:
         for name in _CARD_BOOLS:
             setattr(self, name, np.zeros((0, 0), np.bool_))
         self._place_of: list[dict[int, int]] = []
-        self._places_of_uuid: dict[str, set[tuple[int, int]]] = {}
+        self._places_of_uuid: dict[str, list[tuple[int, int]]] | None = None
         self._model_codes: dict[str, int] = {}
         self._profile_codes: dict[tuple[MigProfile, ...], int] = {}
         self._matching: dict[tuple[tuple[str, ...], tuple[str, ...]], Bools] = {}
@@ -119,18 +117,23 @@ class CardTable:
 
     def put_node(self, row: int, node: NodeCards) -> None:
         """Let the row hold the cards of this node; what is charged on it stays."""
+        if row < self.rows and node == self.nodes[row]:
+            return
         self._grow(row + 1, len(node.cards))
         self._forget_cards(row)
         refusal = node.refusal or (None if node.cards else Reason.NO_CARDS)
         self.nodes[row] = node
         self.refusal[row] = NO_REASON if refusal is None else REASON_CODES[refusal]
-        self._place_of[row] = {card.index: place for place, card in enumerate(node.cards)}
-        for place, card in enumerate(node.cards):
-            self._put_card(row, place, card)
-        self._put_links(row, node.cards)
+        if node.cards:
+            self._put_cards(row, node.cards)
         for index in self.charged[row]:
             self._write_use(row, index)
         self._touch(row)
+
+    def reserve(self, rows: int) -> None:
+        """Let there be so many rows, empty ones at the end."""
+        if rows > self.rows:
+            self._grow(rows, 0)
 
     def drop_node(self, row: int) -> None:
         """Empty the row, books and all: another node may have it."""
@@ -142,15 +145,23 @@ class CardTable:
 
     def part(self, rows: Sequence[int] | Ints) -> "CardTable":
         """A copy of some rows, numbered from 0, to ask what would be if."""
+        taken = np.asarray(rows, np.int64)
+        if len(taken):
+            self.reserve(int(taken.max()) + 1)
         other = CardTable(self.memory_unit)
-        for new, row in enumerate(rows):
-            row = int(row)
-            if row < self.rows:
-                other._grow(new + 1, 0)
-                other.charged[new] = {i: each.copy() for i, each in self.charged[row].items()}
-                other.put_node(new, self.nodes[row])
-            else:
-                other.put_node(new, NO_CARDS)
+        for name in _COLUMNS:
+            setattr(other, name, getattr(self, name)[taken])
+        other.generations, other.refusal = self.generations[taken], self.refusal[taken]
+        other.links = None if self.links is None else self.links[taken]
+        other.version, other.rows, other.places = self.version, len(taken), self.places
+        other.models, other._model_codes = list(self.models), dict(self._model_codes)
+        other.profile_sets = list(self.profile_sets)
+        other._profile_codes = dict(self._profile_codes)
+        for row in taken.tolist():
+            other.nodes.append(self.nodes[row])
+            other.components.append(self.components[row])
+            other.charged.append({i: each.copy() for i, each in self.charged[row].items()})
+            other._place_of.append(self._place_of[row])
         return other
 
     # --- pods ---------------------------------------------------------------------------------
@@ -202,6 +213,11 @@ class CardTable:
 
     def with_uuids(self, uuids: Iterable[str]) -> Bools:
         """Which cards of all have one of these, over (row, place)."""
+        if self._places_of_uuid is None:
+            self._places_of_uuid = {}
+            for row, node in enumerate(self.nodes):
+                for place, card in enumerate(node.cards):
+                    self._places_of_uuid.setdefault(card.uuid, []).append((row, place))
         mask = np.zeros((self.rows, self.places), np.bool_)
         for uuid in uuids:
             for at in self._places_of_uuid.get(uuid, ()):
@@ -210,49 +226,44 @@ class CardTable:
 
     # --- columns ------------------------------------------------------------------------------
 
-    def _put_card(self, row: int, place: int, card: Card) -> None:
-        self.exists[row, place] = True
-        self.healthy[row, place] = card.healthy
-        self.cordoned[row, place] = card.cordoned
-        self.cores[row, place] = card.cores
-        self.memory[row, place] = card.memory
-        self.slots[row, place] = card.slots
-        self.numa[row, place] = card.numa
-        self.model[row, place] = self._model_code(card.model)
-        self.profiles[row, place] = _NO_PROFILES
-        if card.profiles:
-            code = self._profile_codes.setdefault(card.profiles, len(self.profile_sets))
-            if code == len(self.profile_sets):
-                self.profile_sets.append(card.profiles)
-            self.profiles[row, place] = code
-        if card.uuid:
-            self._places_of_uuid.setdefault(card.uuid, set()).add((row, place))
+    def _put_cards(self, row: int, cards: Sequence[Card]) -> None:
+        count = len(cards)
+        self._place_of[row] = {card.index: place for place, card in enumerate(cards)}
+        self.exists[row, :count] = True
+        self.healthy[row, :count] = [card.healthy for card in cards]
+        self.cordoned[row, :count] = [card.cordoned for card in cards]
+        self.cores[row, :count] = [card.cores for card in cards]
+        self.memory[row, :count] = [card.memory for card in cards]
+        self.slots[row, :count] = [card.slots for card in cards]
+        self.numa[row, :count] = [card.numa for card in cards]
+        self.model[row, :count] = [self.model_code(card.model) for card in cards]
+        self.profiles[row, :count] = [self._profile_code(card.profiles) for card in cards]
+        self.components[row] = (UNLINKED,) * count
+        if any(card.links for card in cards):
+            if self.links is None:
+                self.links = np.zeros((len(self.cores), self.places, self.places), np.int64)
+            matrix = link_matrix(cards)
+            self.links[row, :count, :count] = matrix
+            self.components[row] = link_components(matrix)
+            self.component[row, :count] = self.components[row]
 
-    def _model_code(self, model: str) -> int:
+    def model_code(self, model: str) -> int:
+        """The number of a model among `models`, given to it when it is new."""
         code = self._model_codes.setdefault(model, len(self.models))
         if code == len(self.models):
             self.models.append(model)
         return code
 
-    def _put_links(self, row: int, cards: Sequence[Card]) -> None:
-        if not any(card.links for card in cards):
-            self.components[row] = (UNLINKED,) * len(cards)
-            return
-        if self.links is None:
-            self.links = np.zeros((len(self.cores), self.places, self.places), np.int64)
-        matrix = link_matrix(cards)
-        self.links[row, : len(cards), : len(cards)] = matrix
-        self.components[row] = link_components(matrix)
-        self.component[row, : len(cards)] = self.components[row]
+    def _profile_code(self, profiles: tuple[MigProfile, ...]) -> int:
+        if not profiles:
+            return _NO_PROFILES
+        code = self._profile_codes.setdefault(profiles, len(self.profile_sets))
+        if code == len(self.profile_sets):
+            self.profile_sets.append(profiles)
+        return code
 
     def _forget_cards(self, row: int) -> None:
-        for place, card in enumerate(self.nodes[row].cards):
-            if card.uuid:
-                at = self._places_of_uuid[card.uuid]
-                at.discard((row, place))
-                if not at:
-                    del self._places_of_uuid[card.uuid]
-        for name in (*_CARD_INTS, *_USE_INTS, *_CARD_BOOLS):
+        for name in _COLUMNS:
             getattr(self, name)[row] = 0
         self.component[row] = UNLINKED
         if self.links is not None:
@@ -261,6 +272,7 @@ class CardTable:
         self.refusal[row] = REASON_CODES[Reason.NO_CARDS]
         self.components[row] = ()
         self._place_of[row] = {}
+        self._places_of_uuid = None
 
     def _write_use(self, row: int, index: int) -> None:
         place = self._place_of[row].get(index)
@@ -287,41 +299,15 @@ class CardTable:
         if rows <= capacity and places <= width:
             return
         shape = (capacity if rows <= capacity else max(rows, 2 * capacity), max(places, width))
-        for name in (*_CARD_INTS, *_USE_INTS, *_CARD_BOOLS):
+        for name in _COLUMNS:
             column = getattr(self, name)
             fill = UNLINKED if name == "component" else 0
-            setattr(self, name, _enlarge(column, shape, fill))
+            setattr(self, name, enlarge(column, shape, fill))
         if self.links is not None:
-            self.links = _enlarge(self.links, (*shape, shape[1]), 0)
-        self.generations = _enlarge(self.generations, shape[:1], 0)
-        self.refusal = _enlarge(self.refusal, shape[:1], REASON_CODES[Reason.NO_CARDS])
+            self.links = enlarge(self.links, (*shape, shape[1]), 0)
+        self.generations = enlarge(self.generations, shape[:1], 0)
+        self.refusal = enlarge(self.refusal, shape[:1], REASON_CODES[Reason.NO_CARDS])
         self.places = shape[1]
-
-
-def link_matrix(cards: Sequence[Card]) -> Ints:
-    """How well each two of the cards are connected: the better of what either says."""
-    matrix = np.zeros((len(cards), len(cards)), np.int64)
-    for place, card in enumerate(cards):
-        for other, peer in enumerate(cards):
-            if other != place and 0 <= peer.index < len(card.links):
-                matrix[place, other] = card.links[peer.index]
-    best: Ints = np.maximum(matrix, matrix.T)
-    return best
-
-
-def link_components(matrix: Ints) -> tuple[int, ...]:
-    """The same number for cards between which links lead; -1 for a card without any."""
-    numbers = [UNLINKED] * len(matrix)
-    for start in range(len(matrix)):
-        if numbers[start] != UNLINKED or not (matrix[start] > 0).any():
-            continue
-        todo = [start]
-        while todo:
-            place = todo.pop()
-            if numbers[place] == UNLINKED:
-                numbers[place] = start
-                todo.extend(int(other) for other in np.flatnonzero(matrix[place] > 0))
-    return tuple(numbers)
 
 
 def _matches(selector: CardSelector, model: str) -> bool:
@@ -329,11 +315,3 @@ def _matches(selector: CardSelector, model: str) -> bool:
     if any(part.lower() in name for part in selector.not_models):
         return False
     return not selector.models or any(part.lower() in name for part in selector.models)
-
-
-def _enlarge(
-    column: npt.NDArray[np.generic], shape: tuple[int, ...], fill: int
-) -> npt.NDArray[np.generic]:
-    larger = np.full(shape, fill, column.dtype)
-    larger[tuple(slice(size) for size in column.shape)] = column
-    return larger
