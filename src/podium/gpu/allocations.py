@@ -5,6 +5,7 @@ the larger counts; sidecars go on, and count beside whatever starts after them.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from msgspec import Struct
 
@@ -100,3 +101,37 @@ def _raise(uses: dict[int, CardUse], stage: dict[int, CardUse]) -> None:
                 known.slices | use.slices,
             )
         )
+
+
+class Charged:
+    """What all pods together take of one card."""
+
+    __slots__ = ("_slices", "cores", "memory", "slices", "slots")
+
+    def __init__(self) -> None:
+        self.cores = 0
+        self.memory = 0
+        self.slots = 0
+        self.slices = 0
+        self._slices: dict[int, int] = {}
+
+    def add(self, use: CardUse, sign: int) -> None:
+        self.cores += sign * use.cores
+        self.memory += sign * use.memory
+        self.slots += sign * use.slots
+        if use.slices:
+            # Two pods on one slice are a mistake of somebody, which must not free it too early.
+            for place in range(use.slices.bit_length()):
+                if use.slices >> place & 1:
+                    self._slices[place] = self._slices.get(place, 0) + sign
+            self.slices = sum(1 << place for place, pods in self._slices.items() if pods > 0)
+
+    def copy(self) -> "Charged":
+        other = Charged()
+        other.cores, other.memory = self.cores, self.memory
+        other.slots, other.slices = self.slots, self.slices
+        other._slices = dict(self._slices)
+        return other
+
+
+NOTHING_CHARGED: Final = Charged()

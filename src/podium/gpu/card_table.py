@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from podium.gpu.allocations import CardUse
+from podium.gpu.allocations import CardUse, Charged
 from podium.gpu.cards import NO_CARDS, Card, MigProfile, NodeCards
 from podium.gpu.columns import Bools, Ints, enlarge
 from podium.gpu.reasons import Reason
@@ -30,40 +30,8 @@ _USE_INTS: Final = ("used_cores", "used_memory", "used_slots", "used_slices")
 _CARD_BOOLS: Final = ("exists", "healthy", "cordoned")
 _COLUMNS: Final = (*_CARD_INTS, *_USE_INTS, *_CARD_BOOLS)
 _NO_PROFILES: Final = -1
-
-
-class Charged:
-    """What all pods together take of one card."""
-
-    __slots__ = ("_slices", "cores", "memory", "slices", "slots")
-
-    def __init__(self) -> None:
-        self.cores = 0
-        self.memory = 0
-        self.slots = 0
-        self.slices = 0
-        self._slices: dict[int, int] = {}
-
-    def add(self, use: CardUse, sign: int) -> None:
-        self.cores += sign * use.cores
-        self.memory += sign * use.memory
-        self.slots += sign * use.slots
-        if use.slices:
-            # Two pods on one slice are a mistake of somebody, which must not free it too early.
-            for place in range(use.slices.bit_length()):
-                if use.slices >> place & 1:
-                    self._slices[place] = self._slices.get(place, 0) + sign
-            self.slices = sum(1 << place for place, pods in self._slices.items() if pods > 0)
-
-    def copy(self) -> "Charged":
-        other = Charged()
-        other.cores, other.memory = self.cores, self.memory
-        other.slots, other.slices = self.slots, self.slices
-        other._slices = dict(self._slices)
-        return other
-
-
-NOTHING_CHARGED: Final = Charged()
+_EMPTY: Final = {"component": UNLINKED, "profiles": _NO_PROFILES}
+"""What stands where no card is, if not 0."""
 
 
 class CardTable:
@@ -264,8 +232,7 @@ class CardTable:
 
     def _forget_cards(self, row: int) -> None:
         for name in _COLUMNS:
-            getattr(self, name)[row] = 0
-        self.component[row] = UNLINKED
+            getattr(self, name)[row] = _EMPTY.get(name, 0)
         if self.links is not None:
             self.links[row] = 0
         self.nodes[row] = NO_CARDS
@@ -301,8 +268,7 @@ class CardTable:
         shape = (capacity if rows <= capacity else max(rows, 2 * capacity), max(places, width))
         for name in _COLUMNS:
             column = getattr(self, name)
-            fill = UNLINKED if name == "component" else 0
-            setattr(self, name, enlarge(column, shape, fill))
+            setattr(self, name, enlarge(column, shape, _EMPTY.get(name, 0)))
         if self.links is not None:
             self.links = enlarge(self.links, (*shape, shape[1]), 0)
         self.generations = enlarge(self.generations, shape[:1], 0)

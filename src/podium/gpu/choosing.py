@@ -10,9 +10,9 @@ This is the form of the rules for one node. `fitting` says the same for many nod
 
 from collections.abc import Sequence
 
-from podium.gpu.allocations import Allocation, CardShare
+from podium.gpu.allocations import NOTHING_CHARGED, Allocation, CardShare
 from podium.gpu.card_rules import Facts, order_keys, refusals
-from podium.gpu.card_table import NOTHING_CHARGED, REASON_CODES, REASONS, CardTable
+from podium.gpu.card_table import REASON_CODES, REASONS, CardTable
 from podium.gpu.cards import Card, MigProfile
 from podium.gpu.mig import Instance, find_instance
 from podium.gpu.quota import QuotaLeft
