@@ -6,11 +6,13 @@ from support.gpu.fleets import A100_PROFILES, unused
 
 from podium.gpu.allocations import Allocation, CardUse
 from podium.gpu.card_table import CardTable
-from podium.gpu.cards import NO_CARDS, Card, NodeCards
+from podium.gpu.cards import NO_CARDS, Card, MigProfile, NodeCards
 from podium.gpu.choosing import allocate, explain_cards
 from podium.gpu.fitting import fit
+from podium.gpu.node_scores import node_values
+from podium.gpu.quota import QuotaLeft
 from podium.gpu.reasons import Reason
-from podium.gpu.requests import CardSelector, ContainerRequest, PodRequest
+from podium.gpu.requests import CardSelector, ContainerRequest, NodePolicy, PodRequest, Topology
 
 SHARE = PodRequest((ContainerRequest(cores=30, memory=2),))
 
@@ -132,3 +134,78 @@ def test_uuids_are_those_of_the_cards_that_are_there_now() -> None:
     table.put_node(3, NodeCards((Card(0, "b", memory=4),)))
     assert np.flatnonzero(fit(table, None, wanted).fits).tolist() == [3]
     assert fit(table, None, wanted).reason(0) is Reason.UUID_MISMATCH
+
+
+# --- what others wrote may be anything --------------------------------------------------------
+
+HUGE = 10**30
+
+
+@pytest.mark.parametrize(
+    ("cards", "mistake"),
+    [
+        ([Card(0, cores=HUGE)], f"card 0: cores have to be 0 to 65536, not {HUGE}"),
+        ([Card(0, memory=-1)], "card 0: memory has to be 0 to 274877906944, not -1"),
+        ([Card(0, slots=-1)], "card 0: slots have to be 0 to 1073741824, not -1"),
+        ([Card(3, numa=1024)], "card 3: the NUMA node has to be -1 to 1023, not 1024"),
+        (
+            [Card(0, profiles=(MigProfile("big", 1, 1, 8, (HUGE,)),))],
+            "card 0: no instance can be as profile 'big' says",
+        ),
+        (
+            [Card(1), Card(1)],
+            "the indexes of cards have to be different, in order and not negative",
+        ),
+        ([Card(i) for i in range(129)], "129 cards are more than 128"),
+    ],
+)
+def test_a_node_with_cards_that_cannot_be_is_refused(cards: list[Card], mistake: str) -> None:
+    table = table_of(unused(1), NodeCards(tuple(cards)))
+    assert allocate(table, 1, SHARE) is Reason.BAD_REGISTRATION
+    assert table.nodes[1].detail == mistake
+    assert isinstance(allocate(table, 0, SHARE), Allocation)
+
+
+def test_whatever_is_charged_a_full_card_is_full_and_can_be_discharged() -> None:
+    table = table_of(*(unused(1) for _ in range(6)))
+    for row in range(6):
+        table.charge(row, {0: CardUse(HUGE, HUGE, HUGE, 1 << 80)})
+    assert not fit(table, None, SHARE).fits.any()
+    for policy in NodePolicy:
+        assert len(node_values(table, None, PodRequest((), node_policy=policy))) == 6
+    table.discharge(2, {0: CardUse(HUGE, HUGE, HUGE, 1 << 80)})
+    assert np.flatnonzero(fit(table, None, SHARE).fits).tolist() == [2]
+
+
+@pytest.mark.parametrize("topology", Topology)
+@pytest.mark.parametrize(
+    "container",
+    [
+        ContainerRequest(cores=HUGE),
+        ContainerRequest(cores=1, memory=(1 << 63) - 1),
+        ContainerRequest(cores=1, memory_percent=HUGE),
+        ContainerRequest(cores=1, cards=HUGE),
+        ContainerRequest(cores=1, cards=HUGE, whole=True),
+        ContainerRequest(mig=True, memory=HUGE),
+    ],
+)
+def test_a_request_for_more_than_there_can_be_fits_nowhere(
+    container: ContainerRequest, topology: Topology
+) -> None:
+    linked = unused(2, links=(1, 1), numa=0)
+    mig = NodeCards((Card(0, memory=40, profiles=A100_PROFILES),))
+    table = table_of(linked, linked, linked, mig, mig, mig)
+    request = PodRequest((container, container), topology=topology)
+    for quota in (None, QuotaLeft(100, 100)):
+        found = fit(table, None, request, quota)
+        assert not found.fits.any()
+        answers = [allocate(table, row, request, quota) for row in range(6)]
+        assert answers == [found.reason(row) for row in range(6)]
+
+
+def test_links_of_any_size_are_compared() -> None:
+    table = table_of(unused(3, links=(HUGE, -HUGE, HUGE)))
+    request = PodRequest((ContainerRequest(cards=2, cores=10),), topology=Topology.LINK)
+    allocation = allocate(table, 0, request)
+    assert isinstance(allocation, Allocation)
+    assert allocation.cards() == (0, 1)

@@ -56,7 +56,7 @@ class Walk:
     def schedule(self, pod: Pod) -> tuple[str | None, list[tuple[int, ...]], list[str]]:
         request = request_of(pod)
         values = node_values(self.table, None, request)
-        refused = []
+        refused: list[str] = []
         for row in sorted(range(len(NAMES)), key=lambda row: (-values[row], NAMES[row])):
             allocation = allocate(self.table, row, request)
             assert fit(self.table, np.array([row]), request).fits[0] == isinstance(

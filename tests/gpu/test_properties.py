@@ -28,7 +28,7 @@ def used_of(table: CardTable, row: int) -> Used:
     }
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(tables(2), requests, quotas)
 def test_cards_are_those_that_the_plain_rules_give(
     table: CardTable, request: PodRequest, quota: QuotaLeft | None
@@ -38,7 +38,7 @@ def test_cards_are_those_that_the_plain_rules_give(
         assert allocate(table, row, request, quota) == expected
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(tables(8), requests, quotas)
 def test_a_pod_fits_where_it_can_be_allocated_and_for_the_same_reason_not(
     table: CardTable, request: PodRequest, quota: QuotaLeft | None

@@ -23,7 +23,8 @@ POOLS = {"public": 0, "private": 1}
 def within(quota: NamespaceQuota | None, models: frozenset[str]) -> list[bool]:
     """Nodes: M40 public, P100 public, M40 private, without labels."""
     node_models, node_pools = np.array([0, 1, 0, -1]), np.array([0, 0, 1, -1])
-    return nodes_within_quota(quota, models, node_models, node_pools, MODELS, POOLS).tolist()
+    mask = nodes_within_quota(quota, models, node_models, node_pools, MODELS, POOLS)
+    return [bool(each) for each in mask]
 
 
 def test_the_document_names_cards_by_model_and_pools() -> None:

@@ -8,6 +8,7 @@ for is left out.
 from collections.abc import Iterator
 from typing import Any
 
+from podium.gpu.cards import MAX_CARDS
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import CardKey, ContainerRequest, PodRequest, ScoreWeights, Topology
 
@@ -86,9 +87,10 @@ def refusals(
     if request.idle_only:
         yield Reason.NOT_IDLE, _in_use(card)
     if cores_left is not None:
-        yield Reason.QUOTA_EXCEEDED, container.cards * card.need_cores > cores_left
+        yield Reason.QUOTA_EXCEEDED, min(container.cards, MAX_CARDS) * card.need_cores > cores_left
     if memory_left is not None:
-        yield Reason.QUOTA_EXCEEDED, container.cards * card.need_memory > memory_left
+        amount = min(container.cards, MAX_CARDS) * card.need_memory
+        yield Reason.QUOTA_EXCEEDED, amount > memory_left
     yield Reason.INSUFFICIENT_MEMORY, card.used_memory + card.need_memory > card.memory
     yield Reason.INSUFFICIENT_CORES, card.used_cores + card.need_cores > card.cores
     if container.exclusive:

@@ -15,7 +15,17 @@ from typing import Final
 import numpy as np
 
 from podium.gpu.allocations import CardUse, Charged
-from podium.gpu.cards import NO_CARDS, Card, MigProfile, NodeCards
+from podium.gpu.cards import (
+    MAX_CORES,
+    MAX_MEMORY,
+    MAX_SLICES,
+    NO_CARDS,
+    UNLIMITED,
+    Card,
+    MigProfile,
+    NodeCards,
+    find_mistake,
+)
 from podium.gpu.columns import Bools, Ints, enlarge
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import CardSelector
@@ -29,6 +39,7 @@ _CARD_INTS: Final = ("cores", "memory", "slots", "numa", "model", "component", "
 _USE_INTS: Final = ("used_cores", "used_memory", "used_slots", "used_slices")
 _CARD_BOOLS: Final = ("exists", "healthy", "cordoned")
 _COLUMNS: Final = (*_CARD_INTS, *_USE_INTS, *_CARD_BOOLS)
+_ALL_SLICES: Final = (1 << MAX_SLICES) - 1
 _NO_PROFILES: Final = -1
 _EMPTY: Final = {"component": UNLINKED, "profiles": _NO_PROFILES}
 """What stands where no card is, if not 0."""
@@ -84,9 +95,15 @@ class CardTable:
     # --- nodes --------------------------------------------------------------------------------
 
     def put_node(self, row: int, node: NodeCards) -> None:
-        """Let the row hold the cards of this node; what is charged on it stays."""
+        """Let the row hold the cards of this node; what is charged on it stays.
+
+        A node with cards that cannot be is refused as a bad registration, and holds none.
+        """
         if row < self.rows and node == self.nodes[row]:
             return
+        mistake = find_mistake(node.cards)
+        if mistake:
+            node = NodeCards((), Reason.BAD_REGISTRATION, mistake)
         self._grow(row + 1, len(node.cards))
         self._forget_cards(row)
         refusal = node.refusal or (None if node.cards else Reason.NO_CARDS)
@@ -246,10 +263,11 @@ class CardTable:
         if place is None:
             return
         charged = self.charged[row][index]
-        self.used_cores[row, place] = charged.cores
-        self.used_memory[row, place] = charged.memory
-        self.used_slots[row, place] = charged.slots
-        self.used_slices[row, place] = charged.slices
+        # Whatever stands on pods: a card that is full many times over is full.
+        self.used_cores[row, place] = min(charged.cores, MAX_CORES)
+        self.used_memory[row, place] = min(charged.memory, MAX_MEMORY)
+        self.used_slots[row, place] = min(charged.slots, UNLIMITED)
+        self.used_slices[row, place] = charged.slices & _ALL_SLICES
 
     def _touch(self, row: int) -> None:
         self.version += 1

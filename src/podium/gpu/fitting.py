@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from podium.gpu.card_rules import Facts, order_keys, refusals
 from podium.gpu.card_table import NO_REASON, REASON_CODES, REASONS, CardTable
+from podium.gpu.cards import MAX_CORES, MAX_MEMORY
 from podium.gpu.choosing import check_row
 from podium.gpu.columns import Bools, Ints
 from podium.gpu.mig import find_instance
@@ -20,11 +21,13 @@ from podium.gpu.requests import CardKey, ContainerRequest, PodRequest, Topology
 from podium.gpu.topology import (
     MAX_COMBINED,
     any_group_has,
+    present_groups,
     take_best_linked,
     take_first_groups,
 )
 
 MAX_ROWS_ONE_BY_ONE: Final = 4
+MAX_PERCENT: Final = 1 << 20
 _NUMA: Final = (Topology.NUMA, Topology.NUMA_STRICT)
 _LINK: Final = (Topology.LINK, Topology.LINK_STRICT)
 
@@ -117,13 +120,14 @@ class _ManyRows:
 
     def _set_needs(self, container: ContainerRequest) -> None:
         facts = self._facts
-        facts.need_cores = facts.cores if container.whole else container.cores
+        # What is more than any card has must not be too large for columns.
+        facts.need_cores = facts.cores if container.whole else min(container.cores, MAX_CORES + 1)
         if container.whole:
             facts.need_memory = facts.memory
         elif container.memory_percent is not None:
-            facts.need_memory = facts.memory * container.memory_percent // 100
+            facts.need_memory = facts.memory * min(container.memory_percent, MAX_PERCENT) // 100
         else:
-            facts.need_memory = container.memory
+            facts.need_memory = min(container.memory, MAX_MEMORY + 1)
         self._instance_slices = None
         if container.wants_mig():
             self._find_instances(container)
@@ -258,7 +262,7 @@ def _take_first(keys: list[Ints], eligible: Bools) -> Bools:
 
 def _numa_peers(numa: Ints, eligible: Bools) -> Ints:
     peers = np.zeros(numa.shape, np.int64)
-    for group in np.unique(numa).tolist():
+    for group in present_groups(numa):
         members = numa == group
         peers += members * (members & eligible).sum(axis=1, keepdims=True)
     return peers

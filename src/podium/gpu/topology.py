@@ -17,27 +17,30 @@ from typing import Final
 
 import numpy as np
 
-from podium.gpu.cards import Card
+from podium.gpu.cards import MAX_LINK, Card
 from podium.gpu.columns import Bools, Ints
 
 UNLINKED: Final = -1
 MAX_COMBINED: Final = 16
-_MAX_CELLS: Final = 1 << 20
+_MAX_CELLS: Final = 1 << 14
+"""Sums over combinations at one time, so few that they stay in the processor's cache."""
 _OTHER_COMPONENT: Final = -(1 << 40)
 
 
 def link_matrix(cards: Sequence[Card]) -> Ints:
     """How well each two of the cards are connected: the better of what either says."""
     matrix = np.array(
-        [
-            [card.links[peer.index] if 0 <= peer.index < len(card.links) else 0 for peer in cards]
-            for card in cards
-        ],
+        [[_link(card, peer) for peer in cards] for card in cards],
         np.int64,
     )
     np.fill_diagonal(matrix, 0)
-    best: Ints = np.maximum(np.maximum(matrix, matrix.T), 0)
+    best: Ints = np.maximum(matrix, matrix.T)
     return best
+
+
+def _link(card: Card, peer: Card) -> int:
+    there = card.links[peer.index] if peer.index < len(card.links) else 0
+    return max(0, min(there, MAX_LINK))
 
 
 def link_components(matrix: Ints) -> tuple[int, ...]:
@@ -115,7 +118,7 @@ def _greedily(matrix: Ints, count: int) -> list[int]:
 def any_group_has(groups: Ints, eligible: Bools, count: int) -> Bools:
     """Which rows have `count` eligible cards of one group."""
     enough = np.zeros(len(groups), np.bool_)
-    for group in _groups(groups):
+    for group in present_groups(groups):
         enough |= ((groups == group) & eligible).sum(axis=1) >= count
     return enough
 
@@ -125,7 +128,7 @@ def take_first_groups(order: Ints, groups: Ints, eligible: Bools, count: int) ->
     sorted_groups = np.take_along_axis(np.where(eligible, groups, -1), order, axis=1)
     earliest = np.full(len(groups), groups.shape[1], np.int64)
     picked = np.zeros(groups.shape, np.bool_)
-    for group in _groups(groups):
+    for group in present_groups(groups):
         members = sorted_groups == group
         so_far = members.cumsum(axis=1)
         complete = (so_far >= count).argmax(axis=1)
@@ -143,14 +146,19 @@ def take_best_linked(
     """`best_linked_of_node` of several cards for each row that has so many, as a mask."""
     rows = np.flatnonzero(eligible.sum(axis=1) >= count)
     taken = np.zeros(eligible.shape, np.bool_)
-    chunk = max(1, _MAX_CELLS // max(1, len(_combinations(order.shape[1], count))))
+    if not len(rows):
+        return taken
+    places = order.shape[1]
+    flat = links.reshape(len(links), -1)
+    chunk = max(1, _MAX_CELLS // max(1, len(_combinations(places, count))))
     for start in range(0, len(rows), chunk):
         part = rows[start : start + chunk]
         ranks = order[part]
-        matrix = links[part[:, None, None], ranks[:, :, None], ranks[:, None, :]]
+        pairs = (ranks[:, :, None] * places + ranks[:, None, :]).reshape(len(part), -1)
+        matrix = flat.take(pairs + (part * places**2)[:, None]).reshape(-1, places, places)
         if components is not None:
             numbers = np.take_along_axis(components[part], ranks, axis=1)
-            matrix = np.where(numbers[:, :, None] == numbers[:, None, :], matrix, _OTHER_COMPONENT)
+            matrix[numbers[:, :, None] != numbers[:, None, :]] = _OTHER_COMPONENT
         positions = best_linked(matrix, eligible[part].sum(axis=1), count)
         taken[part[:, None], np.take_along_axis(ranks, positions, axis=1)] = True
     return taken
@@ -159,13 +167,15 @@ def take_best_linked(
 def best_linked(links: Ints, eligible: Ints, count: int) -> Ints:
     """Positions of the best combination of each row. Cards stand in their order on both axes of
     `links`, the `eligible` ones of each row before all others."""
-    choices = _combinations(links.shape[1], count)
-    totals = np.zeros((len(links), len(choices)), np.int64)
+    places = links.shape[1]
+    choices = _combinations(places, count)
+    # Rows lie on the last axis, where numpy adds them without jumps.
+    pairs = np.ascontiguousarray(links.reshape(len(links), -1).T)
+    totals = np.zeros((len(choices), len(links)), np.int64)
     for one, other in combinations(range(count), 2):
-        totals += links[:, choices[:, one], choices[:, other]]
-    worst = np.iinfo(np.int64).min
-    totals = np.where(choices[:, -1] < eligible[:, None], totals, worst)
-    best: Ints = choices[totals.argmax(axis=1)]
+        totals += pairs[choices[:, one] * places + choices[:, other]]
+    totals[choices[:, -1, None] >= eligible] = np.iinfo(np.int64).min
+    best: Ints = choices[totals.argmax(axis=0)]
     return best
 
 
@@ -175,5 +185,8 @@ def _combinations(places: int, count: int) -> Ints:
     return np.array(list(combinations(range(places), count)), np.int64).reshape(-1, count)
 
 
-def _groups(groups: Ints) -> list[int]:
-    return [int(group) for group in np.unique(groups) if group >= 0]
+def present_groups(groups: Ints) -> list[int]:
+    """The groups that occur; cards of none have -1."""
+    # Quicker than np.unique: groups are few and small.
+    present = np.bincount((groups + 1).clip(min=0).ravel())[1:]
+    return [int(group) for group in np.flatnonzero(present)]
