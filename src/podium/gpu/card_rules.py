@@ -6,13 +6,14 @@ for is left out.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
-from podium.gpu.cards import MAX_CARDS
+from podium.gpu.cards import MAX_CARDS, MAX_CORES, MAX_MEMORY
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import CardKey, ContainerRequest, PodRequest, ScoreWeights, Topology
 
-PARTS: int = 1_000_000
+MAX_PERCENT: Final = 1 << 20
+PARTS: Final = 1_000_000
 """Shares are counted in millionths, rounded down, so that scores are exact and equal everywhere."""
 
 
@@ -62,6 +63,19 @@ class Facts:
     used_memory: Any
     used_slots: Any
     uuid_matches: Any
+
+
+def set_needs(container: ContainerRequest, card: Facts) -> None:
+    """What the container would take of the card. Requests for more than any card can have are cut
+    to just that, as sums have to fit into columns."""
+    if container.whole:
+        card.need_cores, card.need_memory = card.cores, card.memory
+        return
+    card.need_cores = min(container.cores, MAX_CORES + 1)
+    if container.memory_percent is None:
+        card.need_memory = min(container.memory, MAX_MEMORY + 1)
+    else:
+        card.need_memory = card.memory * min(container.memory_percent, MAX_PERCENT) // 100
 
 
 def refusals(

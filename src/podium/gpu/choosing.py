@@ -11,13 +11,20 @@ This is the form of the rules for one node. `fitting` says the same for many nod
 from collections.abc import Sequence
 
 from podium.gpu.allocations import NOTHING_CHARGED, Allocation, CardShare
-from podium.gpu.card_rules import Facts, order_keys, refusals
+from podium.gpu.card_rules import Facts, order_keys, refusals, set_needs
 from podium.gpu.card_table import REASON_CODES, REASONS, CardTable
 from podium.gpu.cards import Card, MigProfile
 from podium.gpu.mig import Instance, find_instance
 from podium.gpu.quota import QuotaLeft
 from podium.gpu.reasons import Reason
-from podium.gpu.requests import CardKey, ContainerRequest, PodRequest, Topology
+from podium.gpu.requests import (
+    CardKey,
+    ContainerRequest,
+    ContainerStart,
+    PodRequest,
+    Topology,
+    starting_order,
+)
 from podium.gpu.topology import best_linked_of_node, first_group
 
 CardReasons = list[tuple[int, Reason | None]]
@@ -71,13 +78,11 @@ def _refusal(table: CardTable, row: int) -> Reason | None:
 class _Step:
     """One container on its way: what each card would give it, and which can be taken."""
 
-    __slots__ = ("container", "eligible", "ends", "facts", "init", "instances", "position")
+    __slots__ = ("container", "eligible", "facts", "instances", "start")
 
-    def __init__(self, container: ContainerRequest, init: bool, position: int, ends: bool) -> None:
-        self.container = container
-        self.init = init
-        self.position = position
-        self.ends = ends
+    def __init__(self, start: ContainerStart) -> None:
+        self.start = start
+        self.container = start.container
         self.facts: list[Facts] = []
         self.instances: list[Instance | None] = []
         self.eligible: list[int] = []
@@ -119,23 +124,17 @@ class _Walk:
         )
 
     def _take_all(self) -> None:
-        request = self.request
-        sidecars = request.sidecars
-        for init, containers in ((True, request.init_containers), (False, request.containers)):
-            for position, container in enumerate(containers):
-                if container is None or container.cards <= 0:
-                    continue
-                ends = init and not (position < len(sidecars) and sidecars[position])
-                step = _Step(container, init, position, ends)
-                self.reason = self._look(step)
-                if self.reason is not None:
-                    return
-                if ends:
-                    self._waiting.append(step)
-                else:
-                    places = self._choose(step)
-                    self._take(step, places)
-                    self._charge(step, places)
+        for start in starting_order(self.request):
+            step = _Step(start)
+            self.reason = self._look(step)
+            if self.reason is not None:
+                return
+            if start.ends:
+                self._waiting.append(step)
+            else:
+                places = self._choose(step)
+                self._take(step, places)
+                self._charge(step, places)
 
     # --- what there is ------------------------------------------------------------------------
 
@@ -174,13 +173,7 @@ class _Walk:
         facts.in_mig_mode = bool(card.profiles)
         facts.used_cores, facts.used_memory, facts.used_slots = self._used[place]
         facts.model_matches, facts.uuid_matches = self._matches[place]
-        facts.need_cores = card.cores if container.whole else container.cores
-        if container.whole:
-            facts.need_memory = card.memory
-        elif container.memory_percent is not None:
-            facts.need_memory = card.memory * container.memory_percent // 100
-        else:
-            facts.need_memory = container.memory
+        set_needs(container, facts)
         return facts
 
     def _why_too_few(self, step: _Step) -> Reason | None:
@@ -220,7 +213,7 @@ class _Walk:
             self._count_numa_peers(step)
         keys = {place: order_keys(self.request, step.facts[place]) for place in eligible}
         ordered = sorted(eligible, key=keys.__getitem__)
-        if step.ends:
+        if step.start.ends:
             own = [place for place in ordered if place in self._own]
             if len(own) >= wanted:
                 places = self._pick(own, wanted)
@@ -257,7 +250,7 @@ class _Walk:
 
     def _take(self, step: _Step, places: Sequence[int]) -> None:
         self._own.update(places)
-        self._shares[step.init, step.position] = tuple(
+        self._shares[step.start.init, step.start.position] = tuple(
             self._share(step, place) for place in sorted(places)
         )
 

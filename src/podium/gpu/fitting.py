@@ -9,15 +9,14 @@ from typing import Any, Final
 import numpy as np
 from msgspec import Struct
 
-from podium.gpu.card_rules import Facts, order_keys, refusals
+from podium.gpu.card_rules import Facts, order_keys, refusals, set_needs
 from podium.gpu.card_table import NO_REASON, REASON_CODES, REASONS, CardTable
-from podium.gpu.cards import MAX_CORES, MAX_MEMORY
 from podium.gpu.choosing import check_row
 from podium.gpu.columns import Bools, Ints
 from podium.gpu.mig import find_instance
 from podium.gpu.quota import QuotaLeft
 from podium.gpu.reasons import Reason
-from podium.gpu.requests import CardKey, ContainerRequest, PodRequest, Topology
+from podium.gpu.requests import CardKey, ContainerRequest, PodRequest, Topology, starting_order
 from podium.gpu.topology import (
     MAX_COMBINED,
     any_group_has,
@@ -27,7 +26,6 @@ from podium.gpu.topology import (
 )
 
 MAX_ROWS_ONE_BY_ONE: Final = 4
-MAX_PERCENT: Final = 1 << 20
 _NUMA: Final = (Topology.NUMA, Topology.NUMA_STRICT)
 _LINK: Final = (Topology.LINK, Topology.LINK_STRICT)
 
@@ -85,8 +83,9 @@ class _ManyRows:
 
     def codes(self) -> Ints:
         codes: Ints = self._table.refusal[self._rows].copy()
-        steps = _steps(self._request)
-        for position, (container, goes_on) in enumerate(steps):
+        starts = starting_order(self._request)
+        for start in starts:
+            container = start.container
             self._set_needs(container)
             eligible, reasons = self._look(container)
             enough = eligible.sum(axis=1) >= container.cards
@@ -95,7 +94,7 @@ class _ManyRows:
             if refused.any():
                 found = np.flatnonzero(refused)
                 codes[found] = self._why(container, found, enough[found], reasons)
-            if goes_on and position + 1 < len(steps):
+            if not start.ends and start is not starts[-1]:
                 self._charge(self._choose(container, eligible))
         return codes
 
@@ -119,15 +118,7 @@ class _ManyRows:
         return facts
 
     def _set_needs(self, container: ContainerRequest) -> None:
-        facts = self._facts
-        # What is more than any card has must not be too large for columns.
-        facts.need_cores = facts.cores if container.whole else min(container.cores, MAX_CORES + 1)
-        if container.whole:
-            facts.need_memory = facts.memory
-        elif container.memory_percent is not None:
-            facts.need_memory = facts.memory * min(container.memory_percent, MAX_PERCENT) // 100
-        else:
-            facts.need_memory = min(container.memory, MAX_MEMORY + 1)
+        set_needs(container, self._facts)
         self._instance_slices = None
         if container.wants_mig():
             self._find_instances(container)
@@ -239,16 +230,6 @@ class _ManyRows:
         facts.used_slots = facts.used_slots + taken
 
 
-def _steps(request: PodRequest) -> list[tuple[ContainerRequest, bool]]:
-    """Containers in the order in which they start, and whether later ones run beside them."""
-    sidecars = (*request.sidecars, *(False,) * len(request.init_containers))
-    every = [
-        *zip(request.init_containers, sidecars, strict=False),
-        *((container, True) for container in request.containers),
-    ]
-    return [(each, on) for each, on in every if each is not None and each.cards > 0]
-
-
 def _take_first(keys: list[Ints], eligible: Bools) -> Bools:
     """The first card in order of each row, as a mask."""
     left = eligible
@@ -272,6 +253,8 @@ def _kinds(columns: list[Ints]) -> tuple[Ints, Ints]:
     """The first of each kind of entry that occurs in the columns together, and the kind of each."""
     key = np.zeros(len(columns[0]), np.int64)
     for column in columns:
+        if (column == column[:1]).all():
+            continue
         values, codes = np.unique(column, return_inverse=True)
         key = key * max(1, len(values)) + codes
     _, first, kind_of = np.unique(key, return_index=True, return_inverse=True)
