@@ -1,6 +1,7 @@
 """What a pod asks of cards, whatever the dialect it was said in."""
 
 from enum import Enum
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -93,3 +94,27 @@ class PodRequest(Struct, frozen=True):
     """Only cards that nobody uses, shared ones among them (HAMi's `mutex`)."""
     topology: Topology = Topology.NONE
     weights: ScoreWeights = ScoreWeights()
+
+
+class ContainerStart(NamedTuple):
+    """A container that asks for cards, by its place among the init containers or the others.
+    `ends`: before the next one starts."""
+
+    init: bool
+    position: int
+    container: ContainerRequest
+    ends: bool
+
+
+def starting_order(request: PodRequest) -> list[ContainerStart]:
+    """The containers that ask for cards, in the order in which they start."""
+    sidecars = request.sidecars
+    starts = [
+        ContainerStart(True, i, container, not (i < len(sidecars) and sidecars[i]))
+        for i, container in enumerate(request.init_containers)
+        if container is not None and container.cards > 0
+    ]
+    for i, container in enumerate(request.containers):
+        if container is not None and container.cards > 0:
+            starts.append(ContainerStart(False, i, container, False))
+    return starts
