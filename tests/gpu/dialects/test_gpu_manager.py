@@ -142,13 +142,13 @@ def test_the_agent_assigns() -> None:
 @pytest.mark.parametrize(
     ("indexes", "counted", "says"),
     [
-        ("-1", (), "index '-1' is not a number from 0 to 255"),
+        ("-1", (), "index '-1' is not a number from 0 to 127"),
         ("0,x", (), "index 'x'"),
         ("0,,1", (), "index ''"),
         ("1,1", (), "names a card twice"),
         ("0,7", (CardShare(0, 10, 1),), "the node has no card 7"),
         ("9" * 5000, (), "is not a number"),
-        (",".join(["0"] * 5000), (), "more than 256 cards"),
+        (",".join(["0"] * 5000), (), "more than 128 cards"),
     ],
 )
 def test_what_cannot_be_read_counts_nothing_and_is_named(

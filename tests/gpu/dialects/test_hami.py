@@ -73,7 +73,7 @@ def test_pods_without_cards_are_not_for_gpus() -> None:
         ({MEMORY: 3000}, "asks for a share without nvidia.com/gpu"),
         ({CORES: 30}, "asks for a share without nvidia.com/gpu"),
         ({GPU: 1, MEMORY: "3Gi"}, "counts megabytes"),
-        ({GPU: 1000}, "more than 256 cards"),
+        ({GPU: 1000}, "more than 128 cards"),
         ({GPU: 1, MEMORY: "-1"}, "not between 0"),
     ],
 )
@@ -253,7 +253,7 @@ def test_instances_of_cards_in_mig_mode_are_named_beside() -> None:
         ("GPU-z,NVIDIA,1,1:GPU-a,NVIDIA,1,2:;", (CardShare(0, 2, 1),), "no card 'GPU-z'"),
         (";;GPU-a,NVIDIA,1,1:;", (), "decision has 3 containers, the pod has 1"),
         ("GPU-a,NVIDIA,1,-1:;", (), "cores '-1'"),
-        ("GPU-a,NVIDIA,1,1:" * 300, (), "more than 256 cards"),
+        ("GPU-a,NVIDIA,1,1:" * 300, (), "more than 128 cards"),
         ("x" * 300_000, (), "longer than"),
     ],
 )

@@ -9,14 +9,14 @@ from support.gpu.dialect_objects import bound, container, pod, registered, writt
 
 from podium.api.pod import Pod
 from podium.gpu.allocations import Allocation, CardShare
-from podium.gpu.cards import UNLIMITED, Card, MigProfile, NodeCards
+from podium.gpu.cards import MAX_MEMORY, UNLIMITED, Card, MigProfile, NodeCards
 from podium.gpu.dialects import DIALECTS, UnknownDialect, find_dialect
 from podium.gpu.dialects.dialect import Dialect, Phase
 from podium.gpu.dialects.reading import IN_MIG_MODE
 
 UUIDS = st.uuids().map(lambda uuid: f"GPU-{uuid}")
 MODELS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
-AMOUNTS = st.integers(0, 1 << 40)
+AMOUNTS = st.integers(0, MAX_MEMORY)
 PROFILES = st.builds(
     MigProfile,
     name=st.from_regex(r"[1-7]g\.[1-9]0gb", fullmatch=True),

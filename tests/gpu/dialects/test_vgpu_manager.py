@@ -223,7 +223,7 @@ def test_cards_are_known_by_their_uuid() -> None:
         ("c0[0_GPU-z_1_1]", "no card 'GPU-z'"),
         ("c0[0_GPU-a_-1_1]", "cores '-1'"),
         ("other[0_GPU-a_1_1]", "no container 'other'"),
-        ("c0[" + "0_GPU-a_1_1," * 300 + "]", "more than 256"),
+        ("c0[" + "0_GPU-a_1_1," * 300 + "]", "more than 128"),
     ],
 )
 def test_what_cannot_be_read_counts_nothing_and_is_named(text: str, says: str) -> None:

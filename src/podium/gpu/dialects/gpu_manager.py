@@ -14,7 +14,7 @@ from podium.api.node import Node
 from podium.api.pod import Container, Pod
 from podium.api.timestamps import seconds_of
 from podium.gpu.allocations import Allocation, CardShare
-from podium.gpu.cards import NO_CARDS, Card, NodeCards
+from podium.gpu.cards import MAX_CARDS, NO_CARDS, Card, NodeCards
 from podium.gpu.dialects.dialect import (
     Dialect,
     InvalidRequest,
@@ -24,7 +24,6 @@ from podium.gpu.dialects.dialect import (
     WrittenDecision,
 )
 from podium.gpu.dialects.reading import (
-    MAX_CARDS,
     BadText,
     capacity_of,
     containers_of,

@@ -19,7 +19,6 @@ from podium.gpu.dialects.node_lock import LockFormat, NodeLockRule
 from podium.gpu.dialects.reading import (
     IN_MIG_MODE,
     capacity_of,
-    check_number,
     nanoseconds,
     read_cards,
     read_json,
@@ -125,8 +124,8 @@ def _read_register(text: str) -> Iterable[Card]:
             index=index,
             uuid=card.id,
             model=card.type,
-            memory=check_number(card.memory, "memory"),
-            cores=check_number(card.core, "core"),
+            memory=card.memory,
+            cores=card.core,
             healthy=card.health,
             profiles=IN_MIG_MODE if card.is_mig else (),
         )

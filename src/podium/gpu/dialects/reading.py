@@ -14,24 +14,26 @@ from podium.api.meta import ObjectMeta
 from podium.api.node import Node
 from podium.api.pod import Container, Pod
 from podium.api.quantity import QuantityError, value
-from podium.gpu.cards import Card, MigProfile, NodeCards
+from podium.gpu.cards import (
+    MAX_CARDS,
+    MAX_MEMORY,
+    UNKNOWN_NUMA,
+    Card,
+    MigProfile,
+    NodeCards,
+    find_mistake,
+)
 from podium.gpu.dialects.dialect import InvalidRequest
 from podium.gpu.reasons import Reason
 
-MAX_CARDS: Final = 256
-"""Of one node; the largest machines have some dozens."""
-MAX_AMOUNT: Final = 1 << 40
-"""Of anything that one card has: sums over a cluster's cards stay far below an int64."""
 MAX_TEXT: Final = 256 * 1024
 """Bytes of all annotations of an object together, as Kubernetes limits them."""
-MAX_SLICES: Final = 64
-"""Of a card in MIG mode; those of today have eight."""
 MAX_LIST: Final = 1024
 """Entries of a list that a user wrote into an annotation."""
 _MAX_SHOWN: Final = 80
 _NANOSECONDS: Final = 1_000_000_000
 
-IN_MIG_MODE: Final = (MigProfile(name="", memory=0, cores=0, width=0, placements=()),)
+IN_MIG_MODE: Final = (MigProfile(name="", memory=0, cores=0, width=1, placements=()),)
 """Profiles of a card in MIG mode whose agent does not say what it can be split into."""
 
 T = TypeVar("T")
@@ -46,7 +48,7 @@ def quote(text: str) -> str:
     return repr(text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "…")
 
 
-def read_number(text: str, what: str, largest: int = MAX_AMOUNT) -> int:
+def read_number(text: str, what: str, largest: int = MAX_MEMORY) -> int:
     """A number from 0 on; BadText otherwise."""
     number = parse_int(text)
     if number is None or not 0 <= number <= largest:
@@ -54,7 +56,7 @@ def read_number(text: str, what: str, largest: int = MAX_AMOUNT) -> int:
     return number
 
 
-def check_number(number: int, what: str, largest: int = MAX_AMOUNT) -> int:
+def check_number(number: int, what: str, largest: int = MAX_MEMORY) -> int:
     if not 0 <= number <= largest:
         raise BadText(f"{what} {number} is not a number from 0 to {largest}")
     return number
@@ -69,7 +71,7 @@ def check_uuid(uuid: str, separators: str) -> str:
 
 def read_numa(number: int) -> int:
     """A NUMA node; all negative ones are unknown."""
-    return check_number(number, "NUMA node") if number >= 0 else -1
+    return max(number, UNKNOWN_NUMA)
 
 
 def read_json(text: str, kind: type[T]) -> T:
@@ -114,9 +116,9 @@ def limit_of(container: Container, resource: str, *, or_request: bool = False) -
         amount = value(quantity)
     except QuantityError as problem:
         raise InvalidRequest(f"container {container.name}: {resource}: {problem}") from None
-    if not 0 <= amount <= MAX_AMOUNT:
+    if not 0 <= amount <= MAX_MEMORY:
         raise InvalidRequest(
-            f"container {container.name}: {resource} {quantity} is not between 0 and {MAX_AMOUNT}"
+            f"container {container.name}: {resource} {quantity} is not between 0 and {MAX_MEMORY}"
         )
     return amount
 
@@ -182,23 +184,29 @@ def bad_registration(key: str, problem: str) -> NodeCards:
 
 
 def _check_cards(cards: Sequence[Card]) -> None:
-    if len(cards) > MAX_CARDS:
-        raise BadText(f"{len(cards)} cards are more than {MAX_CARDS}")
-    for card in cards:
-        check_number(card.index, "index", MAX_CARDS - 1)
-    if len({card.index for card in cards}) < len(cards):
-        raise BadText("two cards have the same index")
+    mistake = find_mistake(cards)
+    if mistake:
+        raise BadText(mistake)
+    if any(card.index >= MAX_CARDS for card in cards):
+        raise BadText(f"an index is above {MAX_CARDS - 1}")
     uuids = [card.uuid for card in cards if card.uuid]
     if len(set(uuids)) < len(uuids):
         raise BadText("two cards have the same uuid")
 
 
-def equal_cards(count: int, memory: int, resources: str) -> NodeCards:
+def equal_cards(count: int, memory: int, resource: str) -> NodeCards:
     """The cards of a node whose agent says no more than how many there are, all alike."""
-    if count > MAX_CARDS or memory > MAX_AMOUNT:
-        detail = f"capacity {resources} makes {count} cards with memory {memory} each"
+    if count > MAX_CARDS:  # before they are made
+        return NodeCards(
+            refusal=Reason.BAD_REGISTRATION,
+            detail=f"capacity {resource} makes {count} cards, more than {MAX_CARDS}",
+        )
+    cards = tuple(Card(index=at, memory=memory) for at in range(count))
+    mistake = find_mistake(cards)
+    if mistake:
+        detail = f"capacity {resource}: {mistake}"
         return NodeCards(refusal=Reason.BAD_REGISTRATION, detail=detail)
-    return NodeCards(cards=tuple(Card(index=at, memory=memory) for at in range(count)))
+    return NodeCards(cards=cards)
 
 
 def remove_keys(present: Mapping[str, str] | None, keys: Iterable[str]) -> dict[str, str | None]:

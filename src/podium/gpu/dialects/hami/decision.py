@@ -11,10 +11,8 @@ import msgspec
 from msgspec.structs import replace
 
 from podium.gpu.allocations import CardShare
-from podium.gpu.cards import Card
+from podium.gpu.cards import MAX_CARDS, MAX_SLICES, Card
 from podium.gpu.dialects.reading import (
-    MAX_CARDS,
-    MAX_SLICES,
     MAX_TEXT,
     BadText,
     check_number,

@@ -12,7 +12,7 @@ from podium.api.label_syntax import value_problems
 from podium.api.node import Node
 from podium.api.pod import Container, Pod
 from podium.gpu.allocations import Allocation
-from podium.gpu.cards import Card, NodeCards
+from podium.gpu.cards import MAX_CARDS, Card, NodeCards
 from podium.gpu.dialects.dialect import (
     Dialect,
     InvalidRequest,
@@ -31,7 +31,6 @@ from podium.gpu.dialects.hami.decision import (
 from podium.gpu.dialects.hami.registration import COUNT, read_node, write_node
 from podium.gpu.dialects.node_lock import LockFormat, NodeLockRule
 from podium.gpu.dialects.reading import (
-    MAX_CARDS,
     containers_of,
     has_sidecars,
     init_containers_of,

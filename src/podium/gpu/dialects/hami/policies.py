@@ -6,7 +6,7 @@ from podium.api.arithmetic import parse_int
 from podium.api.pod import Pod
 from podium.gpu.dialects.dialect import InvalidRequest
 from podium.gpu.dialects.hami.registration import MIG_MODE
-from podium.gpu.dialects.reading import MAX_AMOUNT, quote, split_list
+from podium.gpu.dialects.reading import quote, split_list
 from podium.gpu.requests import CardKey, CardSelector, NodePolicy, ScoreWeights, Topology
 
 NODE_POLICY: Final = "hami.io/node-scheduler-policy"
@@ -24,6 +24,8 @@ _CARD_KEYS: Final = {
     "spread": CardKey.EMPTIEST,
     "numa": CardKey.NUMA,
 }
+MAX_WEIGHT: Final = 1 << 20
+"""Of all three together: larger ones say no more, and scores stay small numbers."""
 _TRUE: Final = frozenset({"1", "t", "T", "true", "TRUE", "True"})
 
 
@@ -83,7 +85,7 @@ def weights(pod: Pod) -> ScoreWeights:
             and cores is not None
             and memory is not None
             and min(slots, cores, memory) >= 0
-            and 0 < slots + cores + memory <= MAX_AMOUNT
+            and 0 < slots + cores + memory <= MAX_WEIGHT
         ):
             return ScoreWeights(slots=slots, cores=cores, memory=memory)
     raise InvalidRequest(

@@ -15,12 +15,10 @@ from msgspec.structs import replace
 
 from podium.api.arithmetic import parse_int
 from podium.api.node import Node
-from podium.gpu.cards import Card, MigProfile, NodeCards
+from podium.gpu.cards import MAX_CARDS, MAX_LINK, MAX_SLICES, Card, MigProfile, NodeCards
 from podium.gpu.dialects.dialect import NodeWrite
 from podium.gpu.dialects.reading import (
     IN_MIG_MODE,
-    MAX_CARDS,
-    MAX_SLICES,
     BadText,
     allocatable_of,
     bad_registration,
@@ -180,9 +178,9 @@ def _card(card: _RegisteredCard) -> Card:
         index=card.index,
         uuid=check_uuid(card.id, ",:;"),
         model=card.type,
-        memory=check_number(card.devmem, "memory"),
-        cores=check_number(card.devcore, "cores"),
-        slots=check_number(card.count, "slots"),
+        memory=card.devmem,
+        cores=card.devcore,
+        slots=card.count,
         numa=read_numa(card.numa),
         healthy=card.health,
         mode=card.mode or SHARED_MODE,
@@ -193,16 +191,14 @@ def _card(card: _RegisteredCard) -> Card:
 def _profile(profile: _Profile) -> MigProfile:
     placements = profile.placements or []
     widths = {placement.size for placement in placements}
-    if not profile.name or len(widths) != 1 or not 0 < min(widths) <= MAX_SLICES:
+    if not profile.name or len(widths) != 1:
         raise BadText(f"MIG profile {quote(profile.name)} has no placements of one size")
     return MigProfile(
         name=profile.name,
-        memory=check_number(profile.memory_mb, "memory"),
-        cores=check_number(profile.core, "cores"),
+        memory=profile.memory_mb,
+        cores=profile.core,
         width=widths.pop(),
-        placements=tuple(
-            check_number(at.start, "placement", MAX_SLICES - 1) for at in placements[:MAX_SLICES]
-        ),
+        placements=tuple(at.start for at in placements[:MAX_SLICES]),
     )
 
 
@@ -244,6 +240,6 @@ def _link(cards: Sequence[Card], text: str) -> Iterable[Card]:
         for peer in cards:
             if peer is not card:
                 score = scores.get(card.uuid, {}).get(peer.uuid, 0)
-                links[peer.index] = check_number(score, "link score")
+                links[peer.index] = check_number(score, "link score", MAX_LINK)
         linked.append(replace(card, links=tuple(links)))
     return linked

@@ -7,8 +7,8 @@ kubelet starts them.
 from collections.abc import Iterable, Mapping, Sequence
 
 from podium.gpu.allocations import CardShare
-from podium.gpu.cards import NodeCards
-from podium.gpu.dialects.reading import MAX_CARDS, MAX_TEXT, BadText, quote, read_number
+from podium.gpu.cards import MAX_CARDS, NodeCards
+from podium.gpu.dialects.reading import MAX_TEXT, BadText, quote, read_number
 
 Shares = tuple[CardShare, ...]
 

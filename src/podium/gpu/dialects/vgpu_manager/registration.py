@@ -12,16 +12,13 @@ from msgspec.structs import replace
 
 from podium.api.arithmetic import parse_int
 from podium.api.node import Node
-from podium.gpu.cards import NVLINK, Card, NodeCards
+from podium.gpu.cards import MAX_LINK, MAX_MEMORY, NVLINK, Card, NodeCards
 from podium.gpu.dialects.dialect import NodeWrite
 from podium.gpu.dialects.reading import (
     IN_MIG_MODE,
-    MAX_AMOUNT,
-    MAX_CARDS,
     BadText,
     allocatable_of,
     bad_registration,
-    check_number,
     check_uuid,
     read_cards,
     read_json,
@@ -78,7 +75,7 @@ def read_node(node: Node) -> NodeCards:
         return NodeCards(refusal=Reason.NOT_REGISTERED, detail=f"annotation {CONFIG} is missing")
     try:
         config = read_json(text, _Config)
-        if config.device_split <= 0 or not 0 < config.memory_factor <= MAX_AMOUNT:
+        if config.device_split <= 0 or not 0 < config.memory_factor <= MAX_MEMORY:
             raise BadText("deviceSplit and memoryFactor are not both above 0")
     except BadText as problem:
         return bad_registration(CONFIG, str(problem))
@@ -130,9 +127,9 @@ def _card(card: _RegisteredCard) -> Card:
         index=card.id,
         uuid=check_uuid(card.uuid, _SEPARATORS),
         model=card.type,
-        memory=check_number(card.memory, "memory"),
-        cores=check_number(card.core, "core"),
-        slots=check_number(card.number, "number"),
+        memory=card.memory,
+        cores=card.core,
+        slots=card.number,
         numa=read_numa(card.numa),
         healthy=card.healthy,
         profiles=IN_MIG_MODE if card.mig else (),
@@ -169,7 +166,7 @@ def _link(cards: Sequence[Card], text: str) -> Iterable[Card]:
         for key, types in entries.get(card.index, {}).items():
             peer = parse_int(key)
             if peer is not None and 0 <= peer < width and peer != card.index:
-                scores[peer] = sum(map(_link_score, types[:MAX_CARDS]))
+                scores[peer] = min(sum(map(_link_score, types)), MAX_LINK)
         linked.append(replace(card, links=tuple(scores)))
     return linked
 
