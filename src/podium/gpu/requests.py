@@ -1,6 +1,7 @@
 """What a pod asks of cards, whatever the dialect it was said in."""
 
 from enum import Enum
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -8,8 +9,10 @@ from msgspec import Struct
 class ContainerRequest(Struct, frozen=True):
     """`cards` different cards, and of each of them the rest.
 
-    `exclusive`: only cards that nobody uses. `whole`: all of each card is taken, whatever amounts are
-    named. `memory_percent` of a card's memory counts instead of `memory` where it is given.
+    `exclusive`: only cards that nobody uses. `whole`: all of each card is taken, whatever amounts
+    are named. `memory_percent` of a card's memory counts instead of `memory` where it is given.
+    `mig`: an instance of each card, of the profile that is named or else of the smallest that has
+    the amounts.
     """
 
     cards: int = 1
@@ -18,7 +21,11 @@ class ContainerRequest(Struct, frozen=True):
     memory_percent: int | None = None
     exclusive: bool = False
     whole: bool = False
+    mig: bool = False
     mig_profile: str = ""
+
+    def wants_mig(self) -> bool:
+        return self.mig or bool(self.mig_profile)
 
 
 class CardSelector(Struct, frozen=True):
@@ -29,6 +36,8 @@ class CardSelector(Struct, frozen=True):
     not_models: tuple[str, ...] = ()
     uuids: tuple[str, ...] = ()
     not_uuids: tuple[str, ...] = ()
+    modes: tuple[str, ...] = ()
+    """Modes of cards that will do; any if there are none."""
 
 
 class CardKey(Enum):
@@ -85,3 +94,27 @@ class PodRequest(Struct, frozen=True):
     """Only cards that nobody uses, shared ones among them (HAMi's `mutex`)."""
     topology: Topology = Topology.NONE
     weights: ScoreWeights = ScoreWeights()
+
+
+class ContainerStart(NamedTuple):
+    """A container that asks for cards, by its place among the init containers or the others.
+    `ends`: before the next one starts."""
+
+    init: bool
+    position: int
+    container: ContainerRequest
+    ends: bool
+
+
+def starting_order(request: PodRequest) -> list[ContainerStart]:
+    """The containers that ask for cards, in the order in which they start."""
+    sidecars = request.sidecars
+    starts = [
+        ContainerStart(True, i, container, not (i < len(sidecars) and sidecars[i]))
+        for i, container in enumerate(request.init_containers)
+        if container is not None and container.cards > 0
+    ]
+    for i, container in enumerate(request.containers):
+        if container is not None and container.cards > 0:
+            starts.append(ContainerStart(False, i, container, False))
+    return starts

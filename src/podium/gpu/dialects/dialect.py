@@ -3,18 +3,21 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from enum import Enum
+from typing import ClassVar
 
 from msgspec import Struct
 
 from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.api.pod import Container, Pod
 from podium.gpu.allocations import Allocation
 from podium.gpu.cards import Card, NodeCards
+from podium.gpu.dialects.node_lock import NodeLockRule
 from podium.gpu.requests import PodRequest
 
 
 class InvalidRequest(Exception):
-    """A pod asks for what no card can give; the text says which container, and what would be right."""
+    """A pod asks for what no card can give; the text says which container, and what would be
+    right."""
 
 
 class Phase(Enum):
@@ -26,12 +29,16 @@ class Phase(Enum):
 
 
 class WrittenDecision(Struct, frozen=True):
-    """A decision as it stands on a pod. Cards are looked up on the node that it names."""
+    """A decision as it stands on a pod. Cards are looked up on the node that it names.
+
+    What cannot be read counts nothing and is named by `problem`; a time that cannot be read is 0.
+    """
 
     node: str
     allocation: Allocation
     decided_at: float
     phase: Phase
+    problem: str = ""
 
 
 class PodWrite(Struct, frozen=True):
@@ -55,10 +62,26 @@ class Dialect(ABC):
     """The resources that make a pod one for GPUs: an extender's `managedResources`."""
     memory_unit: int
     """Bytes of one unit of memory."""
+    lock: ClassVar[NodeLockRule | None] = None
+    """What is to be written on a node while a pod is being bound to it, if anything is."""
+    matches_by_size: ClassVar[bool] = False
+    """Whether the agent looks for a container of the size that the kubelet asks for; otherwise it
+    takes the first that has nothing yet."""
+    chooses_shared_card: ClassVar[bool] = False
+    """Whether the agent chooses cards itself: a shared one has to be the one of the decision, whole
+    ones replace those of the decision."""
 
     @abstractmethod
     def node_cards(self, node: Node, now: float) -> NodeCards:
         """The cards that the node's agent registered, or why none can be had."""
+
+    def config_map_name(self, node_name: str) -> tuple[str, str] | None:  # noqa: ARG002
+        """Namespace and name of a ConfigMap that says more about the node's cards, if one does."""
+        return None
+
+    def read_config_map(self, cards: NodeCards, data: Mapping[str, str]) -> NodeCards:  # noqa: ARG002
+        """The cards with what that ConfigMap's data say about them."""
+        return cards
 
     @abstractmethod
     def pod_request(self, pod: Pod) -> PodRequest | None:
@@ -97,3 +120,11 @@ class Dialect(ABC):
     @abstractmethod
     def refuse(self, pod: Pod) -> PodWrite:
         """What the agent writes when it could not give the pod its cards."""
+
+    @abstractmethod
+    def waiting_since(self, pod: Pod) -> float | None:
+        """Since when a pod that is bound to the agent's node waits for it; None if it does not."""
+
+    @abstractmethod
+    def device_count(self, container: Container) -> int:
+        """How many devices the kubelet asks the agent for when it starts the container."""
