@@ -186,6 +186,13 @@ def test_of_an_init_container_and_the_others_the_larger_counts_and_cards_are_use
     assert card_uses(allocation) == {0: CardUse(50, 1, 1), 1: CardUse(90, 1, 1)}
 
 
+def test_an_init_container_takes_a_card_of_the_pod_rather_than_one_that_is_first_in_order() -> None:
+    used = {0: CardUse(60, 0, 1)}  # room for the init container only, and the first in order
+    request = PodRequest((HALF,), (ContainerRequest(cores=30, memory=1),))
+    allocation = allocation_of(table_of(*unused(2).cards, used=used), request)
+    assert card_uses(allocation) == {1: CardUse(50, 1, 1)}
+
+
 def test_an_init_container_may_be_exclusive_on_the_card_of_an_app() -> None:
     allocation = allocation_of(table_of(*unused(1).cards), PodRequest((HALF, HALF), (WHOLE,)))
     assert card_uses(allocation) == {0: CardUse(100, 4, 2)}

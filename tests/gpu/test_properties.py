@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.gpu.fleets import nodes, quotas, requests, tables, uses
-from support.gpu.slow_allocation import SlowAllocator, Used
+from support.gpu.slow_allocation import SlowAllocator, used_of
 
 from podium.gpu.allocations import Allocation, CardShare, CardUse, card_uses
 from podium.gpu.card_table import NO_REASON, REASONS, CardTable
@@ -14,18 +14,6 @@ from podium.gpu.fitting import MAX_ROWS_ONE_BY_ONE, fit
 from podium.gpu.quota import QuotaLeft
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import PodRequest
-
-
-def used_of(table: CardTable, row: int) -> Used:
-    return {
-        index: (
-            charged.cores,
-            charged.memory,
-            charged.slots,
-            frozenset(i for i in range(charged.slices.bit_length()) if charged.slices >> i & 1),
-        )
-        for index, charged in table.charged[row].items()
-    }
 
 
 @settings(max_examples=200)

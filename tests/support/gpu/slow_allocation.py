@@ -9,6 +9,7 @@ from itertools import combinations
 from math import floor
 
 from podium.gpu.allocations import Allocation, CardShare
+from podium.gpu.card_table import CardTable
 from podium.gpu.cards import Card, MigProfile, NodeCards
 from podium.gpu.quota import QuotaLeft
 from podium.gpu.reasons import Reason
@@ -16,6 +17,18 @@ from podium.gpu.requests import CardKey, ContainerRequest, PodRequest, Topology
 
 Used = dict[int, tuple[int, int, int, frozenset[int]]]
 NOTHING = (0, 0, 0, frozenset[int]())
+
+
+def used_of(table: CardTable, row: int) -> Used:
+    return {
+        index: (
+            charged.cores,
+            charged.memory,
+            charged.slots,
+            frozenset(i for i in range(charged.slices.bit_length()) if charged.slices >> i & 1),
+        )
+        for index, charged in table.charged[row].items()
+    }
 
 
 class SlowAllocator:
