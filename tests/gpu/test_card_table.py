@@ -209,3 +209,15 @@ def test_links_of_any_size_are_compared() -> None:
     allocation = allocate(table, 0, request)
     assert isinstance(allocation, Allocation)
     assert allocation.cards() == (0, 1)
+
+
+def test_a_node_whose_agent_is_silent_for_too_long_is_refused_until_it_speaks() -> None:
+    cards = unused(1).cards
+    table = table_of(NodeCards(cards, good_until=60.0), NodeCards(cards))
+    table.expire(60.0)
+    assert fit(table, None, SHARE).fits.tolist() == [True, True]
+    table.expire(60.5)
+    assert fit(table, None, SHARE).reason(0) is Reason.HEARTBEAT_TIMEOUT
+    assert fit(table, None, SHARE).fits.tolist() == [False, True]
+    table.put_node(0, NodeCards(cards, good_until=120.0))
+    assert fit(table, None, SHARE).fits.tolist() == [True, True]

@@ -13,7 +13,7 @@ from support.gpu.slow_allocation import SlowAllocator, used_of
 
 from podium.gpu.allocations import Allocation, CardUse
 from podium.gpu.card_table import CardTable
-from podium.gpu.cards import UNLIMITED, Card, NodeCards
+from podium.gpu.cards import NVLINK, UNLIMITED, Card, NodeCards
 from podium.gpu.choosing import allocate
 from podium.gpu.fitting import fit
 from podium.gpu.quota import QuotaLeft
@@ -61,11 +61,12 @@ class Fleets:
             memory=pick((8, 8, 8, 40)),
             cores=pick((100, 100, 100, 50)),
             slots=pick((UNLIMITED, 3, 2, 1)),
+            mode=pick(("", "mps")),
             numa=pick((0, 0, 1, 1, -1)),
             healthy=self.chance(0.97),
             cordoned=self.chance(0.03),
             profiles=A100_PROFILES if self.chance(self.mig_share) else (),
-            links=tuple(pick((0, 0, 1, 2)) for _ in range(count)) if linked else (),
+            links=tuple(pick((0, 10, NVLINK, 2 * NVLINK)) for _ in range(count)) if linked else (),
         )
 
     def request(self) -> PodRequest:
@@ -76,7 +77,9 @@ class Fleets:
             tuple(self.container() for _ in range(pick((0, 0, 1, 2, 3)))),
             tuple(self.chance(0.5) for _ in range(3)),
             CardSelector(
-                models=() if no_models else ("a1",), not_uuids=() if no_uuids else ("u2",)
+                models=() if no_models else ("a1",),
+                not_uuids=() if no_uuids else ("u2",),
+                modes=("mps",) if self.chance(0.1) else (),
             ),
             card_order=tuple(pick(tuple(CardKey)) for _ in range(some(4))),
             idle_only=self.chance(0.05),

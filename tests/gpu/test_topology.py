@@ -4,7 +4,7 @@ import pytest
 
 from podium.gpu.allocations import Allocation, CardUse
 from podium.gpu.card_table import CardTable
-from podium.gpu.cards import Card, NodeCards
+from podium.gpu.cards import NVLINK, Card, NodeCards
 from podium.gpu.choosing import allocate
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import CardKey, ContainerRequest, PodRequest, Topology
@@ -27,9 +27,10 @@ def numa_table(*numa: int) -> CardTable:
     return table_of(*(Card(i, memory=4, numa=each) for i, each in enumerate(numa)))
 
 
-def linked_table(cards: int, links: dict[tuple[int, int], int]) -> CardTable:
+def linked_table(cards: int, links: dict[tuple[int, int], int], unit: int = NVLINK) -> CardTable:
     def line(one: int) -> tuple[int, ...]:
-        return tuple(links.get((one, other), links.get((other, one), 0)) for other in range(cards))
+        found = (links.get((one, other), links.get((other, one), 0)) for other in range(cards))
+        return tuple(unit * link for link in found)
 
     return table_of(*(Card(i, memory=4, links=line(i)) for i in range(cards)))
 
@@ -86,6 +87,12 @@ def test_one_card_that_is_strict_about_links_needs_a_peer() -> None:
     assert cards_of(table, pod(1, Topology.LINK)) == (0,)
     assert cards_of(table, pod(1, Topology.LINK_STRICT)) == (1,)
     assert cards_of(linked_table(2, {}), pod(1, Topology.LINK_STRICT)) is Reason.LINKS_UNSATISFIED
+
+
+def test_ways_over_pci_are_no_links_to_be_strict_about() -> None:
+    table = linked_table(3, {(0, 1): 1, (0, 2): 1, (1, 2): 2}, unit=10)
+    assert cards_of(table, pod(2, Topology.LINK)) == (1, 2)
+    assert cards_of(table, pod(2, Topology.LINK_STRICT)) is Reason.LINKS_UNSATISFIED
 
 
 def test_strictly_linked_cards_lie_in_one_component() -> None:

@@ -89,7 +89,7 @@ def refusals(
     """
     yield Reason.UNHEALTHY, card.healthy == 0
     yield Reason.CORDONED, card.cordoned
-    if request.selector.models or request.selector.not_models:
+    if request.selector.by_kind():
         yield Reason.MODEL_MISMATCH, card.model_matches == 0
     if request.topology is Topology.NUMA_STRICT:
         yield Reason.NUMA_UNSATISFIED, card.numa < 0

@@ -2,7 +2,8 @@
 
 Rules over thousands of nodes read the columns; rules for one node read its cards and what is
 charged on them as plain objects, which is quicker there. Both are changed together, by four
-functions only: `put_node`, `drop_node`, `charge` and `discharge`.
+functions only: `put_node`, `drop_node`, `charge` and `discharge`; time alone refuses rows, by
+`expire`.
 
 What is charged stands in books by the card's index. It is never cut to what the card has, and it
 outlasts a node whose registration goes away or loses a card: a card that is there again is as full
@@ -34,8 +35,9 @@ from podium.gpu.topology import UNLINKED, link_components, link_matrix
 REASONS: Final = tuple(Reason)
 REASON_CODES: Final = {reason: code for code, reason in enumerate(REASONS)}
 NO_REASON: Final = -1
+_NEVER: Final = float("inf")
 
-_CARD_INTS: Final = ("cores", "memory", "slots", "numa", "model", "component", "profiles")
+_CARD_INTS: Final = ("cores", "memory", "slots", "numa", "kind", "component", "profiles")
 _USE_INTS: Final = ("used_cores", "used_memory", "used_slots", "used_slices")
 _CARD_BOOLS: Final = ("exists", "healthy", "cordoned")
 _COLUMNS: Final = (*_CARD_INTS, *_USE_INTS, *_CARD_BOOLS)
@@ -58,8 +60,8 @@ class CardTable:
     memory: Ints
     slots: Ints
     numa: Ints
-    model: Ints
-    """The number of its model among `models`."""
+    kind: Ints
+    """The number of its model and mode among `kinds`."""
     component: Ints
     """Cards of a node with the same number are linked, directly or through others."""
     profiles: Ints
@@ -75,7 +77,7 @@ class CardTable:
         self.rows = 0
         self.places = 0
         self.nodes: list[NodeCards] = []
-        self.models: list[str] = []
+        self.kinds: list[tuple[str, str]] = []
         self.profile_sets: list[tuple[MigProfile, ...]] = []
         self.charged: list[dict[int, Charged]] = []
         self.components: list[tuple[int, ...]] = []
@@ -88,9 +90,11 @@ class CardTable:
             setattr(self, name, np.zeros((0, 0), np.bool_))
         self._place_of: list[dict[int, int]] = []
         self._places_of_uuid: dict[str, list[tuple[int, int]]] | None = None
-        self._model_codes: dict[str, int] = {}
+        self._kind_codes: dict[tuple[str, str], int] = {}
         self._profile_codes: dict[tuple[MigProfile, ...], int] = {}
-        self._matching: dict[tuple[tuple[str, ...], tuple[str, ...]], Bools] = {}
+        self._matching: dict[tuple[tuple[str, ...], ...], Bools] = {}
+        self._good_until: dict[int, float] = {}
+        self._next_expiry = _NEVER
 
     # --- nodes --------------------------------------------------------------------------------
 
@@ -111,6 +115,9 @@ class CardTable:
         self.refusal[row] = NO_REASON if refusal is None else REASON_CODES[refusal]
         if node.cards:
             self._put_cards(row, node.cards)
+        if refusal is None and node.good_until != _NEVER:
+            self._good_until[row] = node.good_until
+            self._next_expiry = min(self._next_expiry, node.good_until)
         for index in self.charged[row]:
             self._write_use(row, index)
         self._touch(row)
@@ -119,6 +126,16 @@ class CardTable:
         """Let there be so many rows, empty ones at the end."""
         if rows > self.rows:
             self._grow(rows, 0)
+
+    def expire(self, now: float) -> None:
+        """Refuse the rows whose agents have been silent for too long by now."""
+        if now <= self._next_expiry:
+            return
+        for row in [row for row, until in self._good_until.items() if until < now]:
+            del self._good_until[row]
+            self.refusal[row] = REASON_CODES[Reason.HEARTBEAT_TIMEOUT]
+            self._touch(row)
+        self._next_expiry = min(self._good_until.values(), default=_NEVER)
 
     def drop_node(self, row: int) -> None:
         """Empty the row, books and all: another node may have it."""
@@ -139,7 +156,7 @@ class CardTable:
         other.generations, other.refusal = self.generations[taken], self.refusal[taken]
         other.links = None if self.links is None else self.links[taken]
         other.version, other.rows, other.places = self.version, len(taken), self.places
-        other.models, other._model_codes = list(self.models), dict(self._model_codes)
+        other.kinds, other._kind_codes = list(self.kinds), dict(self._kind_codes)
         other.profile_sets = list(self.profile_sets)
         other._profile_codes = dict(self._profile_codes)
         for row in taken.tolist():
@@ -183,16 +200,16 @@ class CardTable:
 
     # --- who matches --------------------------------------------------------------------------
 
-    def matching_models(self, selector: CardSelector) -> Bools | None:
-        """Which of `models` a selector lets through; None if all."""
-        if not selector.models and not selector.not_models:
+    def matching_kinds(self, selector: CardSelector) -> Bools | None:
+        """Which of `kinds` a selector lets through; None if all."""
+        if not selector.by_kind():
             return None
-        key = (selector.models, selector.not_models)
+        key = (selector.models, selector.not_models, selector.modes)
         known = self._matching.get(key)
-        if known is None or len(known) < len(self.models):
+        if known is None or len(known) < len(self.kinds):
             if len(self._matching) >= 256:
                 self._matching.clear()
-            known = np.fromiter((_matches(selector, m) for m in self.models), np.bool_)
+            known = np.fromiter((_matches(selector, *kind) for kind in self.kinds), np.bool_)
             self._matching[key] = known
         return known
 
@@ -221,7 +238,7 @@ class CardTable:
         self.memory[row, :count] = [card.memory for card in cards]
         self.slots[row, :count] = [card.slots for card in cards]
         self.numa[row, :count] = [card.numa for card in cards]
-        self.model[row, :count] = [self.model_code(card.model) for card in cards]
+        self.kind[row, :count] = [self.kind_code(card) for card in cards]
         self.profiles[row, :count] = [self._profile_code(card.profiles) for card in cards]
         self.components[row] = (UNLINKED,) * count
         if any(card.links for card in cards):
@@ -232,11 +249,12 @@ class CardTable:
             self.components[row] = link_components(matrix)
             self.component[row, :count] = self.components[row]
 
-    def model_code(self, model: str) -> int:
-        """The number of a model among `models`, given to it when it is new."""
-        code = self._model_codes.setdefault(model, len(self.models))
-        if code == len(self.models):
-            self.models.append(model)
+    def kind_code(self, card: Card) -> int:
+        """The number of its model and mode among `kinds`, given to them when they are new."""
+        kind = (card.model, card.mode)
+        code = self._kind_codes.setdefault(kind, len(self.kinds))
+        if code == len(self.kinds):
+            self.kinds.append(kind)
         return code
 
     def _profile_code(self, profiles: tuple[MigProfile, ...]) -> int:
@@ -256,6 +274,7 @@ class CardTable:
         self.refusal[row] = REASON_CODES[Reason.NO_CARDS]
         self.components[row] = ()
         self._place_of[row] = {}
+        self._good_until.pop(row, None)
         self._places_of_uuid = None
 
     def _write_use(self, row: int, index: int) -> None:
@@ -294,7 +313,9 @@ class CardTable:
         self.places = shape[1]
 
 
-def _matches(selector: CardSelector, model: str) -> bool:
+def _matches(selector: CardSelector, model: str, mode: str) -> bool:
+    if selector.modes and mode not in selector.modes:
+        return False
     name = model.lower()
     if any(part.lower() in name for part in selector.not_models):
         return False

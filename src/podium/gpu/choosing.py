@@ -286,12 +286,12 @@ def _matching_cards(
 ) -> Sequence[tuple[bool, bool]]:
     """Whether each card is one that the selector lets through, by its model and by its UUID."""
     selector = request.selector
-    models = table.matching_models(selector)
-    if models is None and not selector.uuids and not selector.not_uuids:
+    kinds = table.matching_kinds(selector)
+    if kinds is None and not selector.uuids and not selector.not_uuids:
         return ((True, True),) * len(cards)
     return [
         (
-            models is None or bool(models[table.model_code(card.model)]),
+            kinds is None or bool(kinds[table.kind_code(card)]),
             card.uuid not in selector.not_uuids
             and (not selector.uuids or card.uuid in selector.uuids),
         )

@@ -108,8 +108,8 @@ class _ManyRows:
         for name in ("used_cores", "used_memory", "used_slots"):
             setattr(facts, name, getattr(table, name)[rows])
         facts.in_mig_mode = table.profiles[rows] >= 0
-        models = table.matching_models(selector)
-        facts.model_matches = None if models is None else models[table.model[rows]]
+        kinds = table.matching_kinds(selector)
+        facts.model_matches = None if kinds is None else kinds[table.kind[rows]]
         if selector.uuids or selector.not_uuids:
             matches = ~table.with_uuids(selector.not_uuids)
             if selector.uuids:

@@ -39,6 +39,10 @@ class CardSelector(Struct, frozen=True):
     modes: tuple[str, ...] = ()
     """Modes of cards that will do; any if there are none."""
 
+    def by_kind(self) -> bool:
+        """Whether models or modes matter."""
+        return bool(self.models or self.not_models or self.modes)
+
 
 class CardKey(Enum):
     """By what cards are put in order, ascending. Keys are tried one after the other; equal cards go

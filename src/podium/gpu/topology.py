@@ -4,7 +4,7 @@ NUMA: of the NUMA nodes with enough cards that match, the one whose cards are co
 order of cards. Links: of one card, the one that is connected worst with the others that match, so
 that well connected ones stay together; of several, the combination with the largest total over its
 pairs, and of equal ones the first in the order of cards. Strictly linked cards lie in one component
-of the node's links.
+of the node's NVLinks: ways over PCI lead everywhere.
 
 All combinations are looked at up to MAX_COMBINED cards that match. Beyond, cards are added one by
 one to the best pair, each time the one with the most links to those already taken.
@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 
-from podium.gpu.cards import MAX_LINK, Card
+from podium.gpu.cards import MAX_LINK, NVLINK, Card
 from podium.gpu.columns import Bools, Ints
 
 UNLINKED: Final = -1
@@ -44,9 +44,11 @@ def _link(card: Card, peer: Card) -> int:
 
 
 def link_components(matrix: Ints) -> tuple[int, ...]:
-    """The same number for cards between which links lead; -1 for a card without any."""
+    """The same number for cards between which NVLinks lead; -1 for a card without any."""
     numbers = [UNLINKED] * len(matrix)
-    peers = [[other for other, link in enumerate(line) if link > 0] for line in matrix.tolist()]
+    peers = [
+        [other for other, link in enumerate(line) if link >= NVLINK] for line in matrix.tolist()
+    ]
     for start in range(len(peers)):
         todo = [start] if numbers[start] == UNLINKED and peers[start] else []
         while todo:

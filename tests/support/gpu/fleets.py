@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from podium.gpu.allocations import CardUse
 from podium.gpu.card_table import CardTable
-from podium.gpu.cards import UNLIMITED, Card, MigProfile, NodeCards
+from podium.gpu.cards import NVLINK, UNLIMITED, Card, MigProfile, NodeCards
 from podium.gpu.quota import QuotaLeft
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import (
@@ -52,7 +52,9 @@ def cards(draw: st.DrawFn, index: int, peers: int) -> Card:
         links=draw(
             st.one_of(
                 st.just(()),
-                st.lists(st.integers(0, 2), min_size=peers, max_size=peers + 1).map(tuple),
+                st.lists(st.sampled_from((0, 10, NVLINK)), min_size=peers, max_size=peers + 1).map(
+                    tuple
+                ),
             )
         ),
     )

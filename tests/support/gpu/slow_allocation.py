@@ -10,7 +10,7 @@ from math import floor
 
 from podium.gpu.allocations import Allocation, CardShare
 from podium.gpu.card_table import CardTable
-from podium.gpu.cards import Card, MigProfile, NodeCards
+from podium.gpu.cards import NVLINK, Card, MigProfile, NodeCards
 from podium.gpu.quota import QuotaLeft
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import CardKey, ContainerRequest, PodRequest, Topology
@@ -93,6 +93,8 @@ class SlowAllocator:
             return Reason.UNHEALTHY
         if card.cordoned:
             return Reason.CORDONED
+        if selector.modes and card.mode not in selector.modes:
+            return Reason.MODEL_MISMATCH
         if selector.models and not any(m.lower() in name for m in selector.models):
             return Reason.MODEL_MISMATCH
         if any(m.lower() in name for m in selector.not_models):
@@ -249,7 +251,7 @@ class SlowAllocator:
                 other.index
                 for other in self.node.cards
                 for one in self.node.cards
-                if one.index in reached and self.link(one, other)
+                if one.index in reached and self.link(one, other) >= NVLINK
             }
             if more <= reached:
                 return reached
