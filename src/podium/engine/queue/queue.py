@@ -1,10 +1,11 @@
-"""The queue itself: active, backing off, unschedulable, in flight.
+"""The queue itself: which pods come into it, when they are tried, and what brings them back.
 
-A pod is in at most one of the parts. Time and events come from outside, so an hour of waiting is a
-call with a later clock. The rules are the engine spec's section 7; nominations follow the pods.
+Time and events come from outside, so an hour of waiting is a call with a later clock. The rules are
+the engine spec's section 7; nominations follow the pods. Where a pod is meanwhile, and how it moves
+from one part to another, is `contents.py`'s.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 from podium.cluster.nominator import Nominator
 from podium.cluster.pod_info import PodInfo
@@ -17,11 +18,9 @@ from podium.engine.observer import (
     Observer,
 )
 from podium.engine.queue.backoff import Backoff
+from podium.engine.queue.contents import Gate, QueueContents
 from podium.engine.queue.early_pop import pop_early
-from podium.engine.queue.heap import KeyedHeap
 from podium.engine.queue.in_flight import Happened, InFlight, MoveRequests
-from podium.engine.queue.parts import QueueParts, QueueSizes, split_by_gate
-from podium.engine.queue.pool import Pool
 from podium.engine.queue.queueing_hints import (
     FORCE_ACTIVATE,
     UNSCHEDULABLE_TIMEOUT,
@@ -33,16 +32,12 @@ from podium.engine.queue.unschedulable_timeout import MAX_UNSCHEDULABLE_S, Unsch
 from podium.framework.events import ClusterEvent, EventObject
 from podium.framework.queued import QueuedPod
 from podium.framework.sort_keys import SortKey
-from podium.framework.status import Status
-
-Gate = Callable[[QueuedPod], Status | None]
-"""Runs PreEnqueue plugins, the one that gates the pod first; None lets the pod in."""
 
 Concerns = Callable[[QueuedPod], bool]
 """Whether a waiting pod is told of an event at all."""
 
 
-class SchedulingQueue:
+class SchedulingQueue(QueueContents):
     def __init__(
         self,
         *,
@@ -59,32 +54,23 @@ class SchedulingQueue:
         observer: Observer | None = None,
     ) -> None:
         """`hints` is the gate SchedulerQueueingHints."""
-        self._clock = clock
-        self._sort_key = sort_key
-        self._gate = gate
+        super().__init__(
+            clock=clock,
+            sort_key=sort_key,
+            gate=gate,
+            backoff=backoff,
+            pop_from_backoff=pop_from_backoff,
+            observer=observer or Observer(),
+        )
         self.interests = interests
         self._nominator = nominator
-        self._backoff = backoff
-        self._pop_from_backoff = pop_from_backoff
         self._pod_groups = pod_groups
         self.max_unschedulable_s = max_unschedulable_s
         self._unschedulable_timeout = UnschedulableTimeout(clock, max_unschedulable_s)
-        self._active: KeyedHeap[QueuedPod] = KeyedHeap(sort_key)
-        self._backing_off: KeyedHeap[QueuedPod] = KeyedHeap(
-            self._backoff_order if pop_from_backoff else backoff.expiry
-        )
-        self._error_backoff: KeyedHeap[QueuedPod] = KeyedHeap(backoff.expiry)
-        self._unschedulable = Pool()
-        self._backoffs = (self._backing_off, self._error_backoff)
-        self._heaps = (self._active, *self._backoffs)
         self._retries = RetryTimes()
         self._hints = hints
         self._in_flight = InFlight() if hints else MoveRequests()
         self.cycle = 0
-        self._observer = observer or Observer()
-
-    def _backoff_order(self, queued: QueuedPod) -> tuple[float, SortKey]:
-        return (self._backoff.expiry(queued), self._sort_key(queued))
 
     # pods come, change and go
 
@@ -313,76 +299,7 @@ class SchedulingQueue:
         retry = self._retries.next(self._unschedulable.get)
         return min((*wakes, *(() if retry is None else (retry,))), default=None)
 
-    # moving
-
-    def _requeue(self, queued: QueuedPod, strategy: Strategy, event: ClusterEvent) -> bool:
-        """Put a pod where a strategy sends it; true if it left (or passed by) the pool."""
-        if strategy is Strategy.SKIP:
-            self._keep(queued, event)
-            return False
-        if strategy is Strategy.AFTER_BACKOFF and self._backoff.backing_off(queued, self._clock()):
-            return self._enter_backoff(queued, event)
-        return self._enter_active(queued, event)
-
-    def _enter_active(self, queued: QueuedPod, event: ClusterEvent) -> bool:
-        if not self._may_enter(queued, event):
-            return False
-        self._activate_now(queued, event)
-        return True
-
-    def _enter_backoff(self, queued: QueuedPod, event: ClusterEvent) -> bool:
-        if self._pop_from_backoff and not self._may_enter(queued, event):
-            return False
-        self._unschedulable.pop(queued.info.key)
-        errors = not (queued.rejectors or queued.pending)
-        heap = self._error_backoff if errors else self._backing_off
-        heap.push(queued.info.key, queued)
-        self._observer.entered_queue("backoff", event, queued)
-        return True
-
-    def _leave_backoff(self, queued: QueuedPod, event: ClusterEvent) -> bool:
-        """From backoff to active; plugins were asked on the way in, if they are asked there."""
-        if not self._pop_from_backoff:
-            return self._enter_active(queued, event)
-        self._activate_now(queued, event)
-        return True
-
-    def _activate_now(self, queued: QueuedPod, event: ClusterEvent) -> None:
-        self._unschedulable.pop(queued.info.key)
-        if queued.initial_attempt_timestamp is None:
-            queued.initial_attempt_timestamp = self._clock()
-        self._active.push(queued.info.key, queued)
-        self._observer.entered_queue("active", event, queued)
-
-    def _keep(self, queued: QueuedPod, event: ClusterEvent) -> None:
-        if queued.info.key not in self._unschedulable:
-            self._observer.entered_queue("unschedulable", event, queued)
-        self._unschedulable.put(queued)
-
-    def _may_enter(self, queued: QueuedPod, event: ClusterEvent) -> bool:
-        refusal = self._gate(queued)
-        if refusal is None:
-            queued.gating_plugin = ""
-            return True
-        self._observer.pod_gated(queued, refusal)
-        queued.rejectors.add(refusal.plugin)
-        queued.gating_plugin = refusal.plugin
-        queued.flushed = False
-        if self._heap_of(queued.info.key) is None:
-            self._keep(queued, event)
-        return False
-
-    # looking
-
-    def _heap_of(self, key: str) -> KeyedHeap[QueuedPod] | None:
-        for heap in self._heaps:
-            if key in heap.members:
-                return heap
-        return None
-
-    def get(self, key: str) -> QueuedPod | None:
-        heap = self._heap_of(key)
-        return heap.get(key) if heap is not None else self._unschedulable.get(key)
+    # in flight
 
     def in_flight(self, uid: str) -> bool:
         return uid in self._in_flight
@@ -399,22 +316,3 @@ class SchedulingQueue:
     def entries_in_flight(self) -> dict[str, int]:
         """The same by event, with the pods themselves as `PodPopped`."""
         return self._in_flight.counts()
-
-    def sizes(self) -> QueueSizes:
-        active, *backoffs = map(len, self._heaps)
-        return QueueSizes(active, sum(backoffs), *map(len, split_by_gate(self._unschedulable)))
-
-    def parts(self) -> QueueParts:
-        backoffs = list(self._backing_off), list(self._error_backoff)
-        active = sorted(self._active, key=self._sort_key)
-        return QueueParts(active, *backoffs, *split_by_gate(self._unschedulable))
-
-    def __contains__(self, key: str) -> bool:
-        return self.get(key) is not None
-
-    def __iter__(self) -> Iterator[QueuedPod]:
-        for part in (*self._heaps, self._unschedulable):
-            yield from tuple(part)
-
-    def __len__(self) -> int:
-        return sum(map(len, self._heaps)) + len(self._unschedulable)
