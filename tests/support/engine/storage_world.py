@@ -18,7 +18,11 @@ from support.engine.small_world import ApiError, SmallWorld
 
 from podium.api.devices import ResourceClaim
 from podium.api.meta import KubeStruct, ObjectMeta
-from podium.api.pod import Pod, PodExtendedResourceClaimStatus
+from podium.api.pod import (
+    NodeAllocatableResourceClaimStatus,
+    Pod,
+    PodExtendedResourceClaimStatus,
+)
 from podium.api.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
@@ -205,6 +209,12 @@ class StorageWorld(SmallWorld):
     ) -> None:
         await self._arrive()
         self._patch(pod, {"extended_resource_claim_status": status})
+
+    async def patch_node_allocatable_claim_statuses(
+        self, pod: PodInfo, statuses: Sequence[NodeAllocatableResourceClaimStatus]
+    ) -> None:
+        await self._arrive()
+        self._patch(pod, {"node_allocatable_resource_claim_statuses": tuple(statuses)})
 
     def devices_held_twice(self) -> list[DeviceName]:
         """Devices that belong to a claim and in any way to another one."""
