@@ -54,6 +54,9 @@ def resize_errors(new: JsonObject, old: JsonObject) -> Errors:
         errors.append(forbidden("spec", detail))
     masked = dict(spec)
     _check_pod_level(errors, masked, before)
+    if (old.get("status") or {}).get("nodeAllocatableResourceClaimStatuses"):
+        detail = "pods with node allocatable resource claims cannot be resized"
+        errors.append(forbidden("spec", detail))
     if _check_order(errors, spec, before):
         _check_containers(errors, masked, before)
         if not errors and masked != before:

@@ -2,8 +2,9 @@
 
 PreBind runs beside later attempts and gets an API handle; PostFilter and Unreserve are
 synchronous and leave values that say what has to be written (`Deallocate`, `ReleaseReservation`,
-`DeleteClaim`, `ClearClaimStatuses`) for the driver to carry out. What a claim looks like afterwards is worked out by pure
-functions that both share with replays and simulations (spec 7.8, 7.10, 7.11, 10.1).
+`DeleteClaim`, `ClearClaimStatuses`) for the driver to carry out. What a claim looks like afterwards
+is worked out by pure functions that both share with replays and simulations (spec 7.8, 7.10, 7.11,
+10.1).
 """
 
 from collections import deque

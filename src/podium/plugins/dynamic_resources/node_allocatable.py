@@ -1,11 +1,11 @@
 """What devices take of their node's own resources, and whether the node has it left.
 
 A device may stand for cpu, memory and the like that its node also lists as allocatable
-(DRANodeAllocatableResources): whoever gets the device gets those resources with it, beside what its
-containers request. The check is made here and not by NodeResourcesFit, because only the search knows
-which devices a node would give. What is taken is told in the pod's status, and from there on it
-counts with the pod (`api/requests.py`); so a claim of this kind is for one pod only. Rejections for
-want of room can be resolved by preemption, unlike others of this plugin. Source:
+(DRANodeAllocatableResources): whoever gets the device gets those resources with it, beside what
+its containers request. The check is made here and not by NodeResourcesFit, because only the search
+knows which devices a node would give. What is taken is told in the pod's status, and from there on
+it counts with the pod (`api/requests.py`); so a claim of this kind is for one pod only. Rejections
+for want of room can be resolved by preemption, unlike others of this plugin. Source:
 `pkg/scheduler/framework/plugins/dynamicresources/nodeallocatabledynamicresources.go`.
 
 Worked example: two devices with {cpu: {allocationMultiplier: 4}} are 8 cpus; one with {memory:
