@@ -169,7 +169,7 @@ class DeviceWorld:
         binding_timeout_s: int = 600,
         **gates: bool,
     ) -> None:
-        self.cluster = make_handle(**gates).cluster
+        self.cluster = make_handle(None, **gates).cluster
         for node in nodes:
             self.cluster.put_node(make_node(node) if isinstance(node, str) else node)
         self.cluster.catalog.put(make_class())
