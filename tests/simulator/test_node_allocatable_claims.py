@@ -27,7 +27,7 @@ CLASS = {
     "metadata": {"name": "cpus"},
     "spec": {},
 }
-TEMPLATE = {
+TEMPLATE: Raw = {
     "apiVersion": "resource.k8s.io/v1",
     "kind": "ResourceClaimTemplate",
     "metadata": {"name": "numa"},
@@ -125,3 +125,34 @@ def test_the_cause_names_what_pod_and_claims_need_together(simulate: Run) -> Non
         "With what its ResourceClaims take of the node, the pod needs 16 cpu; the best candidate"
         " (n1) has 12 of 32 cpu free."
     )
+
+
+def test_a_claim_that_no_container_refers_to_is_named(simulate: Run) -> None:
+    wants = pod("careless", numa=True)
+    del wants["spec"]["containers"][0]["resources"]["claims"]
+    (waits,) = simulate(wants).run().pods
+    assert waits.causes[0].code == "resource-claim-unreferenced"
+    assert "a container of the pod has to refer to it" in waits.causes[0].sentence
+
+
+def test_pod_level_requests_that_are_too_small_are_named(simulate: Run) -> None:
+    wants = pod("tight", "1", numa=True, resources={"requests": {"cpu": "2"}})
+    (waits,) = simulate(wants).run().pods
+    cause = waits.causes[0]
+    assert (cause.code, cause.subject) == ("pod-level-request-too-small", "cpu")
+
+
+def test_a_claim_that_another_pod_has_is_named(simulate: Run) -> None:
+    claim = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaim",
+        "metadata": {"name": "mine"},
+        "spec": TEMPLATE["spec"]["spec"],
+    }
+    pods = [pod(name, numa=True) for name in ("first", "second")]
+    for each in pods:
+        each["spec"]["resourceClaims"] = [{"name": "cpus", "resourceClaimName": "mine"}]
+    results = {result.key: result for result in simulate(claim, *pods).run().pods}
+    assert results["default/first"].placed
+    cause = results["default/second"].causes[0]
+    assert (cause.code, cause.subject) == ("resource-claim-in-use", "mine")
