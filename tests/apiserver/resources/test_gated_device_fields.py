@@ -159,3 +159,18 @@ def test_a_pod_whose_claims_take_of_its_node_cannot_be_resized() -> None:
     refused = api.ask("PATCH", f"{PODS}/p/resize", body, content_type=kind)
     assert refused.status == 422
     assert "pods with node allocatable resource claims cannot be resized" in refused.message
+
+
+def test_a_pod_whose_containers_have_claims_cannot_be_resized_either() -> None:
+    api = devices_api()
+    resources = {"requests": {"cpu": "1"}, "claims": [{"name": "cpus"}]}
+    spec = {
+        "containers": [{"name": "main", "image": "app", "resources": resources}],
+        "resourceClaims": [{"name": "cpus", "resourceClaimName": "c"}],
+    }
+    made = api.ask("POST", PODS, {"metadata": {"name": "p"}, "spec": spec})
+    assert made.status == 201, made.text
+    body = {"spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "2"}}}]}}
+    kind = "application/strategic-merge-patch+json"
+    refused = api.ask("PATCH", f"{PODS}/p/resize", body, content_type=kind)
+    assert refused.message.endswith("spec: Forbidden: only cpu and memory resources are mutable")

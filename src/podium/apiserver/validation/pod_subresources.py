@@ -139,8 +139,11 @@ def _resources(container: JsonObject, earlier: JsonObject) -> tuple[JsonObject, 
 
 
 def _masked(resources: JsonObject, earlier: JsonObject) -> JsonObject:
-    """The resources with the old amounts of what may be resized."""
-    masked = dict(resources)
+    """The resources with the old amounts of what may be resized.
+
+    upstream: claims are left out, so that a container with claims always counts as changed.
+    """
+    masked: JsonObject = {}
     for part in ("requests", "limits"):
         amounts = {
             name: amount
@@ -151,8 +154,6 @@ def _masked(resources: JsonObject, earlier: JsonObject) -> JsonObject:
         amounts.update({name: old[name] for name in _RESIZABLE if name in old})
         if amounts:
             masked[part] = amounts
-        else:
-            masked.pop(part, None)
     return masked
 
 
