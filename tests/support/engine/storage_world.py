@@ -32,6 +32,7 @@ from podium.framework.status import Status
 from podium.plugins.dynamic_resources.attempt_state import ClaimsState
 from podium.plugins.dynamic_resources.claim_writing import (
     ClaimWrite,
+    ClearClaimStatuses,
     Deallocate,
     DeleteClaim,
     ReleaseReservation,
@@ -306,7 +307,9 @@ class StorageWorld(SmallWorld):
     # what plugins ask for
 
     def _carry_out(self, request: Request) -> None:
-        if isinstance(request, PluginWrite):
+        if isinstance(request, PluginWrite) and isinstance(request.write, ClearClaimStatuses):
+            self._patch(request.pod, {"node_allocatable_resource_claim_statuses": None})
+        elif isinstance(request, PluginWrite):
             assert isinstance(request.write, ClaimWrite)
             self.writes.append(request.write)
         else:
