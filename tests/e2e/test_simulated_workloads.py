@@ -155,6 +155,50 @@ def test_a_stateful_set_starts_in_order_with_volumes_of_its_own() -> None:
     in_cluster(scenario)
 
 
+def test_claims_go_with_the_pods_and_the_set_that_a_retention_policy_names() -> None:
+    async def scenario(cluster: Cluster) -> None:
+        storage = {"metadata": {"name": "fast"}, "provisioner": "csi.example.com"}
+        await cluster.create(STORAGE_CLASSES, storage)
+        claim = {
+            "metadata": {"name": "data"},
+            "spec": {
+                "accessModes": ["ReadWriteOnce"],
+                "storageClassName": "fast",
+                "resources": {"requests": {"storage": "1Gi"}},
+            },
+        }
+        policy = {"whenDeleted": "Delete", "whenScaled": "Delete"}
+        made = workload("db", 2)
+        made["spec"] |= {
+            "serviceName": "db",
+            "volumeClaimTemplates": [claim],
+            "persistentVolumeClaimRetentionPolicy": policy,
+        }
+        await cluster.create(STATEFUL_SETS, made)
+
+        async def claims() -> dict[str, list[str]]:
+            return {
+                each["metadata"]["name"]: [
+                    owner["kind"] for owner in each["metadata"].get("ownerReferences") or ()
+                ]
+                for each in await cluster.all(PERSISTENT_VOLUME_CLAIMS)
+            }
+
+        async def are(expected: dict[str, list[str]]) -> bool:
+            return await claims() == expected
+
+        both = {"data-db-0": ["StatefulSet"], "data-db-1": ["StatefulSet"]}
+        await cluster.until(lambda: are(both))
+        await cluster.patch(STATEFUL_SETS, "db", {"spec": {"replicas": 1}})
+        await cluster.until(lambda: are({"data-db-0": ["StatefulSet"]}))
+        await cluster.patch(STATEFUL_SETS, "db", {"spec": {"replicas": 2}})
+        await cluster.until(lambda: are(both))
+        await cluster.client.delete(STATEFUL_SETS, "db", "default")
+        await cluster.until(lambda: are({}))
+
+    in_cluster(scenario)
+
+
 def test_a_claim_in_use_outlives_its_deletion() -> None:
     async def scenario(cluster: Cluster) -> None:
         volume = {

@@ -12,11 +12,17 @@ from podium.api.meta import KubeObject, KubeStruct, LabelSelector, ResourceList
 from podium.api.volumes import Volume
 
 
-class ResourceRequirements(KubeStruct, frozen=True):
-    UNREAD = frozenset({"claims"})
+class ContainerResourceClaim(KubeStruct, frozen=True):
+    """A claim that a container uses, by the name that its pod has for it."""
 
+    name: str = ""
+    request: str = ""
+
+
+class ResourceRequirements(KubeStruct, frozen=True):
     requests: ResourceList | None = None
     limits: ResourceList | None = None
+    claims: tuple[ContainerResourceClaim, ...] | None = None
 
 
 class ContainerPort(KubeStruct, frozen=True):
@@ -292,6 +298,14 @@ class PodExtendedResourceClaimStatus(KubeStruct, frozen=True):
     request_mappings: tuple[ContainerExtendedResourceRequest, ...] | None = None
 
 
+class NodeAllocatableResourceClaimStatus(KubeStruct, frozen=True):
+    """What a claim takes of a node's own resources, with the gate DRANodeAllocatableResources."""
+
+    resource_claim_name: str = ""
+    containers: tuple[str, ...] | None = None
+    resources: ResourceList | None = None
+
+
 class PodStatus(KubeStruct, frozen=True):
     phase: str = ""
     start_time: str | None = None
@@ -303,6 +317,9 @@ class PodStatus(KubeStruct, frozen=True):
     allocated_resources: ResourceList | None = None
     resource_claim_statuses: tuple[PodResourceClaimStatus, ...] | None = None
     extended_resource_claim_status: PodExtendedResourceClaimStatus | None = None
+    node_allocatable_resource_claim_statuses: (
+        tuple[NodeAllocatableResourceClaimStatus, ...] | None
+    ) = None
 
 
 class Pod(KubeObject, frozen=True):

@@ -64,6 +64,12 @@ def total(first: str, second: str) -> str:
     return _written(amount + nano(second), _style(first.strip()))
 
 
+def product(quantity: str, multiplier: object) -> str:
+    """The amount so many times, in its own style; finer amounts than 10^-9 are rounded up."""
+    amount = -(-nano(quantity) * nano(str(multiplier)) // NANO_PER_UNIT)
+    return _written(amount, _style(quantity.strip()))
+
+
 @cache_short_texts(1 << 14)
 def _canonical(written: str) -> str:
     text = written.strip()

@@ -13,7 +13,7 @@ Worked example: containers {cpu 1, memory 1Gi} and {cpu 500m}; init containers {
 1800m, 1124Mi. Starting: 2000m; 300m, 100Mi; 1800m, 2148Mi. Together: 2050m and 2158Mi.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -61,6 +61,8 @@ class RequestRules(NamedTuple):
     """InPlacePodVerticalScaling: what a node has given to a container counts."""
     pod_level_resizes: bool = True
     """InPlacePodLevelResourcesVerticalScaling: what a node has given to the whole pod counts."""
+    claims: bool = False
+    """DRANodeAllocatableResources: what claims take of the node's own resources counts."""
 
 
 ALL_REQUESTS: Final = RequestRules()
@@ -72,6 +74,7 @@ class _Options(NamedTuple):
     status_resources: bool
     rules: RequestRules
     defaults: Mapping[str, int] | None
+    claimed: Sequence[ResourceList]
     read: Callable[[Quantity], int]
 
 
@@ -81,14 +84,15 @@ def pod_requests(
     status_resources: bool,
     rules: RequestRules = ALL_REQUESTS,
     defaults: Mapping[str, int] | None = None,
+    claimed: Sequence[ResourceList] = (),
 ) -> dict[str, int]:
     """The pod's total requests in nano units.
 
     `status_resources` lets a resize in progress count with the larger of what is asked for, given
     and in use, as far as the rules let it; `defaults` (in nano units) are used for each container
-    that does not mention the name.
+    that does not mention the name; `claimed` is what claims take, beside the containers.
     """
-    options = _Options(status_resources and rules.resizes, rules, defaults, nano)
+    options = _Options(status_resources and rules.resizes, rules, defaults, claimed, nano)
     total = _total(pod, options)
     if any(amount > _MAX_EXACT for amount in total.values()):
         return _total(pod, options._replace(read=amount_of))
@@ -97,10 +101,26 @@ def pod_requests(
 
 def _total(pod: Pod, options: _Options) -> dict[str, int]:
     total = _container_requests(pod, options)
+    for resources in options.claimed:
+        _add(total, _read(resources, options))
     if options.rules.pod_level and has_pod_level_requests(pod):
         total.update(_pod_level_requests(pod, options))
     _add(total, _read(pod.spec.overhead, options))
     return total
+
+
+def claimed_resources(pod: Pod, rules: RequestRules) -> tuple[ResourceList, ...]:
+    """What claims take for the pod of its node's own resources, as its status tells."""
+    if not rules.claims:
+        return ()
+    statuses = pod.status.node_allocatable_resource_claim_statuses or ()
+    return tuple(status.resources for status in statuses if status.resources)
+
+
+def accounted_requests(pod: Pod, rules: RequestRules) -> dict[str, int]:
+    """What a pod takes on its node, in nano units: resizes and claims included."""
+    claimed = claimed_resources(pod, rules)
+    return pod_requests(pod, status_resources=True, rules=rules, claimed=claimed)
 
 
 def nonzero_requests(pod: Pod, rules: RequestRules = ALL_REQUESTS) -> tuple[int, int]:
@@ -111,9 +131,12 @@ def nonzero_requests(pod: Pod, rules: RequestRules = ALL_REQUESTS) -> tuple[int,
     """
     defaults = _SCORING_DEFAULTS
     if rules.pod_level and has_pod_level_requests(pod):
-        total = pod_requests(pod, status_resources=True, rules=rules)
+        total = accounted_requests(pod, rules)
         defaults = {name: amount for name, amount in defaults.items() if name not in total}
-    filled = pod_requests(pod, status_resources=True, rules=rules, defaults=defaults)
+    claimed = claimed_resources(pod, rules)
+    filled = pod_requests(
+        pod, status_resources=True, rules=rules, defaults=defaults, claimed=claimed
+    )
     return milli_of_nano(filled.get(CPU, 0)), value_of_nano(filled.get(MEMORY, 0))
 
 

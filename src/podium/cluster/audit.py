@@ -14,6 +14,7 @@ import numpy as np
 from podium.api.host_ports import HostPort
 from podium.api.pod_affinity import PodAffinityTerms
 from podium.api.requests import allocatable_vector
+from podium.cluster.claim_users import ClaimUsers
 from podium.cluster.growth import Ints
 from podium.cluster.label_columns import ABSENT
 from podium.cluster.pod_classes import CarriedTerm, ClassKey, PodCounter
@@ -73,6 +74,7 @@ class Audit:
         nonzero = np.zeros_like(usage.nonzero)
         pod_count = np.zeros_like(usage.pod_count)
         claims: Counter[str] = Counter()
+        claim_users = ClaimUsers()
         for held in self._cluster.placements.values():
             shape = self._shape(held.info)
             with np.errstate(over="ignore"):
@@ -82,6 +84,7 @@ class Audit:
                 nonzero[:, held.row] += shape.accounted_nonzero
             pod_count[held.row] += 1
             claims.update(shape.claim_names)
+            claim_users.count(held.row, shape.node_allocatable_claims, held.info.uid, 1)
         for name, kept, counted in zip(resources, usage.requested, requested, strict=False):
             yield from _difference(f"requested {name}", kept, counted)
         for name, kept, counted in zip(("cpu", "memory"), usage.nonzero, nonzero, strict=True):
@@ -89,6 +92,8 @@ class Audit:
         yield from _difference("the number of pods", usage.pod_count, pod_count)
         if usage.claims != claims:
             yield f"claims in use are {usage.claims}, counted: {dict(claims)}"
+        if usage.claim_users.by_row != claim_users.by_row:
+            yield f"users of claims are {usage.claim_users.by_row}, not {claim_users.by_row}"
 
     def _ports(self) -> Iterator[str]:
         """Ports are a set: one that two pods share is freed when the first of them goes."""

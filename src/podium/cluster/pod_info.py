@@ -26,6 +26,8 @@ from podium.api.pod_affinity import PodAffinityTerms, parse_pod_affinity
 from podium.api.requests import (
     ALL_REQUESTS,
     RequestRules,
+    accounted_requests,
+    claimed_resources,
     nonzero_requests,
     pod_requests,
     resize_is_infeasible,
@@ -55,7 +57,14 @@ class PodShape:
 
     @cached_property
     def accounted(self) -> dict[str, int]:
-        """What the pod takes on its node, resizes in progress included."""
+        """What the pod takes on its node, resizes in progress and claims included."""
+        return to_vector(accounted_requests(self.first, self.rules))
+
+    @cached_property
+    def resized_requests(self) -> dict[str, int]:
+        """The same without claims."""
+        if not claimed_resources(self.first, self.rules):
+            return self.accounted
         return to_vector(pod_requests(self.first, status_resources=True, rules=self.rules))
 
     @cached_property
@@ -74,13 +83,23 @@ class PodShape:
         return to_vector(pod_requests(self.first, status_resources=False, rules=self.rules))
 
     @cached_property
+    def admission_requests(self) -> dict[str, int]:
+        """What a node must have free to admit the pod: the spec, and what its claims take."""
+        claimed = claimed_resources(self.first, self.rules)
+        if not claimed:
+            return self.requests
+        return to_vector(
+            pod_requests(self.first, status_resources=False, rules=self.rules, claimed=claimed)
+        )
+
+    @cached_property
     def scoring_requests(self) -> dict[str, int]:
         return scoring_requests(self.first)
 
     @cached_property
     def requests_fragment(self) -> tuple[tuple[tuple[str, int], ...], ...]:
         """All that resource plugins read of a pod, in a form that can be compared."""
-        kinds = (self.requests, self.scoring_requests, self.accounted)
+        kinds = (self.requests, self.scoring_requests, self.resized_requests)
         return tuple(tuple(sorted(kind.items())) for kind in kinds)
 
     @cached_property
@@ -130,6 +149,14 @@ class PodShape:
             if volume.persistent_volume_claim is not None
         )
 
+    @cached_property
+    def node_allocatable_claims(self) -> tuple[str, ...]:
+        """`namespace/name` of the claims that take of the node's own resources for the pod."""
+        if not self.rules.claims:
+            return ()
+        statuses = self.first.status.node_allocatable_resource_claim_statuses or ()
+        return tuple(f"{self.namespace}/{status.resource_claim_name}" for status in statuses)
+
 
 class PodInfo:
     __slots__ = ("_start_time", "key", "pod", "priority", "shape", "terminating", "uid")
@@ -171,6 +198,7 @@ def request_rules(gates: Mapping[str, bool]) -> RequestRules:
         gates["PodLevelResources"],
         gates["InPlacePodVerticalScaling"],
         gates["InPlacePodLevelResourcesVerticalScaling"],
+        gates["DRANodeAllocatableResources"],
     )
 
 
@@ -250,6 +278,7 @@ def _shape_fields(pod: Pod) -> tuple[object, ...]:
         pod.metadata.owner_references,
         spec.resource_claims,
         status.extended_resource_claim_status,
+        status.node_allocatable_resource_claim_statuses,
         _volumes_that_matter(pod) if spec.volumes else None,
         (
             status.container_statuses,

@@ -11,6 +11,7 @@ import numpy as np
 
 from podium.api.host_ports import HostPort
 from podium.cluster.change_log import ChangeLog
+from podium.cluster.claim_users import ClaimUsers
 from podium.cluster.growth import Ints, wider
 from podium.cluster.nodes import NodeTable
 from podium.cluster.pod_info import PodInfo, PodShape
@@ -31,6 +32,7 @@ class Usage:
         self.log = ChangeLog()
         self.ports = PortColumns()
         self.claims: dict[str, int] = {}
+        self.claim_users = ClaimUsers()
         self._pods: list[list[PodInfo]] = []
         self._own: set[int] | None = None
         self._strayed: set[int] = set()
@@ -103,6 +105,7 @@ class Usage:
         twin.log = ChangeLog(self.log.generation)
         twin.ports = self.ports.fork()
         twin.claims = dict(self.claims)
+        twin.claim_users = self.claim_users.fork()
         twin._pods = list(self._pods)
         twin._own = set()
         twin._strayed = set(self._strayed)
@@ -117,6 +120,7 @@ class Usage:
         self.pod_count[row] = source.pod_count[row]
         self.ports.copy_row(row, source.ports)
         self.claims = dict(source.claims)
+        self.claim_users.copy_row(row, source.claim_users)
         self._pods[row] = source._pods[row]
         if self._own is not None:
             self._own.discard(row)
@@ -133,6 +137,7 @@ class Usage:
         self.claims = dict(source.claims)
         for row in rows:
             self.ports.copy_row(row, source.ports)
+            self.claim_users.copy_row(row, source.claim_users)
             self._pods[row] = source._pods[row]
         if self._own is not None:
             self._own.difference_update(rows)
@@ -164,6 +169,8 @@ class Usage:
                 self.claims[claim] = left
             else:
                 self.claims.pop(claim, None)
+        if shape.node_allocatable_claims:
+            self.claim_users.count(row, shape.node_allocatable_claims, info.uid, sign)
         self.changed[row] = self.log.note(row)
 
     def _table_requests(self, shape: PodShape) -> tuple[tuple[int, int], ...]:

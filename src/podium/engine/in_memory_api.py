@@ -6,14 +6,14 @@ coroutine can be driven to its end without an event loop. Drivers that have no s
 that measures as it is, one that simulates with controllers on top.
 """
 
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import TypeVar
 
 from msgspec.structs import replace
 
 from podium.api.devices import ResourceClaim
-from podium.api.pod import PodExtendedResourceClaimStatus
+from podium.api.pod import NodeAllocatableResourceClaimStatus, PodExtendedResourceClaimStatus
 from podium.api.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.pod_info import PodInfo
 from podium.engine.in_memory_objects import EngineApi
@@ -70,6 +70,18 @@ class InMemoryApi(EngineApi):
     ) -> None:
         current = self._engine.state.pods.get(pod.key, pod.pod)
         patched = replace(current.status, extended_resource_claim_status=status)
+        self._engine.intake.pod_put(replace(current, status=patched))
+
+    async def patch_node_allocatable_claim_statuses(
+        self, pod: PodInfo, statuses: Sequence[NodeAllocatableResourceClaimStatus]
+    ) -> None:
+        self.set_claim_statuses(pod, tuple(statuses))
+
+    def set_claim_statuses(
+        self, pod: PodInfo, statuses: tuple[NodeAllocatableResourceClaimStatus, ...] | None
+    ) -> None:
+        current = self._engine.state.pods.get(pod.key, pod.pod)
+        patched = replace(current.status, node_allocatable_resource_claim_statuses=statuses)
         self._engine.intake.pod_put(replace(current, status=patched))
 
 

@@ -68,7 +68,7 @@ class PreChecks:
         usage.grow()
         if usage.pod_count[row] + 1 > nodes.allowed_pods[row]:
             return False
-        for name, amount in info.shape.requests.items():
+        for name, amount in info.shape.admission_requests.items():
             resource = nodes.resource_id(name)
             free = int(nodes.allocatable[resource, row]) - int(usage.requested_of(resource)[row])
             if amount > max(free, 0):

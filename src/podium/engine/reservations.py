@@ -4,6 +4,7 @@ The last part of a scheduling cycle, and of a group's trial; undoing it is done 
 upstream's order, whoever finds that the node is not to be held any longer (engine spec 5.8, 5.9).
 """
 
+from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import CacheError, Cluster
 from podium.engine.decision import Decision
 from podium.framework.cycle import Cycle
@@ -12,6 +13,8 @@ from podium.framework.fit_message import one_node_error
 from podium.framework.points import PermitResult
 from podium.framework.profile import Profile
 from podium.framework.status import Code, Status, error
+from podium.plugins.dynamic_resources import DynamicResources
+from podium.plugins.dynamic_resources.outcome import with_claim_statuses
 
 NOBODY_REJECTED = "one or more plugins asked to wait and no plugin rejected pod"
 
@@ -19,6 +22,7 @@ NOBODY_REJECTED = "one or more plugins asked to wait and no plugin rejected pod"
 class Reservations:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
+        self._claims_count = cluster.infos.rules.claims
 
     def assume_and_reserve(
         self, decision: Decision, cycle: Cycle, profile: Profile, node_name: str
@@ -29,7 +33,7 @@ class Reservations:
         held and the decision says why.
         """
         try:
-            self._cluster.assume(cycle.pod, node_name)
+            self._cluster.assume(self._info_on(cycle, node_name), node_name)
         except CacheError as problem:
             return self._fail(decision, error(describe(problem)))
         self._cluster.nominator.drop(cycle.pod.uid)
@@ -43,6 +47,14 @@ class Reservations:
             return self._fail(decision, answer)
         decision.bound = node_name
         return answer
+
+    def _info_on(self, cycle: Cycle, node_name: str) -> PodInfo:
+        """The pod as it is to be counted on a node."""
+        if not self._claims_count:
+            return cycle.pod
+        state = cycle.states.get(DynamicResources.name)
+        pod = with_claim_statuses(cycle.pod.pod, state, cycle.nodes.row(node_name))
+        return cycle.pod if pod is cycle.pod.pod else self._cluster.infos.of(pod)
 
     def _reserve(self, cycle: Cycle, profile: Profile, node_name: str) -> Status | None:
         for plugin in profile.reserve:

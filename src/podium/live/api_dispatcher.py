@@ -33,7 +33,7 @@ from podium.framework.status import error
 from podium.live.api_handle import LiveApi
 from podium.live.pod_group_writes import PodGroupWrites
 from podium.live.pod_writes import PodWrites
-from podium.plugins.dynamic_resources.claim_writing import ClaimWrite
+from podium.plugins.dynamic_resources.claim_writing import ClaimWrite, ClearClaimStatuses
 
 _LOG: Final = logging.getLogger("podium.live")
 
@@ -150,6 +150,9 @@ class ApiDispatcher:
 
     async def _write(self, request: PluginWrite) -> None:
         write = request.write
+        if isinstance(write, ClearClaimStatuses):
+            await self._pods.clear_claim_statuses(request.pod)
+            return
         if not isinstance(write, ClaimWrite):
             kind = type(write).__name__
             _LOG.error("nobody knows how to write a %s for pod %s", kind, request.pod.key)

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
-from podium.api.pod import PodExtendedResourceClaimStatus
+from podium.api.pod import NodeAllocatableResourceClaimStatus, PodExtendedResourceClaimStatus
 from podium.client import Clock, KubeClient
 from podium.cluster.pod_info import PodInfo
 from podium.extenders.client import ExtenderClient
@@ -18,7 +18,7 @@ from podium.framework.status import Status
 from podium.live.claim_writes import ClaimWrites, KnownClaim
 from podium.live.object_access import ObjectAccess
 from podium.live.pod_writes import PodWrites
-from podium.live.status_patches import extended_claim_patch
+from podium.live.status_patches import claim_statuses_patch, extended_claim_patch
 from podium.live.volume_writes import VolumeWrites
 from podium.live.write_metrics import WriteMetrics
 
@@ -87,6 +87,11 @@ class LiveApi:
         self, pod: PodInfo, status: PodExtendedResourceClaimStatus
     ) -> None:
         await self._pods.patch(pod.pod, extended_claim_patch(pod.pod, status))
+
+    async def patch_node_allocatable_claim_statuses(
+        self, pod: PodInfo, statuses: Sequence[NodeAllocatableResourceClaimStatus]
+    ) -> None:
+        await self._pods.patch(pod.pod, claim_statuses_patch(pod.pod, statuses))
 
     async def tell(self, pod: PodInfo, reason: str, action: str, note: str) -> None:
         self._tell(pod, reason, action, note)

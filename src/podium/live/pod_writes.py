@@ -24,6 +24,7 @@ from podium.live.keyed_lock import KeyedLock
 from podium.live.retrying import with_retries
 from podium.live.status_patches import (
     Patch,
+    claim_statuses_patch,
     disruption_patch,
     failure_patch,
     nomination_patch,
@@ -105,6 +106,13 @@ class PodWrites:
             pod = self._pending(info)
             if pod is not None and pod.status.nominated_node_name != node_name:
                 await self._try_to_patch(pod, nomination_patch(pod, node_name), "a nomination")
+
+    async def clear_claim_statuses(self, info: PodInfo) -> None:
+        """Take out what claims were to take of a node; if it cannot be, life goes on."""
+        async with self._lock.hold(info.uid):
+            pod = self._pending(info)
+            if pod is not None:
+                await self._try_to_patch(pod, claim_statuses_patch(pod, None), "claim statuses")
 
     async def evict(self, eviction: Evict) -> bool:
         """Mark a victim and delete it; whether it was still there.

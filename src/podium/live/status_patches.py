@@ -6,11 +6,16 @@ taken its place is not written to. A condition's time of transition moves only w
 tells which generation of the pod it is about; one that does goes on doing so.
 """
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
 
-from podium.api.pod import Pod, PodExtendedResourceClaimStatus
+from podium.api.pod import (
+    NodeAllocatableResourceClaimStatus,
+    Pod,
+    PodExtendedResourceClaimStatus,
+)
 
 SCHEDULED: Final = "PodScheduled"
 DISRUPTION_TARGET: Final = "DisruptionTarget"
@@ -52,6 +57,14 @@ def disruption_patch(victim: Pod, message: str, now: str, *, generations: bool =
 
 def extended_claim_patch(pod: Pod, told: PodExtendedResourceClaimStatus) -> Patch:
     return _patch(pod, {"extendedResourceClaimStatus": msgspec.to_builtins(told)})
+
+
+def claim_statuses_patch(
+    pod: Pod, statuses: Sequence[NodeAllocatableResourceClaimStatus] | None
+) -> Patch:
+    """What claims take of the node's own resources; None takes it out."""
+    told = None if statuses is None else msgspec.to_builtins(list(statuses))
+    return _patch(pod, {"nodeAllocatableResourceClaimStatuses": told})
 
 
 def _patch(pod: Pod, status: Patch) -> Patch:

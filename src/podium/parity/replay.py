@@ -147,7 +147,7 @@ class Replay:
             if isinstance(plugin, DynamicResources):
                 for claim in plugin.claims_after_binding(binding.cycle):
                     self.engine.cluster.catalog.put(claim)
-        pod = attempt.decision.pod.pod
+        pod = self.engine.cluster.placements[attempt.decision.pod.uid].info.pod
         running = msgspec.structs.replace(
             pod,
             spec=msgspec.structs.replace(pod.spec, node_name=binding.node_name),

@@ -55,25 +55,25 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         return ()
 
     def pre_score(self, cycle: Cycle, rows: Rows) -> Status | None:  # noqa: ARG002
-        return SKIP if self._asks_for_nothing(cycle.pod.shape.accounted) else None
+        return SKIP if self._asks_for_nothing(cycle.pod.shape.resized_requests) else None
 
     def pre_score_stays(self, cycle: Cycle) -> bool:  # noqa: ARG002
         return True
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
-        requests = cycle.pod.shape.accounted
+        requests = cycle.pod.shape.resized_requests
         if self._asks_for_nothing(requests):
             return np.zeros(count_of(rows), dtype=np.int64)
         return self._columns.scores(cycle, rows, requests, self._score_columns, self._score_stack)
 
     def score_row(self, cycle: Cycle, row: int) -> int:
-        requests = cycle.pod.shape.accounted
+        requests = cycle.pod.shape.resized_requests
         if self._asks_for_nothing(requests):
             return 0
         return self._columns.score_of_row(cycle, row, requests, _score_row)
 
     def score_depends(self, cycle: Cycle) -> Dependence | None:
-        if self._columns.from_devices(cycle.pod.shape.accounted):
+        if self._columns.from_devices(cycle.pod.shape.resized_requests):
             return None
         version = self.handle.cluster.catalog.version(DeviceClass)
         return Dependence(

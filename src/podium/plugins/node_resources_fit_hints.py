@@ -60,7 +60,7 @@ class FitHints:
 
     def _accounted(self, info: PodInfo) -> Mapping[str, int]:
         if self._rules == info.shape.rules:
-            return info.shape.accounted
+            return info.shape.resized_requests
         return to_vector(pod_requests(info.pod, status_resources=True, rules=self._rules))
 
     def node_hint(self, waiting: PodInfo, old: Node | None, new: Node) -> bool:

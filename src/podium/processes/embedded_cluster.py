@@ -18,6 +18,7 @@ from podium.apiserver.http.app import Application
 from podium.apiserver.serving.assembly import build_service
 from podium.apiserver.store.store import Store
 from podium.client import AsgiTransport, KubeClient
+from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.processes.tasks import running_part, wait_while_running
 from podium.simulated_cluster import ClusterClock, SimulatedCluster, SimulatedClusterOptions
 
@@ -38,12 +39,13 @@ async def embedded_cluster(
     speed: float = 1.0,
     wall: Callable[[], float] = time.time,
     seed: int | None = None,
+    gates: FeatureGates = DEFAULT_GATES,
 ) -> AsyncIterator[EmbeddedCluster]:
     """A cluster that lives for as long as the context; its nodes and controllers have started."""
     randomness = Random(seed)
     # New nodes take no pods until somebody has seen that they are ready, if somebody looks.
     settings = AdmissionSettings(taint_new_nodes="nodelifecycle" in options.controllers)
-    application = _application(wall, randomness, settings)
+    application = _application(wall, randomness, settings, gates)
     client = KubeClient(AsgiTransport(application, _USER_AGENT))
     clock = ClusterClock(speed, wall)
     simulated = SimulatedCluster(client, options, clock=clock, randomness=randomness)
@@ -59,7 +61,10 @@ async def embedded_cluster(
 
 
 def _application(
-    wall: Callable[[], float], randomness: Random, settings: AdmissionSettings
+    wall: Callable[[], float],
+    randomness: Random,
+    settings: AdmissionSettings,
+    gates: FeatureGates,
 ) -> Application:
     """A server in memory that takes whoever calls it for its administrator."""
     tokens = Tokens("", anonymous_is_admin=True)
@@ -69,6 +74,7 @@ def _application(
         clock=wall,
         randomness=randomness,
         settings=settings,
+        gates=gates,
         serves_metrics=True,
     )
     return Application(service, randomness)

@@ -29,6 +29,7 @@ from podium.engine.scheduler import CRASHED
 from podium.engine.validation import InvariantBroken
 from podium.framework.faults import describe
 from podium.framework.status import Status, error
+from podium.plugins.dynamic_resources.claim_writing import ClearClaimStatuses
 from podium.simulator.outcomes import Outcomes
 from podium.simulator.report import PodResult
 from podium.simulator.simulated_api import SimulatedApi
@@ -59,6 +60,8 @@ class RequestHandler:
                 self._preempt(request)
             case PatchStatus() if request.nominated_node is not None:
                 self._nominate(request.pod.pod, request.nominated_node)
+            case PluginWrite() if isinstance(request.write, ClearClaimStatuses):
+                self._api.set_claim_statuses(request.pod, None)
             case PluginWrite():
                 self._api.write(request.write)
             case PatchPodGroupStatus():

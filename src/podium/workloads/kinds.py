@@ -127,15 +127,19 @@ class Ordinals(KubeStruct, frozen=True):
     start: int = 0
 
 
-class StatefulSetSpec(ReplicasSpec, frozen=True):
-    UNREAD = frozenset({"persistentVolumeClaimRetentionPolicy"})
+class ClaimRetentionPolicy(KubeStruct, frozen=True):
+    when_deleted: str = "Retain"
+    when_scaled: str = "Retain"
 
+
+class StatefulSetSpec(ReplicasSpec, frozen=True):
     pod_management_policy: str = "OrderedReady"
     revision_history_limit: int | None = None
     service_name: str = ""
     ordinals: Ordinals = Ordinals()
     update_strategy: Strategy = Strategy()
     volume_claim_templates: tuple[JsonObject, ...] | None = None
+    persistent_volume_claim_retention_policy: ClaimRetentionPolicy | None = None
 
 
 class StatefulSetStatus(KubeStruct, frozen=True):

@@ -5,7 +5,7 @@ import msgspec
 from podium.api.json_values import JsonObject
 from podium.api.meta import Condition, KubeObject, KubeStruct
 from podium.api.node_affinity import required_names
-from podium.api.pod import Affinity, Toleration
+from podium.api.pod import Affinity, NodeAllocatableResourceClaimStatus, Toleration
 from podium.api.volumes import ephemeral_claim_name
 from podium.workloads.objects import is_true
 
@@ -170,6 +170,9 @@ class PodStatus(KubeStruct, frozen=True):
     init_container_statuses: tuple[ContainerStatus, ...] | None = None
     container_statuses: tuple[ContainerStatus, ...] | None = None
     resource_claim_statuses: tuple[ClaimStatus, ...] | None = None
+    node_allocatable_resource_claim_statuses: (
+        tuple[NodeAllocatableResourceClaimStatus, ...] | None
+    ) = None
 
 
 class Pod(KubeObject, frozen=True):

@@ -56,6 +56,12 @@ def claims_of_ordinal(stateful: StatefulSet, ordinal: int) -> list[JsonObject]:
     return made
 
 
+def claim_names_of_ordinal(stateful: StatefulSet, ordinal: int) -> list[str]:
+    pod_name = f"{stateful.name}-{ordinal}"
+    templates = stateful.spec.volume_claim_templates or ()
+    return [_claim_name(template, pod_name) for template in templates]
+
+
 def _with_identity(stateful: StatefulSet, template: PodTemplate, pod_name: str) -> JsonObject:
     """The template's spec with a host name, and a volume for each claim."""
     spec = {**template.spec, "hostname": pod_name}

@@ -1,7 +1,9 @@
 """Stateful sets: names that stay, order, claims of their own."""
 
+from collections.abc import Sequence
 from typing import Any
 
+import pytest
 from support.simulated_cluster.controller_objects import (
     build,
     creations,
@@ -14,6 +16,7 @@ from support.simulated_cluster.controller_objects import (
     written_status,
 )
 
+from podium.api.storage import PersistentVolumeClaim
 from podium.simulated_cluster.actions import Plan
 from podium.simulated_cluster.controllers.stateful_sets import decide
 from podium.workloads.kinds import ControllerRevision, StatefulSet
@@ -54,7 +57,12 @@ def member(ordinal: int, revision: str, phase: str = "Running", **more: Any) -> 
     return pod(f"db-{ordinal}", phase, owner=("StatefulSet", "db"), labels=labels, **more)
 
 
-def plan(of: StatefulSet, *pods: Pod, claims: tuple[str, ...] = ()) -> Plan:
+def claim_of(ordinal: int, *owners: dict[str, Any]) -> PersistentVolumeClaim:
+    metadata = {"ownerReferences": list(owners)} if owners else {}
+    return build(PersistentVolumeClaim, f"data-db-{ordinal}", metadata=metadata)
+
+
+def plan(of: StatefulSet, *pods: Pod, claims: Sequence[PersistentVolumeClaim] = ()) -> Plan:
     return decide(of, pods, [revision_of(of)], claims, moment())
 
 
@@ -88,7 +96,7 @@ def test_a_pod_has_its_name_and_its_claims() -> None:
     assert body["spec"]["volumes"] == [
         {"name": "data", "persistentVolumeClaim": {"claimName": "data-db-0"}}
     ]
-    assert moves(plan(of, claims=("data-db-0",))) == ["+pods db-0"]
+    assert moves(plan(of, claims=[claim_of(0)])) == ["+pods db-0"]
 
 
 def test_fewer_are_wanted_and_the_last_goes_first() -> None:
@@ -176,3 +184,67 @@ def test_a_revision_is_named_after_its_bytes_and_left_ones_are_taken_in() -> Non
     again = decide(of, [], [orphan], (), moment())
     assert moves(again)[0] == f"~controllerrevisions {made.name}"
     assert not [body for body in creations(again) if body["kind"] == "ControllerRevision"]
+
+
+# retention of claims
+
+
+def owner(kind: str, name: str, uid: str = "") -> dict[str, Any]:
+    (made,) = owned_by(kind, name)
+    api_version = "v1" if kind == "Pod" else made["apiVersion"]
+    return {**made, "apiVersion": api_version, "uid": uid or made["uid"]}
+
+
+def with_retention(replicas: int, when_deleted: str, when_scaled: str) -> StatefulSet:
+    policy = {"whenDeleted": when_deleted, "whenScaled": when_scaled}
+    spec = {"volumeClaimTemplates": [CLAIM], "persistentVolumeClaimRetentionPolicy": policy}
+    return stateful_set(replicas, spec=spec)
+
+
+def owners_written(made: Plan) -> dict[str, list[str]]:
+    """Claim -> kinds of the owners that it is given."""
+    return {
+        patch.name: [each["kind"] for each in patch.body["metadata"]["ownerReferences"] or ()]
+        for patch in patches(made)
+        if patch.resource.plural == "persistentvolumeclaims"
+    }
+
+
+@pytest.mark.parametrize(
+    ("when_deleted", "when_scaled", "kept", "unwanted"),
+    [
+        ("Retain", "Retain", None, None),
+        ("Delete", "Retain", ["StatefulSet"], ["StatefulSet"]),
+        ("Retain", "Delete", None, ["Pod"]),
+        ("Delete", "Delete", ["StatefulSet"], ["Pod"]),
+    ],
+)
+def test_claims_are_given_to_whom_they_are_to_be_deleted_with(
+    when_deleted: str, when_scaled: str, kept: list[str] | None, unwanted: list[str] | None
+) -> None:
+    of = with_retention(1, when_deleted, when_scaled)
+    mark = revision_of(of).name
+    made = plan(of, member(0, mark), member(1, mark), claims=[claim_of(0), claim_of(1)])
+    expected = {"data-db-0": kept, "data-db-1": unwanted}
+    assert owners_written(made) == {name: who for name, who in expected.items() if who}
+    assert moves(made)[-1] == "-pods db-1"
+
+
+def test_a_policy_that_retains_again_takes_the_owners_away() -> None:
+    of = with_retention(1, "Retain", "Retain")
+    mine = owner("StatefulSet", "db", of.metadata.uid)
+    made = plan(of, member(0, revision_of(of).name), claims=[claim_of(0, mine)])
+    assert owners_written(made) == {"data-db-0": []}
+
+
+def test_claims_of_somebody_else_are_left_alone() -> None:
+    of = with_retention(1, "Delete", "Delete")
+    mark = revision_of(of).name
+    for other in (owner("Backup", "b"), owner("StatefulSet", "db", "an earlier one")):
+        assert owners_written(plan(of, member(0, mark), claims=[claim_of(0, other)])) == {}
+
+
+def test_a_pod_waits_until_the_claim_of_its_predecessor_is_gone() -> None:
+    of = with_retention(1, "Retain", "Delete")
+    assert moves(plan(of, claims=[claim_of(0, owner("Pod", "db-0", "an earlier one"))])) == []
+    assert moves(plan(of)) == ["+persistentvolumeclaims data-db-0", "+pods db-0"]

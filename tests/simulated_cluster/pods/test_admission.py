@@ -54,6 +54,17 @@ def test_a_node_runs_out_of_resources_and_of_places() -> None:
     )
 
 
+def test_what_claims_take_of_the_node_counts_too() -> None:
+    claimed = {"resourceClaimName": "x", "containers": ["c"], "resources": {"cpu": "1500m"}}
+    status = {"startTime": timestamp(), "nodeAllocatableResourceClaimStatuses": [claimed]}
+    containers = [{"name": "c", "resources": {"requests": {"cpu": "250m"}}}]
+    other = pod("b", "Running", spec={"containers": containers}, status=status)
+    assert admit(bound("a", cpu="250m"), node(), [other]) is None
+    refused = admit(bound("a", cpu="500m"), node(), [other])
+    assert refused is not None
+    assert refused.message.endswith("requested: 500, used: 1750, capacity: 2000")
+
+
 def test_resources_that_a_node_does_not_know_are_not_its_business() -> None:
     container = {"name": "c", "resources": {"requests": {"example.com/gpu": "2"}}}
     wanting = pod("a", "Pending", spec={"containers": [container]})

@@ -18,7 +18,11 @@ from support.engine.small_world import ApiError, SmallWorld
 
 from podium.api.devices import ResourceClaim
 from podium.api.meta import KubeStruct, ObjectMeta
-from podium.api.pod import Pod, PodExtendedResourceClaimStatus
+from podium.api.pod import (
+    NodeAllocatableResourceClaimStatus,
+    Pod,
+    PodExtendedResourceClaimStatus,
+)
 from podium.api.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
@@ -28,6 +32,7 @@ from podium.framework.status import Status
 from podium.plugins.dynamic_resources.attempt_state import ClaimsState
 from podium.plugins.dynamic_resources.claim_writing import (
     ClaimWrite,
+    ClearClaimStatuses,
     Deallocate,
     DeleteClaim,
     ReleaseReservation,
@@ -206,6 +211,12 @@ class StorageWorld(SmallWorld):
         await self._arrive()
         self._patch(pod, {"extended_resource_claim_status": status})
 
+    async def patch_node_allocatable_claim_statuses(
+        self, pod: PodInfo, statuses: Sequence[NodeAllocatableResourceClaimStatus]
+    ) -> None:
+        await self._arrive()
+        self._patch(pod, {"node_allocatable_resource_claim_statuses": tuple(statuses)})
+
     def devices_held_twice(self) -> list[DeviceName]:
         """Devices that belong to a claim and in any way to another one."""
         whole: dict[DeviceName, int] = {}
@@ -296,7 +307,9 @@ class StorageWorld(SmallWorld):
     # what plugins ask for
 
     def _carry_out(self, request: Request) -> None:
-        if isinstance(request, PluginWrite):
+        if isinstance(request, PluginWrite) and isinstance(request.write, ClearClaimStatuses):
+            self._patch(request.pod, {"node_allocatable_resource_claim_statuses": None})
+        elif isinstance(request, PluginWrite):
             assert isinstance(request.write, ClaimWrite)
             self.writes.append(request.write)
         else:

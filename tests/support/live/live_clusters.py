@@ -11,6 +11,7 @@ from support.simulated_cluster.simulated_clusters import Cluster
 
 from podium.client import KubeClient
 from podium.client.resources import EVENTS, NODES, PODS
+from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.config.types import Configuration
 from podium.engine import Engine
 from podium.engine.observer import Observer
@@ -33,6 +34,7 @@ def in_live_cluster(
     observers: Callable[[Engine], tuple[Observer, ...]] = lambda _: (),
     controllers: tuple[str, ...] = ALL,
     metrics: LiveMetrics | None = None,
+    gates: FeatureGates = DEFAULT_GATES,
 ) -> None:
     """Run a scenario in a fresh cluster; `between` may stand between scheduler and server."""
 
@@ -41,12 +43,12 @@ def in_live_cluster(
         made = nodes_from([default_template(cpu=cpu)], nodes, ["a", "b"])
         options = SimulatedClusterOptions(nodes=tuple(made), controllers=controllers)
         async with embedded_cluster(
-            options, wall=lambda: BEGIN_S + loop.time(), seed=1
+            options, wall=lambda: BEGIN_S + loop.time(), seed=1, gates=gates
         ) as embedded:
             cluster = Cluster(embedded.client)
             await cluster.until(lambda: _nodes_take_pods(cluster))
             async with scheduling(
-                between(embedded.client), configuration, observers, metrics
+                between(embedded.client), configuration, observers, metrics, gates=gates
             ) as assembly:
                 await scenario(cluster, assembly)
 

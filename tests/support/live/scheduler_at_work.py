@@ -8,6 +8,7 @@ from random import Random
 from support.live.watched_metrics import LiveMetrics
 
 from podium.client import KubeClient
+from podium.config.feature_gates import FeatureGates
 from podium.config.load import load_configuration
 from podium.config.types import Configuration
 from podium.engine import Engine
@@ -27,6 +28,7 @@ async def scheduling(
     observers: Callable[[Engine], tuple[Observer, ...]] = lambda _: (),
     metrics: LiveMetrics | None = None,
     plugins: Sequence[type[Plugin]] = (),
+    gates: FeatureGates | None = None,
 ) -> AsyncIterator[Assembly]:
     """A scheduler that has seen everything and is at work; `metrics` count what it does, and it
     knows of some plugins more, which a configuration has to name."""
@@ -38,6 +40,7 @@ async def scheduling(
         wall=lambda: BEGIN_S + loop.time(),
         randomness=randomness,
         validate=True,
+        gates=gates,
     )
     assembly = Assembly(
         engine,

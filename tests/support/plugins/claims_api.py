@@ -1,13 +1,13 @@
 """An API server for claims that remembers, refuses and is slow."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 
 from msgspec.structs import replace
 from support.plugins.device_builders import DeviceWorld
 
 from podium.api.devices import ResourceClaim
-from podium.api.pod import PodExtendedResourceClaimStatus
+from podium.api.pod import NodeAllocatableResourceClaimStatus, PodExtendedResourceClaimStatus
 from podium.cluster.pod_info import PodInfo
 from podium.plugins.dynamic_resources.claim_writing import WriteConflict
 from podium.testing import FakeApi
@@ -24,6 +24,7 @@ class ClaimsApi(FakeApi):
         self.calls: list[str] = []
         self.while_waiting: Callable[[], None] = lambda: None
         self.extended: PodExtendedResourceClaimStatus | None = None
+        self.claim_statuses: tuple[NodeAllocatableResourceClaimStatus, ...] = ()
 
     def _store_claim(self, claim: ResourceClaim) -> ResourceClaim:
         version = str(len(self.calls) + 1000)
@@ -64,6 +65,12 @@ class ClaimsApi(FakeApi):
     ) -> None:
         self.calls.append(f"patch {pod.pod.metadata.name}")
         self.extended = status
+
+    async def patch_node_allocatable_claim_statuses(
+        self, pod: PodInfo, statuses: Sequence[NodeAllocatableResourceClaimStatus]
+    ) -> None:
+        self.calls.append(f"patch {pod.pod.metadata.name}")
+        self.claim_statuses = tuple(statuses)
 
     async def tell(self, pod: PodInfo, reason: str, action: str, note: str) -> None:
         self.calls.append(f"{reason}: {note}")

@@ -9,7 +9,6 @@ from podium.api.devices import DeviceClass, ResourceClaim, ResourceSlice
 from podium.api.go_duration import Duration
 from podium.api.node import Node
 from podium.api.pod import Pod
-from podium.cluster.state import Cluster
 from podium.config.plugin_args import DynamicResourcesArgs
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import FilterResult
@@ -170,7 +169,7 @@ class DeviceWorld:
         binding_timeout_s: int = 600,
         **gates: bool,
     ) -> None:
-        self.cluster = Cluster()
+        self.cluster = make_handle(None, **gates).cluster
         for node in nodes:
             self.cluster.put_node(make_node(node) if isinstance(node, str) else node)
         self.cluster.catalog.put(make_class())

@@ -36,8 +36,8 @@ def set_slice_defaults(resource_slice: JsonObject) -> None:
     for device in spec.get("devices") or ():
         _canonical_capacities(device.get("capacity"))
         for mapping in (device.get("nodeAllocatableResourceMappings") or {}).values():
-            if mapping.get("allocationMultiplier") is None:
-                mapping["allocationMultiplier"] = "1"
+            written = mapping.get("allocationMultiplier")
+            mapping["allocationMultiplier"] = "1" if written is None else canonical(written)
     for counters in spec.get("sharedCounters") or ():
         _canonical_capacities(counters.get("counters"))
 

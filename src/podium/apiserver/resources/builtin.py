@@ -7,7 +7,13 @@ served.
 
 from dataclasses import replace
 
-from podium.apiserver.resources.resource import ALL_VERBS, STATUS_VERBS, Resource, Subresource
+from podium.apiserver.resources.resource import (
+    ALL_VERBS,
+    ANY_KEY,
+    STATUS_VERBS,
+    Resource,
+    Subresource,
+)
 from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
 
 _CREATE = ("create",)
@@ -86,6 +92,9 @@ _CORE = (
         short="po",
         status=True,
         categories=_ALL,
+        gated_fields=(
+            ("DRANodeAllocatableResources", ("status", "nodeAllocatableResourceClaimStatuses")),
+        ),
     ),
     _kind("", "PodTemplate", "podtemplates"),
     _kind(
@@ -205,7 +214,22 @@ _OTHERS = (
     _kind(_DEVICES, "DeviceClass", "deviceclasses", namespaced=False),
     _kind(_DEVICES, "ResourceClaim", "resourceclaims", status=True),
     _kind(_DEVICES, "ResourceClaimTemplate", "resourceclaimtemplates"),
-    _kind(_DEVICES, "ResourceSlice", "resourceslices", namespaced=False),
+    _kind(
+        _DEVICES,
+        "ResourceSlice",
+        "resourceslices",
+        namespaced=False,
+        gated_fields=(
+            (
+                "DRANodeAllocatableResources",
+                ("spec", "devices", "nodeAllocatableResourceMappings"),
+            ),
+            *(
+                ("DRAListTypeAttributes", ("spec", "devices", "attributes", ANY_KEY, values))
+                for values in ("bools", "ints", "strings", "versions")
+            ),
+        ),
+    ),
     _kind("scheduling.k8s.io", "PriorityClass", "priorityclasses", short="pc", namespaced=False),
     _kind(_STORAGE, "CSIDriver", "csidrivers", namespaced=False),
     _kind(_STORAGE, "CSINode", "csinodes", namespaced=False),
@@ -312,17 +336,17 @@ BUILTIN: tuple[Resource, ...] = (
     *_POLICIES,
     *_FLOW_CONTROL,
 )
-"""Those that are served whatever the feature gates say."""
+"""Those that are served whatever the feature gates say; with the fields of all gates."""
 
 
 def served_resources(gates: FeatureGates = DEFAULT_GATES) -> tuple[Resource, ...]:
     """The resources of a server with these gates; fields whose gates are closed are not kept."""
     found = BUILTIN
     if gates["GenericWorkload"]:
-        found = (*found, *(_without_open_gates(each, gates) for each in _POD_GROUPS))
+        found = (*found, *_POD_GROUPS)
     if gates["DRADeviceTaintRules"]:
         found = (*found, _TAINT_RULES)
-    return found
+    return tuple(_without_open_gates(each, gates) if each.gated_fields else each for each in found)
 
 
 def _without_open_gates(resource: Resource, gates: FeatureGates) -> Resource:

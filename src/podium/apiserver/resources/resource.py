@@ -19,6 +19,7 @@ ALL_VERBS = (
     "watch",
 )
 STATUS_VERBS = ("get", "patch", "update")
+ANY_KEY = "*"
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,8 @@ class Resource:
     """Of custom resources: paths such as `spec.queue`, without a leading dot."""
 
     gated_fields: tuple[tuple[str, tuple[str, ...]], ...] = field(default=(), kw_only=True)
-    """Feature gates that are closed, each with the path of a field that is not kept for it."""
+    """Feature gates that are closed, each with the path of a field that is not kept for it; a path
+    goes through the items of lists, and with ANY_KEY through the values of a map."""
 
     @cached_property
     def api_version(self) -> str:

@@ -10,6 +10,7 @@ from typing import Final
 from podium.api.json_values import JsonObject, copied
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.strategy import pods, services, storage, workloads
+from podium.apiserver.strategy.gated_fields import drop_gated_fields
 
 Key = tuple[str, str]
 
@@ -182,29 +183,6 @@ def _drop_fields(key: Key, obj: JsonObject) -> None:
             holder.pop(last, None)
 
 
-def _drop_gated_fields(resource: Resource, obj: JsonObject, old: JsonObject) -> None:
-    """Fields of features that are off are not kept, unless the object has them already."""
-    for _, path in resource.gated_fields:
-        _drop_unless_used(obj, old, path)
-
-
-def _drop_unless_used(obj: JsonObject, old: JsonObject, path: tuple[str, ...]) -> None:
-    name, *rest = path
-    if not rest:
-        if obj.get(name) and not old.get(name):
-            del obj[name]
-        return
-    below, before = obj.get(name), old.get(name)
-    if isinstance(below, list):
-        for index, item in enumerate(below):
-            earlier = before[index] if before and index < len(before) else {}
-            _drop_unless_used(item, earlier, tuple(rest))
-            if rest == ["schedulingConstraints"]:
-                item.setdefault(*rest, None)  # upstream: written even when there are none
-    elif below:
-        _drop_unless_used(below, before or {}, tuple(rest))
-
-
 def _null_empty_list(key: Key, obj: JsonObject) -> None:
     *parents, last = _NULLED[key]
     holder: JsonObject | None = obj
@@ -232,7 +210,7 @@ def prepare_create(resource: Resource, obj: JsonObject, now: str) -> None:
     if key in _DROPPED:
         _drop_fields(key, obj)
     if resource.gated_fields:
-        _drop_gated_fields(resource, obj, {})
+        drop_gated_fields(resource, obj, {})
     prepare = _CREATE.get(key)
     if prepare is not None:
         prepare(obj, now)
@@ -261,7 +239,7 @@ def prepare_update(resource: Resource, new: JsonObject, old: JsonObject, now: st
     if key in _DROPPED:
         _drop_fields(key, new)
     if resource.gated_fields:
-        _drop_gated_fields(resource, new, old)
+        drop_gated_fields(resource, new, old)
     _keep(new["metadata"], old["metadata"], "generation")
     if _is_changed(resource, new, old):
         new["metadata"]["generation"] = (old["metadata"].get("generation") or 0) + 1
@@ -295,7 +273,7 @@ def prepare_status_update(resource: Resource, new: JsonObject, old: JsonObject, 
     elif key == ("apps", "Deployment"):
         _keep(new["metadata"], old["metadata"], "labels")
     if resource.gated_fields:
-        _drop_gated_fields(resource, new, old)
+        drop_gated_fields(resource, new, old)
 
 
 def prepare_subresource_update(

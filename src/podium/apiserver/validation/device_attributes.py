@@ -10,12 +10,15 @@ from typing import Final
 from podium.api.field_errors import (
     forbidden,
     invalid,
+    not_found,
     not_supported,
     required,
     too_long,
     too_many,
 )
 from podium.api.json_values import JsonObject
+from podium.api.quantity import nano
+from podium.api.quantity_spelling import canonical
 from podium.apiserver.validation.go_forms import go_form
 from podium.apiserver.validation.names import label_problems
 from podium.apiserver.validation.object_meta import (
@@ -24,6 +27,7 @@ from podium.apiserver.validation.object_meta import (
     check_label_key,
     check_label_value,
 )
+from podium.apiserver.validation.resource_amounts import NOT_NATIVE, is_native
 from podium.apiserver.validation.volumes import check_driver_name
 
 _EACH: Final = "`perDeviceNodeSelection` is set to true in the ResourceSlice spec"
@@ -73,6 +77,26 @@ def check_device(errors: Errors, device: JsonObject, path: str) -> None:
             at = f"{path}.capacity[{key}].requestPolicy"
             errors.append(forbidden(at, "allowMultipleAllocations must be true"))
     _check_taints(errors, device.get("taints") or [], f"{path}.taints")
+    if device.get("nodeAllocatableResourceMappings"):
+        _check_mappings(errors, device, f"{path}.nodeAllocatableResourceMappings")
+
+
+def _check_mappings(errors: Errors, device: JsonObject, path: str) -> None:
+    """What a device stands for of its node's own resources."""
+    capacities: JsonObject = device.get("capacity") or {}
+    for name, mapping in sorted(device["nodeAllocatableResourceMappings"].items()):
+        at = f"{path}[{name}]"
+        if not is_native(name):
+            errors.append(invalid(at, name, NOT_NATIVE))
+        multiplier, key = mapping.get("allocationMultiplier"), mapping.get("capacityKey")
+        if multiplier is not None and nano(multiplier) <= 0:
+            shown = canonical(multiplier)
+            errors.append(invalid(f"{at}.allocationMultiplier", shown, "must be positive"))
+        if key == "":
+            detail = "capacityKey must not be an empty string"
+            errors.append(invalid(f"{at}.capacityKey", "", detail))
+        elif key is not None and key not in capacities:
+            errors.append(not_found(f"{at}.capacityKey", key))
 
 
 def check_device_places(errors: Errors, device: JsonObject, path: str, *, each: bool) -> None:

@@ -2,8 +2,10 @@
 
 from typing import Final
 
-from podium.api.field_errors import duplicate, forbidden, immutable, invalid
+from podium.api.field_errors import duplicate, forbidden, immutable, invalid, required
 from podium.api.json_values import JsonObject
+from podium.api.quantity import nano
+from podium.api.quantity_spelling import canonical
 from podium.apiserver.validation.addresses import check_address, check_families
 from podium.apiserver.validation.names import subdomain_problems
 from podium.apiserver.validation.object_meta import (
@@ -14,6 +16,7 @@ from podium.apiserver.validation.object_meta import (
     meta_of,
 )
 from podium.apiserver.validation.pod_updates import check_annotation_changes
+from podium.apiserver.validation.resource_amounts import NOT_NATIVE, is_native
 
 _NOT_NEGATIVE: Final = "must be a non-negative integer"
 _CONTAINER_STATUSES: Final = (
@@ -43,6 +46,8 @@ def status_update_errors(new: JsonObject, old: JsonObject) -> Errors:
     if status.get("resourceClaimStatuses"):
         claims = (new.get("spec") or {}).get("resourceClaims") or []
         _check_claims(errors, status["resourceClaimStatuses"], claims)
+    if status.get("nodeAllocatableResourceClaimStatuses"):
+        _check_claimed_resources(errors, status, new.get("spec") or {})
     _check_addresses(errors, status, before, "podIPs")
     if status.get("hostIPs"):
         first = status["hostIPs"][0].get("ip") or ""
@@ -125,6 +130,29 @@ def _check_claims(errors: Errors, statuses: list[JsonObject], claims: list[JsonO
         claim = status.get("resourceClaimName")
         if claim is not None:
             check_each(errors, subdomain_problems(claim), claim, f"{at}.resourceClaimName")
+
+
+def _check_claimed_resources(errors: Errors, status: JsonObject, spec: JsonObject) -> None:
+    """What claims take of the node's own resources."""
+    references = (*(spec.get("resourceClaims") or ()), *(status.get("resourceClaimStatuses") or ()))
+    claims = {each.get("resourceClaimName") for each in references} - {None}
+    for index, claimed in enumerate(status["nodeAllocatableResourceClaimStatuses"]):
+        at = f"status.nodeAllocatableResourceClaimStatuses[{index}]"
+        name = claimed.get("resourceClaimName") or ""
+        if not name:
+            errors.append(required(f"{at}.resourceClaimName", "must not be empty"))
+        if name not in claims:
+            detail = "no mapping found in pod reference"
+            errors.append(invalid(f"{at}.resourceClaimName", name, detail))
+        for field in ("containers", "resources"):
+            if not claimed.get(field):
+                errors.append(required(f"{at}.{field}", "must not be empty"))
+        for resource, quantity in sorted((claimed.get("resources") or {}).items()):
+            where = f"{at}.resources[{resource}]"
+            if not is_native(resource):
+                errors.append(invalid(where, resource, NOT_NATIVE))
+            if nano(quantity) < 0:
+                errors.append(invalid(where, canonical(quantity), "must be non-negative"))
 
 
 def _check_addresses(errors: Errors, status: JsonObject, before: JsonObject, field: str) -> None:

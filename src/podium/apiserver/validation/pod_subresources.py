@@ -54,6 +54,9 @@ def resize_errors(new: JsonObject, old: JsonObject) -> Errors:
         errors.append(forbidden("spec", detail))
     masked = dict(spec)
     _check_pod_level(errors, masked, before)
+    if (old.get("status") or {}).get("nodeAllocatableResourceClaimStatuses"):
+        detail = "pods with node allocatable resource claims cannot be resized"
+        errors.append(forbidden("spec", detail))
     if _check_order(errors, spec, before):
         _check_containers(errors, masked, before)
         if not errors and masked != before:
@@ -136,8 +139,11 @@ def _resources(container: JsonObject, earlier: JsonObject) -> tuple[JsonObject, 
 
 
 def _masked(resources: JsonObject, earlier: JsonObject) -> JsonObject:
-    """The resources with the old amounts of what may be resized."""
-    masked = dict(resources)
+    """The resources with the old amounts of what may be resized.
+
+    upstream: claims are left out, so that a container with claims always counts as changed.
+    """
+    masked: JsonObject = {}
     for part in ("requests", "limits"):
         amounts = {
             name: amount
@@ -148,8 +154,6 @@ def _masked(resources: JsonObject, earlier: JsonObject) -> JsonObject:
         amounts.update({name: old[name] for name in _RESIZABLE if name in old})
         if amounts:
             masked[part] = amounts
-        else:
-            masked.pop(part, None)
     return masked
 
 

@@ -24,6 +24,7 @@ from podium.apiserver.validation.object_meta import (
 )
 
 NOT_AN_INTEGER: Final = "must be an integer"
+NOT_NATIVE: Final = "must be a node allocatable resource name"
 
 _HUGE_PAGES: Final = "hugepages-"
 _FOR_CONTAINERS: Final = frozenset({"cpu", "memory", "ephemeral-storage"})

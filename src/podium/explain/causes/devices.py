@@ -14,6 +14,7 @@ from podium.api.devices import DeviceClass, ResourceClaim
 from podium.api.node_affinity import parse_node_selector
 from podium.cluster.growth import Mask
 from podium.explain.causes.attempt_view import AttemptView, Narrowing
+from podium.explain.causes.claimed_resources import find_claimed_resources
 from podium.explain.causes.device_claims import claims_of_pod
 from podium.explain.causes.extended_devices import find_extended_shortages
 from podium.explain.causes.finding import Finding
@@ -47,6 +48,9 @@ def find_devices(view: AttemptView, among: Mask) -> list[Finding]:
     if invalid.any():
         found.extend(_find_invalid(view, invalid))
     left = among & ~elsewhere & ~invalid
+    for finding in find_claimed_resources(view, left):
+        found.append(finding)
+        left &= ~finding.nodes
     if left.any():
         found.extend(_find_unserved(view, left))
         found.extend(find_extended_shortages(view, left))

@@ -9,10 +9,15 @@ from podium.api.devices import (
     ResourceClaimConsumerReference,
 )
 from podium.api.node_affinity import NodeTerm
-from podium.api.pod import ContainerExtendedResourceRequest, Pod
+from podium.api.pod import (
+    ContainerExtendedResourceRequest,
+    NodeAllocatableResourceClaimStatus,
+    Pod,
+)
 from podium.framework.status import Status
 from podium.plugins.dynamic_resources.allocator import Allocator
 from podium.plugins.dynamic_resources.extended_resources import NodeRequests
+from podium.plugins.dynamic_resources.node_allocatable import Footprint
 from podium.plugins.dynamic_resources.requests import ClaimRequests
 
 
@@ -21,13 +26,14 @@ class PodClaim:
     """A claim of the pod; `terms` say where an allocated one can be used (None: everywhere).
 
     `user` is whom it is reserved for, None for the pod itself. `pending` is an allocation that an
-    earlier member of the pod's group got in the same attempt.
+    earlier member of the pod's group got in the same attempt. `name` is the pod's own for it.
     """
 
     claim: ResourceClaim
     terms: tuple[NodeTerm, ...] | None = None
     user: ResourceClaimConsumerReference | None = None
     pending: AllocationResult | None = None
+    name: str = ""
 
     @property
     def allocated(self) -> bool:
@@ -70,6 +76,8 @@ class Reservation:
     mappings: tuple[ContainerExtendedResourceRequest, ...] = ()
     written: dict[str, ResourceClaim] = field(default_factory=dict)
     """Claims as the API server returned them, by the uid they had when they were held."""
+    statuses: tuple[NodeAllocatableResourceClaimStatus, ...] = ()
+    """What the claims take of the node's own resources."""
 
     def allocation(self, claim: ResourceClaim) -> AllocationResult | None:
         uid = claim.metadata.uid
@@ -88,6 +96,8 @@ class ClaimsState:
     """By the extended resources that devices have to serve; None where nothing is to be done."""
     failures: dict[int, Status] = field(default_factory=dict)
     """Rows whose search could not be finished."""
+    footprints: dict[int, Footprint | Status | None] = field(default_factory=dict)
+    """What the claims would take of nodes' own resources, by row, or why they cannot be had."""
     filtered: bool = False
     """Whether Filter was asked; a profile may leave it out, and then no node has devices."""
     reservation: Reservation | None = None
@@ -102,6 +112,16 @@ class ClaimsState:
     def shared(self) -> list[tuple[ResourceClaim, AllocationResult]]:
         """Claims with an allocation that another member of the group got before."""
         return [(own.claim, own.pending) for own in self.claims if own.pending is not None]
+
+    @property
+    def claim_uids(self) -> dict[str, str]:
+        """UIDs of the claims by the names that the pod has for them."""
+        return {own.name: own.claim.metadata.uid for own in self.claims}
+
+    def claim_statuses(self, row: int) -> tuple[NodeAllocatableResourceClaimStatus, ...]:
+        """What the claims would take of a node's own resources."""
+        footprint = self.footprints.get(row)
+        return footprint.statuses if isinstance(footprint, Footprint) else ()
 
     @property
     def allocates(self) -> bool:

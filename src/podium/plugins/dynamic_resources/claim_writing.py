@@ -2,12 +2,13 @@
 
 PreBind runs beside later attempts and gets an API handle; PostFilter and Unreserve are
 synchronous and leave values that say what has to be written (`Deallocate`, `ReleaseReservation`,
-`DeleteClaim`) for the driver to carry out. What a claim looks like afterwards is worked out by pure
-functions that both share with replays and simulations (spec 7.8, 7.10, 7.11, 10.1).
+`DeleteClaim`, `ClearClaimStatuses`) for the driver to carry out. What a claim looks like afterwards
+is worked out by pure functions that both share with replays and simulations (spec 7.8, 7.10, 7.11,
+10.1).
 """
 
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -20,7 +21,11 @@ from podium.api.devices import (
     ResourceClaimConsumerReference,
     ResourceClaimStatus,
 )
-from podium.api.pod import Pod, PodExtendedResourceClaimStatus
+from podium.api.pod import (
+    NodeAllocatableResourceClaimStatus,
+    Pod,
+    PodExtendedResourceClaimStatus,
+)
 from podium.api.timestamps import time_text
 from podium.cluster.pod_info import PodInfo
 from podium.plugins.dynamic_resources.attempt_state import ClaimsState, Reservation
@@ -82,6 +87,12 @@ class ClaimApi(Protocol):
         """Write `status.extendedResourceClaimStatus` of the pod, with up to four tries."""
         ...
 
+    async def patch_node_allocatable_claim_statuses(
+        self, pod: PodInfo, statuses: Sequence[NodeAllocatableResourceClaimStatus]
+    ) -> None:
+        """Write `status.nodeAllocatableResourceClaimStatuses` of the pod, in the same way."""
+        ...
+
     async def tell(self, pod: PodInfo, reason: str, action: str, note: str) -> None:
         """An event of type Normal about the pod."""
         ...
@@ -114,6 +125,12 @@ class DeleteClaim:
 
 
 ClaimWrite = Deallocate | ReleaseReservation | DeleteClaim
+
+
+@dataclass(frozen=True, slots=True)
+class ClearClaimStatuses:
+    """Take out of the pod's status what its claims were to take of a node; failure is only
+    logged."""
 
 
 # what claims look like afterwards
@@ -221,6 +238,8 @@ class ClaimWriter:
             written.append(claim)
         if reservation.extended is not None:
             written.append(await self._bind_extended(reservation, pod, held, node_name, api))
+        if reservation.statuses:
+            await self._tell_statuses(pod, reservation.statuses, api)
         await self._wait_for_devices(written, pod, node_name, api)
 
     async def _bind_claim(
@@ -280,6 +299,15 @@ class ClaimWriter:
             ),
         )
         return stored
+
+    async def _tell_statuses(
+        self, pod: PodInfo, statuses: Sequence[NodeAllocatableResourceClaimStatus], api: ClaimApi
+    ) -> None:
+        try:
+            await api.patch_node_allocatable_claim_statuses(pod, statuses)
+        except Exception as problem:
+            what = f"updating pod {pod_key(pod.pod)} NodeAllocatableResourceClaimStatuses"
+            raise ClaimWriteError(f"{what}: {problem}") from problem
 
     async def _until_known(self, claim: ResourceClaim, api: ClaimApi) -> None:
         """Wait for the watch to deliver a new claim; not getting it in time is no failure."""

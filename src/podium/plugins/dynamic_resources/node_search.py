@@ -2,7 +2,8 @@
 
 What a node can do is a search of its own (`allocator`), but most answers are known from the pods
 before (`search_memory`); only the devices of the node that is chosen in the end are worked out as
-an allocation. Pods on nodes change nothing here, so trials with other pods get the same answers.
+an allocation. Pods on nodes change nothing here, so trials with other pods get the same answers;
+what counts them is `node_allocatable`, where devices stand for resources of their node.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from podium.api.devices import AllocationResult, ResourceClaim
 from podium.cluster.growth import Ints, Mask, Rows, count_of, indices
 from podium.cluster.node_matching import terms_mask
 from podium.cluster.nodes import NodeTable
+from podium.framework.cycle import Cycle
 from podium.framework.status import Status, error, unresolvable
 from podium.framework.verdict import Verdict, choosing
 from podium.plugins.dynamic_resources.allocator import Allocator, NoDevices, Solution, TimedOut
@@ -28,8 +30,13 @@ from podium.plugins.dynamic_resources.binding_conditions import (
 from podium.plugins.dynamic_resources.claim_state import AllocatedDevices
 from podium.plugins.dynamic_resources.device_strategy import MAX_POINTS, DeviceStrategy
 from podium.plugins.dynamic_resources.extended_resources import requests_on_node
+from podium.plugins.dynamic_resources.node_allocatable import (
+    Footprint,
+    NodeAllocatable,
+    used_by_others,
+)
 from podium.plugins.dynamic_resources.picks import Rules
-from podium.plugins.dynamic_resources.pools import GatherError
+from podium.plugins.dynamic_resources.pools import GatherError, NodePools
 from podium.plugins.dynamic_resources.preference import points_of_allocated, points_of_solution
 from podium.plugins.dynamic_resources.requests import (
     AllocationError,
@@ -56,6 +63,7 @@ INVALID = unresolvable("invalid resource pools were encountered")
 CLAIM_ELSEWHERE = unresolvable("resourceclaim not available on the node")
 STALE_CLAIM = unresolvable("cannot schedule extended resource claim")
 CANNOT_FIT = unresolvable("cannot fit resource")
+LATE = "node {}: timed out trying to allocate devices"
 
 _STATUSES = (CANNOT_ALLOCATE, INVALID, CLAIM_ELSEWHERE, STALE_CLAIM, CANNOT_FIT)
 _NUMBER = {status: number + 1 for number, status in enumerate(_STATUSES)}
@@ -90,7 +98,9 @@ class NodeSearch:
         rules: Rules,
         timeout_s: float,
         strategy: DeviceStrategy | None = None,
+        node_allocatable: NodeAllocatable | None = None,
     ) -> None:
+        """`node_allocatable` is there where devices may stand for resources of their node."""
         self._nodes = nodes
         self._supply = supply
         self._devices = devices
@@ -100,12 +110,13 @@ class NodeSearch:
         self._rules = rules
         self._timeout_s = timeout_s
         self._strategy = strategy
+        self._node_allocatable = node_allocatable
         self._memory = SearchMemory(nodes, supply, devices)
 
     # answers for many rows
 
     def verdict(
-        self, state: ClaimsState, rows: Rows, deadline: BindingDeadline | None
+        self, cycle: Cycle, state: ClaimsState, rows: Rows, deadline: BindingDeadline | None
     ) -> Verdict | None:
         found = indices(rows)
         values = np.zeros(len(found), dtype=np.int32)
@@ -117,6 +128,13 @@ class NodeSearch:
                 values[positions] = self._ask(state, task, found[positions])
         for position in np.flatnonzero(values < 0).tolist():
             failures[position] = state.failures[int(found[position])]
+        if self._node_allocatable is not None:
+            failures |= self._used_by_others(cycle, state, found, values)
+            for position in np.flatnonzero(values == 0).tolist():
+                short = self._lack(cycle, state, self._node_allocatable, int(found[position]))
+                if short is not None:
+                    failures[position] = short
+                    values[position] = -1
         blocked = self._blocked(state, rows, deadline)
         if blocked is not None:
             values[blocked & (values == 0)] = _NUMBER[CLAIM_ELSEWHERE]
@@ -146,6 +164,51 @@ class NodeSearch:
             if len(where):
                 met.append((int(where[0]), position))
         return [position for _, position in sorted(met)]
+
+    def _used_by_others(
+        self, cycle: Cycle, state: ClaimsState, rows: RowArray, values: npt.NDArray[np.int32]
+    ) -> dict[int, Status]:
+        """Positions of rows where pods have a claim already that is for one of them; comes before
+        all but what extended resources are rejected for."""
+        found: dict[int, Status] = {}
+        earlier = (_NUMBER[STALE_CLAIM], _NUMBER[CANNOT_FIT])
+        for own in state.claims:
+            if not own.allocated:
+                continue
+            for row, status in used_by_others(own.claim, cycle.pod.uid, cycle.usage):
+                for position in np.flatnonzero(rows == row).tolist():
+                    where = rows[position : position + 1]
+                    usable = own.terms is None or terms_mask(self._nodes, own.terms, where)[0]
+                    if usable and position not in found and values[position] not in earlier:
+                        found[position] = status
+                        values[position] = -1
+        return found
+
+    def _lack(
+        self, cycle: Cycle, state: ClaimsState, check: NodeAllocatable, row: int
+    ) -> Status | None:
+        """Why a node that can serve the claims has not the resources that go with them."""
+        if row not in state.footprints:
+            state.footprints[row] = self._footprint(cycle, state, check, row)
+        footprint = state.footprints[row]
+        if isinstance(footprint, Footprint):
+            return check.lack(footprint, cycle.usage, row)
+        return footprint
+
+    def _footprint(
+        self, cycle: Cycle, state: ClaimsState, check: NodeAllocatable, row: int
+    ) -> Footprint | Status | None:
+        allocated = list(state.shared)
+        if state.allocates and _is_mapped(self._supply.pools_of(row)):
+            try:
+                found = self.allocations(state, row)
+            except TimedOut:
+                return error(LATE.format(self._nodes.names[row]))
+            if found is not None:
+                task, allocations = found
+                claims = (requests.claim for requests in task.claims)
+                allocated = [*zip(claims, allocations, strict=True), *allocated]
+        return check.footprint(cycle.pod.pod, state.claim_uids, allocated) if allocated else None
 
     def _blocked(
         self, state: ClaimsState, rows: Rows, deadline: BindingDeadline | None
@@ -195,7 +258,7 @@ class NodeSearch:
         for position in np.flatnonzero((codes == UNKNOWN) | (codes == TIMED_OUT)).tolist():
             row = int(rows[position])
             name = self._nodes.names[row]
-            late = error(f"node {name}: timed out trying to allocate devices")
+            late = error(LATE.format(name))
             state.failures.setdefault(row, late)
             values[position] = -1
         return values
@@ -322,6 +385,11 @@ def _verdict(values: npt.NDArray[np.int32], failures: dict[int, Status]) -> Verd
             numbers[status] = len(statuses)
         values[position] = numbers[status]
     return choosing(values, statuses)
+
+
+def _is_mapped(pools: NodePools) -> bool:
+    """Whether some device of a node stands for resources of the node."""
+    return any(entry.device.node_allocatable_resource_mappings for entry in pools.sequence)
 
 
 def _is_given_up(claim: ResourceClaim, deadline: BindingDeadline) -> bool:

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from podium.api.devices import AllocationResult, ResourceClaim
 from podium.api.json_values import JsonObject
+from podium.api.pod import Pod
 from podium.cluster.pod_info import PodInfo
 from podium.plugins.dynamic_resources.attempt_state import ClaimsState
 from podium.plugins.dynamic_resources.claim_writing import (
@@ -55,6 +56,15 @@ def claims_after_binding(
         kept = protected(_named(claim, pod.pod.metadata.name))
         updated.append(reserved(kept, user, allocation, now_s))
     return tuple(updated)
+
+
+def with_claim_statuses(pod: Pod, state: object, row: int) -> Pod:
+    """The pod as it counts on a node: with what its claims take of the node's own resources."""
+    found = state.claim_statuses(row) if isinstance(state, ClaimsState) else ()
+    if found == (pod.status.node_allocatable_resource_claim_statuses or ()):
+        return pod
+    status = replace(pod.status, node_allocatable_resource_claim_statuses=found or None)
+    return replace(pod, status=status)
 
 
 def _devices(allocation: AllocationResult) -> list[JsonObject]:

@@ -3,7 +3,8 @@
 PreFilter finds the pod's claims (`preparation`); Filter asks which nodes can serve them
 (`node_search`); Reserve holds the devices of the chosen node; PreBind writes them
 (`claim_writing`); PostFilter gives an idle claim back that keeps the pod from every node. All
-rejections are unresolvable: evicting pods frees no devices. Contract: spec sections 7 to 10.
+rejections are unresolvable, as evicting pods frees no devices, but for those where devices stand
+for resources of their node (`node_allocatable`). Contract: spec sections 7 to 10.
 """
 
 from collections.abc import Sequence
@@ -52,6 +53,7 @@ from podium.plugins.dynamic_resources.claim_writing import (
     ClaimApi,
     ClaimWriteError,
     ClaimWriter,
+    ClearClaimStatuses,
     Deallocate,
     DeleteClaim,
     ReleaseReservation,
@@ -61,6 +63,7 @@ from podium.plugins.dynamic_resources.device_strategy import MAX_POINTS, DeviceS
 from podium.plugins.dynamic_resources.extended_resources import IN_MEMORY_NAME
 from podium.plugins.dynamic_resources.hints import ClaimHints
 from podium.plugins.dynamic_resources.inventory import InventoryRules
+from podium.plugins.dynamic_resources.node_allocatable import NodeAllocatable
 from podium.plugins.dynamic_resources.node_search import (
     CLAIM_ELSEWHERE,
     BindingDeadline,
@@ -141,6 +144,9 @@ class DynamicResources(
             rules,
             filter_timeout.seconds if filter_timeout is not None else 0.0,
             self._strategy,
+            NodeAllocatable(cluster.nodes, self._supply.inventory, cluster.infos.rules)
+            if gates["DRANodeAllocatableResources"]
+            else None,
         )
         self._writer = ClaimWriter(
             self._claims,
@@ -175,7 +181,7 @@ class DynamicResources(
         if state.empty:
             return SKIP
         state.of_group = cycle.group is not None
-        if state.allocates:
+        if state.allocates or state.shared:
             self._supply.refresh()
             self._claims.sync()
         cycle.write(self.name, state)
@@ -195,7 +201,7 @@ class DynamicResources(
     def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
         state = cycle.read(self.name, ClaimsState)
         state.filtered = True
-        return None if state.empty else self._search.verdict(state, rows, self._deadline())
+        return None if state.empty else self._search.verdict(cycle, state, rows, self._deadline())
 
     def post_filter(self, cycle: Cycle, diagnosis: Diagnosis) -> PostFilterResult:
         if not self._enabled:
@@ -280,9 +286,11 @@ class DynamicResources(
         found = self._search.allocations(state, row) if state.filtered else None
         # The state lives until the pod is bound; what was asked about other nodes need not.
         state.tasks, state.failures = {}, {}
+        statuses = state.claim_statuses(row)
+        state.footprints = {}
         if found is None and state.requests:
             return NOTHING_FOUND
-        reservation = Reservation([])
+        reservation = Reservation([], statuses=statuses)
         if found is not None:
             task, allocations = found
             claims = [requests.claim for requests in task.claims]
@@ -319,6 +327,8 @@ class DynamicResources(
             if created is not None:
                 self._claims.restore(created)
                 cycle.writes.append(DeleteClaim(created))
+        if held.statuses:
+            cycle.writes.append(ClearClaimStatuses())
         state.reservation = None
 
     def reserved(self, cycle: Cycle) -> JsonObject:

@@ -74,6 +74,7 @@ class Preparation:
             for reference, claim in claims:
                 self._add(claim, state, pending)
                 state.claims[-1].user = user_of(reference, group)
+                state.claims[-1].name = reference.name
         except _Rejected as rejected:
             return rejected.status
         return state

@@ -31,7 +31,7 @@ class Supply:
     def __init__(self, cluster: Cluster, rules: InventoryRules) -> None:
         self._nodes = cluster.nodes
         self._claims = ClaimState.of(cluster)
-        self._inventory = Inventory(cluster.catalog, rules)
+        self.inventory = Inventory(cluster.catalog, rules)
         self._partitionable = rules.partitions
         self._pools: dict[int, tuple[int, NodePools]] = {}
         self._rows: dict[PoolId, set[int]] = {}
@@ -47,9 +47,9 @@ class Supply:
         return found
 
     def refresh(self) -> None:
-        self._inventory.refresh()
-        if self.version != self._inventory.version:
-            self.version = self._inventory.version
+        self.inventory.refresh()
+        if self.version != self.inventory.version:
+            self.version = self.inventory.version
             self._pools.clear()
             self._rows.clear()
 
@@ -60,7 +60,7 @@ class Supply:
         if known is not None and known[0] == changed:
             return known[1]
         pools = gather_pools(
-            self._inventory,
+            self.inventory,
             self._nodes.names[row],
             self._nodes.labels.labels_of(row),
             partitionable=self._partitionable,
@@ -104,7 +104,7 @@ class Supply:
         name, labels = self._nodes.names[row], self._nodes.labels.labels_of(row)
         return [
             entry
-            for slice_ in (*self._inventory.on_node(name), *self._inventory.shared)
+            for slice_ in (*self.inventory.on_node(name), *self.inventory.shared)
             for entry in slice_.devices
             if _in_reach(entry, name, labels) and _matches(entry, expressions)
         ]

@@ -3,13 +3,14 @@
 Unless the set is managed in parallel, a pod is made only when all before it are ready, and removed
 only when all after it are gone. A new template is rolled out from the last pod down to the
 partition, one pod at a time (`pkg/controller/statefulset/stateful_set_control.go`). Claims outlive
-their pods: retention policies that delete them are not carried out.
+their pods, unless a retention policy makes them garbage when the set or a pod of it goes.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from podium.api.json_values import JsonObject
+from podium.api.meta import KubeObject
 from podium.client.resources import PERSISTENT_VOLUME_CLAIMS, PODS, STATEFUL_SETS
 from podium.simulated_cluster.actions import (
     NOTHING,
@@ -17,6 +18,7 @@ from podium.simulated_cluster.actions import (
     Create,
     Plan,
     delete,
+    metadata_patch,
     reported,
     status_patch,
 )
@@ -33,6 +35,7 @@ from podium.simulated_cluster.controllers.revisions import (
 )
 from podium.simulated_cluster.informers import Informers
 from podium.workloads.availability import availability
+from podium.workloads.claim_retention import owners_to_write, waits_for_deletion
 from podium.workloads.kinds import (
     ControllerRevision,
     PodTemplate,
@@ -44,6 +47,7 @@ from podium.workloads.pod_templates import REVISION_HASH
 from podium.workloads.pods import Pod
 from podium.workloads.stateful_sets import (
     STATEFUL_SET,
+    claim_names_of_ordinal,
     claims_of_ordinal,
     ordinal_of,
     pod_of_ordinal,
@@ -59,6 +63,8 @@ class _Situation:
     current: str
     update: str
     template: Callable[[str], PodTemplate]
+    claims: Mapping[str, KubeObject]
+    """The volume claims of the set's namespace by name."""
 
     @property
     def ordinals(self) -> range:
@@ -83,10 +89,10 @@ def decide(
     stateful: StatefulSet,
     candidates: Sequence[Pod],
     revisions: Sequence[ControllerRevision],
-    claims: Collection[str],
+    claims: Sequence[KubeObject],
     moment: Moment,
 ) -> Plan:
-    """`claims` are the names of the volume claims in the set's namespace."""
+    """`claims` are the volume claims in the set's namespace."""
     selector = selector_or_nothing(stateful.spec.selector)
     owned, actions = settle_ownership(STATEFUL_SET, stateful.metadata, selector, PODS, candidates)
     if stateful.metadata.is_terminating:
@@ -113,8 +119,9 @@ def decide(
         current if current in known else revision.name,
         revision.name,
         lambda name: stateful.spec.template if name == revision.name else known[name],
+        {claim.metadata.name: claim for claim in claims},
     )
-    actions += _pods_in_place(situation, claims)
+    actions += _pods_in_place(situation)
     found = availability(owned, stateful.spec.min_ready_seconds, moment)
     status = _status(situation, found.available)
     if status != reported(stateful.status, status):
@@ -127,20 +134,25 @@ def _by_ordinal(stateful: StatefulSet, pods: Sequence[Pod]) -> dict[int, Pod]:
     return {ordinal: pod for ordinal, pod in found if ordinal is not None}
 
 
-def _pods_in_place(situation: _Situation, claims: Collection[str]) -> list[Action]:
+def _pods_in_place(situation: _Situation) -> list[Action]:
     """Make what is missing, remove what is too many, then roll out; in order, if asked for."""
     actions: list[Action] = []
     for ordinal in situation.ordinals:
         pod = situation.pods.get(ordinal)
         if pod is None:
-            actions += _creation(situation, ordinal, claims)
+            actions += _creation(situation, ordinal)
         elif pod.is_ended and not pod.metadata.is_terminating:
             actions.append(delete(PODS, pod))
-        elif not pod.metadata.is_terminating and pod.is_ready:
-            continue
+        else:
+            actions += _claims_to_own(situation, ordinal, pod)
+            if not pod.metadata.is_terminating and pod.is_ready:
+                continue
         if situation.in_order:
             return actions
-    for ordinal in sorted(situation.pods.keys() - set(situation.ordinals), reverse=True):
+    unwanted = sorted(situation.pods.keys() - set(situation.ordinals), reverse=True)
+    for ordinal in unwanted:
+        actions += _claims_to_own(situation, ordinal, situation.pods[ordinal])
+    for ordinal in unwanted:
         pod = situation.pods[ordinal]
         if not pod.metadata.is_terminating:
             actions.append(delete(PODS, pod))
@@ -163,8 +175,25 @@ def _rolling(situation: _Situation) -> list[Action]:
     return []
 
 
-def _creation(situation: _Situation, ordinal: int, claims: Collection[str]) -> list[Action]:
-    stateful = situation.stateful
+def _claims_to_own(situation: _Situation, ordinal: int, pod: Pod) -> list[Action]:
+    """Let claims be deleted with whom the retention policy says."""
+    actions: list[Action] = []
+    for name in claim_names_of_ordinal(situation.stateful, ordinal):
+        claim = situation.claims.get(name)
+        if claim is not None:
+            owners = owners_to_write(claim.metadata, situation.stateful, pod.metadata)
+            if owners is not None:
+                changed: JsonObject = {"ownerReferences": owners or None}
+                actions.append(metadata_patch(PERSISTENT_VOLUME_CLAIMS, claim, changed))
+    return actions
+
+
+def _creation(situation: _Situation, ordinal: int) -> list[Action]:
+    stateful, claims = situation.stateful, situation.claims
+    present = (claims.get(name) for name in claim_names_of_ordinal(stateful, ordinal))
+    pod_name = f"{stateful.name}-{ordinal}"
+    if any(each and waits_for_deletion(each.metadata, stateful, pod_name) for each in present):
+        return []
     revision = situation.revision_for(ordinal)
     pod = pod_of_ordinal(stateful, situation.template(revision), ordinal, revision)
     missing: list[Action] = [
@@ -216,6 +245,6 @@ class StatefulSets:
         if stateful is None:
             return NOTHING
         revisions = possible_revisions(self._informers, stateful.metadata)
-        claims = {claim.name for claim in self._claims.in_namespace.of(stateful.namespace)}
+        claims = list(self._claims.in_namespace.of(stateful.namespace))
         pods = possible_pods(self._informers, stateful.metadata)
         return decide(stateful, pods, revisions, claims, moment)

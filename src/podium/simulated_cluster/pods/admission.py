@@ -14,6 +14,7 @@ from podium.api.kinds import convert_object
 from podium.api.node_affinity import required_of
 from podium.api.pod import Pod as SchedulerPod
 from podium.api.quantity import milli_value, value
+from podium.api.quantity_spelling import total
 from podium.api.tolerations import NO_EXECUTE, untolerated
 from podium.workloads.nodes import Node
 from podium.workloads.pods import Pod
@@ -53,6 +54,10 @@ class Needs(NamedTuple):
 
 def needs_of(pod: Pod) -> Needs:
     amounts = pod_amounts(msgspec.to_builtins(pod.spec), "requests")
+    for claimed in pod.status.node_allocatable_resource_claim_statuses or ():
+        for name, amount in (claimed.resources or {}).items():
+            if name not in ((pod.spec.resources or {}).get("requests") or {}):
+                amounts[name] = total(amounts.get(name, "0"), str(amount))
     sidecars = [each for each in pod.spec.init_containers or () if each.is_sidecar]
     ports = [
         Port(port.protocol, port.host_port, port.host_ip)
