@@ -9,6 +9,7 @@ nothing to do, since an assumed pod counts already (`quota_usage.py`).
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from podium.api.elastic_quota import ElasticQuota
 from podium.framework.points import Arguments
 from podium.framework.refusal_cause import RefusalCause
 from podium.plugin import (
@@ -30,7 +31,6 @@ from podium.plugins.victim_rules import VictimRules
 from podium.scheduler_plugins.capacity_scheduling.elastic_quotas import (
     ELASTIC_QUOTAS,
     Bounds,
-    ElasticQuota,
     bounds_of,
 )
 from podium.scheduler_plugins.capacity_scheduling.explanations import explain
