@@ -1,4 +1,4 @@
-"""ElasticQuotas with real processes: `podium controller elasticquota`, and the one of `podium up`."""
+"""ElasticQuotas with real processes: the controller alone, and the one in `podium up`."""
 
 import subprocess
 import sys
