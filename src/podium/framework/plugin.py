@@ -1,6 +1,6 @@
 """What every plugin is and has, whichever points it serves."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -8,6 +8,7 @@ import msgspec
 
 from podium.cluster.pod_info import PodInfo
 from podium.framework.events import Registration
+from podium.framework.proposed_change import ProposedChange
 from podium.framework.refusal_cause import RefusalCause
 from podium.framework.sources import ValueSource
 from podium.framework.status import Status
@@ -57,3 +58,8 @@ class Plugin:
         """What is behind its refusal of a pod, for a person who asks; None if the status says it
         all. The cluster may have moved on since."""
         return None
+
+    def propose_changes(self, pod: PodInfo, status: Status) -> Iterable[ProposedChange]:  # noqa: ARG002
+        """Changes that may make it accept a pod that it refuses, as a whole or on a node, for a
+        person who asks. Each of them is tried before it is told."""
+        return ()

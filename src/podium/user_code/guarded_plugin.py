@@ -152,7 +152,7 @@ def _guard_hints(method: GuardedCall) -> Callable[..., Any]:
     guarded_events = _guard(method)
 
     def guard_hint(registration: object) -> object:
-        if not isinstance(registration, Registration) or registration.hint is None:
+        if not isinstance(registration, Registration) or not callable(registration.hint):
             return registration
         hint = registration.hint
 
@@ -164,7 +164,7 @@ def _guard_hints(method: GuardedCall) -> Callable[..., Any]:
     @wraps(method.written)
     def call(*args: Any, **named: Any) -> Any:
         declared = guarded_events(*args, **named)
-        return [guard_hint(each) for each in declared] if declared is not None else None
+        return [*map(guard_hint, declared)] if isinstance(declared, list | tuple) else declared
 
     return call
 
