@@ -32,6 +32,9 @@ class Plugin:
     """Methods of an extension point of which a plugin has to write one at least."""
     watched_kinds: ClassVar[tuple[WatchedKind, ...]] = ()
     """Kinds that it reads beside those that every scheduler watches."""
+    stays_whatever_watched: ClassVar[bool] = False
+    """Set where what it promises of templates (`pre_filter_stays`, `of_objects` and so on) does not
+    depend on objects of its watched kinds: then a change of one leaves what is remembered."""
 
     def __init__(self, args: Arguments, handle: "Handle") -> None:
         self.args = args

@@ -72,6 +72,7 @@ class Coscheduling(
     name = "Coscheduling"
     Args = CoschedulingArgs
     watched_kinds = (POD_GROUPS, OLDER_POD_GROUPS)
+    stays_whatever_watched = True  # it promises for pods without a group alone
 
     args: CoschedulingArgs
 

@@ -92,6 +92,7 @@ class NodeResourceTopologyMatch(
     name = "NodeResourceTopologyMatch"
     Args = NodeResourceTopologyMatchArgs
     watched_kinds = (TOPOLOGIES,)
+    stays_whatever_watched = True  # `version` moves with the reports, and nothing else is promised
     in_range = True
     args: NodeResourceTopologyMatchArgs
 
