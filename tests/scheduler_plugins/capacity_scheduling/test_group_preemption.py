@@ -45,7 +45,7 @@ def gang(namespace: str, size: int, priority: int) -> list[Raw]:
         "metadata": {"name": "gang", "namespace": namespace},
         "spec": {"schedulingPolicy": {"gang": {"minCount": size}}, "priority": priority},
     }
-    named = {"schedulingGroup": {"podGroupName": "gang"}, "priority": priority}
+    named: Any = {"schedulingGroup": {"podGroupName": "gang"}, "priority": priority}
     return [group, *(pod(namespace, f"gang-{n}", **named) for n in range(size))]
 
 

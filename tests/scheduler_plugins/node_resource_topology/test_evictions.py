@@ -76,7 +76,7 @@ def running(name: str, cpu: str = "4") -> Pod:
 
 
 def nominated(cluster: FakeCluster, pod: Pod) -> str:
-    return cluster.schedule(pod).nominated_node
+    return cluster.schedule(pod).nominated_node or ""
 
 
 ONE_VICTIM = report({"victim": 0}, [FULL, PAGES], [LIMITS, PAGES])
