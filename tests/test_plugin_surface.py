@@ -6,18 +6,18 @@ import podium.plugin
 from podium.framework.points import POINTS
 
 SURFACE = {
-    "Action", "ApiCallFailed", "ApiHandle", "Assignments", "BindPlugin", "ClientSettings",
-    "Cluster", "Code", "Container", "Cycle", "Dependence", "Diagnosis", "FilterPlugin", "Floats",
-    "Handle", "Ints", "KubeObject", "KubeStruct", "Log", "Node", "NodeFilterPlugin",
-    "NodeScorePlugin", "NodeSpec", "NodeStatus", "NodeView", "ObjectConflict", "ObjectExists",
-    "ObjectMeta", "ObjectNotFound", "ObjectRef", "PermitPlugin", "PermitResult", "Placement",
-    "PlacementGeneratePlugin", "PlacementScorePlugin", "Plugin", "Pod", "PodGroup",
+    "Action", "ApiCallFailed", "ApiHandle", "Assignments", "BindPlugin", "ChangeKind",
+    "ClientSettings", "Cluster", "Code", "Container", "Cycle", "Dependence", "Diagnosis",
+    "FilterPlugin", "Floats", "Handle", "Ints", "KubeObject", "KubeStruct", "Log", "Node",
+    "NodeFilterPlugin", "NodeScorePlugin", "NodeSpec", "NodeStatus", "NodeView", "ObjectConflict",
+    "ObjectExists", "ObjectMeta", "ObjectNotFound", "ObjectRef", "PermitPlugin", "PermitResult",
+    "Placement", "PlacementGeneratePlugin", "PlacementScorePlugin", "Plugin", "Pod", "PodGroup",
     "PodGroupCycle", "PodIndex", "PodInfo", "PodSpec", "PodStatus", "PostBindPlugin",
     "PostFilterPlugin", "PostFilterResult", "PreBindPlugin", "PreEnqueuePlugin",
     "PreFilterExtensions", "PreFilterPlugin", "PreFlight", "PreScorePlugin", "QueueSortPlugin",
-    "QueuedPod", "RefusalCause", "Registration", "ReservePlugin", "Resource", "Rows", "SKIP",
-    "ScorePlugin", "Source", "SourceColumn", "Sources", "Status", "ValueSource", "Verdict",
-    "WaitingPod", "WatchedKind", "choosing", "error", "indices", "per_row", "pod_ref",
+    "ProposedChange", "QueuedPod", "RefusalCause", "Registration", "ReservePlugin", "Resource",
+    "Rows", "SKIP", "ScorePlugin", "Source", "SourceColumn", "Sources", "Status", "ValueSource",
+    "Verdict", "WaitingPod", "WatchedKind", "choosing", "error", "indices", "per_row", "pod_ref",
     "rejecting", "unresolvable", "unschedulable",
 }  # fmt: skip
 

@@ -58,6 +58,7 @@ from podium.framework.points import (
     ReservePlugin,
     ScorePlugin,
 )
+from podium.framework.proposed_change import ChangeKind, ProposedChange
 from podium.framework.queued import QueuedPod
 from podium.framework.refusal_cause import RefusalCause
 from podium.framework.sources import Floats, Source, SourceColumn, Sources, ValueSource
@@ -80,6 +81,7 @@ __all__ = [
     "ApiHandle",
     "Assignments",
     "BindPlugin",
+    "ChangeKind",
     "ClientSettings",
     "Cluster",
     "Code",
@@ -127,6 +129,7 @@ __all__ = [
     "PreFilterPlugin",
     "PreFlight",
     "PreScorePlugin",
+    "ProposedChange",
     "QueueSortPlugin",
     "QueuedPod",
     "RefusalCause",

@@ -242,3 +242,21 @@ def test_servers_that_the_page_shows_have_options_that_exist() -> None:
     assert len(shown) == 3
     for command in shown:
         build_app().parse_args(shlex.split(command), exit_on_error=False, print_error=False)
+
+
+@pytest.mark.parametrize(
+    ("objects", "proposed"),
+    [
+        ([member("m", "trainig")], {"create-object"}),
+        ([group("g", 3), member("m", "g")], {"leave-pod-group", "change-object"}),
+    ],
+)
+def test_changes_that_let_a_gang_in_are_those_of_the_plugin(
+    objects: list[dict[str, Any]],
+    proposed: set[str],
+    files: Any,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    given = files(configurations()[0], node("n", 4), *objects)
+    found = answer(capsys, "why", "m", *given)["proposals"]
+    assert {each["code"] for each in found} == proposed

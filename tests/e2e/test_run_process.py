@@ -326,3 +326,36 @@ def test_a_server_that_is_away_is_waited_for(tmp_path: Path) -> None:
                 create(second, "late")
                 assert until(lambda: node_of(second, "late")) == "n1"
                 assert process.stopped() == 0
+
+
+ENDLESS = """
+from podium.plugin import NodeFilterPlugin
+
+class Endless(NodeFilterPlugin):
+    name = "Endless"
+
+    def filter_node(self, pod, node):
+        while pod.metadata.name == "endless":
+            pass
+        return None
+"""
+
+
+def test_a_plugin_that_loops_fails_its_pod_and_others_are_bound(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    (tmp_path / "endless.py").write_text(ENDLESS)
+    flags = ("--secure-port=0", "--plugin=endless.py", "--plugin-timeout=200ms")
+    with scheduler(server, tmp_path, *flags) as process:
+        create(server, "endless")
+        told = until(lambda: why_pending(server, "endless"))
+        assert told == (
+            'running "Endless" filter plugin: filter of plugin Endless took longer than 0.2s'
+            " (endless.py, line 8): make it quicker, or allow it more with --plugin-timeout"
+        )
+        create(server, "beside-endless")
+        assert until(lambda: node_of(server, "beside-endless")) == "n1"
+        until(lambda: process.said.count('pod="default/endless"') > 1)
+        assert node_of(server, "endless") == ""
+        assert process.stopped() == 0
+    server.ask("DELETE", f"{PODS}/endless")

@@ -68,6 +68,12 @@ COMMANDS = (
         "Run a controller that a plugin needs.",
     ),
     ("extender", "podium.cli.extender:extender", _SERVE, "Serve a scheduler extender."),
+    (
+        "image-service",
+        "podium.cli.image_service:image_service",
+        _SERVE,
+        "Tell which images a node holds.",
+    ),
     ("completion", "podium.cli.completion:completion", _SHELL, "Complete commands in a shell."),
 )
 

@@ -14,14 +14,17 @@ from podium.client.connection import find_settings
 from podium.processes.event_loop import run
 from podium.processes.run_controller import DEFAULT_WORKERS, election_settings, run_controller
 
-_CONTROLLERS: Final = {"podgroup": "podgroups"}
+_CONTROLLERS: Final = {"elasticquota": "elasticquotas", "podgroup": "podgroups"}
 """What users call a controller -> its name in the registry."""
 
 
 def controller(
     name: Annotated[
-        Literal["podgroup"],
-        Parameter(help="podgroup: keeps the status of Coscheduling's PodGroups."),
+        Literal["podgroup", "elasticquota"],
+        Parameter(
+            help="podgroup: keeps the status of Coscheduling's PodGroups. elasticquota: that of"
+            " CapacityScheduling's ElasticQuotas."
+        ),
     ],
     /,
     *,
@@ -50,14 +53,17 @@ def controller(
 
     `podgroup` walks PodGroups (scheduling.x-k8s.io/v1alpha1) through their phases and counts their
     members that run, succeeded and failed. The scheduler counts on it where members of a gang end
-    one by one. `podium up` and `podium nodes` have it built in. What it may do in the cluster is in
-    examples/coscheduling/controller-rbac.yaml.
+    one by one. `elasticquota` writes into ElasticQuotas what running pods of their namespace
+    request, for people: the scheduler counts for itself. `podium up` and `podium nodes` have both
+    built in. What they may do in the cluster is in examples/coscheduling/controller-rbac.yaml and
+    examples/scheduler-plugins/quota-controller-rbac.yaml.
 
     **Examples**
 
     ```
     podium controller podgroup --kubeconfig ~/.kube/config
     podium controller podgroup --leader-elect --workers 4
+    podium controller elasticquota
     kubectl get podgroups
     ```
 

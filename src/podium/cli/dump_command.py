@@ -1,18 +1,32 @@
 """`podium dump-command`: how a cluster gets into a file."""
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import OK
+from podium.cli.options import Config, PluginFiles, read_configuration
 from podium.cli.printing import print_line
+from podium.framework.watched_kind import WatchedKind, unique_kinds
 from podium.simulator.cluster_dump import dump_command as command_line
-from podium.simulator.read_kinds import READ
+from podium.simulator.cluster_dump import kinds_to_dump
 
 
 def dump_command(
     *,
+    config: Config = None,
+    plugin: PluginFiles = None,
+    all_plugins: Annotated[
+        bool,
+        Parameter(
+            name=["--all-plugins"],
+            negative="",
+            show_default=False,
+            help="Ask for the custom kinds of all plugins that a configuration could name.",
+        ),
+    ] = False,
     output: Annotated[
         Literal["text", "json"], Parameter(name=["--output", "-o"], help="What to print.")
     ] = "text",
@@ -24,22 +38,46 @@ def dump_command(
     also says of which kinds there are no objects, so that `podium simulate` can tell you when
     something is missing. `-o json` has the command and the paths.
 
+    Custom kinds (PodGroup, ElasticQuota, ...) are among them if plugins of the configuration read
+    them, or all that Podium's plugins know with `--all-plugins`. Give `podium simulate` the same
+    configuration, which makes it read them again.
+
     **Examples**
 
     ```
     podium dump-command
     podium dump-command | sh
+    podium dump-command --config scheduler.yaml | sh
     podium simulate -f cluster.json -f my-deployment.yaml
     ```
 
     **Exit code** 0.
     """
+    watched = _watched_kinds(config, plugin or (), all_plugins)
+    command = command_line(watched=watched)
     if output == "json":
         kinds = [
             {"apiVersion": each.api_version, "kind": each.kind, "path": each.path()}
-            for each in READ
+            for each in kinds_to_dump(watched)
         ]
-        print_document("DumpCommand", {"command": command_line(), "kinds": kinds}, "json")
+        print_document("DumpCommand", {"command": command, "kinds": kinds}, "json")
     else:
-        print_line(command_line())
+        print_line(command)
     return OK
+
+
+def _watched_kinds(
+    config: str | None, plugins: Sequence[str], of_all: bool
+) -> tuple[WatchedKind, ...]:
+    if config is None and not plugins and not of_all:
+        return ()
+    # Here and not above, because it brings all plugins with it.
+    from podium.plugins import in_tree_registry
+    from podium.user_code.plugins import all_plugins, equip
+
+    found = equip(read_configuration(config), in_tree_registry(), plugins).watched_kinds
+    if of_all:
+        registry = all_plugins(in_tree_registry(), plugins)
+        every = (kind for name in registry for kind in registry.get(name).watched_kinds)
+        found = unique_kinds((*found, *every))
+    return found

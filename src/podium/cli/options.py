@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
 
+from podium.api.errors import InputError
+from podium.api.go_duration import Duration, DurationError
 from podium.api.meta import KubeObject
 from podium.cli.console import Console, DescriptionColumn, Progress, Text
 from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
@@ -16,6 +18,7 @@ from podium.config.types import Configuration
 from podium.files.bounded_files import read_input
 from podium.framework.watched_kind import WatchedKind
 from podium.simulator import Scenario, Validation, load_scenario
+from podium.user_code.time_limits import limit_calls
 
 Filename = Annotated[
     list[str] | None,
@@ -69,6 +72,15 @@ PluginFiles = Annotated[
         metavar="FILE.py[:Class]",
         help="A plugin of your own: a file or package.module:Class. Runs at all its points, with "
         "weight 1, unless the configuration names it. May be repeated.",
+    ),
+]
+PluginTimeout = Annotated[
+    str,
+    Parameter(
+        name=["--plugin-timeout"],
+        metavar="DURATION",
+        help="How long one call into a plugin of your own may take before it is interrupted and "
+        "fails the pod's attempt: 500ms, 10s; 0 for no limit.",
     ),
 ]
 Reload = Annotated[
@@ -127,6 +139,17 @@ def read_configuration(path: str | None, gates: FeatureGates = DEFAULT_GATES) ->
     if path is None:
         return load_configuration(None, gates=gates)
     return load_file(read_input(path), source=path, gates=gates)
+
+
+def limit_plugins(timeout: str) -> None:
+    """What `--plugin-timeout` asks for. Raises InputError."""
+    try:
+        limit = Duration.parse(timeout)
+    except DurationError as problem:
+        raise InputError(f"--plugin-timeout: {problem}", remedy="500ms, 10s, 1m30s or 0") from None
+    if limit.nanoseconds < 0:
+        raise InputError(f"--plugin-timeout {limit} must not be negative")
+    limit_calls(limit.seconds)
 
 
 @contextmanager

@@ -10,7 +10,14 @@ from podium.api.errors import InputError
 from podium.cli.config import TableOrJson
 from podium.cli.documents import print_document, print_list
 from podium.cli.exit_codes import NO, OK
-from podium.cli.options import Config, Filename, read_configuration, read_scenario
+from podium.cli.options import (
+    Config,
+    Filename,
+    PluginTimeout,
+    limit_plugins,
+    read_configuration,
+    read_scenario,
+)
 from podium.cli.plugin_scaffold import Form, make_scaffold
 from podium.cli.plugin_view import (
     KnownPlugin,
@@ -92,6 +99,7 @@ def try_out(
         ),
     ] = None,
     config: Config = None,
+    plugin_timeout: PluginTimeout = "5s",
     filename: Filename = None,
     output: TableOrJson = "table",
 ) -> int:
@@ -115,6 +123,7 @@ def try_out(
     """
     from podium.cli.plugin_trial import TrialCluster, try_plugin
 
+    limit_plugins(plugin_timeout)
     found = load_plugin(file)
     cluster = None
     if filename:

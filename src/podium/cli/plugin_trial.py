@@ -5,7 +5,7 @@ sizes in three zones, one node tainted, some pods running. Its sources answer wi
 between 0 and 100, since nothing outside is asked.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
@@ -14,13 +14,14 @@ from podium.api.meta import KubeObject, KubeStruct
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.cluster.growth import Rows, indices
-from podium.framework.faults import located
+from podium.framework.faults import TookTooLong, located
 from podium.framework.points import POINTS, Plugin, serves
 from podium.framework.sources import Source
 from podium.framework.status import SKIP, Status
 from podium.testing import BrokenPromise, FakeCluster, check_promises, make_node, make_pod
 from podium.testing.asked import Asked, ask
 from podium.testing.promises import answers_for
+from podium.user_code.guarded_plugin import guarded
 
 _ZONE: Final = "topology.kubernetes.io/zone"
 
@@ -69,6 +70,7 @@ def try_plugin(
     plugin: type[Plugin], args: Mapping[str, Any] | None, given: TrialCluster | None
 ) -> PluginTrial:
     """Raises ConfigurationError if the plugin cannot be built."""
+    plugin = guarded(plugin)
     asked = given or example_cluster()
     cluster = FakeCluster(
         *asked.objects,
@@ -97,7 +99,7 @@ def try_plugin(
         plugin.name,
         [point for point in POINTS if serves(plugin, point)],
         broken,
-        [_answer(built, pod, cluster) for pod in asked.pods],
+        list(_answers(built, asked.pods, cluster)),
         made_up,
     )
 
@@ -130,10 +132,23 @@ def example_cluster() -> TrialCluster:
     return TrialCluster(nodes, running, pods)
 
 
-def _answer(plugin: Plugin, pod: Pod, cluster: FakeCluster) -> PodAnswer:
-    name = f"{pod.metadata.namespace}/{pod.metadata.name}"
+def _answers(plugin: Plugin, pods: Iterable[Pod], cluster: FakeCluster) -> Iterator[PodAnswer]:
+    """For each pod, until the plugin takes too long for one."""
+    for pod in pods:
+        name = f"{pod.metadata.namespace}/{pod.metadata.name}"
+        try:
+            yield _answer(plugin, pod, name, cluster)
+        except TookTooLong as late:
+            yield PodAnswer(name, (), f"broke, and no other pod is asked about: {late}")
+            return
+
+
+def _answer(plugin: Plugin, pod: Pod, name: str, cluster: FakeCluster) -> PodAnswer:
+    """Raises TookTooLong."""
     try:
         asked = ask(plugin, pod, cluster.engine.cluster)
+    except TookTooLong:
+        raise
     except Exception as problem:
         return PodAnswer(name, (), f"broke: {located(problem)}")
     refused = asked.pre_filter

@@ -17,7 +17,12 @@ from podium.api.errors import closest, did_you_mean
 from podium.api.pod import Pod
 from podium.cli.asking_extenders import asker_of
 from podium.cli.feature_gate_flags import read_gates
-from podium.cli.options import progress_bar, read_configuration, read_scenario
+from podium.cli.options import (
+    limit_plugins,
+    progress_bar,
+    read_configuration,
+    read_scenario,
+)
 from podium.cli.printing import print_line
 from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.config.errors import ConfigurationError
@@ -131,6 +136,7 @@ def prepare_simulation(
     cluster = options.cluster
     gates = read_gates(options.feature_gates)
     configuration = read_configuration(options.config, gates)
+    limit_plugins(options.plugin_timeout)
     equipped = equip(configuration, in_tree_registry(), options.plugin or ())
     found: FoundContext | None = None
     live: LiveCluster | None = None

@@ -12,6 +12,7 @@ from podium.cli.options import (
     Filename,
     Gates,
     PluginFiles,
+    PluginTimeout,
     Seed,
     Validate,
     ValidationMode,
@@ -25,6 +26,7 @@ class SimulationOptions:
     cluster: ClusterOptions = FILES_ONLY
     config: Config = None
     plugin: PluginFiles = None
+    plugin_timeout: PluginTimeout = "5s"
     feature_gates: Gates = None
     seed: Seed = 0
     validation: ValidationMode = "strict"

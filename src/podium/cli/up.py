@@ -26,7 +26,15 @@ from podium.cli.node_options import (
     read_stage_file,
     require_usable_speed,
 )
-from podium.cli.options import Config, Gates, PluginFiles, Reload, read_configuration
+from podium.cli.options import (
+    Config,
+    Gates,
+    PluginFiles,
+    PluginTimeout,
+    Reload,
+    limit_plugins,
+    read_configuration,
+)
 from podium.cli.printing import print_line, print_lines
 from podium.cli.recorded_options import SCHEDULER_EXTENSION
 from podium.cli.tables import Screen
@@ -63,6 +71,7 @@ def up(
     ] = None,
     config: Config = None,
     plugin: PluginFiles = None,
+    plugin_timeout: PluginTimeout = "5s",
     reload: Reload = False,
     feature_gates: Gates = None,
     template: Template = None,
@@ -176,6 +185,8 @@ def up(
     screen = Screen()
     lines = DecisionLines(screen.console, steady_wall())
     configuration = read_configuration(config, gates)
+
+    limit_plugins(plugin_timeout)
 
     def equipped() -> Equipped:
         return equip(configuration, in_tree_registry(), plugin or ())

@@ -104,3 +104,6 @@ POD_GROUPS: Final = ResourceType("scheduling.k8s.io", "v1alpha2", "podgroups", "
 COSCHEDULING_POD_GROUPS: Final = ResourceType(
     "scheduling.x-k8s.io", "v1alpha1", "podgroups", "PodGroup"
 )
+ELASTIC_QUOTAS: Final = ResourceType(
+    "scheduling.x-k8s.io", "v1alpha1", "elasticquotas", "ElasticQuota"
+)

@@ -6,7 +6,6 @@ line it came from, and its author is often the one who reads it.
 """
 
 import traceback
-from types import TracebackType
 from typing import Final
 
 from podium.framework.status import Status
@@ -19,6 +18,10 @@ class WrongAnswer(Exception):
 
     def __init__(self, point: str, wanted: str, answer: object) -> None:
         super().__init__(f"{point} must answer with {wanted}, not {_given(answer)}")
+
+
+class TookTooLong(Exception):
+    """A call into a plugin was ended because it took too long; the text says where that was."""
 
 
 def status_or_none(point: str, answer: object) -> Status | None:
@@ -59,15 +62,17 @@ def describe(problem: BaseException) -> str:
 def located(problem: BaseException) -> str:
     """`KeyError: 'zone' (rules.py, line 12)`"""
     text = str(problem)
+    if isinstance(problem, TookTooLong):
+        return text
     named = type(problem).__name__ + (f": {text}" if text else "")
-    place = _place(problem.__traceback__)
+    place = place_of(problem)
     return f"{named} ({place})" if place else named
 
 
-def _place(trace: TracebackType | None) -> str:
+def place_of(problem: BaseException) -> str:
     """The line that raised, as short as it can be said; if a function of ours raised, the line of
-    the plugin that called it."""
-    frames = traceback.extract_tb(trace)
+    the plugin that called it. Empty if there is none."""
+    frames = traceback.extract_tb(problem.__traceback__)
     if not frames:
         return ""
     theirs = [frame for frame in frames if not _is_ours(frame.filename)]

@@ -1,6 +1,6 @@
 """What every plugin is and has, whichever points it serves."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -8,6 +8,7 @@ import msgspec
 
 from podium.cluster.pod_info import PodInfo
 from podium.framework.events import Registration
+from podium.framework.proposed_change import ProposedChange
 from podium.framework.refusal_cause import RefusalCause
 from podium.framework.sources import ValueSource
 from podium.framework.status import Status
@@ -31,6 +32,9 @@ class Plugin:
     """Methods of an extension point of which a plugin has to write one at least."""
     watched_kinds: ClassVar[tuple[WatchedKind, ...]] = ()
     """Kinds that it reads beside those that every scheduler watches."""
+    stays_whatever_watched: ClassVar[bool] = False
+    """Set where what it promises of templates (`pre_filter_stays`, `of_objects` and so on) does not
+    depend on objects of its watched kinds: then a change of one leaves what is remembered."""
 
     def __init__(self, args: Arguments, handle: "Handle") -> None:
         self.args = args
@@ -57,3 +61,8 @@ class Plugin:
         """What is behind its refusal of a pod, for a person who asks; None if the status says it
         all. The cluster may have moved on since."""
         return None
+
+    def propose_changes(self, pod: PodInfo, status: Status) -> Iterable[ProposedChange]:  # noqa: ARG002
+        """Changes that may make it accept a pod that it refuses, as a whole or on a node, for a
+        person who asks. Each of them is tried before it is told."""
+        return ()

@@ -52,7 +52,7 @@ from podium.framework.points import (
 from podium.framework.registry import Registry
 from podium.framework.scoring import PluginScores, run_pre_scores, run_scores
 from podium.framework.sources import Sources
-from podium.framework.template_cache import TemplateCache
+from podium.framework.template_cache import TemplateCache, kinds_to_pass_over
 from podium.framework.totals import Totals
 from podium.framework.vector_cache import VectorCache
 from podium.framework.waiting import WaitingPods
@@ -73,7 +73,7 @@ class Profile:
         self.all_reasons = configuration.always_check_all_predicates
         self.plugins = dict(plugins)
         self.vectors: VectorCache | None = VectorCache()
-        self.templates = TemplateCache()
+        self.templates = TemplateCache(kinds_to_pass_over(plugins.values()))
         self._lists = lists
         self.pre_enqueue = self._at(ExtensionPoint.PRE_ENQUEUE, PreEnqueuePlugin)
         self.queue_sort = self._at(ExtensionPoint.QUEUE_SORT, QueueSortPlugin)[0]

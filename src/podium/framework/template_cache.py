@@ -8,12 +8,14 @@ nothing are asked every time, so nobody has to know of this. `cached_phases.py` 
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from podium.api.kinds import KINDS
+from podium.api.meta import KubeObject
 from podium.cluster.growth import Ints, Rows
 from podium.cluster.pod_info import PodShape
 from podium.cluster.state import Cluster
@@ -39,14 +41,39 @@ World = tuple[int, int, int, int]
 P = TypeVar("P", bound=Plugin)
 
 
-def world_of(cluster: Cluster) -> World:
-    """Moves when anything but pods changes, or a pod brings a term that none had before."""
-    nodes = cluster.nodes
-    return (
-        nodes.membership,
-        nodes.log.generation,
-        cluster.catalog.changes,
-        cluster.classes.terms_version,
+def world_of(cluster: Cluster, passed_over: Sequence[type[KubeObject]] = ()) -> World:
+    """Moves when anything but pods and objects of kinds that are `passed_over` changes, or a pod
+    brings a term that none had before."""
+    nodes, catalog = cluster.nodes, cluster.catalog
+    changes = catalog.changes
+    for kind in passed_over:
+        changes -= catalog.version(kind)
+    return (nodes.membership, nodes.log.generation, changes, cluster.classes.terms_version)
+
+
+def kinds_to_pass_over(plugins: Iterable[Plugin]) -> tuple[type[KubeObject], ...]:
+    """Custom kinds that nothing which is remembered of templates depends on: whoever reads one of
+    them declares it, and promises nothing, or nothing that they matter for."""
+    passed_over: dict[type[KubeObject], bool] = {}
+    for plugin in plugins:
+        for watched in plugin.watched_kinds:
+            kind = watched.struct
+            stays = plugin.stays_whatever_watched or not _may_promise(type(plugin))
+            passed_over[kind] = passed_over.get(kind, kind not in KINDS.values()) and stays
+    return tuple(kind for kind, is_passed_over in passed_over.items() if is_passed_over)
+
+
+def _may_promise(plugin: type[Plugin]) -> bool:
+    """Whether it has written one of the methods by which promises are made."""
+    return any(
+        getattr(plugin, name) is not getattr(point, name)
+        for point, name in (
+            (PreFilterPlugin, "pre_filter_stays"),
+            (PreScorePlugin, "pre_score_stays"),
+            (FilterPlugin, "filter_depends"),
+            (ScorePlugin, "score_depends"),
+        )
+        if issubclass(plugin, point)
     )
 
 
@@ -154,7 +181,11 @@ class TemplateEntry:
 class TemplateCache:
     """What stands for the shapes of late, for one profile; bounded in number and bytes."""
 
-    def __init__(self, most_bytes: int = MAX_BYTES) -> None:
+    def __init__(
+        self, passed_over: Sequence[type[KubeObject]] = (), most_bytes: int = MAX_BYTES
+    ) -> None:
+        """`passed_over` are kinds whose changes matter for nothing here."""
+        self._passed_over = passed_over
         self._by_shape: dict[PodShape, TemplateEntry] = {}
         self._constants: dict[Hashable, Constants] = {}
         self._filtered: OrderedDict[tuple[int, ...], _Filtered] = OrderedDict()
@@ -175,7 +206,7 @@ class TemplateCache:
             or cycle.usage is not cycle.cluster.usage
         ):
             return None
-        world = world_of(cycle.cluster)
+        world = world_of(cycle.cluster, self._passed_over)
         if world != self._world:
             # A world that changes with every pod is not worth learning.
             self._world = world

@@ -16,6 +16,7 @@ from podium.client.backoff import RelistBackoff
 from podium.engine import Engine
 from podium.framework.faults import describe
 from podium.framework.sources import SourceColumn
+from podium.user_code.guarded_calls import fetch_guarded
 
 _LOG: Final = logging.getLogger("podium.live")
 _JITTER: Final = 0.1
@@ -86,7 +87,7 @@ class SourceRefreshing:
         source, sources = column.source, self._engine.sources
         try:
             async with asyncio.timeout(source.timeout_s):
-                value = await source.fetch()
+                value = await fetch_guarded(source)
             sources.put(source.name, source.checked(value), self._engine.clock())
         except TimeoutError as late:
             problem = str(late) or f"no answer within {source.timeout_s:g} s"

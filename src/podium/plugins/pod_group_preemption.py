@@ -7,7 +7,7 @@ group that is only disrupted as a whole (`pkg/scheduler/framework/preemption/pod
 and `types.go`). Whether the group fits is the caller's to say; the cluster is as it was afterwards.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from podium.api.pod_groups import PER_GROUP, PodGroup
 from podium.api.workloads import PodDisruptionBudget
@@ -44,11 +44,19 @@ class Unit:
         return (-self.priority, 0 if size else 1, -size, first.start_time)
 
 
-def select_victims(cluster: Cluster, group: PodGroup, members: Sequence[PodInfo]) -> GroupTrial:
-    """Pods to evict, most important first, or why that would not help."""
+def select_victims(
+    cluster: Cluster,
+    group: PodGroup,
+    members: Sequence[PodInfo],
+    may_leave: Callable[[Unit], bool] | None = None,
+) -> GroupTrial:
+    """Pods to evict, most important first, or why that would not help. `may_leave` says which units
+    may, if not all that are weaker."""
     if any(member.pod.spec.preemption_policy == "Never" for member in members):
         return NEVER
-    weaker = [unit for unit in units_on_nodes(cluster) if unit.priority < group.priority]
+    if may_leave is None:
+        may_leave = weaker_than(group)
+    weaker = [unit for unit in units_on_nodes(cluster) if may_leave(unit)]
     if not weaker:
         return NO_VICTIMS
     with RemovedPods(cluster) as removed:
@@ -67,6 +75,10 @@ def select_victims(cluster: Cluster, group: PodGroup, members: Sequence[PodInfo]
                 victims.append(unit)
     victims.sort(key=lambda unit: unit.importance)
     return [pod for unit in victims for pod in unit.pods]
+
+
+def weaker_than(group: PodGroup) -> Callable[[Unit], bool]:
+    return lambda unit: unit.priority < group.priority
 
 
 def units_on_nodes(cluster: Cluster) -> list[Unit]:

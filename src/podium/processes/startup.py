@@ -36,6 +36,7 @@ from podium.processes.config_map_reading import config_map_reader
 from podium.processes.host_environment import LocalHost, check_port
 from podium.processes.kube_log import KubeLog
 from podium.user_code.plugins import Equipped, equip
+from podium.user_code.time_limits import limit_calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ def prepare_scheduler(options: Options, settled: SettledGates, log: KubeLog) -> 
     read_map = config_map_reader(client, kubeconfig)
     configuration = completed(configuration, options, settled.gates, host, read_map)
     written = configuration
+    limit_calls(options.plugin_timeout.seconds)
     configuration, registry, notes = _load_plugins(configuration, options.plugin)
     for text in notes:
         log.note(text)

@@ -6,13 +6,14 @@ from typing import Final
 
 from podium.api.errors import InputError, closest, did_you_mean
 from podium.client import KubeClient, ResourceType
-from podium.client.resources import COSCHEDULING_POD_GROUPS
+from podium.client.resources import COSCHEDULING_POD_GROUPS, ELASTIC_QUOTAS
 from podium.simulated_cluster.clock import ClusterClock
 from podium.simulated_cluster.control import Controller, Planned, Synchroniser
 from podium.simulated_cluster.controllers.cron_jobs import CronJobs
 from podium.simulated_cluster.controllers.daemon_sets import DaemonSets
 from podium.simulated_cluster.controllers.deployments import Deployments
 from podium.simulated_cluster.controllers.disruption_budgets import DisruptionBudgets
+from podium.simulated_cluster.controllers.elastic_quotas import ElasticQuotas
 from podium.simulated_cluster.controllers.endpoint_slices import EndpointSlices
 from podium.simulated_cluster.controllers.endpoints import EndpointsController
 from podium.simulated_cluster.controllers.garbage import Garbage
@@ -88,6 +89,7 @@ _SYNCHRONISING: Final[dict[str, Callable[[ControllerContext], Synchroniser]]] = 
 _OF_CUSTOM_KINDS: Final[
     dict[str, tuple[ResourceType, Callable[[ControllerContext], Controller]]]
 ] = {
+    "elasticquotas": (ELASTIC_QUOTAS, lambda context: ElasticQuotas(context.informers)),
     "podgroups": (
         COSCHEDULING_POD_GROUPS,
         lambda context: CoschedulingPodGroups(context.informers),

@@ -9,6 +9,7 @@ from typing import Any, Final, Generic, TypeVar
 from podium.api import storage, workloads
 from podium.api.coscheduling import SchedulingXPodGroup
 from podium.api.devices import ResourceClaim
+from podium.api.elastic_quota import ElasticQuota
 from podium.api.meta import KubeObject
 from podium.client import ResourceType
 from podium.client import resources as known
@@ -60,6 +61,7 @@ class Informers:
     csi_nodes = Informer(known.CSI_NODES, storage.CSINode)
     resource_claims = Informer(known.RESOURCE_CLAIMS, ResourceClaim)
     coscheduling_pod_groups = Informer(known.COSCHEDULING_POD_GROUPS, SchedulingXPodGroup)
+    elastic_quotas = Informer(known.ELASTIC_QUOTAS, ElasticQuota)
     claim_templates = Informer(known.RESOURCE_CLAIM_TEMPLATES, ResourceClaimTemplate)
 
     def __init__(self) -> None:

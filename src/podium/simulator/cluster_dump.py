@@ -6,16 +6,25 @@ each collection is asked for by its path. A server that lacks one says so and th
 there, and an empty collection has its kind in it: "there are none" can be told from "nobody asked".
 """
 
+import shlex
+from collections.abc import Iterable
 from typing import Final
 
-from podium.simulator.read_kinds import READ
+from podium.client import ResourceType
+from podium.framework.watched_kind import WatchedKind
+from podium.simulator.read_kinds import READ, resource_of
 
 HOW_TO_DUMP: Final = "podium dump-command prints the command that writes a whole cluster to a file"
 
 
-def dump_command(target: str = "cluster.json") -> str:
+def kinds_to_dump(watched: Iterable[WatchedKind] = ()) -> tuple[ResourceType, ...]:
+    """All that scheduling reads, and what plugins have `watched` besides."""
+    return tuple(dict.fromkeys((*READ, *map(resource_of, watched))))
+
+
+def dump_command(target: str = "cluster.json", watched: Iterable[WatchedKind] = ()) -> str:
     """A line for any POSIX shell; `target` must need no quoting."""
-    paths = " ".join(resource.path() for resource in READ)
+    paths = " ".join(shlex.quote(resource.path()) for resource in kinds_to_dump(watched))
     return (
         f"for path in {paths};"
         ' do kubectl get --raw "$path" || echo "left out: $path" >&2;'

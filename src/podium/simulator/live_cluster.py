@@ -14,7 +14,7 @@ from podium.client import ResourceType, Selection, resources
 from podium.client.snapshot import Listing, Snapshot, Unread
 from podium.config.feature_gates import FeatureGates
 from podium.framework.watched_kind import WatchedKind
-from podium.simulator.read_kinds import DEVICES, GROUPS, READ, REQUIRED, TAINT_RULES
+from podium.simulator.read_kinds import DEVICES, GROUPS, READ, REQUIRED, TAINT_RULES, resource_of
 from podium.simulator.shared_parts import SharedParts
 
 _UNFINISHED: Final = Selection(fields="status.phase!=Succeeded,status.phase!=Failed")
@@ -38,11 +38,7 @@ def listings_for(gates: FeatureGates, watched: Iterable[WatchedKind] = ()) -> li
         )
         for resource in READ
         if resource not in closed
-    ] + [Listing(_resource_of(kind), kind.struct) for kind in watched]
-
-
-def _resource_of(kind: WatchedKind) -> ResourceType:
-    return ResourceType(kind.group, kind.version, kind.plural, kind.kind, kind.namespaced)
+    ] + [Listing(resource_of(kind), kind.struct) for kind in watched]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +55,8 @@ class LiveCluster:
         cls, server: str, snapshot: Snapshot, watched: Iterable[WatchedKind] = ()
     ) -> "LiveCluster":
         for kind in watched:
-            if kind.optional and snapshot.unread.get(_resource_of(kind)) is Unread.NOT_SERVED:
-                del snapshot.unread[_resource_of(kind)]
+            if kind.optional and snapshot.unread.get(resource_of(kind)) is Unread.NOT_SERVED:
+                del snapshot.unread[resource_of(kind)]
         pods = snapshot.objects.pop(resources.PODS, [])
         objects = [obj for listed in snapshot.objects.values() for obj in listed]
         # Pods wait in the order in which they came, which is not that of their names.

@@ -6,6 +6,7 @@ Kinds with the longest lists come first, so that whoever reads several at a time
 from typing import Final
 
 from podium.client import ResourceType, resources
+from podium.framework.watched_kind import WatchedKind
 
 REQUIRED: Final = (resources.NODES, resources.PODS)
 """Without these there can be no answer at all."""
@@ -38,3 +39,7 @@ READ: Final[tuple[ResourceType, ...]] = (
     *GROUPS,
 )
 """Every kind of `podium.api.kinds.KINDS`."""
+
+
+def resource_of(kind: WatchedKind) -> ResourceType:
+    return ResourceType(kind.group, kind.version, kind.plural, kind.kind, kind.namespaced)

@@ -36,6 +36,7 @@ from podium.simulator.simulated_api import SimulatedApi
 from podium.simulator.source_fetching import SourceFetching
 from podium.simulator.timeline import Timeline
 from podium.simulator.watching import WatchedPods
+from podium.user_code.time_limits import count_ended_calls
 
 MAX_ATTEMPTS = 16
 """Per pod: an error that time does not heal would be retried for ever."""
@@ -81,6 +82,8 @@ class Simulation:
         self._failed = FailedPods()
         self.engine.observers.add(self._failed)
         self._given_up = 0
+        self._ended_calls = count_ended_calls()
+        self._interrupted = 0
         self._requests = RequestHandler(self.engine, self._api, self._outcomes)
         self._notes = list(scenario.notes)
         self._sources = SourceFetching(self.engine, self._notes)
@@ -126,6 +129,9 @@ class Simulation:
         if self._given_up:
             pods = "1 pod" if self._given_up == 1 else f"{self._given_up} pods"
             self._notes.append(f"given up after {MAX_ATTEMPTS} attempts: {pods}")
+        if self._interrupted:
+            pods = "1 pod" if self._interrupted == 1 else f"{self._interrupted} pods"
+            self._notes.append(f"not tried again after a plugin took too long: {pods}")
         return SimulationReport(
             self._seed,
             list(self._outcomes.results.values()),
@@ -158,11 +164,15 @@ class Simulation:
 
     def _record_failures(self) -> None:
         """Note who failed; leave a pod out of the rest of the run if trying again will not help."""
+        ended_before, self._ended_calls = self._ended_calls, count_ended_calls()
+        interrupted = self._ended_calls > ended_before
         for failed in self._failed.take():
             result = self._outcomes.record_failure(failed)
-            hopeless = bool(result.crash) or failed.attempts >= MAX_ATTEMPTS
+            tried_often = failed.attempts >= MAX_ATTEMPTS
+            hopeless = bool(result.crash) or tried_often or interrupted
             if hopeless and failed.info.key in self.engine.queue:  # and not tried again already
-                self._given_up += not result.crash
+                self._given_up += tried_often and not result.crash
+                self._interrupted += interrupted and not tried_often and not result.crash
                 self.engine.queue.delete(failed.info)
                 if failed.info.key in self.engine.state.pods:
                     self.engine.state.pods.pop(failed.info.key)

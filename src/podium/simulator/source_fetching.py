@@ -12,6 +12,7 @@ from typing import Final
 from podium.engine import Engine
 from podium.framework.faults import describe
 from podium.framework.sources import SourceColumn
+from podium.user_code.guarded_calls import fetch_guarded
 
 MAX_FAILURES: Final = 3
 """In a row, of one source."""
@@ -59,4 +60,4 @@ class SourceFetching:
 
 async def _within(seconds: float, column: SourceColumn) -> object:
     async with asyncio.timeout(seconds):
-        return await column.source.fetch()
+        return await fetch_guarded(column.source)

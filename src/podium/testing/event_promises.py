@@ -6,7 +6,7 @@ from typing import Any
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.framework.events import Action, Registration, Resource
-from podium.framework.faults import located
+from podium.framework.faults import TookTooLong, located
 from podium.framework.points import Plugin
 from podium.testing.fake_cluster import FakeCluster
 
@@ -71,6 +71,8 @@ def _check_hint(
         for before, after in cases:
             try:
                 answer: object = hint(table.infos.of(pod), before, after)
+            except TookTooLong:
+                raise
             except Exception as problem:
                 yield HINTS, f"it raised {located(problem)}"
                 continue

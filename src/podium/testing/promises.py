@@ -18,7 +18,7 @@ from typing import Any
 from podium.api.meta import KubeObject
 from podium.api.node import Node
 from podium.api.pod import Pod
-from podium.framework.faults import located
+from podium.framework.faults import TookTooLong, located
 from podium.framework.points import Plugin
 from podium.framework.sources import Source
 from podium.plugins import in_tree_registry
@@ -27,6 +27,7 @@ from podium.testing.fake_cluster import FakeCluster
 from podium.testing.memory_promises import check_memory
 from podium.testing.seeded_objects import seeded_node, seeded_pod, variants
 from podium.testing.vector_promises import check_vectors
+from podium.user_code.guarded_plugin import guarded
 
 SEEDS = 6
 NODES_OF_A_SEED = 6
@@ -68,6 +69,8 @@ def check_promises(
     `pods` with a node are on it, others are asked about; `objects` are there besides. `values` are
     answers of the plugin's sources that are no numbers by node, by name of the source.
     """
+    if not plugin.__module__.startswith("podium."):
+        plugin = guarded(plugin)
     given = _Given(plugin, args, tuple(nodes), tuple(pods), tuple(objects), values or {}, gates)
     found: dict[str, str] = {}
     for seed in range(seeds):
@@ -78,6 +81,9 @@ def check_promises(
                 *check_vectors(cluster, given.cluster(seed), plugin.name, pending),
                 *check_memory(cluster, plugin.name, pending, Random(seed)),
             ]
+        except TookTooLong as late:
+            found["answers in time"] = f"{late} (seed {seed})"
+            break
         except Exception as problem:
             cases = [("answers without an exception", located(problem))]
         for promise, text in cases:

@@ -2,34 +2,35 @@
 
 The framework takes an exception for a plugin's failure and goes on. What is no `Exception` would
 pass through all of it: a plugin that calls `sys.exit`, or leaves a debugger. What a plugin prints
-would stand in the middle of a JSON document. And a queue whose order breaks has nobody to blame it
-on. So the class that the framework builds is a subclass of the user's, whose methods stand guard
-around those of the points.
+would stand in the middle of a JSON document. One that does not come back would stop everything. And
+a queue whose order breaks has nobody to blame it on. So the class that the framework builds is a
+subclass of the user's, whose methods stand guard around those of the points.
 
 Contract: whatever a plugin does, short of ending the process behind Python's back, is that
 plugin's failure and says so.
 """
 
-import sys
-from bdb import BdbQuit
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
+from operator import lt
+from types import GeneratorType
 from typing import Any, Final, cast
 
 from podium.api.errors import InputError
-from podium.framework.faults import WrongAnswer, located
+from podium.framework.cycle import Cycle
+from podium.framework.events import Registration
+from podium.framework.faults import TookTooLong, WrongAnswer, located
 from podium.framework.points import POINTS, Plugin, PreFilterExtensions
 from podium.framework.status import Status, error
 from podium.framework.verdict import Verdict
+from podium.user_code.guarded_calls import GuardedCall, GuardedCoroutine, guarded_steps
+from podium.user_code.time_limits import LOADING_FACTOR
 
 _ALL_POINTS: Final = (Plugin, PreFilterExtensions, *POINTS.values())
 _POINT_MODULES: Final = frozenset(point.__module__ for point in _ALL_POINTS)
 _ORDER: Final = ("sort_key", "less")
-
-
-class PluginExited(Exception):
-    """A plugin tried to end the process, or raised what is no error."""
+_PLAIN: Final = frozenset({bool, int, float, str, bytes})
 
 
 class QueueOrderBroken(InputError):
@@ -42,22 +43,28 @@ _GUARDED: dict[type[Plugin], type[Plugin]] = {}
 def guarded(plugin: type[Plugin]) -> type[Plugin]:
     """The class that is built in place of a user's, the same one every time."""
     if plugin not in _GUARDED:
-        _GUARDED[plugin] = _subclass(plugin)
+        made = _GUARDED[plugin] = _subclass(plugin)
+        _GUARDED[made] = made
     return _GUARDED[plugin]
 
 
 def _subclass(plugin: type[Plugin]) -> type[Plugin]:
-    methods: dict[str, Any] = {"__init__": _guard(plugin.__init__)}
+    subject, module = f"plugin {plugin.name}", plugin.__module__
+    building = GuardedCall(subject, module, "building", plugin.__init__, LOADING_FACTOR)
+    methods: dict[str, Any] = {"__init__": _guard(building)}
     for name in _point_methods():
         written = getattr(plugin, name, None)
         if written is None or not callable(written) or written.__module__ in _POINT_MODULES:
             continue
+        method = GuardedCall(subject, module, name, written)
         if name in _ORDER:
-            methods[name] = _guard_order(plugin, name, written)
+            methods[name] = _guard_order(method)
         elif name == "filter":
-            methods[name] = _guard_verdicts(_guard(written))
+            methods[name] = _guard_verdicts(method)
+        elif name == "events":
+            methods[name] = _guard_hints(method)
         else:
-            methods[name] = _guard(written)
+            methods[name] = _guard(method)
     named = {"__module__": plugin.__module__, "__qualname__": plugin.__qualname__}
     made = type(plugin.__name__, (plugin,), {**methods, **named, "__doc__": plugin.__doc__})
     return cast(type[Plugin], made)
@@ -74,84 +81,63 @@ def _point_methods() -> list[str]:
     return list(found)
 
 
-@contextmanager
-def kept_apart() -> Iterator[None]:
-    """Run code of a user's: what it prints is no part of an answer, and it ends nothing but itself.
+def _guard(method: GuardedCall) -> Callable[..., Any]:
+    written, name = method.written, method.name
+    attempts = _Attempts(method.subject)
 
-    On a terminal output stays where it is, so that debuggers can edit lines.
-    """
-    try:
-        if sys.stdout.isatty():
-            yield
-        else:
-            with redirect_stdout(sys.stderr):
-                yield
-    except BdbQuit:
-        raise KeyboardInterrupt from None
-    except (Exception, KeyboardInterrupt, GeneratorExit):
-        raise
-    except BaseException as problem:
-        if type(problem).__name__ == "CancelledError":  # asyncio's way to stop a task
+    @wraps(written)
+    def call(*args: Any, **named: Any) -> Any:
+        if name != "unreserve":
+            attempts.refuse_late(args)
+        try:
+            answer = method(*args, **named)
+        except TookTooLong as late:
+            attempts.keep_late(args, late)
             raise
-        raise PluginExited(located(problem)) from problem
-
-
-def _guard(written: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(written)
-    def call(*args: Any, **named: Any) -> Any:
-        with kept_apart():
-            answer = written(*args, **named)
-        return _GuardedCoroutine(answer) if hasattr(answer, "__await__") else answer
+        if isinstance(answer, GeneratorType):
+            return guarded_steps(method, answer)
+        return GuardedCoroutine(method, answer) if hasattr(answer, "__await__") else answer
 
     return call
 
 
-class _GuardedCoroutine:
-    """An awaitable whose steps are guarded one by one."""
+class _Attempts:
+    """Which attempt a plugin took too long in: it is not asked again in that one, neither by the
+    plain form of a cached phase nor at a later point."""
 
-    def __init__(self, awaited: Any) -> None:
-        self._awaited = awaited
+    _late: tuple[str, Cycle, TookTooLong] | None = None
 
-    def __await__(self) -> Generator[Any, Any, Any]:
-        steps = self._awaited.__await__()
-        sent: Any = None
-        problem: BaseException | None = None
-        while True:
-            try:
-                with kept_apart():
-                    if problem is not None:
-                        asked = steps.throw(problem)
-                    else:
-                        asked = steps.send(sent) if hasattr(steps, "send") else next(steps)
-            except StopIteration as end:
-                return end.value
-            try:
-                sent, problem = (yield asked), None
-            except GeneratorExit:
-                steps.close()
-                raise
-            except BaseException as thrown:
-                problem = thrown
+    def __init__(self, plugin: str) -> None:
+        self._plugin = plugin
+
+    def refuse_late(self, args: tuple[Any, ...]) -> None:
+        late = _Attempts._late
+        if late is not None and late[0] == self._plugin and args[1:2] and args[1] is late[1]:
+            raise TookTooLong(*late[2].args)
+
+    def keep_late(self, args: tuple[Any, ...], late: TookTooLong) -> None:
+        if args[1:2] and isinstance(args[1], Cycle):
+            _Attempts._late = self._plugin, args[1], late
 
 
-def _guard_verdicts(written: Callable[..., Any]) -> Callable[..., Any]:
+def _guard_verdicts(method: GuardedCall) -> Callable[..., Any]:
     """Verdicts build their texts when somebody reads them, which is long after the point."""
+    guarded_filter = _guard(method)
 
-    @wraps(written)
+    @wraps(method.written)
     def call(*args: Any, **named: Any) -> Any:
-        answer = written(*args, **named)
-        return (
-            answer._replace(describe=_described(answer)) if isinstance(answer, Verdict) else answer
-        )
+        answer = guarded_filter(*args, **named)
+        if not isinstance(answer, Verdict):
+            return answer
+        return answer._replace(describe=_described(method, answer))
 
     return call
 
 
-def _described(verdict: Verdict) -> Callable[[int], Status]:
+def _described(method: GuardedCall, verdict: Verdict) -> Callable[[int], Status]:
     def describe(value: int) -> Status:
         try:
-            with kept_apart():
-                answer: object = verdict.describe(value)
+            answer: object = method.call(verdict.describe, value, what="describe")
             if isinstance(answer, Status):
                 return answer
             raise WrongAnswer("describe of a verdict", "a Status", answer)
@@ -161,25 +147,48 @@ def _described(verdict: Verdict) -> Callable[[int], Status]:
     return describe
 
 
+def _guard_hints(method: GuardedCall) -> Callable[..., Any]:
+    """Queueing hints are functions that `events` hands out."""
+    guarded_events = _guard(method)
+
+    def guard_hint(registration: object) -> object:
+        if not isinstance(registration, Registration) or not callable(registration.hint):
+            return registration
+        hint = registration.hint
+
+        def call(*args: Any) -> Any:
+            return method.call(hint, *args, what="a queueing hint")
+
+        return registration._replace(hint=call)
+
+    @wraps(method.written)
+    def call(*args: Any, **named: Any) -> Any:
+        declared = guarded_events(*args, **named)
+        return [*map(guard_hint, declared)] if isinstance(declared, list | tuple) else declared
+
+    return call
+
+
 # --- the order of the queue -------------------------------------------------------------------
 
 
-def _guard_order(
-    plugin: type[Plugin], name: str, written: Callable[..., Any]
-) -> Callable[..., Any]:
-    def refuse(problem: BaseException) -> QueueOrderBroken:
-        return QueueOrderBroken(f"plugin {plugin.name} cannot order the queue: {located(problem)}")
+def _guard_order(method: GuardedCall) -> Callable[..., Any]:
+    written, name = method.written, method.name
 
-    @wraps(written)
-    def call(*args: Any, **named: Any) -> Any:
+    def within_order(function: Callable[..., Any], *args: Any) -> Any:
         try:
-            with kept_apart():
-                answer = written(*args, **named)
-                return bool(answer) if name == "less" else _Key(answer, refuse)
+            return method.call(function, *args)
         except QueueOrderBroken:
             raise
         except Exception as problem:
-            raise refuse(problem) from problem
+            raise QueueOrderBroken(
+                f"{method.subject} cannot order the queue: {located(problem)}"
+            ) from problem
+
+    @wraps(written)
+    def call(*args: Any) -> Any:
+        answer = within_order(written, *args)
+        return within_order(bool, answer) if name == "less" else _Key(answer, within_order)
 
     return call
 
@@ -187,21 +196,27 @@ def _guard_order(
 class _Key:
     """A sort key of a user's, which may turn out not to be comparable."""
 
-    __slots__ = ("_key", "_refuse")
+    __slots__ = ("_is_plain", "_key", "_within_order")
 
-    def __init__(self, key: Any, refuse: Callable[[BaseException], QueueOrderBroken]) -> None:
+    def __init__(self, key: Any, within_order: Callable[..., Any]) -> None:
         self._key = key
-        self._refuse = refuse
+        self._within_order = within_order
+        self._is_plain = _is_plain(key)
 
     def __lt__(self, other: "_Key") -> bool:
-        try:
-            return bool(self._key < other._key)
-        except QueueOrderBroken:
-            raise
-        except Exception as problem:
-            raise self._refuse(problem) from problem
+        if self._is_plain and other._is_plain:
+            with suppress(TypeError):
+                return bool(self._key < other._key)
+        return bool(self._within_order(lt, self._key, other._key))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Key) and not (self < other or other < self)
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _is_plain(key: object) -> bool:
+    """Whether comparing it runs none of the user's code."""
+    if type(key) is tuple:
+        return all(map(_is_plain, key))
+    return type(key) in _PLAIN

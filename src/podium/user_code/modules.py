@@ -21,7 +21,8 @@ from typing import NamedTuple
 from podium.api.errors import InputError
 from podium.files.bounded_files import read_input
 from podium.framework.faults import located
-from podium.user_code.guarded_plugin import PluginExited, kept_apart
+from podium.user_code.guarded_calls import PluginExited, kept_apart
+from podium.user_code.time_limits import LOADING_FACTOR, call_limited
 
 _FILE = re.compile(r"(?P<where>.+\.py)(?::(?P<name>\w+))?", re.DOTALL)
 _MODULE = re.compile(r"(?P<where>[^\W\d]\w*(?:\.[^\W\d]\w*)*)(?::(?P<name>\w+))?")
@@ -109,7 +110,15 @@ def _from_file(path: str) -> ModuleType:
     sys.modules[name] = module
     try:
         with kept_apart():
-            exec(compile(source, resolved, "exec"), module.__dict__)
+            code = compile(source, resolved, "exec")
+            call_limited(
+                f"code {path}",
+                "loading",
+                name,
+                exec,
+                (code, module.__dict__),
+                factor=LOADING_FACTOR,
+            )
     except (Exception, SystemExit) as problem:
         del sys.modules[name]
         raise load_error(problem, path, resolved) from problem
@@ -122,7 +131,15 @@ def _from_module(name: str, option: str) -> ModuleType:
         sys.path.append(here)
     try:
         with kept_apart():
-            return importlib.import_module(name)
+            imported: ModuleType = call_limited(
+                f"code {name}",
+                "loading",
+                name,
+                importlib.import_module,
+                (name,),
+                factor=LOADING_FACTOR,
+            )
+            return imported
     except ModuleNotFoundError as problem:
         if problem.name is not None and (name + ".").startswith(problem.name + "."):
             raise InputError(f"{option} {name}: no module named {problem.name}") from None

@@ -5,11 +5,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from podium.api.elastic_quota import ElasticQuota
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.api.workloads import PodDisruptionBudget
 from podium.engine.decision import Decision
-from podium.scheduler_plugins.capacity_scheduling.elastic_quotas import ElasticQuota
 from podium.scheduler_plugins.capacity_scheduling.plugin import CapacityScheduling
 from podium.testing import (
     FakeCluster,

@@ -217,6 +217,13 @@ OWN: Final = Section(
             "Runs at all its points, with weight 1, unless the configuration names it.",
         ),
         Flag(
+            "plugin-timeout",
+            DURATION,
+            Duration(5_000_000_000),
+            "How long one call into a plugin of your own may take before it is interrupted and "
+            "fails the pod's attempt; loading one may take twelve times that. 0 for no limit.",
+        ),
+        Flag(
             "reload",
             BOOL,
             False,

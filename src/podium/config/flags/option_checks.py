@@ -34,7 +34,13 @@ def option_problems(
         *map(str, _legacy_problems(options.legacy)),
         *map(str, _metrics_problems(options.metrics, host)),
         *_reload_problems(options),
+        *_timeout_problems(options),
     ]
+
+
+def _timeout_problems(options: Options) -> Iterator[str]:
+    if options.plugin_timeout.nanoseconds < 0:
+        yield f"--plugin-timeout {options.plugin_timeout} must not be negative"
 
 
 def _reload_problems(options: Options) -> Iterator[str]:

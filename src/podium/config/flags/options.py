@@ -140,6 +140,7 @@ class Options:
     logs: Logs
     legacy: Legacy
     plugin: tuple[str, ...]
+    plugin_timeout: Duration
     reload: bool
     given: frozenset[str]
     positional: tuple[str, ...]
@@ -163,6 +164,7 @@ def options_of(parsed: ParsedFlags) -> Options:
         logs=_section(Logs, values),
         legacy=_section(Legacy, values),
         plugin=tuple(values["plugin"]),
+        plugin_timeout=values["plugin-timeout"],
         reload=values["reload"],
         given=frozenset(parsed.given),
         positional=parsed.positional,

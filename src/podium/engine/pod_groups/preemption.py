@@ -42,8 +42,8 @@ class GroupPreemption:
         self, profile: Profile, cycle: PodGroupCycle, members: Sequence[QueuedPod]
     ) -> Asking[Status | None]:
         """None when pods are on their way out, else why not."""
-        plugin = profile.plugins.get(PLUGIN)
-        if not isinstance(plugin, PodGroupPostFilterPlugin):
+        plugin = _preempting_plugin(profile)
+        if plugin is None:
             return NO_PLUGIN
         try:
             group = pod_group(self._state.cluster.catalog, cycle.key)
@@ -79,3 +79,15 @@ class GroupPreemption:
         except StopIteration as end:
             answer: Sequence[PodInfo] | Status = end.value
             return answer
+
+
+def _preempting_plugin(profile: Profile) -> PodGroupPostFilterPlugin | None:
+    """The first plugin at PostFilter that can preempt for a group, which may have rules of its own
+    about victims.
+
+    upstream: DefaultPreemption, also where it is built for another point only.
+    """
+    for plugin in (*profile.post_filter, profile.plugins.get(PLUGIN)):
+        if isinstance(plugin, PodGroupPostFilterPlugin):
+            return plugin
+    return None

@@ -25,7 +25,6 @@ from podium.explain.causes.refusals import explained_by_plugin
 from podium.explain.hypothesis import Hypothesis
 from podium.explain.proposals import disturbance
 from podium.explain.proposals.commands import commands_for
-from podium.explain.proposals.coscheduled_groups import propose_other_coscheduling
 from podium.explain.proposals.device_claims import propose_other_devices
 from podium.explain.proposals.evictions import propose_evictions
 from podium.explain.proposals.holds import (
@@ -36,6 +35,7 @@ from podium.explain.proposals.holds import (
 )
 from podium.explain.proposals.machines import propose_larger_nodes, propose_nodes
 from podium.explain.proposals.node_selection import propose_node_labels, propose_other_labels
+from podium.explain.proposals.plugin_changes import propose_changes_of_plugins
 from podium.explain.proposals.pod_affinity import propose_other_affinity
 from podium.explain.proposals.ports import propose_fewer_ports
 from podium.explain.proposals.priorities import propose_priority
@@ -57,7 +57,7 @@ LIGHT: tuple[Family, ...] = (
     propose_other_scheduler,
     propose_no_gates,
     propose_other_group,
-    propose_other_coscheduling,
+    propose_changes_of_plugins,
     propose_tolerations,
     propose_other_labels,
     propose_other_spread,

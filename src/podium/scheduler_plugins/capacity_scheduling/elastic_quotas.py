@@ -1,4 +1,4 @@
-"""ElasticQuota, the custom resource: what a namespace is guaranteed and what it may have at most.
+"""The bounds of ElasticQuotas as the scheduler counts, and the definition of the kind.
 
 A bound that is absent as a whole means nothing guaranteed, and no limit. One that is given and does
 not name cpu, memory or ephemeral storage has 0 of it; any other resource that it does not name
@@ -7,36 +7,18 @@ collection).
 """
 
 from collections.abc import Mapping
-from typing import Final, Literal, NamedTuple
-
-from msgspec import field
+from typing import Final, NamedTuple
 
 from podium.api.arithmetic import INT64_MAX
+from podium.api.elastic_quota import ElasticQuota
 from podium.api.json_values import JsonObject
-from podium.api.meta import KubeStruct, ResourceList
+from podium.api.meta import ResourceList
 from podium.api.requests import allocatable_vector
 from podium.framework.watched_kind import WatchedKind
-from podium.plugin import KubeObject
 from podium.scheduler_plugins.custom_kinds import AGE, QUANTITIES, definition, object_schema
 
 FIXED: Final = ("cpu", "memory", "ephemeral-storage")
 """Resources that every bound has an amount of."""
-
-
-class ElasticQuotaSpec(KubeStruct, frozen=True):
-    min: ResourceList | None = None
-    max: ResourceList | None = None
-
-
-class ElasticQuotaStatus(KubeStruct, frozen=True):
-    used: ResourceList | None = None
-
-
-class ElasticQuota(KubeObject, frozen=True):
-    api_version: Literal["scheduling.x-k8s.io/v1alpha1"] = "scheduling.x-k8s.io/v1alpha1"
-    kind: Literal["ElasticQuota"] = "ElasticQuota"
-    spec: ElasticQuotaSpec = field(default_factory=ElasticQuotaSpec)
-    status: ElasticQuotaStatus = field(default_factory=ElasticQuotaStatus)
 
 
 class Bounds(NamedTuple):

@@ -20,7 +20,7 @@ def explain(state: QuotaState, pod: PodInfo) -> RefusalCause | None:
             f" {_amount(name, used.get(name, 0))} used,"
             f" {_amount(name, state.in_quota.get(name, 0))} asked for"
         )
-        return RefusalCause("QuotaMaxExceeded", namespace, f"{text}.", {"resource": name})
+        return RefusalCause("quota-max-exceeded", namespace, f"{text}.", {"resource": name})
     if state.is_total_over_min_with(state.in_all):
         total = sum_amounts(state.used(each) for each in state.quotas)
         guaranteed = sum_amounts(bounds.min for bounds in state.quotas.values())
@@ -30,7 +30,7 @@ def explain(state: QuotaState, pod: PodInfo) -> RefusalCause | None:
             f" {_amount(name, total.get(name, 0))} used,"
             f" {_amount(name, state.in_all.get(name, 0))} asked for; nothing is left to borrow"
         )
-        return RefusalCause("QuotaTotalExceeded", namespace, f"{text}.", {"resource": name})
+        return RefusalCause("quota-total-exceeded", namespace, f"{text}.", {"resource": name})
     return None
 
 

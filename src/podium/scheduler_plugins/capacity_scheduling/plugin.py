@@ -6,10 +6,12 @@ the place of DefaultPreemption and gives a namespace back what it is guaranteed.
 nothing to do, since an assumed pod counts already (`quota_usage.py`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from podium.framework.points import Arguments
+from podium.api.elastic_quota import ElasticQuota
+from podium.api.pod_groups import PodGroup
+from podium.framework.points import Arguments, GroupTrial
 from podium.framework.refusal_cause import RefusalCause
 from podium.plugin import (
     SKIP,
@@ -26,11 +28,11 @@ from podium.plugin import (
     unschedulable,
 )
 from podium.plugins.default_preemption import DefaultPreemption
+from podium.plugins.pod_group_preemption import Unit, select_victims, weaker_than
 from podium.plugins.victim_rules import VictimRules
 from podium.scheduler_plugins.capacity_scheduling.elastic_quotas import (
     ELASTIC_QUOTAS,
     Bounds,
-    ElasticQuota,
     bounds_of,
 )
 from podium.scheduler_plugins.capacity_scheduling.explanations import explain
@@ -103,6 +105,31 @@ class CapacityScheduling(DefaultPreemption, PreFilterPlugin, PreFilterExtensions
             weaker = super().preemptable_for(pods)
             return [pod for pod in weaker if pod.shape.namespace == namespace]
         return list(borrowed_pods(state, self._on_nodes()))
+
+    def pod_group_post_filter(self, group: PodGroup, members: Sequence[PodInfo]) -> GroupTrial:
+        may_leave = self._units_that_may_leave(group, members)
+        return select_victims(self.handle.cluster, group, members, may_leave)
+
+    def _units_that_may_leave(
+        self, group: PodGroup, members: Sequence[PodInfo]
+    ) -> Callable[[Unit], bool]:
+        """The rules of `preemptable_for`, for units that leave as a whole."""
+        state, is_weaker = self._state_of(members[0]), weaker_than(group)
+        if state is None:
+            return lambda unit: (
+                is_weaker(unit)
+                and not any(pod.shape.namespace in self._quotas for pod in unit.pods)
+            )
+        asked = sum_amounts(pod.shape.requests for pod in members)
+        if state.is_over_max_with(asked):
+            return lambda _: False
+        if state.is_over_min_with(asked):
+            namespace = state.quota.namespace
+            return lambda unit: (
+                is_weaker(unit) and all(pod.shape.namespace == namespace for pod in unit.pods)
+            )
+        borrowed = {pod.uid for pod in borrowed_pods(state, self._on_nodes())}
+        return lambda unit: all(pod.uid in borrowed for pod in unit.pods)
 
     def _on_nodes(self) -> Iterator[PodInfo]:
         usage = self.handle.cluster.usage

@@ -31,6 +31,7 @@ from podium.plugin import (
     PostFilterPlugin,
     PostFilterResult,
     PreFilterPlugin,
+    ProposedChange,
     QueuedPod,
     QueueSortPlugin,
     RefusalCause,
@@ -50,6 +51,7 @@ from podium.scheduler_plugins.coscheduling.definition import OLDER_POD_GROUPS, P
 from podium.scheduler_plugins.coscheduling.explanations import explain
 from podium.scheduler_plugins.coscheduling.gangs import Gang, Gangs, GroupKey, group_key
 from podium.scheduler_plugins.coscheduling.group_memory import GroupMemory
+from podium.scheduler_plugins.coscheduling.proposals import propose
 from podium.scheduler_plugins.coscheduling.room import has_room, resource_gap, written_gap
 
 NOT_FOUND = PermitResult(unschedulable(messages.GROUP_NOT_FOUND))
@@ -70,6 +72,7 @@ class Coscheduling(
     name = "Coscheduling"
     Args = CoschedulingArgs
     watched_kinds = (POD_GROUPS, OLDER_POD_GROUPS)
+    stays_whatever_watched = True  # it promises for pods without a group alone
 
     args: CoschedulingArgs
 
@@ -291,6 +294,9 @@ class Coscheduling(
 
     def explain_refusal(self, pod: PodInfo, status: Status) -> RefusalCause | None:
         return explain(pod, status.message, self._gangs)
+
+    def propose_changes(self, pod: PodInfo, status: Status) -> Iterator[ProposedChange]:  # noqa: ARG002
+        return propose(pod.pod, self.handle)
 
 
 def _is_sibling(pod: PodInfo, _old: Pod | None, added: Pod) -> bool:

@@ -5,14 +5,20 @@ init containers see the zones as they are, the others take what they need from t
 has it, one after another (`filter.go` of the collection).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
 
-from podium.cluster.growth import Ints, Mask, Rows
+from podium.cluster.growth import Ints, Mask, Rows, indices
 from podium.cluster.nodes import NodeTable
 from podium.plugin import unschedulable
+from podium.scheduler_plugins.node_resource_topology.evictions import (
+    NOTHING_FREED,
+    TOO_MUCH_FREED,
+    Freed,
+)
 from podium.scheduler_plugins.node_resource_topology.zone_requests import (
     ContainerRequest,
     ZoneRequests,
@@ -27,16 +33,27 @@ STATUSES: Final = (
     unschedulable("cannot align container"),
     unschedulable("cannot align init container"),
     unschedulable("cannot align sidecar container"),
+    *(
+        unschedulable(f"eviction simulation in NRT is not possible:{why}")
+        for why in (NOTHING_FREED, TOO_MUCH_FREED)
+    ),
 )
-STALE, POD, CONTAINER, INIT, SIDECAR = range(1, 6)
+STALE, POD, CONTAINER, INIT, SIDECAR, NOT_FREED, FREED_TOO_MUCH = range(1, 8)
 
 _KINDS: Final = {"": CONTAINER, "init": INIT, "sidecar": SIDECAR}
 _ALWAYS_THERE: Final = ("cpu", "memory", "ephemeral-storage")
 
 
-def find_misaligned(requests: ZoneRequests, table: ZoneTable, nodes: NodeTable, rows: Rows) -> Ints:
-    """For each row 0, or the number of the status that refuses it."""
-    free = _Free(requests, table, nodes, rows)
+def find_misaligned(
+    requests: ZoneRequests,
+    table: ZoneTable,
+    nodes: NodeTable,
+    rows: Rows,
+    freed: Mapping[int, Freed] = MappingProxyType({}),
+) -> Ints:
+    """For each row 0, or the number of the status that refuses it; `freed` is what zones of rows
+    have besides, in a trial."""
+    free = _Free(requests, table, nodes, rows, freed)
     whole = np.where(free.match(requests.whole)[1], 0, POD)
     single = _find_misaligned_container(requests.containers, free)
     concerned = table.known[rows] & table.aligned[rows]
@@ -58,12 +75,18 @@ class _Free:
     """What is free in the zones of some rows, while containers take from it."""
 
     def __init__(
-        self, requests: ZoneRequests, table: ZoneTable, nodes: NodeTable, rows: Rows
+        self,
+        requests: ZoneRequests,
+        table: ZoneTable,
+        nodes: NodeTable,
+        rows: Rows,
+        freed: Mapping[int, Freed],
     ) -> None:
         self._guaranteed = requests.guaranteed
         self._table = table
         self._nodes = nodes
         self._rows = rows
+        self._freed = freed
         self._columns: dict[str, Ints] = {}
         self.count = len(table.known[rows])
 
@@ -107,5 +130,14 @@ class _Free:
 
     def _column(self, resource: str) -> Ints:
         if resource not in self._columns:
-            self._columns[resource] = self._table.available(resource, self._rows)
+            self._columns[resource] = column = self._table.available(resource, self._rows)
+            self._add_freed(resource, column)
         return self._columns[resource]
+
+    def _add_freed(self, resource: str, column: Ints) -> None:
+        for row, freed in self._freed.items():
+            (positions,) = np.nonzero(indices(self._rows) == row)
+            for place, zone in enumerate(self._table.zones.get(row, ())):
+                amount = freed.get(zone.numa_id, {}).get(resource, 0)
+                if amount and resource in zone.available:
+                    column[positions, place] += amount

@@ -16,7 +16,9 @@ from podium.plugin import (
     FilterPlugin,
     Handle,
     Ints,
+    PodInfo,
     PostBindPlugin,
+    PreFilterExtensions,
     PreFilterPlugin,
     Registration,
     ReservePlugin,
@@ -26,8 +28,17 @@ from podium.plugin import (
     Verdict,
 )
 from podium.scheduler_plugins.node_resource_topology.alignment import (
+    FREED_TOO_MUCH,
+    NOT_FREED,
     STATUSES,
     find_misaligned,
+)
+from podium.scheduler_plugins.node_resource_topology.evictions import (
+    NOTHING_FREED,
+    EvictionRefused,
+    Freed,
+    Victims,
+    freed_by,
 )
 from podium.scheduler_plugins.node_resource_topology.least_numa import score_least_numa
 from podium.scheduler_plugins.node_resource_topology.reports import (
@@ -45,6 +56,7 @@ from podium.scheduler_plugins.node_resource_topology.zone_table import ZoneTable
 from podium.scheduler_plugins.score_ranges import MAX_SCORE
 
 LEAST_NUMA_NODES: Final = "LeastNUMANodes"
+_VICTIMS: Final = "NodeResourceTopologyMatch/victims"
 
 
 class ScoredResource(msgspec.Struct, frozen=True, rename="camel"):
@@ -71,16 +83,16 @@ class NodeResourceTopologyMatchArgs(msgspec.Struct, frozen=True, rename="camel")
     cache_resync_period_seconds: Annotated[int, msgspec.Meta(ge=0)] = 0
     discard_reserved_nodes: bool = False
     cache: TopologyCache = msgspec.field(default_factory=TopologyCache)
-    preemption_mode: Literal["Disabled"] = "Disabled"
-    """upstream has `Enabled` too, for agents that report the zone of every container"""
+    preemption_mode: Literal["Disabled", "Enabled"] = "Disabled"
 
 
 class NodeResourceTopologyMatch(
-    PreFilterPlugin, FilterPlugin, ScorePlugin, ReservePlugin, PostBindPlugin
+    PreFilterPlugin, PreFilterExtensions, FilterPlugin, ScorePlugin, ReservePlugin, PostBindPlugin
 ):
     name = "NodeResourceTopologyMatch"
     Args = NodeResourceTopologyMatchArgs
     watched_kinds = (TOPOLOGIES,)
+    stays_whatever_watched = True  # `version` moves with the reports, and nothing else is promised
     in_range = True
     args: NodeResourceTopologyMatchArgs
 
@@ -102,15 +114,48 @@ class NodeResourceTopologyMatch(
         cycle.retry_at = _earlier(cycle.retry_at, self._reports.resync())
         self._table.follow()
         cycle.write(self.name, zone_requests_of(cycle.pod))
+        if self.args.preemption_mode == "Enabled":
+            cycle.write(_VICTIMS, Victims())
+
+    def add_pod(self, cycle: Cycle, pod: PodInfo, row: int) -> None:
+        victims = cycle.states.get(_VICTIMS)
+        if isinstance(victims, Victims):
+            victims.give_back(row, pod)
+
+    def remove_pod(self, cycle: Cycle, pod: PodInfo, row: int) -> None:
+        victims = cycle.states.get(_VICTIMS)
+        if isinstance(victims, Victims):
+            victims.take(row, pod)
 
     def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
         requests = cycle.read(self.name, ZoneRequests)
         if requests.is_exempt or not (self._table.known.any() or self._table.stale.any()):
             return None
-        found = find_misaligned(requests, self._table, cycle.nodes, rows)
-        refused = indices(rows)[found > 1]
-        self._reports.suspect(cycle.nodes.names[row] for row in refused.tolist())
+        freed, failed = self._imagine_evictions(cycle)
+        found = find_misaligned(requests, self._table, cycle.nodes, rows, freed)
+        for row, number in failed.items():
+            found = np.where(indices(rows) == row, number, found)
+        refused = set(indices(rows)[found > 1].tolist()) - freed.keys() - failed.keys()
+        self._reports.suspect(cycle.nodes.names[row] for row in refused)
         return choosing(found, STATUSES)
+
+    def _imagine_evictions(self, cycle: Cycle) -> tuple[dict[int, Freed], dict[int, int]]:
+        """By row: what a trial's victims would leave behind, and the status of rows of which that
+        cannot be told. Rows without a word on where containers run are as they are reported."""
+        freed: dict[int, Freed] = {}
+        failed: dict[int, int] = {}
+        victims = cycle.states.get(_VICTIMS)
+        if not isinstance(victims, Victims):
+            return freed, failed
+        for row in victims.rows():
+            placement = self._reports.placement_on(cycle.nodes.names[row])
+            if not (placement and self._table.known[row] and self._table.aligned[row]):
+                continue
+            try:
+                freed[row] = freed_by(victims.on(row), placement, self._table.zones[row])
+            except EvictionRefused as problem:
+                failed[row] = NOT_FREED if str(problem) == NOTHING_FREED else FREED_TOO_MUCH
+        return freed, failed
 
     def filter_depends(self, cycle: Cycle) -> Dependence:
         requests = cycle.read(self.name, ZoneRequests)

@@ -10,10 +10,12 @@ A report is late: pods that were just placed are not in it. Three ways to live w
   pod was refused there, or when somebody else has placed pods on it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from podium.plugin import Handle, PodInfo
+from podium.scheduler_plugins.node_resource_topology.known_placements import KnownPlacements
+from podium.scheduler_plugins.node_resource_topology.numa_placement import UNKNOWN, Placement
 from podium.scheduler_plugins.node_resource_topology.pod_fingerprint import pod_fingerprint
 from podium.scheduler_plugins.node_resource_topology.topologies import (
     NodeResourceTopology,
@@ -49,6 +51,12 @@ class Reports:
         self._handle = handle
         self._version = -1
         self._touched: set[str] = set()
+        self._placements = KnownPlacements()
+
+    def placement_on(self, node: str) -> Placement:
+        """In which zone the containers of a node run; empty if that is not known."""
+        report = self.report_of(node).topology
+        return UNKNOWN if report is None else self._placements.of(report, self._running_on(node))
 
     def report_of(self, node: str) -> Report:
         return Report(self._handle.get(NodeResourceTopology, node))
@@ -67,6 +75,16 @@ class Reports:
     def _take_over(self, changed: Iterable[str]) -> Iterable[str]:
         """Reports have arrived; those nodes of them that are to be read again."""
         return changed
+
+    def _running_on(self, node: str) -> Sequence[PodInfo]:
+        cluster = self._handle.cluster
+        row = cluster.nodes.row(node)
+        phases = self._running_phases
+        return (
+            [p for p in cluster.usage.pods(row) if p.pod.status.phase in phases] if row >= 0 else []
+        )
+
+    _running_phases: tuple[str, ...] = ("Running", "Unknown")
 
     def reserve(self, node: str, pod: PodInfo) -> None:
         """A pod is on its way to a node."""
@@ -126,15 +144,22 @@ class OverReserve(Reports):
         self._period_s = period_s
         self._method = method
         self._foreign = foreign
-        self._shared = shared
+        if shared:
+            self._running_phases = ("Running",)
         self._follows_configuration = follows_configuration
         self._kept: dict[str, NodeResourceTopology] = {}
         self._reserved: dict[str, dict[str, Mapping[str, int]]] = {}
         self._suspected: set[str] = set()
         self._with_foreign: set[str] = set()
         self._foreign_pods: dict[str, frozenset[str]] = {}
+        self._spoken_of: dict[str, Sequence[PodInfo]] = {}
+        """The pods that a kept report speaks of; those of the reports at the start are unknown."""
         self._usage_generation = -1
         self._last_resync = float("-inf")
+
+    def placement_on(self, node: str) -> Placement:
+        kept, pods = self._kept.get(node), self._spoken_of.get(node)
+        return UNKNOWN if kept is None or not pods else self._placements.of(kept, pods)
 
     def report_of(self, node: str) -> Report:
         if node in self._with_foreign:
@@ -155,9 +180,10 @@ class OverReserve(Reports):
             latest, kept = self._handle.get(NodeResourceTopology, node), self._kept.get(node)
             if latest is None:
                 self._kept.pop(node, None)
+                self._spoken_of.pop(node, None)
                 self._forget(node)
             elif kept is None or (self._follows_configuration and _is_set_otherwise(kept, latest)):
-                self._kept[node] = latest
+                self._keep(node, latest)
                 if kept is not None:
                     self._forget(node)
         return changed
@@ -181,10 +207,14 @@ class OverReserve(Reports):
             for node in self._suspected | self._with_foreign:
                 latest = self._handle.get(NodeResourceTopology, node)
                 if latest is not None and self._speaks_of_its_pods(node, latest):
-                    self._kept[node] = latest
+                    self._keep(node, latest)
                     self._forget(node)
         waits = self._suspected or self._with_foreign
         return self._last_resync + self._period_s if waits else None
+
+    def _keep(self, node: str, report: NodeResourceTopology) -> None:
+        self._kept[node] = report
+        self._spoken_of[node] = self._running_on(node)
 
     def _forget(self, node: str) -> None:
         self._reserved.pop(node, None)
@@ -193,12 +223,12 @@ class OverReserve(Reports):
         self._touched.add(node)
 
     def _speaks_of_its_pods(self, node: str, report: NodeResourceTopology) -> bool:
-        written = attribute_of(report, FINGERPRINT)
+        written = attribute_of(report.attributes, FINGERPRINT)
         exclusive = written is not None and (
             self._method == ONLY_EXCLUSIVE
             or (
                 self._method == "Autodetect"
-                and attribute_of(report, FINGERPRINT_METHOD) == WITH_EXCLUSIVE
+                and attribute_of(report.attributes, FINGERPRINT_METHOD) == WITH_EXCLUSIVE
             )
         )
         if written is None:
@@ -212,14 +242,6 @@ class OverReserve(Reports):
             if not exclusive or takes_exclusively(pod, names)
         ]
         return pod_fingerprint(pods) == written
-
-    def _running_on(self, node: str) -> Iterable[PodInfo]:
-        cluster = self._handle.cluster
-        row = cluster.nodes.row(node)
-        phases = ("Running",) if self._shared else ("Running", "Unknown")
-        return (
-            [p for p in cluster.usage.pods(row) if p.pod.status.phase in phases] if row >= 0 else []
-        )
 
     def _find_foreign(self) -> None:
         """Note nodes where pods of other schedulers have come or gone."""

@@ -5,7 +5,7 @@ that make no sense are passed over (`nodeconfig/topologymanager.go` of the colle
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from podium.api.json_values import JsonObject
@@ -61,10 +61,11 @@ class ZoneResource(KubeStruct, frozen=True):
 
 
 class Zone(KubeStruct, frozen=True):
-    UNREAD = frozenset({"parent", "attributes"})
+    UNREAD = frozenset({"parent"})
 
     name: str = ""
     type: str = ""
+    attributes: tuple[Attribute, ...] | None = None
     costs: tuple[Cost, ...] | None = None
     resources: tuple[ZoneResource, ...] | None = None
 
@@ -92,6 +93,7 @@ class NumaZone(NamedTuple):
 
     numa_id: int
     available: Mapping[str, int]
+    allocatable: Mapping[str, int]
     costs: Mapping[int, int]
 
 
@@ -115,26 +117,29 @@ def zones_of(topology: NodeResourceTopology) -> list[NumaZone]:
     """The NUMA zones by id; others, and those without an id, are passed over."""
     found: dict[int, NumaZone] = {}
     for zone in topology.zones or ():
-        numa_id = _numa_id(zone.name) if zone.type == "Node" else None
+        numa_id = numa_id_of(zone.name) if zone.type == "Node" else None
         if numa_id is not None:
             available = {
                 each.name: amount_of(each.name, each.available) for each in zone.resources or ()
             }
-            ids = ((_numa_id(cost.name), cost.value) for cost in zone.costs or ())
+            allocatable = {
+                each.name: amount_of(each.name, each.allocatable) for each in zone.resources or ()
+            }
+            ids = ((numa_id_of(cost.name), cost.value) for cost in zone.costs or ())
             costs = {other: value for other, value in ids if other is not None}
-            found[numa_id] = NumaZone(numa_id, available, costs)
+            found[numa_id] = NumaZone(numa_id, available, allocatable, costs)
     return [found[numa_id] for numa_id in sorted(found)]
 
 
-def attribute_of(topology: NodeResourceTopology, name: str) -> str | None:
-    return next((each.value for each in topology.attributes or () if each.name == name), None)
+def attribute_of(attributes: Sequence[Attribute] | None, name: str) -> str | None:
+    return next((each.value for each in attributes or () if each.name == name), None)
 
 
 def amount_of(resource: str, quantity: Quantity) -> int:
     return milli_value(quantity) if resource == "cpu" else value(quantity)
 
 
-def _numa_id(name: str) -> int | None:
+def numa_id_of(name: str) -> int | None:
     found = _ZONE_NAME.fullmatch(name)
     return int(found[1]) if found and int(found[1]) <= MAX_NUMA_ID else None
 

@@ -96,6 +96,17 @@ def takes_exclusively(pod: PodInfo, reported: Iterable[str]) -> bool:
     )
 
 
+def exclusive_amounts(
+    container: Container, guaranteed: bool, reported: frozenset[str]
+) -> dict[str, int]:
+    """What a container has to itself."""
+    return {
+        name: amount
+        for name, amount in _request(container, "").amounts
+        if _is_exclusive(name, amount, guaranteed, reported)
+    }
+
+
 def _is_exclusive(name: str, amount: int, guaranteed: bool, reported: frozenset[str]) -> bool:
     if not is_native(name):
         return name in reported

@@ -8,9 +8,10 @@ from typing import Final
 
 from podium.api.coscheduling import SchedulingXPodGroup, pod_group_name
 from podium.client import PatchType
-from podium.client.resources import COSCHEDULING_POD_GROUPS, EVENTS
-from podium.simulated_cluster.actions import NOTHING, Create, Plan, reported, status_patch
+from podium.client.resources import COSCHEDULING_POD_GROUPS
+from podium.simulated_cluster.actions import NOTHING, Plan, reported, status_patch
 from podium.simulated_cluster.control import Wake
+from podium.simulated_cluster.controllers.object_events import event_about
 from podium.simulated_cluster.controllers.ownership import wake_changed
 from podium.simulated_cluster.informers import Informers
 from podium.workloads.moment import Moment
@@ -71,33 +72,10 @@ class CoschedulingPodGroups:
         if group.metadata.uid in self._given_up:
             return NOTHING
         self._given_up.add(group.metadata.uid)
-        return Plan([_timeout_event(group, moment)])
+        event = event_about(group, _COMPONENT, "Warning", "Timeout", _TOO_LATE, moment)
+        return Plan([event])
 
 
 def _group_of(pod: Pod) -> Iterable[tuple[str, str]]:
     name = pod_group_name(pod.metadata.labels)
     return ((pod.metadata.namespace, name),) if name else ()
-
-
-def _timeout_event(group: SchedulingXPodGroup, moment: Moment) -> Create:
-    metadata = group.metadata
-    body = {
-        "metadata": {"generateName": f"{metadata.name}.", "namespace": metadata.namespace},
-        "involvedObject": {
-            "apiVersion": group.api_version,
-            "kind": group.kind,
-            "name": metadata.name,
-            "namespace": metadata.namespace,
-            "uid": metadata.uid,
-            "resourceVersion": metadata.resource_version,
-        },
-        "type": "Warning",
-        "reason": "Timeout",
-        "message": _TOO_LATE,
-        "source": {"component": _COMPONENT},
-        "reportingComponent": _COMPONENT,
-        "firstTimestamp": moment.timestamp,
-        "lastTimestamp": moment.timestamp,
-        "count": 1,
-    }
-    return Create(EVENTS, metadata.namespace, body)
