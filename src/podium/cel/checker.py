@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from podium.cel.errors import IssueError
 from podium.cel.library import Functions, Overload
+from podium.cel.structs import StructTypes, no_structs
 from podium.cel.syntax import (
     Bind,
     Call,
@@ -23,17 +24,16 @@ from podium.cel.syntax import (
     StructLiteral,
     dotted_name,
 )
+from podium.cel.type_names import TYPE_NAMES
 from podium.cel.types import (
     BOOL,
     BYTES,
     DOUBLE,
-    DURATION,
     DYN,
     ERROR,
     INT,
     NULL,
     STRING,
-    TIMESTAMP,
     UINT,
     Solution,
     Type,
@@ -57,22 +57,6 @@ _LITERALS: dict[type, Type] = {
     type(None): NULL,
 }
 _PLAIN = frozenset({"bool", "double", "int", "list", "map", "string"})
-TYPE_NAMES: dict[str, Type] = {
-    "bool": type_of(BOOL),
-    "bytes": type_of(BYTES),
-    "double": type_of(DOUBLE),
-    "google.protobuf.Duration": type_of(DURATION),
-    "google.protobuf.Timestamp": type_of(TIMESTAMP),
-    "int": type_of(INT),
-    "list": type_of(list_of(DYN)),
-    "map": type_of(map_of(DYN, DYN)),
-    "null_type": type_of(NULL),
-    "optional_type": type_of(optional_of(DYN)),
-    "string": type_of(STRING),
-    "type": type_of(DYN),
-    "uint": type_of(UINT),
-}
-"""Identifiers that name a type, with the type they have as values."""
 
 
 class Checker:
@@ -83,8 +67,10 @@ class Checker:
         variables: Mapping[str, Type],
         fields: Mapping[Type, Mapping[str, Type]],
         functions: Functions,
+        structs: StructTypes = no_structs,
     ) -> None:
         self._variables = variables
+        self._structs = structs
         self._fields = fields
         self._functions = functions
         self._solution = Solution()
@@ -137,7 +123,7 @@ class Checker:
             case OptionalMap():
                 return self._optional_map(node)
             case StructLiteral():
-                return self._undeclared(node.type_name, node.offset)
+                return self._struct(node)
             case _:
                 raise AssertionError(f"unknown node {node!r}")
 
@@ -147,16 +133,24 @@ class Checker:
                 return scope[node.name]
         if node.name in self._variables:
             return self._variables[node.name]
-        if node.name in TYPE_NAMES:
+        named = self._named_type(node.name)
+        if named is not None:
             self.type_idents.add(id(node))
-            return TYPE_NAMES[node.name]
+            return named
         return self._undeclared(node.name, node.offset)
+
+    def _named_type(self, name: str) -> Type | None:
+        """The type that a name has as a value, if it is one of a type."""
+        found = self._structs(name)
+        return TYPE_NAMES.get(name) if found is None else type_of(found.type)
 
     def _select(self, node: Select) -> Type:
         dotted = dotted_name(node)
-        if dotted in TYPE_NAMES and not node.test and not self._shadowed(dotted):
-            self.type_idents.add(id(node))
-            return TYPE_NAMES[dotted]
+        if dotted and not node.test and not self._shadowed(dotted):
+            named = self._named_type(dotted)
+            if named is not None:
+                self.type_idents.add(id(node))
+                return named
         target = self._solution.resolved(self.check(node.operand))
         optional = node.optional
         if target.kind == "optional":
@@ -171,9 +165,10 @@ class Checker:
             return target.params[1]
         if target in self._fields:
             found = self._fields[target].get(node.field)
-            if found is None:
-                return self._issue(f"undefined field '{node.field}'", node.offset)
-            return found
+            return found or self._undefined(node.field, node.offset)
+        struct = self._structs(target.kind)
+        if struct is not None:
+            return struct.field(node.field, DYN) or self._undefined(node.field, node.offset)
         if not is_wild(target) and not is_parameter(target):
             return self._issue(f"type '{target}' does not support field selection", node.offset)
         return DYN
@@ -251,6 +246,36 @@ class Checker:
             key_type or parameter(f"key{next(self._fresh)}"),
             value_type or parameter(f"value{next(self._fresh)}"),
         )
+
+    def _struct(self, node: StructLiteral) -> Type:
+        struct = None
+        if not self._shadowed(node.type_name):
+            struct = self._structs(node.type_name)
+        if struct is None:
+            problem = self._not_a_struct(node.type_name)
+            if problem is None:
+                return self._undeclared(node.type_name, node.offset)
+            self._issue(problem, node.offset)
+        for each in node.fields:
+            found = self._unwrapped(self.check(each.value), each.value, optional=each.optional)
+            wanted = struct.field(each.name, DYN) if struct is not None else ERROR
+            if wanted is None:
+                self._undefined(each.name, each.offset)
+            elif not self._solution.accepts(wanted, found):
+                self._issue(
+                    f"expected type of field '{each.name}' is '{wanted}' but provided type is"
+                    f" '{self._shown(found)}'",
+                    each.offset,
+                )
+        return ERROR if struct is None else struct.type
+
+    def _not_a_struct(self, name: str) -> str | None:
+        """What is wrong with making a value of something that is declared."""
+        for scope in (*reversed(self._scopes), self._variables):
+            if name in scope:
+                return f"'{self._shown(scope[name])}' is not a type"
+        named = TYPE_NAMES.get(name)
+        return None if named is None else f"'{named.params[0]}' is not a message type"
 
     def _unwrapped(self, found: Type, node: Node, *, optional: bool) -> Type:
         found = self._solution.resolved(found)
@@ -347,6 +372,9 @@ class Checker:
 
     def _undeclared(self, name: str, offset: int) -> Type:
         return self._issue(f"undeclared reference to '{name}' (in container '')", offset)
+
+    def _undefined(self, field: str, offset: int) -> Type:
+        return self._issue(f"undefined field '{field}'", offset)
 
     def _issue(self, problem: str, offset: int) -> Type:
         self.issues.append(IssueError(problem, offset))

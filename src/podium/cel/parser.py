@@ -26,6 +26,7 @@ from podium.cel.syntax import (
     MapLiteral,
     Node,
     Select,
+    StructField,
     StructLiteral,
     dotted_name,
 )
@@ -211,16 +212,18 @@ class _Parser:
         return literal
 
     def _struct(self, node: Node) -> Node:
-        self._at += 1
+        literal = StructLiteral(self._next().offset, dotted_name(node))
         while not self._accept("}"):
-            self._accept("?")
-            self._name()
+            optional = self._accept("?")
+            name = self._name()
+            colon = self._peek()
             self._expect(":")
-            self.expression()
+            value = self.expression()
+            literal.fields.append(StructField(colon.offset, name, value, optional))
             if not self._accept(","):
                 self._expect("}")
                 break
-        return StructLiteral(node.offset, dotted_name(node))
+        return literal
 
     # tokens
 

@@ -34,6 +34,8 @@ _BY_KIND: Final[Mapping[tuple[str, str], Callable[[JsonObject], None]]] = {
     ("", "ResourceQuota"): cluster.set_resource_quota_defaults,
     ("", "Secret"): cluster.set_secret_defaults,
     ("", "Service"): services.set_service_defaults,
+    (_ADMISSION, "MutatingAdmissionPolicy"): admission_policies.set_policy_defaults,
+    (_ADMISSION, "MutatingAdmissionPolicyBinding"): admission_policies.set_binding_defaults,
     (_ADMISSION, "MutatingWebhookConfiguration"): admission_webhooks.set_mutating_defaults,
     (_ADMISSION, "ValidatingAdmissionPolicy"): admission_policies.set_policy_defaults,
     (_ADMISSION, "ValidatingAdmissionPolicyBinding"): admission_policies.set_binding_defaults,

@@ -251,6 +251,20 @@ _ADMISSION = "admissionregistration.k8s.io"
 _POLICIES = (
     _kind(
         _ADMISSION,
+        "MutatingAdmissionPolicy",
+        "mutatingadmissionpolicies",
+        namespaced=False,
+        categories=("api-extensions",),
+    ),
+    _kind(
+        _ADMISSION,
+        "MutatingAdmissionPolicyBinding",
+        "mutatingadmissionpolicybindings",
+        namespaced=False,
+        categories=("api-extensions",),
+    ),
+    _kind(
+        _ADMISSION,
         "MutatingWebhookConfiguration",
         "mutatingwebhookconfigurations",
         namespaced=False,

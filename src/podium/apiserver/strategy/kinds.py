@@ -50,6 +50,8 @@ _EMPTY_STATUSES: Final[Mapping[Key, JsonObject]] = {
 _COUNTED: Final[Mapping[Key, tuple[str, ...]]] = {
     ("", "Pod"): ("spec",),
     ("", "PodTemplate"): ("template",),
+    ("admissionregistration.k8s.io", "MutatingAdmissionPolicy"): ("spec",),
+    ("admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding"): ("spec",),
     ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"): ("webhooks",),
     ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy"): ("spec",),
     ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"): ("spec",),

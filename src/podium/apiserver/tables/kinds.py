@@ -42,6 +42,8 @@ _BY_KIND: Final[Mapping[tuple[str, str], Printer]] = {
     ("", "Secret"): storage.SECRET,
     ("", "Service"): services.SERVICE,
     ("", "ServiceAccount"): cluster.NAME_AND_AGE,
+    (_ADMISSION, "MutatingAdmissionPolicy"): admission_policies.MUTATING_POLICY,
+    (_ADMISSION, "MutatingAdmissionPolicyBinding"): admission_policies.BINDING,
     (_ADMISSION, "MutatingWebhookConfiguration"): admission_policies.WEBHOOKS,
     (_ADMISSION, "ValidatingAdmissionPolicy"): admission_policies.POLICY,
     (_ADMISSION, "ValidatingAdmissionPolicyBinding"): admission_policies.BINDING,

@@ -2,10 +2,18 @@
 
 NUMBERS = """
 [admissionregistration]
+ApplyConfiguration expression
 AuditAnnotation key valueExpression
 ExpressionWarning 2 fieldRef warning
 MatchCondition name expression
 MatchResources namespaceSelector objectSelector resourceRules excludeResourceRules 7 matchPolicy
+JSONPatch expression
+MutatingAdmissionPolicy metadata spec
+MutatingAdmissionPolicyBinding metadata spec
+MutatingAdmissionPolicyBindingSpec policyName paramRef matchResources
+MutatingAdmissionPolicySpec paramKind matchConstraints variables mutations failurePolicy
+    matchConditions reinvocationPolicy
+Mutation 2 patchType applyConfiguration jsonPatch
 MutatingWebhook name clientConfig rules failurePolicy namespaceSelector sideEffects timeoutSeconds
     admissionReviewVersions matchPolicy reinvocationPolicy objectSelector matchConditions
 MutatingWebhookConfiguration metadata webhooks

@@ -1,0 +1,53 @@
+"""Types whose values expressions make: `Name{field: value, ?other: optional}`.
+
+An environment that has such types is given a `StructTypes`, which finds them by name; they may be
+as many as there are names. The type says which fields there are, what they hold, and what becomes
+of the values; a `StructValue` remembers both.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from podium.cel.types import Type, object_type
+
+
+@dataclass(frozen=True, slots=True)
+class StructType:
+    """One type. Without `fields` it has all that are asked for, each of any type."""
+
+    name: str
+    fields: Mapping[str, Type] | None = None
+    is_readable: bool = False
+    """Whether expressions can read the fields of a value that they have made."""
+
+    @property
+    def type(self) -> Type:
+        return object_type(self.name)
+
+    def field(self, name: str, otherwise: Type) -> Type | None:
+        """The type of a field; None if there is none."""
+        return otherwise if self.fields is None else self.fields.get(name)
+
+
+StructTypes = Callable[[str], StructType | None]
+"""Finds a type by its name, dots included."""
+
+
+def no_structs(_name: str) -> StructType | None:
+    """Of environments in which nothing can be made."""
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class StructValue:
+    """What an expression made of a type, with the fields in their order."""
+
+    type: StructType
+    fields: Mapping[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        """A field as `value.name` reads it; KeyError where it cannot be."""
+        if not self.type.is_readable:
+            raise KeyError(name)
+        return self.fields[name]
