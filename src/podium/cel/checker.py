@@ -168,7 +168,7 @@ class Checker:
             return found or self._undefined(node.field, node.offset)
         struct = self._structs(target.kind)
         if struct is not None:
-            return struct.field(node.field, DYN) or self._undefined(node.field, node.offset)
+            return struct.field(node.field) or self._undefined(node.field, node.offset)
         if not is_wild(target) and not is_parameter(target):
             return self._issue(f"type '{target}' does not support field selection", node.offset)
         return DYN
@@ -258,8 +258,11 @@ class Checker:
             self._issue(problem, node.offset)
         for each in node.fields:
             found = self._unwrapped(self.check(each.value), each.value, optional=each.optional)
-            wanted = struct.field(each.name, DYN) if struct is not None else ERROR
-            if wanted is None:
+            wanted = None if struct is None else struct.field(each.name)
+            if struct is None:
+                told = f"unexpected failed resolution of '{node.type_name}'"
+                self._issue(told, each.offset)
+            elif wanted is None:
                 self._undefined(each.name, each.offset)
             elif not self._solution.accepts(wanted, found):
                 self._issue(

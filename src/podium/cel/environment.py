@@ -165,11 +165,7 @@ class Environment:
             raise CompileError("expression recursion limit exceeded") from None
 
     def _compile(self, source: str) -> Program:
-        tree = parse(source)
-        if not self._has_bindings:
-            for node in walk(tree):
-                if isinstance(node, Bind):
-                    raise IssueError("undeclared reference to 'cel' (in container '')", node.offset)
+        tree = parse(source, has_bindings=self._has_bindings)
         checker = Checker(self._variables, self._fields, self._functions, self._structs)
         checker.check(tree)
         checker.issues.extend(_literal_issues(tree))

@@ -7,6 +7,7 @@ of the values; a `StructValue` remembers both.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from typing import Any
 
 from podium.cel.types import Type, object_type
@@ -14,10 +15,10 @@ from podium.cel.types import Type, object_type
 
 @dataclass(frozen=True, slots=True)
 class StructType:
-    """One type. Without `fields` it has all that are asked for, each of any type."""
-
     name: str
-    fields: Mapping[str, Type] | None = None
+    fields: Mapping[str, Type] = dataclass_field(default_factory=dict)
+    other_fields: Type | None = None
+    """The type of all fields that are not named; None if there are no others."""
     is_readable: bool = False
     """Whether expressions can read the fields of a value that they have made."""
 
@@ -25,9 +26,9 @@ class StructType:
     def type(self) -> Type:
         return object_type(self.name)
 
-    def field(self, name: str, otherwise: Type) -> Type | None:
+    def field(self, name: str) -> Type | None:
         """The type of a field; None if there is none."""
-        return otherwise if self.fields is None else self.fields.get(name)
+        return self.fields.get(name, self.other_fields)
 
 
 StructTypes = Callable[[str], StructType | None]

@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 from podium.api.go_quoting import quoted
 from podium.api.json_values import JsonObject, JsonValue, copied, encode
 from podium.apiserver.patching.refusals import (
+    FailedTestOperation,
     PatchError,
     does_not_apply,
     too_many_operations,
@@ -210,7 +211,7 @@ def _test(holder: list[JsonValue], operation: JsonObject) -> None:
     pointer, wanted = _pointer(operation, "path"), operation.get("value")
     found = holder[0] if pointer == "" else _get(*_find(holder, pointer))
     if not _written_alike(found, wanted):
-        raise does_not_apply()
+        raise does_not_apply(kind=FailedTestOperation)
 
 
 def _written_alike(one: JsonValue, other: JsonValue) -> bool:

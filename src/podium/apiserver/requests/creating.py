@@ -112,7 +112,7 @@ def _mutate(
     obj: JsonObject,
     call: Call,
 ) -> None:
-    """Let webhooks change a new object, which stays in its namespace."""
+    """Let policies and webhooks change a new object, which stays in its namespace."""
 
     def admit(changed: JsonObject) -> None:
         admission.admit_create(resource, namespace, changed, registry.lookup, registry.settings)

@@ -174,7 +174,7 @@ def _mutate(
     new: JsonObject,
     call: Call,
 ) -> None:
-    """Let webhooks change the new object, which keeps its name."""
+    """Let policies and webhooks change the new object, which keeps its name."""
     namespace, name = before.namespace, before.name
 
     def admit(changed: JsonObject) -> None:

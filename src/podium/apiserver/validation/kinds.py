@@ -27,6 +27,7 @@ from podium.apiserver.validation import (
     flow_control,
     ingresses,
     jobs,
+    mutating_policies,
     network_policies,
     nodes,
     pod_groups,
@@ -115,6 +116,12 @@ _STORAGE: Final = "storage.k8s.io"
 _DEVICES: Final = "resource.k8s.io"
 
 _BY_KIND: Final[Mapping[tuple[str, str], Checks]] = {
+    (_ADMISSION, "MutatingAdmissionPolicy"): Checks(
+        mutating_policies.policy_create_errors, mutating_policies.policy_update_errors
+    ),
+    (_ADMISSION, "MutatingAdmissionPolicyBinding"): Checks(
+        mutating_policies.binding_create_errors, mutating_policies.binding_update_errors
+    ),
     (_ADMISSION, "MutatingWebhookConfiguration"): Checks(
         admission_webhooks.create_errors, admission_webhooks.update_errors
     ),

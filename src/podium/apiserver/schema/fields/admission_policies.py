@@ -5,8 +5,8 @@
 
 TEXT = """
 [admissionregistration]
-FailurePolicyType, MatchPolicyType, OperationType, ParameterNotFoundActionType, PatchType, ScopeType,
-StatusReason, ValidationAction = string
+FailurePolicyType, MatchPolicyType, OperationType, ParameterNotFoundActionType, PatchType,
+ScopeType, StatusReason, ValidationAction = string
 ValidatingAdmissionPolicy object
     metadata ObjectMeta; spec ValidatingAdmissionPolicySpec; status ValidatingAdmissionPolicyStatus
 ValidatingAdmissionPolicySpec
