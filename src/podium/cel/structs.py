@@ -8,9 +8,9 @@ of the values; a `StructValue` remembers both.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
-from typing import Any
+from typing import Any, Final
 
-from podium.cel.types import Type, object_type
+from podium.cel.types import BOOL, DYN, INT, STRING, Type, object_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +19,6 @@ class StructType:
     fields: Mapping[str, Type] = dataclass_field(default_factory=dict)
     other_fields: Type | None = None
     """The type of all fields that are not named; None if there are no others."""
-    is_readable: bool = False
-    """Whether expressions can read the fields of a value that they have made."""
 
     @property
     def type(self) -> Type:
@@ -30,6 +28,8 @@ class StructType:
         """The type of a field; None if there is none."""
         return self.fields.get(name, self.other_fields)
 
+
+_EMPTY: Final[Mapping[Type, Any]] = {BOOL: False, INT: 0, STRING: "", DYN: None}
 
 StructTypes = Callable[[str], StructType | None]
 """Finds a type by its name, dots included."""
@@ -48,7 +48,7 @@ class StructValue:
     fields: Mapping[str, Any]
 
     def __getitem__(self, name: str) -> Any:
-        """A field as `value.name` reads it; KeyError where it cannot be."""
-        if not self.type.is_readable:
-            raise KeyError(name)
-        return self.fields[name]
+        """A field as `value.name` reads it; one that is not set is empty, if it can be."""
+        if name in self.fields:
+            return self.fields[name]
+        return _EMPTY[self.type.fields.get(name, DYN)]

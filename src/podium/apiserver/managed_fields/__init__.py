@@ -31,8 +31,10 @@ from podium.apiserver.managed_fields.tracking import (
     track_create,
     track_update,
 )
+from podium.apiserver.managed_fields.typed_values import OtherValue
 
 __all__ = [
+    "OtherValue",
     "Writer",
     "apply",
     "configuration_problem",

@@ -10,10 +10,19 @@ from typing import Any, Final
 
 from podium.api.go_quoting import quoted
 from podium.api.json_values import JsonObject, JsonValue
-from podium.cel import CelError
+from podium.apiserver.managed_fields import OtherValue
 from podium.cel.functions.conversions import text_of
 from podium.cel.structs import StructValue
-from podium.cel.values import Duration, Opaque, Optional, Timestamp, TypeValue, type_name
+from podium.cel.values import (
+    Duration,
+    Opaque,
+    Optional,
+    Timestamp,
+    TypeValue,
+    Uint,
+    from_key,
+    type_name,
+)
 
 _MAX_EXACT: Final = 2**53 - 1
 
@@ -42,26 +51,45 @@ def check_type_names(value: Any, path: str = "Object") -> Iterator[str]:
 
 
 def configuration_of(value: StructValue) -> JsonObject:
-    """An object as it is merged; raises Unwritable."""
-    return {name: _plain(held) for name, held in value.fields.items()}
+    """An object as it is merged; raises Unwritable. Values that JSON does not have stay in it as
+    `OtherValue`s, which have a place nowhere."""
+    return {name: _mergeable(held) for name, held in value.fields.items()}
 
 
-def _plain(value: Any) -> JsonValue:
+def _mergeable(value: Any) -> Any:
     match value:
         case StructValue():
             return configuration_of(value)
         case Optional():
-            return _plain(value.value)
+            return _mergeable(value.value)
         case list():
-            return [_plain(item) for item in value]
+            return [_mergeable(item) for item in value]
+        case dict() if not all(isinstance(key, str) for key in value):
+            raise Unwritable("*dynamic.ObjectVal")
         case dict():
-            return {_key(key): _plain(item) for key, item in value.items()}
-        case None | bool() | float() | str():
-            return value
-        case int():
+            return {key: _mergeable(item) for key, item in value.items()}
+        case float() if value.is_integer() and abs(value) <= _MAX_EXACT:
             return int(value)
+        case None | Uint() | bytes() | Duration() | Timestamp() | TypeValue() | Opaque():
+            return _other(value)
         case _:
-            raise Unwritable(f"unsupported value of type {type_name(value)}")
+            return value
+
+
+def _other(value: Any) -> OtherValue:
+    match value:
+        case None:
+            return OtherValue("structpb.NullValue", "0", "NULL_VALUE")
+        case Uint():
+            return OtherValue("uint64", f"{value:#x}", str(int(value)))
+        case bytes():
+            octets = ", ".join(f"{each:#x}" for each in value)
+            return OtherValue("[]uint8", f"[]uint8{{{octets}}}", f"[{' '.join(map(str, value))}]")
+        case Duration():
+            return OtherValue("time.Duration", str(value.nanos), text_of(value))
+        case _:
+            named = f"({type_name(value)})"
+            return OtherValue(type_name(value), named, named)
 
 
 def patch_value_of(value: Any) -> JsonValue:
@@ -69,31 +97,33 @@ def patch_value_of(value: Any) -> JsonValue:
     match value:
         case StructValue():
             return {name: patch_value_of(held) for name, held in value.fields.items()}
+        case Optional() if not value.present:
+            raise Unwritable("optional.none() dereference")
         case Optional():
             return patch_value_of(value.value)
         case list():
             return [patch_value_of(item) for item in value]
         case dict():
             return {_key(key): patch_value_of(item) for key, item in value.items()}
-        case None | bool() | str():
-            return value
         case float():
             return int(value) if value.is_integer() and abs(value) <= _MAX_EXACT else value
-        case int():
+        case int() if not isinstance(value, bool):
             return int(value) if abs(value) <= _MAX_EXACT else str(int(value))
         case bytes():
             return base64.b64encode(value).decode()
         case Duration() | Timestamp():
             return text_of(value)
         case TypeValue():
-            return value.name
+            raise Unwritable("type conversion not supported for 'type'")
         case Opaque():
-            raise Unwritable(f"type conversion error from '{type_name(value)}' to 'structpb.Value'")
+            found = type_name(value).rpartition(".")[2]
+            raise Unwritable(f"type conversion error from '{found}' to '*structpb.Value'")
         case _:
-            raise CelError(f"unsupported value of type {type_name(value)}")
+            plain: JsonValue = value
+            return plain
 
 
 def _key(key: Any) -> str:
     if not isinstance(key, str):
-        raise Unwritable(f"map key {key} is of type {type_name(key)}, not string")
+        raise Unwritable(f"unsupported type conversion from '{type_name(from_key(key))}' to string")
     return key

@@ -7,8 +7,8 @@ those policies are asked a second time that want to be (`reinvocationPolicy: IfN
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Final, NamedTuple
+from functools import cached_property, partial
+from typing import Final, NamedTuple, Protocol
 
 from podium.api.json_values import JsonObject
 from podium.apiserver import status_errors
@@ -28,9 +28,13 @@ from podium.apiserver.policies.mutations import Mutation
 from podium.apiserver.policies.patch_types import JSON_PATCHES, OBJECT
 from podium.apiserver.policies.views import Forms
 from podium.apiserver.resources.resource import Resource
-from podium.apiserver.schema import Schema
+from podium.apiserver.schema import Decoded, Schema
 
 Key = tuple[str, str, str, str]
+
+
+class ReadAs(Protocol):
+    def __call__(self, changed: JsonObject, seen_as: Resource) -> Decoded: ...
 
 
 class MutatingPolicy(Policy):
@@ -82,8 +86,8 @@ class PolicyMutation:
     forms: Forms
     schema_of: Callable[[Resource], Schema]
     """The fields of the object in the form of a resource."""
-    read: Callable[[JsonObject, Resource], JsonObject]
-    """A changed object, read like one that a client sends; raises StatusError."""
+    read: ReadAs
+    """A changed object, read like one that a client sends; raises DecodeError, StatusError."""
     _asked: set[Key] = field(default_factory=set)
     """Invocations that want to know of later changes."""
     _again: set[Key] = field(default_factory=set)
@@ -161,8 +165,8 @@ class PolicyMutation:
         except OutOfBudget:
             raise Failed(OUT_OF_BUDGET) from None
         seen_as, own = invocation.seen_as, self.attempted.resource
-        changed = mutation.change(seen.obj, made, self.schema_of(seen_as))
-        new = self.read(changed, seen_as)
+        read = partial(self.read, seen_as=seen_as)
+        new = mutation.change(seen.obj, made, self.schema_of(seen_as), read)
         if seen_as is not own and not self.attempted.subresource:
             new = self.forms.converted(new, seen_as, own)
         self.attempted = replace(self.attempted, obj=new)

@@ -4,8 +4,9 @@ A configuration is merged as server-side apply merges it, but nobody owns its fi
 What is replaced as a whole cannot be part of it: fields that it does not mention would be lost.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
 
 from podium.api.json_syntax import json_type
 from podium.api.json_values import JsonObject, JsonValue
@@ -19,9 +20,13 @@ from podium.apiserver.policies.made_values import (
     configuration_of,
     patch_value_of,
 )
-from podium.apiserver.schema import Schema
+from podium.apiserver.schema import Decoded, DecodeError, Schema
 from podium.apiserver.schema.shapes import ListOf, MapOf, Shape, Struct
 from podium.cel.structs import StructValue
+
+Read = Callable[[JsonObject], Decoded]
+"""Reads a changed object; raises DecodeError."""
+_FRACTION: Final = re.compile(r"json: cannot unmarshal number \S+ into .* of type (\S+)")
 
 
 class Mutation(NamedTuple):
@@ -30,12 +35,36 @@ class Mutation(NamedTuple):
     expression: Expression
     is_json_patch: bool
 
-    def change(self, obj: JsonObject, made: Any, schema: Schema) -> JsonObject:
-        """The object after what the expression has made; Failed if it does not fit, StatusError if
-        nothing sensible is left."""
-        if self.is_json_patch:
-            return _patched(obj, made)
-        return _merged(obj, made, schema)
+    def change(self, obj: JsonObject, made: Any, schema: Schema, read: Read) -> JsonObject:
+        """The object after what the expression has made, read like one that a client sends.
+
+        Raises Failed if it does not fit, and StatusError where upstream does.
+        """
+        if not self.is_json_patch:
+            try:
+                return read(_merged(obj, made, schema)).value
+            except DecodeError as problem:
+                raise Failed(_unconverted(problem.message, schema)) from None
+        patched = _patched(obj, made)
+        try:
+            taken = read({"apiVersion": schema.api_version, "kind": schema.kind, **patched})
+        except DecodeError as problem:
+            raise status_errors.internal_error(problem.message) from None
+        if taken.problems and not schema.is_custom:
+            told = f"strict decoding error: {', '.join(taken.problems)}"
+            raise status_errors.internal_error(told)
+        return taken.value
+
+
+def _unconverted(why: str, schema: Schema) -> str:
+    """Why a merged object is none of its kind."""
+    fraction = _FRACTION.fullmatch(why)
+    if fraction is not None:
+        why = f"cannot convert float64 to {fraction[1]}"
+    elif why.startswith("illegal base64"):
+        why = f"error decoding from json: {why}"
+    kind = f"{schema.group}/{schema.version}, Kind={schema.kind}"
+    return f"unable to convert unstructured object to {kind}: {why}"
 
 
 def _merged(obj: JsonObject, made: StructValue, schema: Schema) -> JsonObject:
@@ -75,7 +104,7 @@ def _atomic_parts(value: JsonValue, shape: Shape, path: str = "") -> Iterator[st
 def _patched(obj: JsonObject, made: Sequence[StructValue]) -> JsonObject:
     patch: JsonValue = [_operation(each) for each in made]
     try:
-        patched = json_patch.apply(obj, patch)
+        patched = json_patch.apply(obj, patch, null_is_missing=False)
     except FailedTestOperation:
         return obj
     except PatchError as problem:

@@ -17,7 +17,6 @@ _JSON_PATCH: Final = StructType(
     "JSONPatch",
     {**dict.fromkeys(("op", "from", "path"), types.STRING), "value": types.DYN},
     _NO_TYPE,
-    is_readable=True,
 )
 OBJECT: Final = (types.object_type(_OBJECT),)
 JSON_PATCHES: Final = (types.list_of(_JSON_PATCH.type),)

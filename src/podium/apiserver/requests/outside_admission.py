@@ -18,7 +18,7 @@ from podium.apiserver.requests.body_decoding import internal_type, with_metadata
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.resources.resource import Resource
-from podium.apiserver.schema import DecodeError, Schema, decode
+from podium.apiserver.schema import Decoded, DecodeError, Schema, decode
 from podium.apiserver.webhooks.answers import Outcome
 from podium.apiserver.webhooks.mutating import ObjectRules, mutate
 from podium.apiserver.webhooks.stored_hooks import Webhook, mutating_hooks, validating_hooks
@@ -87,10 +87,17 @@ class _ObjectRules:
         self._registry = registry
         self._schema = schema
         self._admit = admit
-        self.mutation = PolicyMutation(attempted, registry.forms, self._schema_of, self.read)
+        self.mutation = PolicyMutation(attempted, registry.forms, self._schema_of, self.decode)
+
+    def decode(self, changed: JsonObject, seen_as: Resource) -> Decoded:
+        """A changed object, read like one that a client sends; DecodeError or StatusError."""
+        return _decode(self._registry, changed, seen_as, self._schema)
 
     def read(self, patched: JsonObject, seen_as: Resource) -> JsonObject:
-        return _read(self._registry, patched, seen_as, self._schema)
+        try:
+            return self.decode(patched, seen_as).value
+        except DecodeError as problem:
+            raise status_errors.internal_error(problem.message) from None
 
     def admit(self, obj: JsonObject) -> None:
         """What comes before webhooks, once more."""
@@ -160,23 +167,19 @@ def _heed(outcome: Outcome | None, call: Call) -> None:
         raise outcome.refused
 
 
-def _read(
-    registry: Registry, patched: JsonObject, seen_as: Resource, schema: Schema | None
-) -> JsonObject:
-    """A patched object, read like one that a client sends."""
+def _decode(
+    registry: Registry, changed: JsonObject, seen_as: Resource, schema: Schema | None
+) -> Decoded:
     rules = registry.rules(seen_as)
     wanted = (schema.api_version, schema.kind) if schema else (seen_as.api_version, seen_as.kind)
-    if (patched.get("apiVersion"), patched.get("kind")) != wanted:
-        found = f"{str(patched.get('apiVersion')).rpartition('/')[2]}.{patched.get('kind')}"
+    if (changed.get("apiVersion"), changed.get("kind")) != wanted:
+        found = f"{str(changed.get('apiVersion')).rpartition('/')[2]}.{changed.get('kind')}"
         into = internal_type(seen_as, wanted[1])
         raise status_errors.internal(f"converting ({found}) to ({into}): unknown conversion")
-    try:
-        taken = decode(patched, schema) if schema else rules.decode(patched)
-    except DecodeError as problem:
-        raise status_errors.internal_error(problem.message) from None
+    taken = decode(changed, schema) if schema else rules.decode(changed)
     if schema is None:
         rules.set_defaults(taken.value)
-    return with_metadata(taken.value)
+    return Decoded(with_metadata(taken.value), taken.problems)
 
 
 def _overwrite(obj: JsonObject, new: JsonObject) -> None:
