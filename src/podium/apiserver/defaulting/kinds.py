@@ -40,6 +40,7 @@ _BY_KIND: Final[Mapping[tuple[str, str], Callable[[JsonObject], None]]] = {
     (_ADMISSION, "ValidatingAdmissionPolicy"): admission_policies.set_policy_defaults,
     (_ADMISSION, "ValidatingAdmissionPolicyBinding"): admission_policies.set_binding_defaults,
     (_ADMISSION, "ValidatingWebhookConfiguration"): admission_webhooks.set_validating_defaults,
+    ("apiregistration.k8s.io", "APIService"): services.set_api_service_defaults,
     ("apps", "DaemonSet"): workloads.set_daemon_set_defaults,
     ("apps", "Deployment"): workloads.set_deployment_defaults,
     ("apps", "ReplicaSet"): workloads.set_replica_set_defaults,

@@ -4,22 +4,40 @@ Clients ask for them first and often. They are made when asked for and kept unti
 resources changes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Protocol
 
 from podium.api.json_values import JsonObject, encode
+from podium.apiserver.aggregation.remote_resources import RemoteResources
 from podium.apiserver.resources.builtin import BUILTIN
 from podium.apiserver.resources.resource import Resource, Subresource
 from podium.apiserver.resources.table import ResourceTable
 
 
+class Registered(Protocol):
+    """The group versions that are registered, by whomever they are served."""
+
+    @property
+    def changes(self) -> int: ...
+    def group_versions(self) -> dict[str, list[str]]:
+        """All groups but the core one, in order."""
+
+    def in_order(self, group_versions: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+        """Group versions as clients are told of them."""
+
+    def remote_resources(self) -> Mapping[tuple[str, str], RemoteResources]:
+        """What services serve."""
+
+
 class Discovery:
     """The documents of one table of resources, as bytes."""
 
-    def __init__(self, table: ResourceTable) -> None:
+    def __init__(self, table: ResourceTable, registered: Registered) -> None:
         self._table = table
+        self._registered = registered
         self._beside = ResourceTable(())
         self._kept: dict[str, bytes | None] = {}
-        self._changes = table.changes
+        self._changes = (table.changes, registered.changes)
 
     def serve_beside(self, *resources: Resource) -> None:
         """Tell of resources that are in no table, since nothing of them is stored."""
@@ -42,8 +60,8 @@ class Discovery:
         """`/apis`: all groups but the core one."""
 
         def build() -> JsonObject:
-            versions = self._group_versions()
-            groups = [_group(name, each) for name, each in versions.items() if name]
+            versions = self._registered.group_versions()
+            groups = [_group(name, each) for name, each in versions.items()]
             return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 
         return self._once("groups", build) or b""
@@ -52,7 +70,8 @@ class Discovery:
         """`/apis/NAME`; None if no such group is served."""
 
         def build() -> JsonObject | None:
-            versions = self._group_versions().get(name)
+            versions = self._registered.group_versions().get(name)
+            versions = versions or self._group_versions().get(name)
             if not name or versions is None:
                 return None
             return {"kind": "APIGroup", "apiVersion": "v1", **_group(name, versions)}
@@ -79,11 +98,10 @@ class Discovery:
         """`/api` or `/apis` with everything below it; `form` is the version of the document."""
 
         def build() -> JsonObject:
-            items = [
-                _aggregated_group(self._of_version, name, versions)
-                for name, versions in self._group_versions().items()
-                if (name == "") is core
-            ]
+            if core:
+                items = [_aggregated_group("", [self._aggregated_version("", "v1")])]
+            else:
+                items = self._aggregated_groups()
             return {
                 "kind": "APIGroupDiscoveryList",
                 "apiVersion": f"apidiscovery.k8s.io/{form}",
@@ -92,6 +110,31 @@ class Discovery:
             }
 
         return self._once(f"aggregated {core} {form}", build) or b""
+
+    def _aggregated_groups(self) -> list[JsonObject]:
+        served = (
+            (group, each)
+            for group, versions in self._group_versions().items()
+            if group
+            for each in versions
+        )
+        remote = self._registered.remote_resources()
+        return [
+            _aggregated_group(
+                group, [self._aggregated_version(group, version) for version in versions]
+            )
+            for group, versions in self._registered.in_order((*served, *remote)).items()
+        ]
+
+    def _aggregated_version(self, group: str, version: str) -> JsonObject:
+        remote = self._registered.remote_resources().get((group, version))
+        if remote is not None:
+            shown: JsonObject = {"version": version}
+            if remote.resources:
+                shown["resources"] = list(remote.resources)
+            return {**shown, "freshness": "Current" if remote.is_current else "Stale"}
+        resources = [_aggregated(each) for each in self._of_version(group, version)]
+        return {"version": version, "resources": resources, "freshness": "Current"}
 
     def has_group(self, name: str) -> bool:
         return name in self._group_versions()
@@ -109,9 +152,10 @@ class Discovery:
         return self._table.of_version(group, version) or self._beside.of_version(group, version)
 
     def _once(self, name: str, build: Callable[[], JsonObject | None]) -> bytes | None:
-        if self._changes != self._table.changes:
+        changes = (self._table.changes, self._registered.changes)
+        if self._changes != changes:
             self._kept.clear()
-            self._changes = self._table.changes
+            self._changes = changes
         if name not in self._kept:
             if len(self._kept) > 1000:
                 self._kept.clear()
@@ -155,22 +199,9 @@ def _subentry(resource: Resource, subresource: Subresource) -> JsonObject:
     return entry
 
 
-def _aggregated_group(
-    of_version: Callable[[str, str], list[Resource]], name: str, versions: list[str]
-) -> JsonObject:
-    return {
-        "metadata": {"name": name, "creationTimestamp": None}
-        if name
-        else {"creationTimestamp": None},
-        "versions": [
-            {
-                "version": version,
-                "resources": [_aggregated(each) for each in of_version(name, version)],
-                "freshness": "Current",
-            }
-            for version in versions
-        ],
-    }
+def _aggregated_group(name: str, versions: list[JsonObject]) -> JsonObject:
+    metadata: JsonObject = {"name": name} if name else {}
+    return {"metadata": {**metadata, "creationTimestamp": None}, "versions": versions}
 
 
 def _aggregated(resource: Resource) -> JsonObject:

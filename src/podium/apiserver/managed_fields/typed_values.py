@@ -182,7 +182,7 @@ def _go_type(value: JsonValue) -> str:
     return value.go_type if isinstance(value, OtherValue) else _GO_TYPES[value.__class__]
 
 
-def _shown(value: JsonValue) -> str:
+def _shown(value: Any) -> str:
     """As Go prints a value that is wrapped in a struct."""
     return f"&{{{go_value(value)}}}"
 

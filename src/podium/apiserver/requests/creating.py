@@ -6,6 +6,7 @@ from podium.api.json_values import JsonObject
 from podium.apiserver import admission, status_errors, warnings
 from podium.apiserver.managed_fields import Writer, manager_of, track_create
 from podium.apiserver.requests.call import Call
+from podium.apiserver.requests.certificate_requests import note_requester
 from podium.apiserver.requests.guarding import guard_policy, require_create
 from podium.apiserver.requests.outside_admission import mutate_write, review_write
 from podium.apiserver.requests.registry import Registry
@@ -50,6 +51,7 @@ def create(
     metadata["creationTimestamp"] = call.now
     _name(registry, resource, namespace, metadata, call)
     rules.prepare_create(obj, call.now)
+    note_requester(resource, obj, call)
     problems = rules.validate_create(obj)
     name = metadata.get("name", "")
     if problems:

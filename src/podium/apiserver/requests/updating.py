@@ -18,6 +18,7 @@ from podium.apiserver.managed_fields import (
 )
 from podium.apiserver.requests import query, storage_paths
 from podium.apiserver.requests.call import Call
+from podium.apiserver.requests.certificate_requests import confirm_signer
 from podium.apiserver.requests.creating import create, place_in_namespace, settle, shown_kind
 from podium.apiserver.requests.guarding import guard_policy, status_errors_of
 from podium.apiserver.requests.outside_admission import mutate_write, review_write
@@ -50,6 +51,7 @@ _VERSION_REQUIRED: Final = frozenset(
         ("admissionregistration.k8s.io", "validatingadmissionpolicybindings"),
         ("admissionregistration.k8s.io", "validatingwebhookconfigurations"),
         ("apiextensions.k8s.io", "customresourcedefinitions"),
+        ("apiregistration.k8s.io", "apiservices"),
         ("coordination.k8s.io", "leases"),
         ("node.k8s.io", "runtimeclasses"),
         ("policy", "poddisruptionbudgets"),
@@ -147,6 +149,7 @@ def write(
         raise status_errors.invalid(*shown_kind(resource, new), name, problems)
     if not subresource:
         call.warn_all(warnings.on_update(resource, new, old))
+    confirm_signer(call, resource, subresource, new, old)
     admission.review_update(resource, new, old, registry.lookup)
     if reviewed:
         review_write(registry, resource, namespace, name, new, old, call, subresource=subresource)

@@ -36,6 +36,19 @@ ValidatingWebhookConfiguration metadata webhooks
 Validation expression message reason messageExpression
 Variable name expression
 WebhookClientConfig service caBundle url
+[apiregistration]
+APIService metadata spec status
+APIServiceCondition type status lastTransitionTime reason message
+APIServiceSpec service group version insecureSkipTLSVerify caBundle 7 groupPriorityMinimum
+    versionPriority
+APIServiceStatus conditions
+ServiceReference namespace name port
+[certificates]
+CertificateSigningRequest metadata spec status
+CertificateSigningRequestCondition type reason message lastUpdateTime lastTransitionTime status
+CertificateSigningRequestSpec request username uid groups usages extra signerName
+    expirationSeconds
+CertificateSigningRequestStatus conditions certificate
 [apiextensions]
 CustomResourceColumnDefinition name type format description priority jsonPath
 CustomResourceConversion strategy webhook
