@@ -4,14 +4,19 @@ Clients ask for them first and often. They are made when asked for and kept unti
 resources changes.
 """
 
+import base64
+import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from typing import Protocol
+from typing import Final, Protocol
 
 from podium.api.json_values import JsonObject, encode
 from podium.apiserver.aggregation.remote_resources import RemoteResources
+from podium.apiserver.conversion import stored_in
 from podium.apiserver.resources.builtin import BUILTIN
 from podium.apiserver.resources.resource import Resource, Subresource
 from podium.apiserver.resources.table import ResourceTable
+
+_HASH_BYTES: Final = 8
 
 
 class Registered(Protocol):
@@ -182,7 +187,16 @@ def _entries(resource: Resource) -> list[JsonObject]:
         entry["shortNames"] = list(resource.short_names)
     if resource.categories:
         entry["categories"] = list(resource.categories)
+    if resource.is_stored:
+        entry["storageVersionHash"] = _storage_version_hash(resource)
     return [entry, *(_subentry(resource, each) for each in resource.subresources)]
+
+
+def _storage_version_hash(resource: Resource) -> str:
+    """Changes when objects are stored in another version, whatever versions there are."""
+    group, version = stored_in(resource)
+    digest = hashlib.sha256(f"{group}/{version}/{resource.kind}".encode()).digest()
+    return base64.b64encode(digest[:_HASH_BYTES]).decode()
 
 
 def _subentry(resource: Resource, subresource: Subresource) -> JsonObject:
@@ -200,14 +214,13 @@ def _subentry(resource: Resource, subresource: Subresource) -> JsonObject:
 
 
 def _aggregated_group(name: str, versions: list[JsonObject]) -> JsonObject:
-    metadata: JsonObject = {"name": name} if name else {}
-    return {"metadata": {**metadata, "creationTimestamp": None}, "versions": versions}
+    return {"metadata": {"name": name} if name else {}, "versions": versions}
 
 
 def _aggregated(resource: Resource) -> JsonObject:
     entry: JsonObject = {
         "resource": resource.plural,
-        "responseKind": _kind(resource.group, resource.version, resource.kind),
+        "responseKind": _own_kind(resource, resource.kind),
         "scope": "Namespaced" if resource.namespaced else "Cluster",
         "singularResource": resource.singular,
         "verbs": list(resource.verbs),
@@ -220,16 +233,21 @@ def _aggregated(resource: Resource) -> JsonObject:
         entry["subresources"] = [
             {
                 "subresource": each.name,
-                "responseKind": _kind(
-                    each.group if each.version else resource.group,
-                    each.version or resource.version,
-                    each.kind,
-                ),
+                "responseKind": _kind(each.group, each.version, each.kind)
+                if each.version
+                else _own_kind(resource, each.kind),
                 "verbs": list(each.verbs),
             }
             for each in resource.subresources
         ]
     return entry
+
+
+def _own_kind(resource: Resource, kind: str) -> JsonObject:
+    # upstream: built-in kinds of a resource's own group and version leave both out.
+    if resource.is_custom:
+        return _kind(resource.group, resource.version, kind)
+    return _kind("", "", kind)
 
 
 def _kind(group: str, version: str, kind: str) -> JsonObject:
