@@ -44,6 +44,17 @@ _OWN_FORMS: Final[Mapping[tuple[str, str, str], _Form]] = {
 }
 
 
+_STORED_IN: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
+    ("events.k8s.io", "Event"): ("", "v1"),
+    # upstream: so that the release before can read them.
+    **{
+        ("admissionregistration.k8s.io", kind): ("admissionregistration.k8s.io", "v1beta1")
+        for kind in ("MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding")
+    },
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): ("apiextensions.k8s.io", "v1beta1"),
+}
+"""As clients are told, where it is not the newest form of the resource itself."""
+
 _VERSIONS: Final[Mapping[tuple[str, str, str], Callable[[JsonObject], JsonObject]]] = {
     ("autoscaling", "HorizontalPodAutoscaler", "v1"): as_v1_autoscaler,
     ("autoscaling", "HorizontalPodAutoscaler", "v2"): as_v2_autoscaler,
@@ -72,9 +83,8 @@ def stored_in(resource: Resource) -> tuple[str, str]:
     """The group and version in whose form objects of a resource are stored."""
     if resource.storage_version:
         return resource.group, resource.storage_version
-    if (resource.group, resource.kind) == ("events.k8s.io", "Event"):
-        return "", "v1"
-    return resource.group, ruling_version(resource)
+    key = (resource.group, resource.kind)
+    return _STORED_IN.get(key) or (resource.group, ruling_version(resource))
 
 
 def shown(resource: Resource, value: JsonObject) -> JsonObject:

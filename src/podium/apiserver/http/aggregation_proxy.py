@@ -11,6 +11,7 @@ import contextlib
 import ssl
 from collections.abc import AsyncIterator, Sequence
 from typing import Final, NamedTuple
+from urllib.parse import quote
 
 import aiohttp
 from yarl import URL
@@ -40,6 +41,7 @@ _HOP_BY_HOP: Final = frozenset(
         b"proxy-authorization", b"te", b"trailer", b"transfer-encoding", b"upgrade",
     )
 )  # fmt: skip
+_IN_HEADERS: Final = "!#$&'*+-.^_`|~"
 _OF_THE_ASKER: Final = (b"authorization", b"x-remote-", b"impersonate-")
 
 
@@ -217,7 +219,7 @@ def _identity(user: User) -> list[tuple[str, str]]:
         found.append(("X-Remote-Uid", user.uid))
     found += [("X-Remote-Group", group) for group in user.groups]
     for key, values in user.extra.items():
-        found += [(f"X-Remote-Extra-{URL.build(path=key).raw_path}", value) for value in values]
+        found += [(f"X-Remote-Extra-{quote(key, safe=_IN_HEADERS)}", value) for value in values]
     return found
 
 
