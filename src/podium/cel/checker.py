@@ -43,6 +43,8 @@ from podium.cel.types import (
     map_of,
     optional_of,
     parameter,
+    parameters_of,
+    renamed_parameters,
     type_of,
 )
 from podium.cel.values import Uint
@@ -201,13 +203,16 @@ class Checker:
             if overload.member != (node.target is not None) or len(overload.params) != len(args):
                 continue
             trial = self._solution.trial()
-            renamed = {p: parameter(f"{p.kind}{next(self._fresh)}") for p in _parameters(overload)}
-            wanted = [_renamed(p, renamed) for p in overload.params]
+            renamed = {
+                p: parameter(f"{p.kind}{next(self._fresh)}")
+                for p in parameters_of(*overload.params, overload.result)
+            }
+            wanted = [renamed_parameters(p, renamed) for p in overload.params]
             if not all(map(trial.accepts, wanted, args)):
                 continue
             self._solution = trial
             fitting.append(overload)
-            found = trial.resolved(_renamed(overload.result, renamed))
+            found = trial.resolved(renamed_parameters(overload.result, renamed))
             if result is None:
                 result = found
             elif not is_wild(result) and result != found:
@@ -382,22 +387,3 @@ class Checker:
     def _issue(self, problem: str, offset: int) -> Type:
         self.issues.append(IssueError(problem, offset))
         return ERROR
-
-
-def _parameters(overload: Overload) -> set[Type]:
-    found: set[Type] = set()
-    pending = [*overload.params, overload.result]
-    while pending:
-        part = pending.pop()
-        if is_parameter(part):
-            found.add(part)
-        pending.extend(part.params)
-    return found
-
-
-def _renamed(found: Type, names: Mapping[Type, Type]) -> Type:
-    if found in names:
-        return names[found]
-    if not found.params:
-        return found
-    return Type(found.kind, tuple(_renamed(p, names) for p in found.params))
