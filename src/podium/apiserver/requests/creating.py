@@ -7,7 +7,7 @@ from podium.apiserver import admission, status_errors, warnings
 from podium.apiserver.managed_fields import Writer, manager_of, track_create
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.certificate_requests import note_requester
-from podium.apiserver.requests.guarding import guard_policy, require_create
+from podium.apiserver.requests.guarding import guard_policy, parameter_errors_of, require_create
 from podium.apiserver.requests.outside_admission import mutate_write, review_write
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.requests.stored_size import fit_storage
@@ -53,6 +53,7 @@ def create(
     rules.prepare_create(obj, call.now)
     note_requester(resource, obj, call)
     problems = rules.validate_create(obj)
+    problems = problems or parameter_errors_of(registry, call, resource, obj)
     name = metadata.get("name", "")
     if problems:
         raise status_errors.invalid(*shown_kind(resource, obj), name, problems)

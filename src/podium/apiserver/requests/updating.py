@@ -20,7 +20,7 @@ from podium.apiserver.requests import query, storage_paths
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.certificate_requests import confirm_signer
 from podium.apiserver.requests.creating import create, place_in_namespace, settle, shown_kind
-from podium.apiserver.requests.guarding import guard_policy, status_errors_of
+from podium.apiserver.requests.guarding import guard_policy, parameter_errors_of, status_errors_of
 from podium.apiserver.requests.outside_admission import mutate_write, review_write
 from podium.apiserver.requests.registry import Registry, check_path_name
 from podium.apiserver.requests.stored_size import fit_storage
@@ -145,6 +145,8 @@ def write(
     new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
     problems = status_errors_of(call, resource, subresource, new, old)
     problems += rules.validate_update(subresource, new, old)
+    if not subresource:
+        problems = problems or parameter_errors_of(registry, call, resource, new, old)
     if problems:
         raise status_errors.invalid(*shown_kind(resource, new), name, problems)
     if not subresource:
