@@ -24,17 +24,12 @@ from podium.cel.syntax import (
     StructLiteral,
     dotted_name,
 )
-from podium.cel.type_names import TYPE_NAMES
+from podium.cel.type_names import LITERAL_TYPES, TYPE_NAMES
 from podium.cel.types import (
     BOOL,
-    BYTES,
-    DOUBLE,
     DYN,
     ERROR,
     INT,
-    NULL,
-    STRING,
-    UINT,
     Solution,
     Type,
     is_parameter,
@@ -47,17 +42,8 @@ from podium.cel.types import (
     renamed_parameters,
     type_of,
 )
-from podium.cel.values import Uint
+from podium.cel.uniform_literals import UniformLiterals
 
-_LITERALS: dict[type, Type] = {
-    bool: BOOL,
-    int: INT,
-    Uint: UINT,
-    float: DOUBLE,
-    str: STRING,
-    bytes: BYTES,
-    type(None): NULL,
-}
 _PLAIN = frozenset({"bool", "double", "int", "list", "map", "string"})
 
 
@@ -79,6 +65,7 @@ class Checker:
         self._scopes: list[dict[str, Type]] = []
         self._fresh = itertools.count()
         self._formats = 0
+        self._uniform = UniformLiterals()
         self._types: dict[int, Type] = {}
         self.overloads: dict[int, list[Overload]] = {}
         self.type_idents: set[int] = set()
@@ -106,7 +93,7 @@ class Checker:
     def _check(self, node: Node) -> Type:
         match node:
             case Literal():
-                return _LITERALS[type(node.value)]
+                return LITERAL_TYPES[type(node.value)]
             case Ident():
                 return self._ident(node)
             case Select():
@@ -230,10 +217,21 @@ class Checker:
         self.overloads[id(node)] = fitting
         return result
 
+    def finish(self) -> None:
+        """What can be told only when the types of everything are known."""
+        if not self.issues:
+            self.issues.extend(self._uniform.issues(self._shown))
+
+    def _alike(self) -> list[tuple[Node, Type]]:
+        """For parts of a literal that have to be of one type, if they have to."""
+        return [] if self._formats else self._uniform.begin()
+
     def _list(self, node: ListLiteral) -> Type:
         element: Type | None = None
+        parts = self._alike()
         for index, item in enumerate(node.elements):
             found = self._unwrapped(self.check(item), item, optional=index in node.optional)
+            parts.append((item, found))
             element = found if element is None else self._join(element, found, item)
         if element is None:
             element = parameter(f"list{next(self._fresh)}")
@@ -242,11 +240,14 @@ class Checker:
     def _map(self, node: MapLiteral) -> Type:
         key_type: Type | None = None
         value_type: Type | None = None
+        keys, values = self._alike(), self._alike()
         for index, (key, value) in enumerate(node.entries):
             found_key = self.check(key)
             key_type = found_key if key_type is None else self._join(key_type, found_key, key)
             found = self._unwrapped(self.check(value), value, optional=index in node.optional)
             value_type = found if value_type is None else self._join(value_type, found, value)
+            keys.append((key, found_key))
+            values.append((value, found))
         return map_of(
             key_type or parameter(f"key{next(self._fresh)}"),
             value_type or parameter(f"value{next(self._fresh)}"),

@@ -168,6 +168,7 @@ class Environment:
         tree = parse(source, has_bindings=self._has_bindings)
         checker = Checker(self._variables, self._fields, self._functions, self._structs)
         checker.check(tree)
+        checker.finish()
         checker.issues.extend(_literal_issues(tree))
         if checker.issues:
             raise CompileError(describe_issues(source, checker.issues))

@@ -1,4 +1,4 @@
-"""Names of types that every expression can use as values: `type(x) == int`."""
+"""Types that every expression can name, `type(x) == int`, and those of its literals."""
 
 from podium.cel.types import (
     BOOL,
@@ -17,6 +17,7 @@ from podium.cel.types import (
     optional_of,
     type_of,
 )
+from podium.cel.values import Uint
 
 TYPE_NAMES: dict[str, Type] = {
     "bool": type_of(BOOL),
@@ -34,3 +35,13 @@ TYPE_NAMES: dict[str, Type] = {
     "uint": type_of(UINT),
 }
 """Identifiers that name a type, with the type they have as values."""
+
+LITERAL_TYPES: dict[type, Type] = {
+    bool: BOOL,
+    int: INT,
+    Uint: UINT,
+    float: DOUBLE,
+    str: STRING,
+    bytes: BYTES,
+    type(None): NULL,
+}

@@ -258,7 +258,7 @@ class Rows:
     def _of_subresource(self, subresource: Subresource) -> Iterator[Cell]:
         path = f"{self.collection}/{self._there}/{subresource.name}"
         for verb in subresource.verbs:
-            rights = (self._right(verb, self._there, subresource.name),)
+            rights: tuple[Right, ...] = (self._right(verb, self._there, subresource.name),)
             if subresource.name == "approval" and verb != "get":
                 rights += (Right("approve", self.resource.group, "signers", "", SIGNER),)
             method = _SUBRESOURCE_METHODS[verb]
