@@ -12,6 +12,7 @@ from typing import Any
 
 import trustme
 from support.apiserver.api_calls import TOKEN
+from support.apiserver.asgi_client import Exchange
 from support.apiserver.hooked_api import HookedApi
 
 SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
@@ -36,6 +37,8 @@ class OtherServer:
         self.ca_bundle = ca_bundle
         self.asked: list[tuple[str, str, dict[str, str], bytes]] = []
         self.discovery_status = 200
+        self.may_end = threading.Event()
+        """Until then a watch goes on."""
 
 
 @contextmanager
@@ -52,6 +55,9 @@ def other_server(name: str = "s.default.svc") -> Iterator[OtherServer]:
             body = self.rfile.read(length)
             headers = {key.lower(): value for key, value in self.headers.items()}
             found.asked.append((self.command, self.path, headers, body))
+            if "watch=1" in self.path:
+                self._watch()
+                return
             is_discovery = self.path == "/apis/remote.dev/v1"
             status = found.discovery_status if is_discovery else 201
             content = json.dumps(RESOURCES if is_discovery else {"kind": "Thing"}).encode()
@@ -61,6 +67,15 @@ def other_server(name: str = "s.default.svc") -> Iterator[OtherServer]:
             self.send_header("content-length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)
+
+        def _watch(self) -> None:
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("transfer-encoding", "chunked")
+            self.end_headers()
+            self.wfile.write(b'f\r\n{"type":"ADDED"\r\n2\r\n}\n\r\n')
+            found.may_end.wait(30)
+            self.close_connection = True
 
         do_POST = do_GET  # noqa: N815
 
@@ -131,6 +146,27 @@ def test_requests_are_passed_on_with_who_asks() -> None:
     assert headers["x-remote-user"] == "admin"
     assert headers["host"] == "s.default.svc"
     assert "authorization" not in headers
+
+
+def test_a_watch_is_passed_on_as_it_comes_and_ends_with_its_client() -> None:
+    api = HookedApi()
+    with other_server() as server:
+        registered(api, server)
+
+        async def go() -> Any:
+            await condition(api, "Passed")
+            path, headers = "/apis/remote.dev/v1/things?watch=1", {"authorization": AUTH}
+            watching = Exchange(api.application, "GET", path, [b""], headers)
+            running = asyncio.ensure_future(watching.run())
+            lines = await watching.until_lines(1)
+            watching.hangs_up.set()
+            await running
+            return lines
+
+        try:
+            assert api.run(go()) == [{"type": "ADDED"}]
+        finally:
+            server.may_end.set()
 
 
 def test_what_a_service_serves_is_told_with_everything_else() -> None:

@@ -9,7 +9,7 @@ import asyncio
 import base64
 import contextlib
 import ssl
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Final, NamedTuple
 from urllib.parse import quote
 
@@ -50,7 +50,7 @@ class ProxiedAnswer(NamedTuple):
 
     status: int
     headers: list[tuple[bytes, bytes]]
-    chunks: AsyncIterator[bytes]
+    chunks: AsyncGenerator[bytes, None]
 
 
 class AggregationProxy:
@@ -223,7 +223,14 @@ def _identity(user: User) -> list[tuple[str, str]]:
     return found
 
 
-async def _chunks(answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
-    async with answer:
+async def _chunks(answer: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:
+    """The body; what is not read to its end leaves no connection behind."""
+    try:
         async for piece in answer.content.iter_any():
             yield piece
+    finally:
+        connection = answer.connection
+        if connection is not None and connection.transport is not None:
+            # A server in the middle of a watch does not say goodbye, and is not waited for.
+            connection.transport.abort()
+        answer.close()

@@ -169,8 +169,9 @@ async def _pass_on(answer: ProxiedAnswer, receive: Receive, send: Send) -> None:
     async def pump() -> None:
         start = {"type": "http.response.start", "status": answer.status, "headers": answer.headers}
         await send(start)
-        async for chunk in answer.chunks:
-            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        async with contextlib.aclosing(answer.chunks) as chunks:
+            async for chunk in chunks:
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def gone() -> None:
