@@ -229,3 +229,23 @@ def test_times_are_exact_to_the_nanosecond() -> None:
 def test_a_deeply_nested_expression_is_refused_not_crashed() -> None:
     with pytest.raises(CompileError, match="recursion limit"):
         ENVIRONMENT.compile("(" * 5000 + "1" + ")" * 5000)
+
+
+@pytest.mark.parametrize(
+    ("expression", "problem"),
+    [
+        ("[m.n, 'a']", "1:7: expected type 'dyn' but found 'string'"),
+        ("{'a': 'b', 'c': m.s}", "1:18: expected type 'string' but found 'dyn'"),
+        ("{m.s: 1, 'a': 2}", "1:10: expected type 'dyn' but found 'string'"),
+        ("[[1], [m.n]]", "1:7: expected type 'list(int)' but found 'list(dyn)'"),
+    ],
+)
+def test_what_may_be_anything_does_not_go_with_what_is_known(expression: str, problem: str) -> None:
+    with pytest.raises(CompileError) as found:
+        ENVIRONMENT.compile(expression)
+
+    assert str(found.value).startswith(f"ERROR: <input>:{problem}")
+
+
+def test_what_format_is_given_may_be_of_many_types() -> None:
+    check("'%s %d %s'.format([m.s, 1, 'a'])", "text 1 a")

@@ -8,6 +8,7 @@ from typing import Any
 
 from podium.cel.errors import CelError
 from podium.cel.evaluation import Code, Frame
+from podium.cel.structs import StructValue
 from podium.cel.values import (
     NONE,
     Optional,
@@ -73,6 +74,8 @@ def test_field(operand: Code, field: str) -> Code:
         value = operand(frame)
         if type(value) is Optional:
             return _select_optional(value, field).present
+        if type(value) is StructValue:
+            return field in value.fields
         if not isinstance(value, dict):
             return False
         try:

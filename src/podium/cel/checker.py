@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from podium.cel.errors import IssueError
 from podium.cel.library import Functions, Overload
+from podium.cel.structs import StructTypes, no_structs
 from podium.cel.syntax import (
     Bind,
     Call,
@@ -23,18 +24,12 @@ from podium.cel.syntax import (
     StructLiteral,
     dotted_name,
 )
+from podium.cel.type_names import LITERAL_TYPES, TYPE_NAMES
 from podium.cel.types import (
     BOOL,
-    BYTES,
-    DOUBLE,
-    DURATION,
     DYN,
     ERROR,
     INT,
-    NULL,
-    STRING,
-    TIMESTAMP,
-    UINT,
     Solution,
     Type,
     is_parameter,
@@ -43,36 +38,13 @@ from podium.cel.types import (
     map_of,
     optional_of,
     parameter,
+    parameters_of,
+    renamed_parameters,
     type_of,
 )
-from podium.cel.values import Uint
+from podium.cel.uniform_literals import UniformLiterals
 
-_LITERALS: dict[type, Type] = {
-    bool: BOOL,
-    int: INT,
-    Uint: UINT,
-    float: DOUBLE,
-    str: STRING,
-    bytes: BYTES,
-    type(None): NULL,
-}
 _PLAIN = frozenset({"bool", "double", "int", "list", "map", "string"})
-TYPE_NAMES: dict[str, Type] = {
-    "bool": type_of(BOOL),
-    "bytes": type_of(BYTES),
-    "double": type_of(DOUBLE),
-    "google.protobuf.Duration": type_of(DURATION),
-    "google.protobuf.Timestamp": type_of(TIMESTAMP),
-    "int": type_of(INT),
-    "list": type_of(list_of(DYN)),
-    "map": type_of(map_of(DYN, DYN)),
-    "null_type": type_of(NULL),
-    "optional_type": type_of(optional_of(DYN)),
-    "string": type_of(STRING),
-    "type": type_of(DYN),
-    "uint": type_of(UINT),
-}
-"""Identifiers that name a type, with the type they have as values."""
 
 
 class Checker:
@@ -83,14 +55,17 @@ class Checker:
         variables: Mapping[str, Type],
         fields: Mapping[Type, Mapping[str, Type]],
         functions: Functions,
+        structs: StructTypes = no_structs,
     ) -> None:
         self._variables = variables
+        self._structs = structs
         self._fields = fields
         self._functions = functions
         self._solution = Solution()
         self._scopes: list[dict[str, Type]] = []
         self._fresh = itertools.count()
         self._formats = 0
+        self._uniform = UniformLiterals()
         self._types: dict[int, Type] = {}
         self.overloads: dict[int, list[Overload]] = {}
         self.type_idents: set[int] = set()
@@ -118,7 +93,7 @@ class Checker:
     def _check(self, node: Node) -> Type:
         match node:
             case Literal():
-                return _LITERALS[type(node.value)]
+                return LITERAL_TYPES[type(node.value)]
             case Ident():
                 return self._ident(node)
             case Select():
@@ -137,7 +112,7 @@ class Checker:
             case OptionalMap():
                 return self._optional_map(node)
             case StructLiteral():
-                return self._undeclared(node.type_name, node.offset)
+                return self._struct(node)
             case _:
                 raise AssertionError(f"unknown node {node!r}")
 
@@ -147,16 +122,24 @@ class Checker:
                 return scope[node.name]
         if node.name in self._variables:
             return self._variables[node.name]
-        if node.name in TYPE_NAMES:
+        named = self._named_type(node.name)
+        if named is not None:
             self.type_idents.add(id(node))
-            return TYPE_NAMES[node.name]
+            return named
         return self._undeclared(node.name, node.offset)
+
+    def _named_type(self, name: str) -> Type | None:
+        """The type that a name has as a value, if it is one of a type."""
+        found = self._structs(name)
+        return TYPE_NAMES.get(name) if found is None else type_of(found.type)
 
     def _select(self, node: Select) -> Type:
         dotted = dotted_name(node)
-        if dotted in TYPE_NAMES and not node.test and not self._shadowed(dotted):
-            self.type_idents.add(id(node))
-            return TYPE_NAMES[dotted]
+        if dotted and not node.test and not self._shadowed(dotted):
+            named = self._named_type(dotted)
+            if named is not None:
+                self.type_idents.add(id(node))
+                return named
         target = self._solution.resolved(self.check(node.operand))
         optional = node.optional
         if target.kind == "optional":
@@ -171,9 +154,10 @@ class Checker:
             return target.params[1]
         if target in self._fields:
             found = self._fields[target].get(node.field)
-            if found is None:
-                return self._issue(f"undefined field '{node.field}'", node.offset)
-            return found
+            return found or self._undefined(node.field, node.offset)
+        struct = self._structs(target.kind)
+        if struct is not None:
+            return struct.field(node.field) or self._undefined(node.field, node.offset)
         if not is_wild(target) and not is_parameter(target):
             return self._issue(f"type '{target}' does not support field selection", node.offset)
         return DYN
@@ -206,13 +190,16 @@ class Checker:
             if overload.member != (node.target is not None) or len(overload.params) != len(args):
                 continue
             trial = self._solution.trial()
-            renamed = {p: parameter(f"{p.kind}{next(self._fresh)}") for p in _parameters(overload)}
-            wanted = [_renamed(p, renamed) for p in overload.params]
+            renamed = {
+                p: parameter(f"{p.kind}{next(self._fresh)}")
+                for p in parameters_of(*overload.params, overload.result)
+            }
+            wanted = [renamed_parameters(p, renamed) for p in overload.params]
             if not all(map(trial.accepts, wanted, args)):
                 continue
             self._solution = trial
             fitting.append(overload)
-            found = trial.resolved(_renamed(overload.result, renamed))
+            found = trial.resolved(renamed_parameters(overload.result, renamed))
             if result is None:
                 result = found
             elif not is_wild(result) and result != found:
@@ -230,10 +217,21 @@ class Checker:
         self.overloads[id(node)] = fitting
         return result
 
+    def finish(self) -> None:
+        """What can be told only when the types of everything are known."""
+        if not self.issues:
+            self.issues.extend(self._uniform.issues(self._shown))
+
+    def _alike(self) -> list[tuple[Node, Type]]:
+        """For parts of a literal that have to be of one type, if they have to."""
+        return [] if self._formats else self._uniform.begin()
+
     def _list(self, node: ListLiteral) -> Type:
         element: Type | None = None
+        parts = self._alike()
         for index, item in enumerate(node.elements):
             found = self._unwrapped(self.check(item), item, optional=index in node.optional)
+            parts.append((item, found))
             element = found if element is None else self._join(element, found, item)
         if element is None:
             element = parameter(f"list{next(self._fresh)}")
@@ -242,15 +240,51 @@ class Checker:
     def _map(self, node: MapLiteral) -> Type:
         key_type: Type | None = None
         value_type: Type | None = None
+        keys, values = self._alike(), self._alike()
         for index, (key, value) in enumerate(node.entries):
             found_key = self.check(key)
             key_type = found_key if key_type is None else self._join(key_type, found_key, key)
             found = self._unwrapped(self.check(value), value, optional=index in node.optional)
             value_type = found if value_type is None else self._join(value_type, found, value)
+            keys.append((key, found_key))
+            values.append((value, found))
         return map_of(
             key_type or parameter(f"key{next(self._fresh)}"),
             value_type or parameter(f"value{next(self._fresh)}"),
         )
+
+    def _struct(self, node: StructLiteral) -> Type:
+        struct = None
+        if not self._shadowed(node.type_name):
+            struct = self._structs(node.type_name)
+        if struct is None:
+            problem = self._not_a_struct(node.type_name)
+            if problem is None:
+                return self._undeclared(node.type_name, node.offset)
+            self._issue(problem, node.offset)
+        for each in node.fields:
+            found = self._unwrapped(self.check(each.value), each.value, optional=each.optional)
+            wanted = None if struct is None else struct.field(each.name)
+            if struct is None:
+                told = f"unexpected failed resolution of '{node.type_name}'"
+                self._issue(told, each.offset)
+            elif wanted is None:
+                self._undefined(each.name, each.offset)
+            elif not self._solution.accepts(wanted, found):
+                self._issue(
+                    f"expected type of field '{each.name}' is '{wanted}' but provided type is"
+                    f" '{self._shown(found)}'",
+                    each.offset,
+                )
+        return ERROR if struct is None else struct.type
+
+    def _not_a_struct(self, name: str) -> str | None:
+        """What is wrong with making a value of something that is declared."""
+        for scope in (*reversed(self._scopes), self._variables):
+            if name in scope:
+                return f"'{self._shown(scope[name])}' is not a type"
+        named = TYPE_NAMES.get(name)
+        return None if named is None else f"'{named.params[0]}' is not a message type"
 
     def _unwrapped(self, found: Type, node: Node, *, optional: bool) -> Type:
         found = self._solution.resolved(found)
@@ -348,25 +382,9 @@ class Checker:
     def _undeclared(self, name: str, offset: int) -> Type:
         return self._issue(f"undeclared reference to '{name}' (in container '')", offset)
 
+    def _undefined(self, field: str, offset: int) -> Type:
+        return self._issue(f"undefined field '{field}'", offset)
+
     def _issue(self, problem: str, offset: int) -> Type:
         self.issues.append(IssueError(problem, offset))
         return ERROR
-
-
-def _parameters(overload: Overload) -> set[Type]:
-    found: set[Type] = set()
-    pending = [*overload.params, overload.result]
-    while pending:
-        part = pending.pop()
-        if is_parameter(part):
-            found.add(part)
-        pending.extend(part.params)
-    return found
-
-
-def _renamed(found: Type, names: Mapping[Type, Type]) -> Type:
-    if found in names:
-        return names[found]
-    if not found.params:
-        return found
-    return Type(found.kind, tuple(_renamed(p, names) for p in found.params))

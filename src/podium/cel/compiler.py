@@ -10,10 +10,9 @@ they have run.
 from collections.abc import Callable
 from typing import Any
 
-from podium.cel import access, logic, loops, overload_calls
-from podium.cel.checker import TYPE_NAMES, Checker
-from podium.cel.costs.macros import FOLD_COSTS, LIST_BASE, MAP_BASE
-from podium.cel.errors import CelError, no_such_overload
+from podium.cel import access, literals, logic, loops, overload_calls
+from podium.cel.checker import Checker
+from podium.cel.costs.macros import FOLD_COSTS, LIST_BASE, MAP_BASE, STRUCT_BASE
 from podium.cel.evaluation import (
     FIRST_VARIABLE,
     Code,
@@ -26,6 +25,7 @@ from podium.cel.evaluation import (
 )
 from podium.cel.library import ONE_UNIT
 from podium.cel.mismatches import mismatch
+from podium.cel.structs import StructTypes
 from podium.cel.syntax import (
     Bind,
     Call,
@@ -37,6 +37,7 @@ from podium.cel.syntax import (
     Node,
     OptionalMap,
     Select,
+    StructLiteral,
     dotted_name,
 )
 from podium.cel.types import Type, is_wild
@@ -45,8 +46,6 @@ from podium.cel.values import (
     Optional,
     TypeValue,
     some,
-    to_key,
-    type_name,
 )
 
 _PATTERN_FUNCTIONS = frozenset({"find", "findAll", "matches"})
@@ -57,8 +56,11 @@ _FOLDED = frozenset({"quantity", "semver", "duration", "timestamp", "ip", "cidr"
 class Compiler:
     """Compiles one expression; `frame_size` is known afterwards."""
 
-    def __init__(self, checker: Checker, variables: tuple[str, ...], *, meter: bool) -> None:
+    def __init__(
+        self, checker: Checker, variables: tuple[str, ...], structs: StructTypes, *, meter: bool
+    ) -> None:
         self._checker = checker
+        self._structs = structs
         self._meter = meter
         self._due = 0
         self._scopes: list[dict[str, Code]] = [
@@ -86,9 +88,14 @@ class Compiler:
                 return self._call(node)
             case ListLiteral():
                 is_constant = all(isinstance(item, Literal) for item in node.elements)
-                return self._paid(self._list(node), 0 if is_constant else LIST_BASE)
+                codes = [self._compile(item) for item in node.elements]
+                made = literals.make_list(codes, frozenset(node.optional))
+                return self._paid(made, 0 if is_constant else LIST_BASE)
             case MapLiteral():
-                return self._paid(self._map(node), MAP_BASE)
+                pairs = [(self._compile(key), self._compile(value)) for key, value in node.entries]
+                return self._paid(literals.make_map(pairs, frozenset(node.optional)), MAP_BASE)
+            case StructLiteral():
+                return self._paid(self._struct(node), STRUCT_BASE)
             case Comprehension():
                 return self._comprehension(node)
             case Bind():
@@ -104,7 +111,7 @@ class Compiler:
 
     def _ident(self, node: Ident) -> Code:
         if id(node) in self._checker.type_idents:
-            return constant(_type_value(node.name))
+            return constant(TypeValue(node.name))
         for scope in reversed(self._scopes):
             if node.name in scope:
                 return scope[node.name]
@@ -112,7 +119,7 @@ class Compiler:
 
     def _select(self, node: Select) -> Code:
         if id(node) in self._checker.type_idents:
-            return constant(_type_value(dotted_name(node)))
+            return constant(TypeValue(dotted_name(node)))
         operand = self._compile(node.operand)
         if node.test:
             return access.test_field(operand, node.field)
@@ -218,46 +225,11 @@ class Compiler:
         plain = bool(held) and self._are_plain(held[0], self._checker.type_of(element))
         return logic.is_in_metered(*codes, plain=plain)
 
-    # literals
-
-    def _list(self, node: ListLiteral) -> Code:
-        codes = [self._compile(item) for item in node.elements]
-        optional = frozenset(node.optional)
-
-        def run(frame: Frame) -> list[Any]:
-            values: list[Any] = []
-            for position, code in enumerate(codes):
-                value = code(frame)
-                if position not in optional:
-                    values.append(value)
-                elif _optional(value).present:
-                    values.append(value.value)
-            return values
-
-        return run
-
-    def _map(self, node: MapLiteral) -> Code:
-        codes = [(self._compile(key), self._compile(value)) for key, value in node.entries]
-        optional = frozenset(node.optional)
-
-        def run(frame: Frame) -> dict[Any, Any]:
-            entries: dict[Any, Any] = {}
-            for position, (key_code, value_code) in enumerate(codes):
-                name = key_code(frame)
-                if type(name) is float:
-                    raise CelError(f"unsupported key type: {type_name(name)}")
-                key = to_key(name)
-                value = value_code(frame)
-                if position in optional:
-                    if not _optional(value).present:
-                        continue
-                    value = value.value
-                if key in entries:
-                    raise CelError(f"Failed with repeated key: {name}")
-                entries[key] = value
-            return entries
-
-        return run
+    def _struct(self, node: StructLiteral) -> Code:
+        struct = self._structs(node.type_name)
+        assert struct is not None, f"unchecked type {node.type_name}"
+        parts = [(each.name, self._compile(each.value), each.optional) for each in node.fields]
+        return literals.make_struct(struct, parts)
 
     # variables
 
@@ -296,7 +268,7 @@ class Compiler:
                 return NONE
             frame[position] = found.value
             value = body(frame)
-            return _optional(value) if flat else some(value)
+            return literals.optional(value) if flat else some(value)
 
         return run
 
@@ -348,12 +320,6 @@ _MAKERS = {
 }
 
 
-def _optional(value: Any) -> Optional:
-    if type(value) is not Optional:
-        raise no_such_overload()
-    return value
-
-
 def _otherwise(target: Code, default: Code, *, keep: bool) -> Code:
     """`a.or(b)` and `a.orValue(b)`: the second is looked at only if the first is missing."""
 
@@ -363,10 +329,6 @@ def _otherwise(target: Code, default: Code, *, keep: bool) -> Code:
             return found
         if found.present:
             return found if keep else found.value
-        return _optional(default(frame)) if keep else default(frame)
+        return literals.optional(default(frame)) if keep else default(frame)
 
     return run
-
-
-def _type_value(name: str) -> TypeValue:
-    return TypeValue(name) if name in TYPE_NAMES else TypeValue("type")

@@ -37,6 +37,7 @@ from podium.cel.functions.versions import VERSIONS
 from podium.cel.library import Functions
 from podium.cel.parser import parse
 from podium.cel.patterns import PatternError, compile_pattern
+from podium.cel.structs import StructTypes, no_structs
 from podium.cel.syntax import (
     Bind,
     Call,
@@ -137,15 +138,18 @@ class Environment:
         fields: Mapping[Type, Mapping[str, Type]] | None = None,
         functions: Functions = ALL_FUNCTIONS,
         *,
+        structs: StructTypes = no_structs,
         size_of_path: SizeOfPath | None = None,
         is_metered: bool = False,
         has_bindings: bool = True,
     ) -> None:
-        """`is_metered` programs always count what they spend, others only if it can grow."""
+        """`structs` are types whose values expressions can make. `is_metered` programs always
+        count what they spend, others only if it can grow."""
         self._has_bindings = has_bindings
         self._variables = dict(variables)
         self._fields = fields or {}
         self._functions = functions
+        self._structs = structs
         self._size_of_path = size_of_path
         self._is_metered = is_metered
 
@@ -161,18 +165,15 @@ class Environment:
             raise CompileError("expression recursion limit exceeded") from None
 
     def _compile(self, source: str) -> Program:
-        tree = parse(source)
-        if not self._has_bindings:
-            for node in walk(tree):
-                if isinstance(node, Bind):
-                    raise IssueError("undeclared reference to 'cel' (in container '')", node.offset)
-        checker = Checker(self._variables, self._fields, self._functions)
+        tree = parse(source, has_bindings=self._has_bindings)
+        checker = Checker(self._variables, self._fields, self._functions, self._structs)
         checker.check(tree)
+        checker.finish()
         checker.issues.extend(_literal_issues(tree))
         if checker.issues:
             raise CompileError(describe_issues(source, checker.issues))
         metered = self._is_metered or len(source) > _SHORT_SOURCE or _can_grow(tree)
-        compiler = Compiler(checker, tuple(self._variables), meter=metered)
+        compiler = Compiler(checker, tuple(self._variables), self._structs, meter=metered)
         code = compiler.compile(tree)
         sizes = self._size_of_path
         return Program(

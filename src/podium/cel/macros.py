@@ -18,11 +18,12 @@ from podium.cel.syntax import (
 )
 
 
-def expand(call: Call) -> Node:
-    """The node a macro call stands for, or the call itself."""
+def expand(call: Call, *, has_bindings: bool) -> Node:
+    """The node a macro call stands for, or the call itself; `cel.bind` is not known everywhere."""
     if call.target is None:
         return _has(call) if call.function == "has" and len(call.args) == 1 else call
-    if call.function == "bind" and len(call.args) == 3 and _is_ident(call.target, "cel"):
+    is_binding = call.function == "bind" and len(call.args) == 3
+    if has_bindings and is_binding and _is_ident(call.target, "cel"):
         name, value, body = call.args
         return Bind(call.offset, _variable(name), value, body)
     expander = _RECEIVER_MACROS.get((call.function, len(call.args)))

@@ -26,6 +26,7 @@ from podium.cel.syntax import (
     MapLiteral,
     Node,
     Select,
+    StructField,
     StructLiteral,
     dotted_name,
 )
@@ -54,19 +55,22 @@ _RESERVED = frozenset({
     "package", "namespace", "return", "var", "void", "while",
 })
 # fmt: on
+_FIELD = "{'}', '?', IDENTIFIER, ESC_IDENTIFIER}"
+_FIRST = "{'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}"
 
 
-def parse(source: str) -> Node:
-    """The tree of an expression; raises IssueError."""
-    parser = _Parser(tokens_of(source))
+def parse(source: str, *, has_bindings: bool = True) -> Node:
+    """The tree of an expression; raises IssueError. `has_bindings`: `cel.bind` is a macro."""
+    parser = _Parser(tokens_of(source), has_bindings=has_bindings)
     tree = parser.expression()
     parser.finish()
     return tree
 
 
 class _Parser:
-    def __init__(self, tokens: list[Token]) -> None:
+    def __init__(self, tokens: list[Token], *, has_bindings: bool) -> None:
         self._tokens = tokens
+        self._has_bindings = has_bindings
         self._at = 0
 
     def finish(self) -> None:
@@ -140,7 +144,7 @@ class _Parser:
         if opening.kind == SYMBOL and opening.text == "(":
             self._at += 1
             args = self._arguments(")")
-            return expand(Call(opening.offset, name, node, args))
+            return expand(Call(opening.offset, name, node, args), has_bindings=self._has_bindings)
         return Select(offset, node, name)
 
     def _primary(self, *, negative: bool = False) -> Node:
@@ -173,7 +177,8 @@ class _Parser:
         opening = self._peek()
         if opening.kind == SYMBOL and opening.text == "(":
             self._at += 1
-            return expand(Call(opening.offset, name, None, self._arguments(")")))
+            call = Call(opening.offset, name, None, self._arguments(")"))
+            return expand(call, has_bindings=self._has_bindings)
         return Ident(token.offset, name)
 
     def _arguments(self, closing: str) -> list[Node]:
@@ -211,16 +216,18 @@ class _Parser:
         return literal
 
     def _struct(self, node: Node) -> Node:
-        self._at += 1
+        literal = StructLiteral(self._next().offset, dotted_name(node))
         while not self._accept("}"):
-            self._accept("?")
-            self._name()
+            optional = self._accept("?")
+            name = self._name("IDENTIFIER" if optional else _FIELD if literal.fields else _FIRST)
+            colon = self._peek()
             self._expect(":")
-            self.expression()
+            value = self.expression()
+            literal.fields.append(StructField(colon.offset, name, value, optional))
             if not self._accept(","):
                 self._expect("}")
                 break
-        return StructLiteral(node.offset, dotted_name(node))
+        return literal
 
     # tokens
 
@@ -244,10 +251,10 @@ class _Parser:
         if not self._accept(symbol):
             raise _unexpected(self._peek(), f"'{symbol}'")
 
-    def _name(self) -> str:
+    def _name(self, wanted: str = "IDENTIFIER") -> str:
         token = self._next()
         if token.kind != IDENT or token.text in _CONSTANTS or token.text == "in":
-            raise _unexpected(token, "IDENTIFIER")
+            raise _unexpected(token, wanted)
         return token.text
 
 

@@ -58,8 +58,20 @@ class MapLiteral(Node):
 
 
 @dataclass(slots=True)
+class StructField(Node):
+    """`name: value`; its place is that of the colon."""
+
+    name: str
+    value: Node
+    optional: bool = False
+
+
+@dataclass(slots=True)
 class StructLiteral(Node):
+    """`Name{field: value}`; its place is that of the brace."""
+
     type_name: str
+    fields: list[StructField] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -124,6 +136,8 @@ def walk(node: Node) -> Iterator[Node]:
                 pending += found.elements
             case MapLiteral():
                 pending += (part for entry in found.entries for part in entry)
+            case StructLiteral():
+                pending += (each.value for each in found.fields)
             case Comprehension():
                 pending += (found.range, found.condition, found.body)
             case Bind():

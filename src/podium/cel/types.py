@@ -5,6 +5,7 @@ matched, and the more general of two fitting types wins. `any` is what a device 
 `dyn`, except that it is no range for a comprehension and may be the type of a selector's result.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -67,6 +68,23 @@ def is_parameter(found: Type) -> bool:
     return found.kind.startswith("<")
 
 
+def parameters_of(*types: Type) -> set[Type]:
+    """The parameters that types mention."""
+    found: set[Type] = set()
+    for each in types:
+        found |= {each} if is_parameter(each) else parameters_of(*each.params)
+    return found
+
+
+def renamed_parameters(found: Type, names: Mapping[Type, Type]) -> Type:
+    """A type with other names for its parameters."""
+    if found in names:
+        return names[found]
+    if not found.params:
+        return found
+    return Type(found.kind, tuple(renamed_parameters(p, names) for p in found.params))
+
+
 def is_wild(found: Type) -> bool:
     """Whether nothing is known about values of this type."""
     return found.kind in _WILD
@@ -120,13 +138,13 @@ class Solution:
             return True
         held = self.bound.get(name)
         if held is None:
-            if name in _mentioned(other):
+            if name in parameters_of(other):
                 return False
             self.bound[name] = other
             return True
         fits = self.accepts(other, held) if flipped else self.accepts(held, other)
         general = fits and _at_least_as_general(other, self.resolved(held))
-        if general and name not in _mentioned(other):
+        if general and name not in parameters_of(other):
             self.bound[name] = other
         return fits
 
@@ -138,15 +156,6 @@ class Solution:
         self.bound = trial.bound
         first, second = self.resolved(first), self.resolved(second)
         return second if _at_least_as_general(second, first) else first
-
-
-def _mentioned(found: Type) -> set[Type]:
-    if is_parameter(found):
-        return {found}
-    mentioned: set[Type] = set()
-    for part in found.params:
-        mentioned |= _mentioned(part)
-    return mentioned
 
 
 def _at_least_as_general(first: Type, second: Type) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from podium.cel.errors import CelError, no_such_overload
+from podium.cel.structs import StructValue
 
 INT64_MAX = 2**63 - 1
 INT64_MIN = -(2**63)
@@ -146,6 +147,8 @@ def equal(left: Any, right: Any) -> bool:
         if left.present and right.present:
             return equal(left.value, right.value)
         return bool(left.present == right.present)
+    if kind is StructValue and other is StructValue:
+        return bool(left.type == right.type) and equal(dict(left.fields), dict(right.fields))
     return kind is other and kind in (TypeValue, Duration, Timestamp) and bool(left == right)
 
 
@@ -192,6 +195,8 @@ def type_name(value: Any) -> str:
         return "map"
     if isinstance(value, Opaque):
         return value.TYPE_NAME
+    if type(value) is StructValue:
+        return value.type.name
     return _TYPE_NAMES.get(type(value), type(value).__name__)
 
 

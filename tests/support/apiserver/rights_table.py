@@ -34,6 +34,8 @@ _PATCHES = {
     MERGE: _LABELS,
     STRATEGIC: _LABELS,
 }
+SIGNER = "example.com/signer"
+"""Who is asked for certificates."""
 BOUND = "r"
 """The role that bindings name."""
 EVERYTHING = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
@@ -85,6 +87,8 @@ def names_of(resource: Resource) -> tuple[str, str]:
     is_definition = resource.kind == "CustomResourceDefinition"
     if resource.kind == "IPAddress":
         return "10.0.0.8", "10.0.0.9"
+    if resource.kind == "APIService":
+        return f"v1.{NAME}", f"v1.{ABSENT}"
     return (DEFINED, UNDEFINED) if is_definition else (NAME, ABSENT)
 
 
@@ -254,7 +258,9 @@ class Rows:
     def _of_subresource(self, subresource: Subresource) -> Iterator[Cell]:
         path = f"{self.collection}/{self._there}/{subresource.name}"
         for verb in subresource.verbs:
-            rights = (self._right(verb, self._there, subresource.name),)
+            rights: tuple[Right, ...] = (self._right(verb, self._there, subresource.name),)
+            if subresource.name == "approval" and verb != "get":
+                rights += (Right("approve", self.resource.group, "signers", "", SIGNER),)
             method = _SUBRESOURCE_METHODS[verb]
             if method == "PATCH":
                 yield from self._patches_of(subresource, path, rights)

@@ -3,6 +3,7 @@
 Tests change one thing of it and look at what is said of that.
 """
 
+import base64
 import re
 from typing import Any
 
@@ -37,23 +38,58 @@ _HOOK = {
     "admissionReviewVersions": ["v1"],
 }
 
+_GIZMOS = {
+    "resourceRules": [
+        {
+            "apiGroups": ["x.dev"],
+            "apiVersions": ["v1"],
+            "operations": ["CREATE"],
+            "resources": ["gizmos"],
+        }
+    ]
+}
+CERTIFICATE_REQUEST = base64.b64encode(
+    b"""-----BEGIN CERTIFICATE REQUEST-----
+MIGLMD8CAQAwDDEKMAgGA1UEAwwBYTAqMAUGAytlcAMhAAOhB7/zzhC+HXDdGOdL
+wJln5NYwm6UNXx3chmQSVTG4oAAwBQYDK2VwA0EA6Uihila4kkn4hZH8pS7CJu2C
+h9u8/WBkiMbgaWIyT+cCR0lO5yhPiPErm41e9+NNahZULrPjaCqRFDl3r3q0Bw==
+-----END CERTIFICATE REQUEST-----
+"""
+).decode()
+
 _WRITTEN: dict[tuple[str, str], Any] = {
     (_ADMISSION, "MutatingWebhookConfiguration"): {"webhooks": [_HOOK]},
     (_ADMISSION, "ValidatingWebhookConfiguration"): {"webhooks": [_HOOK]},
-    (_ADMISSION, "ValidatingAdmissionPolicy"): {
+    (_ADMISSION, "MutatingAdmissionPolicy"): {
         "spec": {
-            "matchConstraints": {
-                "resourceRules": [
-                    {
-                        "apiGroups": ["x.dev"],
-                        "apiVersions": ["v1"],
-                        "operations": ["CREATE"],
-                        "resources": ["gizmos"],
-                    }
-                ]
-            },
-            "validations": [{"expression": "true"}],
+            "matchConstraints": _GIZMOS,
+            "mutations": [
+                {
+                    "patchType": "ApplyConfiguration",
+                    "applyConfiguration": {"expression": "Object{}"},
+                }
+            ],
+            "reinvocationPolicy": "Never",
         }
+    },
+    (_ADMISSION, "MutatingAdmissionPolicyBinding"): {"spec": {"policyName": "p"}},
+    ("apiregistration.k8s.io", "APIService"): {
+        "spec": {
+            "group": "a",
+            "version": "v1",
+            "groupPriorityMinimum": 100,
+            "versionPriority": 10,
+        }
+    },
+    ("certificates.k8s.io", "CertificateSigningRequest"): {
+        "spec": {
+            "request": CERTIFICATE_REQUEST,
+            "signerName": "example.com/signer",
+            "usages": ["client auth"],
+        }
+    },
+    (_ADMISSION, "ValidatingAdmissionPolicy"): {
+        "spec": {"matchConstraints": _GIZMOS, "validations": [{"expression": "true"}]}
     },
     (_ADMISSION, "ValidatingAdmissionPolicyBinding"): {
         "spec": {"policyName": "p", "validationActions": ["Deny"]}
@@ -176,6 +212,10 @@ def smallest(resource: Resource, name: str = "a") -> Object:
     """The object as a client writes it."""
     if resource.kind == "IPAddress" and not name[0].isdigit():
         name = "10.0.0.9"  # its name is the address itself
+    if resource.kind == "APIService":
+        name = name if name.startswith("v1.") else f"v1.{name}"
+        written = _WRITTEN[resource.group, resource.kind]["spec"]
+        return {"metadata": {"name": name}, "spec": {**written, "group": name[3:]}}
     return {"metadata": {"name": name}, **_WRITTEN[resource.group, resource.kind]}
 
 

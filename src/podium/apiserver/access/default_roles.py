@@ -170,6 +170,26 @@ _CLUSTER_ROLES: Final = {
         deletecollection of resource.k8s.io: resourceslices
         get of core: serviceaccounts
     """,
+    "system:node-bootstrapper": """
+        create get list watch of certificates.k8s.io: certificatesigningrequests
+    """,
+    "system:certificates.k8s.io:certificatesigningrequests:nodeclient": """
+        create of certificates.k8s.io: certificatesigningrequests/nodeclient
+    """,
+    "system:certificates.k8s.io:certificatesigningrequests:selfnodeclient": """
+        create of certificates.k8s.io: certificatesigningrequests/selfnodeclient
+    """,
+    **{
+        f"system:certificates.k8s.io:{signer}-approver": f"""
+        approve of certificates.k8s.io: signers named kubernetes.io/{signer}
+        """
+        for signer in (
+            "kube-apiserver-client",
+            "kube-apiserver-client-kubelet",
+            "kubelet-serving",
+            "legacy-unknown",
+        )
+    },
     "system:persistent-volume-provisioner": """
         create delete get list watch of core: persistentvolumes
         get list update watch of core: persistentvolumeclaims

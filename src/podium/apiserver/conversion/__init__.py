@@ -3,6 +3,7 @@
     has_own_form(resource) -> bool
     storage_name(resource) -> str       the collection in which its objects are kept
     ruling_version(resource) -> str     the version of its group whose rules hold for its objects
+    stored_in(resource)                 the group and version of that form
     shown(resource, value)              a stored object in the form of a resource
     kept(resource, value)               an object of a resource in the form in which it is stored
     in_version(value, ...)              an object as another version of its kind shows it
@@ -43,6 +44,17 @@ _OWN_FORMS: Final[Mapping[tuple[str, str, str], _Form]] = {
 }
 
 
+_STORED_IN: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
+    ("events.k8s.io", "Event"): ("", "v1"),
+    # upstream: so that the release before can read them.
+    **{
+        ("admissionregistration.k8s.io", kind): ("admissionregistration.k8s.io", "v1beta1")
+        for kind in ("MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding")
+    },
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): ("apiextensions.k8s.io", "v1beta1"),
+}
+"""As clients are told, where it is not the newest form of the resource itself."""
+
 _VERSIONS: Final[Mapping[tuple[str, str, str], Callable[[JsonObject], JsonObject]]] = {
     ("autoscaling", "HorizontalPodAutoscaler", "v1"): as_v1_autoscaler,
     ("autoscaling", "HorizontalPodAutoscaler", "v2"): as_v2_autoscaler,
@@ -67,6 +79,14 @@ def ruling_version(resource: Resource) -> str:
     return resource.version if form is None else form.ruling_version
 
 
+def stored_in(resource: Resource) -> tuple[str, str]:
+    """The group and version in whose form objects of a resource are stored."""
+    if resource.storage_version:
+        return resource.group, resource.storage_version
+    key = (resource.group, resource.kind)
+    return _STORED_IN.get(key) or (resource.group, ruling_version(resource))
+
+
 def shown(resource: Resource, value: JsonObject) -> JsonObject:
     form = _form(resource)
     return value if form is None else form.shown(value)
@@ -83,4 +103,12 @@ def in_version(value: JsonObject, group: str, kind: str, version: str) -> JsonOb
     return None if convert is None else convert(value)
 
 
-__all__ = ["has_own_form", "in_version", "kept", "ruling_version", "shown", "storage_name"]
+__all__ = [
+    "has_own_form",
+    "in_version",
+    "kept",
+    "ruling_version",
+    "shown",
+    "storage_name",
+    "stored_in",
+]

@@ -62,12 +62,17 @@ def _resource(spec: JsonObject, version: JsonObject) -> Resource:
         subresources=tuple(subresources),
         verbs=_VERBS,
         is_custom=True,
+        storage_version=_storage_version(spec),
         deprecation=_deprecation(spec, version),
         list_kind_name=names.get("listKind") or "",
         selectable_fields=tuple(
             field["jsonPath"].removeprefix(".") for field in version.get("selectableFields") or ()
         ),
     )
+
+
+def _storage_version(spec: JsonObject) -> str:
+    return next((each["name"] for each in spec["versions"] if each.get("storage")), "")
 
 
 def _deprecation(spec: JsonObject, version: JsonObject) -> str:

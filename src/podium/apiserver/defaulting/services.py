@@ -69,3 +69,9 @@ def set_endpoint_slice_defaults(endpoint_slice: JsonObject) -> None:
             port["name"] = ""
         if port.get("protocol") is None:
             port["protocol"] = "TCP"
+
+
+def set_api_service_defaults(api_service: JsonObject) -> None:
+    reference = api_service["spec"].get("service")
+    if reference is not None and reference.get("port") is None:
+        reference["port"] = 443

@@ -4,22 +4,45 @@ Clients ask for them first and often. They are made when asked for and kept unti
 resources changes.
 """
 
-from collections.abc import Callable
+import base64
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, Protocol
 
 from podium.api.json_values import JsonObject, encode
+from podium.apiserver.aggregation.remote_resources import RemoteResources
+from podium.apiserver.conversion import stored_in
 from podium.apiserver.resources.builtin import BUILTIN
 from podium.apiserver.resources.resource import Resource, Subresource
 from podium.apiserver.resources.table import ResourceTable
+
+_HASH_BYTES: Final = 8
+
+
+class Registered(Protocol):
+    """The group versions that are registered, by whomever they are served."""
+
+    @property
+    def changes(self) -> int: ...
+    def group_versions(self) -> dict[str, list[str]]:
+        """All groups but the core one, in order."""
+
+    def in_order(self, group_versions: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+        """Group versions as clients are told of them."""
+
+    def remote_resources(self) -> Mapping[tuple[str, str], RemoteResources]:
+        """What services serve."""
 
 
 class Discovery:
     """The documents of one table of resources, as bytes."""
 
-    def __init__(self, table: ResourceTable) -> None:
+    def __init__(self, table: ResourceTable, registered: Registered) -> None:
         self._table = table
+        self._registered = registered
         self._beside = ResourceTable(())
         self._kept: dict[str, bytes | None] = {}
-        self._changes = table.changes
+        self._changes = (table.changes, registered.changes)
 
     def serve_beside(self, *resources: Resource) -> None:
         """Tell of resources that are in no table, since nothing of them is stored."""
@@ -42,8 +65,8 @@ class Discovery:
         """`/apis`: all groups but the core one."""
 
         def build() -> JsonObject:
-            versions = self._group_versions()
-            groups = [_group(name, each) for name, each in versions.items() if name]
+            versions = self._registered.group_versions()
+            groups = [_group(name, each) for name, each in versions.items()]
             return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 
         return self._once("groups", build) or b""
@@ -52,7 +75,8 @@ class Discovery:
         """`/apis/NAME`; None if no such group is served."""
 
         def build() -> JsonObject | None:
-            versions = self._group_versions().get(name)
+            versions = self._registered.group_versions().get(name)
+            versions = versions or self._group_versions().get(name)
             if not name or versions is None:
                 return None
             return {"kind": "APIGroup", "apiVersion": "v1", **_group(name, versions)}
@@ -79,11 +103,10 @@ class Discovery:
         """`/api` or `/apis` with everything below it; `form` is the version of the document."""
 
         def build() -> JsonObject:
-            items = [
-                _aggregated_group(self._of_version, name, versions)
-                for name, versions in self._group_versions().items()
-                if (name == "") is core
-            ]
+            if core:
+                items = [_aggregated_group("", [self._aggregated_version("", "v1")])]
+            else:
+                items = self._aggregated_groups()
             return {
                 "kind": "APIGroupDiscoveryList",
                 "apiVersion": f"apidiscovery.k8s.io/{form}",
@@ -92,6 +115,31 @@ class Discovery:
             }
 
         return self._once(f"aggregated {core} {form}", build) or b""
+
+    def _aggregated_groups(self) -> list[JsonObject]:
+        served = (
+            (group, each)
+            for group, versions in self._group_versions().items()
+            if group
+            for each in versions
+        )
+        remote = self._registered.remote_resources()
+        return [
+            _aggregated_group(
+                group, [self._aggregated_version(group, version) for version in versions]
+            )
+            for group, versions in self._registered.in_order((*served, *remote)).items()
+        ]
+
+    def _aggregated_version(self, group: str, version: str) -> JsonObject:
+        remote = self._registered.remote_resources().get((group, version))
+        if remote is not None:
+            shown: JsonObject = {"version": version}
+            if remote.resources:
+                shown["resources"] = list(remote.resources)
+            return {**shown, "freshness": "Current" if remote.is_current else "Stale"}
+        resources = [_aggregated(each) for each in self._of_version(group, version)]
+        return {"version": version, "resources": resources, "freshness": "Current"}
 
     def has_group(self, name: str) -> bool:
         return name in self._group_versions()
@@ -109,9 +157,10 @@ class Discovery:
         return self._table.of_version(group, version) or self._beside.of_version(group, version)
 
     def _once(self, name: str, build: Callable[[], JsonObject | None]) -> bytes | None:
-        if self._changes != self._table.changes:
+        changes = (self._table.changes, self._registered.changes)
+        if self._changes != changes:
             self._kept.clear()
-            self._changes = self._table.changes
+            self._changes = changes
         if name not in self._kept:
             if len(self._kept) > 1000:
                 self._kept.clear()
@@ -138,7 +187,16 @@ def _entries(resource: Resource) -> list[JsonObject]:
         entry["shortNames"] = list(resource.short_names)
     if resource.categories:
         entry["categories"] = list(resource.categories)
+    if resource.is_stored:
+        entry["storageVersionHash"] = _storage_version_hash(resource)
     return [entry, *(_subentry(resource, each) for each in resource.subresources)]
+
+
+def _storage_version_hash(resource: Resource) -> str:
+    """Changes when objects are stored in another version, whatever versions there are."""
+    group, version = stored_in(resource)
+    digest = hashlib.sha256(f"{group}/{version}/{resource.kind}".encode()).digest()
+    return base64.b64encode(digest[:_HASH_BYTES]).decode()
 
 
 def _subentry(resource: Resource, subresource: Subresource) -> JsonObject:
@@ -155,28 +213,14 @@ def _subentry(resource: Resource, subresource: Subresource) -> JsonObject:
     return entry
 
 
-def _aggregated_group(
-    of_version: Callable[[str, str], list[Resource]], name: str, versions: list[str]
-) -> JsonObject:
-    return {
-        "metadata": {"name": name, "creationTimestamp": None}
-        if name
-        else {"creationTimestamp": None},
-        "versions": [
-            {
-                "version": version,
-                "resources": [_aggregated(each) for each in of_version(name, version)],
-                "freshness": "Current",
-            }
-            for version in versions
-        ],
-    }
+def _aggregated_group(name: str, versions: list[JsonObject]) -> JsonObject:
+    return {"metadata": {"name": name} if name else {}, "versions": versions}
 
 
 def _aggregated(resource: Resource) -> JsonObject:
     entry: JsonObject = {
         "resource": resource.plural,
-        "responseKind": _kind(resource.group, resource.version, resource.kind),
+        "responseKind": _own_kind(resource, resource.kind),
         "scope": "Namespaced" if resource.namespaced else "Cluster",
         "singularResource": resource.singular,
         "verbs": list(resource.verbs),
@@ -189,16 +233,21 @@ def _aggregated(resource: Resource) -> JsonObject:
         entry["subresources"] = [
             {
                 "subresource": each.name,
-                "responseKind": _kind(
-                    each.group if each.version else resource.group,
-                    each.version or resource.version,
-                    each.kind,
-                ),
+                "responseKind": _kind(each.group, each.version, each.kind)
+                if each.version
+                else _own_kind(resource, each.kind),
                 "verbs": list(each.verbs),
             }
             for each in resource.subresources
         ]
     return entry
+
+
+def _own_kind(resource: Resource, kind: str) -> JsonObject:
+    # upstream: built-in kinds of a resource's own group and version leave both out.
+    if resource.is_custom:
+        return _kind(resource.group, resource.version, kind)
+    return _kind("", "", kind)
 
 
 def _kind(group: str, version: str, kind: str) -> JsonObject:

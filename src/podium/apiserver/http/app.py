@@ -16,6 +16,7 @@ from random import Random
 from typing import Final
 
 from podium.apiserver import status_errors
+from podium.apiserver.http.aggregation_proxy import AggregationProxy, ProxiedAnswer
 from podium.apiserver.http.commits import Commits
 from podium.apiserver.http.messages import (
     MAX_BODY_BYTES,
@@ -66,6 +67,7 @@ class Application:
         self._stopping = asyncio.Event()
         self._wakes: set[Callable[[], None]] = set()
         self._webhooks = WebhookConnections()
+        self._proxy = AggregationProxy(service.registry, service.api_services)
         self.most_watches = MAX_WATCHES
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -77,6 +79,8 @@ class Application:
             answer = await self._answer(request, scope, receive)
             if isinstance(answer, WatchAnswer):
                 await self._stream(request, answer, receive, send)
+            elif isinstance(answer, ProxiedAnswer):
+                await _pass_on(answer, receive, send)
             else:
                 await _send(request, answer, send)
         except ClientGone:
@@ -90,12 +94,13 @@ class Application:
             wake()
 
     async def close(self) -> None:
-        """Leave the webhooks; in the event loop that served."""
+        """Leave webhooks and other servers; in the event loop that served."""
+        await self._proxy.close()
         await self._webhooks.close()
 
     async def _answer(
         self, request: Request, scope: Scope, receive: Receive
-    ) -> Response | WatchAnswer:
+    ) -> Response | WatchAnswer | ProxiedAnswer:
         try:
             self._guard(request)
             query = scope["query_string"]
@@ -104,10 +109,15 @@ class Application:
             admitted = self._service.admit(request)
             if request.method in _BODIES:
                 request.body = bytes(await read_body(scope["headers"], receive, MAX_BODY_BYTES))
+            remote = self._proxy.remote_of(admitted.parts)
+            if remote is not None:
+                return await self._proxy.forward(request, query, admitted.user, remote)
             try:
                 answer = self._service.respond(admitted)
             except WebhooksNeeded as needed:
                 answer = await self._respond_with_webhooks(admitted, needed)
+            if self._service.api_services.remotes:
+                self._proxy.keep_checking()
             if self._commits is not None:
                 await self._commits.settled()
         except StatusError as problem:
@@ -151,6 +161,33 @@ class Application:
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
             self._wakes.discard(stream.wake)
+
+
+async def _pass_on(answer: ProxiedAnswer, receive: Receive, send: Send) -> None:
+    """Send what another server answers, for as long as the client is there."""
+
+    async def pump() -> None:
+        start = {"type": "http.response.start", "status": answer.status, "headers": answer.headers}
+        await send(start)
+        async with contextlib.aclosing(answer.chunks) as chunks:
+            async for chunk in chunks:
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def gone() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    pumping, leaving = asyncio.ensure_future(pump()), asyncio.ensure_future(gone())
+    try:
+        await asyncio.wait((pumping, leaving), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (pumping, leaving):
+            task.cancel()
+        done = await asyncio.gather(pumping, leaving, return_exceptions=True)
+        for problem in done:
+            if isinstance(problem, Exception) and not isinstance(problem, ClientGone):
+                _LOG.info("another server's answer broke off: %s", problem)
 
 
 def _start(status: int, content_type: bytes, headers: list[tuple[bytes, bytes]]) -> Message:

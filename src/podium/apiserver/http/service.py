@@ -13,6 +13,7 @@ from podium.apiserver.access.grants import Grants
 from podium.apiserver.access.impersonation import Impersonation, wanted_user
 from podium.apiserver.access.tokens import Tokens
 from podium.apiserver.access.users import User
+from podium.apiserver.aggregation.api_services import ApiServices
 from podium.apiserver.discovery.documents import Discovery
 from podium.apiserver.http.messages import Request, Response
 from podium.apiserver.http.other_handlers import OtherHandlers, page_not_found
@@ -42,10 +43,13 @@ class Admitted:
 class Service:
     """Answers every request in two steps; what is refused is raised as StatusError."""
 
-    def __init__(self, registry: Registry, tokens: Tokens, openapi: OpenApi) -> None:
+    def __init__(
+        self, registry: Registry, tokens: Tokens, openapi: OpenApi, api_services: ApiServices
+    ) -> None:
         self.registry = registry
+        self.api_services = api_services
         self._tokens = tokens
-        self._discovery = Discovery(registry.table)
+        self._discovery = Discovery(registry.table, api_services)
         self._grants = Grants(registry.lookup)
         self._impersonation = Impersonation(self._grants)
         self._resources = ResourceHandlers(registry, tokens, self._grants)

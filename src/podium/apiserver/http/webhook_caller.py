@@ -10,7 +10,6 @@ import asyncio
 import base64
 import ssl
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from math import ceil
 from typing import Final
 
@@ -20,18 +19,18 @@ from yarl import URL
 from podium.api.go_quoting import quoted
 from podium.api.json_values import JsonObject
 from podium.apiserver.admission.lookup import Lookup
+from podium.apiserver.http.service_tls import trusting_context
 from podium.apiserver.http.webhook_connections import Progress, WebhookConnections
 from podium.apiserver.http.webhook_refusals import told_by_status
 from podium.apiserver.webhooks.reviews import CallFailed, Review
 from podium.apiserver.webhooks.services import Unresolved, resolve_service
 from podium.extenders.exchange_problems import cause_of
-from podium.extenders.tls import Unbuildable, client_context, trust
+from podium.extenders.tls import Unbuildable
 
 MAX_ANSWER_BYTES: Final = 5 << 20
 """A patch of everything that a body may have, in base64, and some room."""
 _REQUEST_TIMEOUT_S: Final = 34.0
 """For all webhooks of one request. upstream: the upper bound of its handlers."""
-_MAX_CONTEXTS: Final = 64
 _HEADERS: Final = {
     "Accept": "application/json, */*",
     "Content-Type": "application/json",
@@ -151,17 +150,6 @@ def _context_of(client: JsonObject) -> ssl.SSLContext:
         # Connections are kept by context, and those to one server under two names are two.
         service = client.get("service") or {}
         name = f"{service.get('name')}.{service.get('namespace')}"
-        return _context(base64.b64decode(bundle) if bundle else b"", name)
+        return trusting_context(base64.b64decode(bundle) if bundle else b"", name)
     except Unbuildable as problem:
         raise CallFailed(f"could not get REST client: {problem}") from None
-
-
-@lru_cache(maxsize=_MAX_CONTEXTS)
-def _context(bundle: bytes, name: str) -> ssl.SSLContext:
-    del name
-    context = client_context()
-    if bundle:
-        trust(context, bundle)
-    else:
-        context.load_default_certs()
-    return context

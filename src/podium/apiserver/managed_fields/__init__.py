@@ -7,6 +7,9 @@
     apply(live, config, schema, writer, force) -> object
         the live object (None: there is none yet) with the configuration merged in and
         managedFields set; raises StatusError (conflicts, bad configuration)
+    configuration_problem(config, schema) -> str    what does not fit its types, in one text
+    merge_configuration(live, config, schema) -> object
+        what mutating policies do: nobody owns the fields afterwards
     keep_times_of_idle_write(new, old) -> None      in place, last before storing
 
 Order: `track_*` run on the decoded object with its defaults, before admission and before the
@@ -16,7 +19,11 @@ object equal to the live one, so that storing can be skipped and the resourceVer
 through `scale` are tracked on the scaled object with `Writer(..., subresource="scale")`.
 """
 
-from podium.apiserver.managed_fields.applying import apply
+from podium.apiserver.managed_fields.applying import (
+    apply,
+    configuration_problem,
+    merge_configuration,
+)
 from podium.apiserver.managed_fields.tracking import (
     Writer,
     keep_times_of_idle_write,
@@ -24,12 +31,16 @@ from podium.apiserver.managed_fields.tracking import (
     track_create,
     track_update,
 )
+from podium.apiserver.managed_fields.typed_values import OtherValue
 
 __all__ = [
+    "OtherValue",
     "Writer",
     "apply",
+    "configuration_problem",
     "keep_times_of_idle_write",
     "manager_of",
+    "merge_configuration",
     "track_create",
     "track_update",
 ]

@@ -88,6 +88,19 @@ def apply(
     return _applied(current, config, schema, writer, owners, force=True)
 
 
+def configuration_problem(config: JsonObject, schema: Schema) -> str:
+    """What of a configuration does not fit its types, in one text; empty if nothing."""
+    found = problems(config, schema.root)
+    return _listed(found) if found else ""
+
+
+def merge_configuration(live: JsonObject, config: JsonObject, schema: Schema) -> JsonObject:
+    """The live object with a configuration that nobody is to own."""
+    found = merged(live, config, schema.root)
+    assert isinstance(found, dict), "both are objects"
+    return found
+
+
 def _refuse_other_kind(config: JsonObject, schema: Schema) -> None:
     version, kind = config.get("apiVersion") or "", config.get("kind") or ""
     if (version, kind) != (schema.api_version, schema.kind):
@@ -112,9 +125,9 @@ def _applied(
         comparison = compare(empty_object(schema), live, schema.root)
         changes = Changes(comparison, schema, writer.subresource, empty_object(schema), live)
         owners = after_update({}, changes, schema, before)
-    found = problems(config, schema.root)
-    if found:
-        raise internal(f"failed to create typed patch object ({_told(config)}): {_listed(found)}")
+    problem = configuration_problem(config, schema)
+    if problem:
+        raise internal(f"failed to create typed patch object ({_told(config)}): {problem}")
     owner = Owner(writer.manager, APPLY, "", writer.subresource)
     previous = owners.get(owner)
     fields = without_reset_fields(field_set(config, schema.root), schema, writer.subresource)

@@ -20,6 +20,7 @@ _STATUS_WRITES: Final[dict[tuple[str, str], FieldSet]] = {
     },
     ("apps", "Deployment"): {"f:spec": LEAF, "f:metadata": {"f:labels": LEAF}},
     ("storage.k8s.io", "VolumeAttachment"): _ALL_BUT_STATUS,
+    ("apiregistration.k8s.io", "APIService"): _ALL_BUT_STATUS,
     ("flowcontrol.apiserver.k8s.io", "FlowSchema"): _ALL_BUT_STATUS,
     ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"): _ALL_BUT_STATUS,
     ("networking.k8s.io", "ServiceCIDR"): _ALL_BUT_STATUS,

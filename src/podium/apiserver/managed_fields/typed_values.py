@@ -5,7 +5,8 @@ of another type is refused, and the set holds what is written and no more (no pa
 of keyed lists and keys of maps).
 """
 
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
 
 from podium.api.json_values import JsonValue
 from podium.apiserver.go_text import go_value
@@ -20,6 +21,17 @@ _TEXTS: Final = frozenset({Form.STRING, Form.BYTES})
 _GO_TYPES: Final = {
     str: "string", bool: "bool", list: "[]interface {}", dict: "map[string]interface {}",
 }  # fmt: skip
+
+
+class OtherValue(NamedTuple):
+    """A value that an expression has made and JSON does not have, as Go's texts show it."""
+
+    go_type: str
+    syntax: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
 
 
 def problems(value: JsonValue, shape: Shape, path: str = "") -> list[str]:
@@ -39,19 +51,32 @@ def problems(value: JsonValue, shape: Shape, path: str = "") -> list[str]:
                 return [f"{path}: expected map, got {_shown(value)}"]
             return _object_problems(value, shape, path)
         case AnyValue():
-            return []
+            return list(_other_problems(value, path))
+
+
+def _other_problems(value: Any, path: str) -> Iterator[str]:
+    """Values that JSON does not have, where everything else fits."""
+    if isinstance(value, OtherValue):
+        yield f"{path}: expected any scalar, got {_shown(value)}"
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _other_problems(item, f"{path}.{key}")
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _other_problems(item, f"{path}[{index}]")
 
 
 def _scalar_problem(value: JsonValue, shape: Scalar) -> str:
     if shape.form in _NUMERIC:
         if value.__class__ in (int, float):
             return ""
-        return f"expected numeric (int or float), got {_GO_TYPES[value.__class__]}"
+        return f"expected numeric (int or float), got {_go_type(value)}"
     if shape.form in _TEXTS:
         return "" if isinstance(value, str) else f"expected string, got {_go_syntax(value)}"
     if shape.form is Form.BOOL:
         return "" if isinstance(value, bool) else f"expected boolean, got {_shown(value)}"
-    return f"expected any scalar, got {_shown(value)}" if isinstance(value, dict | list) else ""
+    is_scalar = not isinstance(value, dict | list | OtherValue)
+    return "" if is_scalar else f"expected any scalar, got {_shown(value)}"
 
 
 def _list_problems(value: list[JsonValue], shape: ListOf, path: str) -> list[str]:
@@ -153,7 +178,11 @@ def _as_member(node: FieldSet | None) -> FieldSet:
     return node if SELF in node else {SELF: LEAF, **node}
 
 
-def _shown(value: JsonValue) -> str:
+def _go_type(value: JsonValue) -> str:
+    return value.go_type if isinstance(value, OtherValue) else _GO_TYPES[value.__class__]
+
+
+def _shown(value: Any) -> str:
     """As Go prints a value that is wrapped in a struct."""
     return f"&{{{go_value(value)}}}"
 
@@ -162,8 +191,10 @@ def _go_syntax(value: JsonValue) -> str:
     return f"&value.valueUnstructured{{Value:{_go_literal(value)}}}"
 
 
-def _go_literal(value: JsonValue) -> str:
+def _go_literal(value: Any) -> str:
     match value:
+        case OtherValue():
+            return value.syntax
         case str():
             return f'"{value}"'
         case dict():

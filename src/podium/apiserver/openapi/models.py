@@ -26,6 +26,7 @@ from podium.apiserver.schema.shapes import (
 _META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1"
 _PREFIXES: Final = {
     "meta": _META,
+    "apiregistration": "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1",
     "apiextensions": "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1",
 }
 OBJECT_META: Final = f"{_META}.ObjectMeta"

@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 from podium.api.go_quoting import quoted
 from podium.api.json_values import JsonObject, JsonValue, copied, encode
 from podium.apiserver.patching.refusals import (
+    FailedTestOperation,
     PatchError,
     does_not_apply,
     too_many_operations,
@@ -26,12 +27,16 @@ _INDEX: Final = re.compile(r"[+-]?[0-9]{1,18}")
 _TEXT_FIELDS: Final = ("op", "path", "from")
 _NO_PATH: Final = "no path"
 _NO_KEY: Final = "no key"
+_NO_DOCUMENT: Final = "replace operation value must be object or array: %!w(<nil>)"
 
 _Container: TypeAlias = dict[str, JsonValue] | list[JsonValue]
 
 
-def apply(document: JsonObject, patch: JsonValue) -> JsonValue:
-    """The document after all operations; raises PatchError at the first that does not fit."""
+def apply(document: JsonObject, patch: JsonValue, *, null_is_missing: bool = True) -> JsonValue:
+    """The document after all operations; raises PatchError at the first that does not fit.
+
+    `null_is_missing`: to `test` for null is to test that nothing is there.
+    """
     operations = _operations(patch)
     holder: list[JsonValue] = [copied(document)]
     copied_bytes = 0
@@ -41,6 +46,8 @@ def apply(document: JsonObject, patch: JsonValue) -> JsonValue:
         try:
             if name == "copy":
                 copied_bytes += _copy(holder, operation, _MAX_COPIED_BYTES - copied_bytes)
+            elif name == "test":
+                _test(holder, operation, null_is_missing=null_is_missing)
             elif act is None:
                 raise does_not_apply(f"Unexpected kind: {name}")
             else:
@@ -60,7 +67,7 @@ def _worded(operation: JsonObject, why: str) -> str:
         return f"{name} operation does not apply: {doc}is missing path: {shown}: missing value"
     if why == _NO_KEY:
         return f"replace operation does not apply: doc is missing key: {path}: missing value"
-    if not why or name not in _ACTS:
+    if not why or why == _NO_DOCUMENT or name not in _ACTS:
         return why or f"testing value {path} failed: test failed"
     return f"error in {name} for path: '{path}': {why}"
 
@@ -174,7 +181,7 @@ def _replace(holder: list[JsonValue], operation: JsonObject) -> None:
     pointer, value = _pointer(operation, "path"), copied(operation.get("value"))
     if pointer == "":
         if not isinstance(value, dict | list):
-            raise does_not_apply()
+            raise does_not_apply(_NO_DOCUMENT)
         holder[0] = value
         return
     container, name = _find(holder, pointer)
@@ -206,11 +213,13 @@ def _copy(holder: list[JsonValue], operation: JsonObject, allowed_bytes: int) ->
     return size
 
 
-def _test(holder: list[JsonValue], operation: JsonObject) -> None:
+def _test(holder: list[JsonValue], operation: JsonObject, *, null_is_missing: bool = True) -> None:
     pointer, wanted = _pointer(operation, "path"), operation.get("value")
     found = holder[0] if pointer == "" else _get(*_find(holder, pointer))
+    if found is None and "value" in operation and not null_is_missing:
+        raise does_not_apply(kind=FailedTestOperation)
     if not _written_alike(found, wanted):
-        raise does_not_apply()
+        raise does_not_apply(kind=FailedTestOperation)
 
 
 def _written_alike(one: JsonValue, other: JsonValue) -> bool:

@@ -34,6 +34,10 @@ class PatchError(StatusError):
     a patch are not told."""
 
 
+class FailedTestOperation(PatchError):
+    """A `test` operation found another value than it wants."""
+
+
 def bad_patch(message: str) -> PatchError:
     return PatchError(400, "BadRequest", message)
 
@@ -43,10 +47,10 @@ def failed(message: str) -> PatchError:
     return PatchError(500, "", message)
 
 
-def does_not_apply(why: str = "") -> PatchError:
+def does_not_apply(why: str = "", kind: type[PatchError] = PatchError) -> PatchError:
     """The patch is well formed but does not fit the document."""
     message = "the server rejected our request due to an error in our request"
-    refused = PatchError(422, "Invalid", message, {})
+    refused = kind(422, "Invalid", message, {})
     refused.why = why
     return refused
 

@@ -3,7 +3,7 @@
 `object`, `oldObject` and `params` are of any type; `request` and `namespaceObject` have fields;
 `authorizer` answers what the user may do, to everything but the expressions of messages;
 `variables` has those that the policy defines, each of which may speak of those before it and is
-worked out when it is first asked for.
+worked out when it is first asked for. What changes objects can make objects.
 """
 
 from collections.abc import Mapping
@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from podium.api.json_values import JsonObject
+from podium.apiserver.policies.patch_types import find_patch_type
 from podium.cel import CompileError, types
 from podium.cel.environment import RULE_FUNCTIONS, Environment, Program
 from podium.cel.functions.authorization import AUTHORIZATION, AUTHORIZER, RESOURCE_CHECK
+from podium.cel.functions.json_patches import JSON_PATCHES
 from podium.cel.library import Functions
+from podium.cel.structs import no_structs
 from podium.cel.types import Type
 
 _TEXTS: Final = types.list_of(types.STRING)
@@ -31,6 +34,7 @@ _NAMESPACE_CONDITION: Final = types.object_type("kubernetes.NamespaceCondition")
 _VARIABLES: Final = types.object_type("kubernetes.variables")
 
 _FUNCTIONS: Final = Functions(RULE_FUNCTIONS, AUTHORIZATION)
+_PATCH_FUNCTIONS: Final = Functions(_FUNCTIONS, JSON_PATCHES)
 _FIELDS: Final[Mapping[Type, Mapping[str, Type]]] = {
     AUTHORIZER: {"requestResource": RESOURCE_CHECK},
     _GROUP_VERSION_KIND: dict.fromkeys(("group", "version", "kind"), types.STRING),
@@ -95,10 +99,12 @@ class Programs:
 
     has_params: bool
     variables: dict[str, Type]
+    always_has_variables: bool = False
+    """Whether `variables` is there even when there are none."""
 
     @classmethod
-    def of(cls, spec: JsonObject) -> "Programs":
-        return cls(spec.get("paramKind") is not None, {})
+    def of(cls, spec: JsonObject, *, always_has_variables: bool = False) -> "Programs":
+        return cls(spec.get("paramKind") is not None, {}, always_has_variables)
 
     def add_variable(self, name: str, source: str) -> Program:
         """Raises CompileError; then the variable is of any type."""
@@ -117,17 +123,26 @@ class Programs:
         *,
         with_variables: bool = True,
         with_authorizer: bool = True,
+        with_patch_types: bool = False,
     ) -> Program:
         """Raises CompileError or WrongResult."""
         environment = self._environment(
-            with_variables=with_variables, with_authorizer=with_authorizer
+            with_variables=with_variables,
+            with_authorizer=with_authorizer,
+            with_patch_types=with_patch_types,
         )
         program = environment.compile(source)
         if program.result not in results:
             raise WrongResult(_wrong(program.result, results))
         return program
 
-    def _environment(self, *, with_variables: bool, with_authorizer: bool = True) -> Environment:
+    def _environment(
+        self,
+        *,
+        with_variables: bool,
+        with_authorizer: bool = True,
+        with_patch_types: bool = False,
+    ) -> Environment:
         names = {
             "object": types.DYN,
             "oldObject": types.DYN,
@@ -141,10 +156,16 @@ class Programs:
             del names["authorizer"]
         if not self.has_params:
             del names["params"]
-        if not with_variables or not self.variables:
+        if not with_variables or not (self.variables or self.always_has_variables):
             del names["variables"]
-        fields = {**_FIELDS, _VARIABLES: self.variables}
-        return Environment(names, fields, _FUNCTIONS, is_metered=True)
+        return Environment(
+            names,
+            {**_FIELDS, _VARIABLES: self.variables},
+            _PATCH_FUNCTIONS if with_patch_types else _FUNCTIONS,
+            structs=find_patch_type if with_patch_types else no_structs,
+            is_metered=True,
+            has_bindings=False,
+        )
 
 
 def _wrong(found: Type, wanted: tuple[Type, ...]) -> str:

@@ -6,7 +6,8 @@ from podium.api.json_values import JsonObject
 from podium.apiserver import admission, status_errors, warnings
 from podium.apiserver.managed_fields import Writer, manager_of, track_create
 from podium.apiserver.requests.call import Call
-from podium.apiserver.requests.guarding import guard_policy, require_create
+from podium.apiserver.requests.certificate_requests import note_requester
+from podium.apiserver.requests.guarding import guard_policy, parameter_errors_of, require_create
 from podium.apiserver.requests.outside_admission import mutate_write, review_write
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.requests.stored_size import fit_storage
@@ -50,7 +51,9 @@ def create(
     metadata["creationTimestamp"] = call.now
     _name(registry, resource, namespace, metadata, call)
     rules.prepare_create(obj, call.now)
+    note_requester(resource, obj, call)
     problems = rules.validate_create(obj)
+    problems = problems or parameter_errors_of(registry, call, resource, obj)
     name = metadata.get("name", "")
     if problems:
         raise status_errors.invalid(*shown_kind(resource, obj), name, problems)
@@ -112,7 +115,7 @@ def _mutate(
     obj: JsonObject,
     call: Call,
 ) -> None:
-    """Let webhooks change a new object, which stays in its namespace."""
+    """Let policies and webhooks change a new object, which stays in its namespace."""
 
     def admit(changed: JsonObject) -> None:
         admission.admit_create(resource, namespace, changed, registry.lookup, registry.settings)

@@ -2,17 +2,20 @@
 
 A request is authorised before anything is known of its object. Some take a second look when it is:
 an update or an apply that turns out to create; roles and bindings, which may not give away more
-than their writer has; the status of a resource claim, whose parts belong to different writers.
+than their writer has; admission policies, which may not read more; the status of a resource claim,
+whose parts belong to different writers.
 """
 
 from dataclasses import replace
 
 from podium.api.field_errors import FieldError
 from podium.api.json_values import JsonObject
+from podium.apiserver.access import parameter_rights
 from podium.apiserver.access.authorisation import require
 from podium.apiserver.access.claim_status import claim_status_errors
 from podium.apiserver.access.escalation import confirm_no_escalation
 from podium.apiserver.requests.call import Call
+from podium.apiserver.requests.registry import Registry
 from podium.apiserver.resources.resource import Resource
 
 
@@ -39,3 +42,24 @@ def status_errors_of(
     if subresource != "status" or resource.group_resource != "resourceclaims.resource.k8s.io":
         return []
     return claim_status_errors(call.user, call.attempt, call.grants, new, old)
+
+
+def parameter_errors_of(
+    registry: Registry,
+    call: Call,
+    resource: Resource,
+    new: JsonObject,
+    old: JsonObject | None = None,
+) -> list[FieldError]:
+    """What an admission policy would read that its writer may not."""
+    if resource.group != parameter_rights.GROUP or call.attempt is None or call.grants is None:
+        return []
+    if call.user.may_do_everything:
+        return []
+
+    def find_policy(plural: str, name: str) -> JsonObject | None:
+        return registry.lookup.find(parameter_rights.GROUP, plural, "", name)
+
+    find_resource = registry.forms.resource_of_kind
+    who = (call.user, call.grants)
+    return parameter_rights.parameter_errors(*who, resource, new, old, find_policy, find_resource)

@@ -1,25 +1,27 @@
 """Admission by policies and webhooks, which others write: they change a write, or refuse it.
 
-upstream's order: the server's own admission, mutating webhooks, validation, policies, validating
-webhooks, quotas.
+upstream's order: the server's own admission, mutating policies, mutating webhooks, validation,
+validating policies, validating webhooks, quotas.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import cast
 
-from podium.api.json_values import JsonObject
+from podium.api.json_values import JsonObject, copied
 from podium.apiserver import status_errors
 from podium.apiserver.policies.attempted import AttemptedWrite
-from podium.apiserver.policies.reviewing import review, stored_policies
+from podium.apiserver.policies.mutating import PolicyMutation, mutating_policies
+from podium.apiserver.policies.reviewing import review, validating_policies
 from podium.apiserver.requests.attempted_writes import attempted_write
 from podium.apiserver.requests.body_decoding import internal_type, with_metadata
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.resources.resource import Resource
-from podium.apiserver.schema import DecodeError, Schema, decode
+from podium.apiserver.schema import Decoded, DecodeError, Schema, decode
 from podium.apiserver.webhooks.answers import Outcome
 from podium.apiserver.webhooks.mutating import ObjectRules, mutate
-from podium.apiserver.webhooks.stored_hooks import mutating_hooks, validating_hooks
+from podium.apiserver.webhooks.stored_hooks import Webhook, mutating_hooks, validating_hooks
 from podium.apiserver.webhooks.validating import validate
 
 
@@ -38,30 +40,89 @@ def mutate_write(
     schema: Schema | None = None,
     admit: Callable[[JsonObject], None] = lambda _: None,
 ) -> bool:
-    """Let webhooks change a new object, in place; says whether they did. StatusError if refused.
+    """Let policies and webhooks change a new object, in place; says whether they did.
+
+    Raises StatusError if one refuses.
 
     `schema`: of an object that is not of the resource's own kind, such as a Binding. `admit` is the
     server's own admission, which has been here already.
     """
-    hooks = mutating_hooks(registry.lookup)
-    if not hooks or call.webhooks is None:
+    hooks = mutating_hooks(registry.lookup) if call.webhooks is not None else ()
+    policies = mutating_policies(registry.lookup)
+    if not hooks and not policies:
         return False
     attempted = attempted_write(
         resource, namespace, name, obj, old, call,
         subresource=subresource, dry_run=dry_run, options=options,
     )  # fmt: skip
-
-    def read(patched: JsonObject, seen_as: Resource) -> JsonObject:
-        return _read(registry, patched, seen_as, schema)
-
-    rules = ObjectRules(read, admit)
-    outcome = mutate(hooks, attempted, registry.forms, rules, call.webhooks, registry.new_uid)
-    _heed(outcome, call)
-    if outcome is None or outcome.obj is None:
+    rules = _ObjectRules(registry, attempted, schema, admit)
+    if policies:
+        attempted = replace(attempted, obj=rules.mutation.run(obj))
+    outcome = None
+    if hooks:
+        outcome = _mutate(registry, hooks, attempted, rules, call)
+    if outcome is not None:
+        attempted = replace(attempted, obj=outcome.obj or attempted.obj)
+    elif rules.mutation.has_mutated and attempted.obj is not None:
+        admitted = copied(attempted.obj)
+        rules.admit(admitted)
+        attempted = replace(attempted, obj=admitted)
+    if attempted.obj is None or attempted.obj is obj:
         return False
     assert obj is not None, "nothing else can be changed"
-    _overwrite(obj, outcome.obj)
+    _overwrite(obj, attempted.obj)
     return True
+
+
+class _ObjectRules:
+    """How a changed object is read, and what the server itself and policies do to it."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        attempted: AttemptedWrite,
+        schema: Schema | None,
+        admit: Callable[[JsonObject], None],
+    ) -> None:
+        self._registry = registry
+        self._schema = schema
+        self._admit = admit
+        self.mutation = PolicyMutation(attempted, registry.forms, self._schema_of, self.decode)
+
+    def decode(self, changed: JsonObject, seen_as: Resource) -> Decoded:
+        """A changed object, read like one that a client sends; DecodeError or StatusError."""
+        return _decode(self._registry, changed, seen_as, self._schema)
+
+    def read(self, patched: JsonObject, seen_as: Resource) -> JsonObject:
+        try:
+            return self.decode(patched, seen_as).value
+        except DecodeError as problem:
+            raise status_errors.internal_error(problem.message) from None
+
+    def admit(self, obj: JsonObject) -> None:
+        """What comes before webhooks, once more."""
+        self._admit(obj)
+        found = self.mutation.run(obj, again=True)
+        if found is not None and found is not obj:
+            _overwrite(obj, found)
+
+    def _schema_of(self, seen_as: Resource) -> Schema:
+        return self._schema or self._registry.rules(seen_as).schema
+
+
+def _mutate(
+    registry: Registry,
+    hooks: Sequence[Webhook],
+    attempted: AttemptedWrite,
+    rules: _ObjectRules,
+    call: Call,
+) -> Outcome | None:
+    assert call.webhooks is not None, "there are hooks to ask"
+    object_rules = ObjectRules(rules.read, rules.admit, is_changed=rules.mutation.has_mutated)
+    new_uid = registry.new_uid
+    outcome = mutate(hooks, attempted, registry.forms, object_rules, call.webhooks, new_uid)
+    _heed(outcome, call)
+    return outcome
 
 
 def review_write(
@@ -79,7 +140,7 @@ def review_write(
 ) -> None:
     """Let policies and validating webhooks see a write; StatusError if one denies it."""
     hooks = validating_hooks(registry.lookup) if call.webhooks is not None else ()
-    policies = stored_policies(registry.lookup)
+    policies = validating_policies(registry.lookup)
     if not hooks and not policies:
         return
     attempted = attempted_write(
@@ -106,23 +167,19 @@ def _heed(outcome: Outcome | None, call: Call) -> None:
         raise outcome.refused
 
 
-def _read(
-    registry: Registry, patched: JsonObject, seen_as: Resource, schema: Schema | None
-) -> JsonObject:
-    """A patched object, read like one that a client sends."""
+def _decode(
+    registry: Registry, changed: JsonObject, seen_as: Resource, schema: Schema | None
+) -> Decoded:
     rules = registry.rules(seen_as)
     wanted = (schema.api_version, schema.kind) if schema else (seen_as.api_version, seen_as.kind)
-    if (patched.get("apiVersion"), patched.get("kind")) != wanted:
-        found = f"{str(patched.get('apiVersion')).rpartition('/')[2]}.{patched.get('kind')}"
+    if (changed.get("apiVersion"), changed.get("kind")) != wanted:
+        found = f"{str(changed.get('apiVersion')).rpartition('/')[2]}.{changed.get('kind')}"
         into = internal_type(seen_as, wanted[1])
         raise status_errors.internal(f"converting ({found}) to ({into}): unknown conversion")
-    try:
-        taken = decode(patched, schema) if schema else rules.decode(patched)
-    except DecodeError as problem:
-        raise status_errors.internal_error(problem.message) from None
+    taken = decode(changed, schema) if schema else rules.decode(changed)
     if schema is None:
         rules.set_defaults(taken.value)
-    return with_metadata(taken.value)
+    return Decoded(with_metadata(taken.value), taken.problems)
 
 
 def _overwrite(obj: JsonObject, new: JsonObject) -> None:

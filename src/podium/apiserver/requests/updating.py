@@ -18,8 +18,9 @@ from podium.apiserver.managed_fields import (
 )
 from podium.apiserver.requests import query, storage_paths
 from podium.apiserver.requests.call import Call
+from podium.apiserver.requests.certificate_requests import confirm_signer
 from podium.apiserver.requests.creating import create, place_in_namespace, settle, shown_kind
-from podium.apiserver.requests.guarding import guard_policy, status_errors_of
+from podium.apiserver.requests.guarding import guard_policy, parameter_errors_of, status_errors_of
 from podium.apiserver.requests.outside_admission import mutate_write, review_write
 from podium.apiserver.requests.registry import Registry, check_path_name
 from podium.apiserver.requests.stored_size import fit_storage
@@ -43,11 +44,14 @@ _CREATED_BY_UPDATE: Final = frozenset(
 )
 _VERSION_REQUIRED: Final = frozenset(
     {
+        ("admissionregistration.k8s.io", "mutatingadmissionpolicies"),
+        ("admissionregistration.k8s.io", "mutatingadmissionpolicybindings"),
         ("admissionregistration.k8s.io", "mutatingwebhookconfigurations"),
         ("admissionregistration.k8s.io", "validatingadmissionpolicies"),
         ("admissionregistration.k8s.io", "validatingadmissionpolicybindings"),
         ("admissionregistration.k8s.io", "validatingwebhookconfigurations"),
         ("apiextensions.k8s.io", "customresourcedefinitions"),
+        ("apiregistration.k8s.io", "apiservices"),
         ("coordination.k8s.io", "leases"),
         ("node.k8s.io", "runtimeclasses"),
         ("policy", "poddisruptionbudgets"),
@@ -141,10 +145,13 @@ def write(
     new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
     problems = status_errors_of(call, resource, subresource, new, old)
     problems += rules.validate_update(subresource, new, old)
+    if not subresource:
+        problems = problems or parameter_errors_of(registry, call, resource, new, old)
     if problems:
         raise status_errors.invalid(*shown_kind(resource, new), name, problems)
     if not subresource:
         call.warn_all(warnings.on_update(resource, new, old))
+    confirm_signer(call, resource, subresource, new, old)
     admission.review_update(resource, new, old, registry.lookup)
     if reviewed:
         review_write(registry, resource, namespace, name, new, old, call, subresource=subresource)
@@ -172,7 +179,7 @@ def _mutate(
     new: JsonObject,
     call: Call,
 ) -> None:
-    """Let webhooks change the new object, which keeps its name."""
+    """Let policies and webhooks change the new object, which keeps its name."""
     namespace, name = before.namespace, before.name
 
     def admit(changed: JsonObject) -> None:

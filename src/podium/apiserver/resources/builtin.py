@@ -206,6 +206,23 @@ _OTHERS = (
         status=True,
         categories=("api-extensions",),
     ),
+    _kind(
+        "apiregistration.k8s.io",
+        "APIService",
+        "apiservices",
+        namespaced=False,
+        status=True,
+        categories=("api-extensions",),
+    ),
+    _kind(
+        "certificates.k8s.io",
+        "CertificateSigningRequest",
+        "certificatesigningrequests",
+        Subresource("approval", "CertificateSigningRequest", STATUS_VERBS),
+        short="csr",
+        namespaced=False,
+        status=True,
+    ),
     _kind("coordination.k8s.io", "Lease", "leases"),
     _kind("discovery.k8s.io", "EndpointSlice", "endpointslices"),
     _kind("events.k8s.io", "Event", "events", short="ev"),
@@ -273,6 +290,20 @@ _POD_GROUPS = (
 
 _ADMISSION = "admissionregistration.k8s.io"
 _POLICIES = (
+    _kind(
+        _ADMISSION,
+        "MutatingAdmissionPolicy",
+        "mutatingadmissionpolicies",
+        namespaced=False,
+        categories=("api-extensions",),
+    ),
+    _kind(
+        _ADMISSION,
+        "MutatingAdmissionPolicyBinding",
+        "mutatingadmissionpolicybindings",
+        namespaced=False,
+        categories=("api-extensions",),
+    ),
     _kind(
         _ADMISSION,
         "MutatingWebhookConfiguration",

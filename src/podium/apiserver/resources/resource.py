@@ -51,6 +51,8 @@ class Resource:
     is_custom: bool = field(default=False, kw_only=True)
     """Defined by a CustomResourceDefinition."""
     list_kind_name: str = field(default="", kw_only=True)
+    storage_version: str = field(default="", kw_only=True)
+    """Of custom resources: the version in which objects are stored."""
     deprecation: str = field(default="", kw_only=True)
     """Of custom resources: what to tell everybody who uses this version."""
     selectable_fields: tuple[str, ...] = field(default=(), kw_only=True)

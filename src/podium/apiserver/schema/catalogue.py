@@ -33,6 +33,8 @@ SECTIONS: Final = {
     "admission.k8s.io": "admission",
     "admissionregistration.k8s.io": "admissionregistration",
     "flowcontrol.apiserver.k8s.io": "flowcontrol",
+    "apiregistration.k8s.io": "apiregistration",
+    "certificates.k8s.io": "certificates",
     "meta.k8s.io": "meta",
 }
 """The section of the data that has the kinds of a group in version v1; those of another version

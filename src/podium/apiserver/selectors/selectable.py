@@ -76,6 +76,7 @@ _FIELDS: Final[dict[tuple[str, str], dict[str, _Read]]] = {
     ("", "Pod"): _POD,
     ("", "Node"): {"spec.unschedulable": _text("spec.unschedulable", "false")},
     ("", "Namespace"): _texts("status.phase"),
+    ("certificates.k8s.io", "CertificateSigningRequest"): _texts("spec.signerName"),
     ("", "Secret"): _texts("type"),
     ("", "Service"): _texts("spec.clusterIP", "spec.type"),
     ("", "ReplicationController"): _REPLICAS,

@@ -12,9 +12,13 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from podium.apiserver.access.account_tokens import AccountTokens
 from podium.apiserver.access.tokens import Tokens
 from podium.apiserver.admission import DEFAULT_SETTINGS, AdmissionSettings
+from podium.apiserver.aggregation.api_services import ApiServices
+from podium.apiserver.aggregation.priorities import OF_METRICS
 from podium.apiserver.http.service import Service
 from podium.apiserver.openapi import OpenApi
 from podium.apiserver.requests.registry import Registry
+from podium.apiserver.resource_metrics.handler import GROUP as METRICS_GROUP
+from podium.apiserver.resource_metrics.handler import VERSION as METRICS_VERSION
 from podium.apiserver.resources.builtin import served_resources
 from podium.apiserver.resources.table import ResourceTable
 from podium.apiserver.serving.bootstrap import bootstrap
@@ -48,7 +52,11 @@ def build_service(
     tokens.accounts = AccountTokens(key, registry.lookup, clock)
     bootstrap(registry, gates)
     ensure_own_service(registry, advertised)
-    service = Service(registry, tokens, OpenApi(table, registry.definitions.schema_of))
+    api_services = ApiServices(registry)
+    openapi = OpenApi(table, registry.definitions.schema_of)
+    service = Service(registry, tokens, openapi, api_services)
     if serves_metrics:
         service.serve_metrics()
+    metrics = {(METRICS_GROUP, METRICS_VERSION): OF_METRICS} if serves_metrics else {}
+    api_services.register_built_in(metrics)
     return service

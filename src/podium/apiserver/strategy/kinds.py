@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from podium.api.json_values import JsonObject, copied
+from podium.apiserver.aggregation.availability import LOCAL
 from podium.apiserver.resources.resource import Resource
-from podium.apiserver.strategy import pods, services, storage, workloads
+from podium.apiserver.strategy import certificate_requests, pods, services, storage, workloads
 from podium.apiserver.strategy.gated_fields import drop_gated_fields
 
 Key = tuple[str, str]
@@ -28,8 +29,10 @@ _EMPTY_STATUSES: Final[Mapping[Key, JsonObject]] = {
     ("apps", "ReplicaSet"): {"replicas": 0},
     ("apps", "StatefulSet"): {"replicas": 0, "availableReplicas": 0},
     ("autoscaling", "HorizontalPodAutoscaler"): {"desiredReplicas": 0, "currentMetrics": None},
+    ("apiregistration.k8s.io", "APIService"): {},
     ("batch", "CronJob"): {},
     ("batch", "Job"): {},
+    ("certificates.k8s.io", "CertificateSigningRequest"): {},
     ("flowcontrol.apiserver.k8s.io", "FlowSchema"): {},
     ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"): {},
     ("networking.k8s.io", "Ingress"): {"loadBalancer": {}},
@@ -51,6 +54,8 @@ _EMPTY_STATUSES: Final[Mapping[Key, JsonObject]] = {
 _COUNTED: Final[Mapping[Key, tuple[str, ...]]] = {
     ("", "Pod"): ("spec",),
     ("", "PodTemplate"): ("template",),
+    ("admissionregistration.k8s.io", "MutatingAdmissionPolicy"): ("spec",),
+    ("admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding"): ("spec",),
     ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"): ("webhooks",),
     ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy"): ("spec",),
     ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"): ("spec",),
@@ -80,6 +85,7 @@ _COUNTED: Final[Mapping[Key, tuple[str, ...]]] = {
 
 _COUNTED_LATER: Final = frozenset({("storage.k8s.io", "CSIDriver")})
 """Of these, kinds whose first generation has no number."""
+_CERTIFICATE_REQUEST: Final = ("certificates.k8s.io", "CertificateSigningRequest")
 _NAME_LABEL: Final = "kubernetes.io/metadata.name"
 _METADATA_PARTS: Final = ("annotations", "labels")
 _KEPT_FOR_STATUS: Final = (
@@ -92,6 +98,7 @@ _KEPT_FOR_STATUS: Final = (
 )
 _STATUS_ONLY: Final = frozenset(
     {
+        ("apiregistration.k8s.io", "APIService"),
         ("flowcontrol.apiserver.k8s.io", "FlowSchema"),
         ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"),
         ("networking.k8s.io", "ServiceCIDR"),
@@ -141,12 +148,19 @@ def _prepare_pod_group(group: JsonObject, _now: str) -> None:
     group["spec"].setdefault("disruptionMode", "Pod")
 
 
+def _note_local(api_service: JsonObject, now: str) -> None:
+    """What the server serves itself is available at once."""
+    if api_service["spec"].get("service") is None:
+        api_service["status"]["conditions"] = [LOCAL.condition(now)]
+
+
 _CREATE: Final[Mapping[Key, Callable[[JsonObject, str], None]]] = {
     ("", "Namespace"): _prepare_namespace,
     ("", "PersistentVolume"): storage.prepare_volume,
     ("", "PersistentVolumeClaim"): storage.prepare_claim,
     ("", "Pod"): pods.prepare_create,
     ("", "Service"): services.prepare_create,
+    ("apiregistration.k8s.io", "APIService"): _note_local,
     ("apps", "DaemonSet"): workloads.prepare_daemon_set,
     ("batch", "Job"): workloads.prepare_job,
     ("resource.k8s.io", "DeviceTaintRule"): _date_rule,
@@ -230,6 +244,8 @@ def prepare_update(resource: Resource, new: JsonObject, old: JsonObject, now: st
         storage.normalise_sources(new["spec"])
     elif key == ("apps", "DaemonSet"):
         workloads.keep_template_generation(new, old)
+    elif key == _CERTIFICATE_REQUEST:
+        _keep(new, old, "spec")
     elif key == ("resource.k8s.io", "ResourceSlice"):
         _date_taints(new, now)
     elif key == ("resource.k8s.io", "DeviceTaintRule"):
@@ -270,6 +286,8 @@ def prepare_status_update(resource: Resource, new: JsonObject, old: JsonObject, 
         pods.prepare_status_update(new, old)
     elif key == ("", "PersistentVolume"):
         storage.prepare_volume_status(new, old, now)
+    elif key == _CERTIFICATE_REQUEST:
+        certificate_requests.keep_decisions(new, old, now)
     elif key == ("apps", "Deployment"):
         _keep(new["metadata"], old["metadata"], "labels")
     if resource.gated_fields:
@@ -277,9 +295,14 @@ def prepare_status_update(resource: Resource, new: JsonObject, old: JsonObject, 
 
 
 def prepare_subresource_update(
-    resource: Resource, subresource: str, new: JsonObject, old: JsonObject, _now: str
+    resource: Resource, subresource: str, new: JsonObject, old: JsonObject, now: str
 ) -> None:
-    """The same for a namespace's `finalize` and a pod's `resize` and `ephemeralcontainers`."""
+    """The same for a namespace's `finalize`, a pod's `resize` and `ephemeralcontainers`, and the
+    `approval` of a request for a certificate."""
+    if subresource == "approval":
+        _keep(new, old, "spec")
+        certificate_requests.keep_all_but_conditions(new, old, now)
+        return
     _keep(new, old, "status")
     _keep(new["metadata"], old["metadata"], "generation")
     if resource.kind != "Pod":

@@ -8,11 +8,15 @@ from podium.apiserver.tables.printer import Cells, Printer, age_of, columns_of, 
 _UNSET: Final = "<unset>"
 
 
-def _policy(obj: JsonObject, now: float) -> Cells:
+def _policy(obj: JsonObject, now: float, counted: str = "validations") -> Cells:
     spec = spec_of(obj)
     kind = spec.get("paramKind")
     shown = f"{kind.get('apiVersion', '')}/{kind.get('kind', '')}" if kind else _UNSET
-    return [name_of(obj), len(spec.get("validations") or ()), shown, age_of(obj, now)]
+    return [name_of(obj), len(spec.get(counted) or ()), shown, age_of(obj, now)]
+
+
+def _mutating_policy(obj: JsonObject, now: float) -> Cells:
+    return _policy(obj, now, "mutations")
 
 
 def _binding(obj: JsonObject, now: float) -> Cells:
@@ -53,5 +57,8 @@ def go_text(selector: JsonObject) -> str:
 
 
 POLICY: Final = Printer(columns_of("Name", "Validations:integer", "ParamKind", "Age"), _policy)
+MUTATING_POLICY: Final = Printer(
+    columns_of("Name", "Mutations:integer", "ParamKind", "Age"), _mutating_policy
+)
 BINDING: Final = Printer(columns_of("Name", "PolicyName", "ParamRef", "Age"), _binding)
 WEBHOOKS: Final = Printer(columns_of("Name", "Webhooks:integer", "Age"), _webhooks)

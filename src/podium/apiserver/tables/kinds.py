@@ -7,6 +7,7 @@ from podium.api.json_values import JsonObject
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.tables import (
     admission_policies,
+    api_services,
     autoscaling,
     cluster,
     flow_control,
@@ -42,6 +43,8 @@ _BY_KIND: Final[Mapping[tuple[str, str], Printer]] = {
     ("", "Secret"): storage.SECRET,
     ("", "Service"): services.SERVICE,
     ("", "ServiceAccount"): cluster.NAME_AND_AGE,
+    (_ADMISSION, "MutatingAdmissionPolicy"): admission_policies.MUTATING_POLICY,
+    (_ADMISSION, "MutatingAdmissionPolicyBinding"): admission_policies.BINDING,
     (_ADMISSION, "MutatingWebhookConfiguration"): admission_policies.WEBHOOKS,
     (_ADMISSION, "ValidatingAdmissionPolicy"): admission_policies.POLICY,
     (_ADMISSION, "ValidatingAdmissionPolicyBinding"): admission_policies.BINDING,
@@ -59,6 +62,8 @@ _BY_KIND: Final[Mapping[tuple[str, str], Printer]] = {
     ("events.k8s.io", "Event"): cluster.EVENT,
     (_FLOW_CONTROL, "FlowSchema"): flow_control.FLOW_SCHEMA,
     (_FLOW_CONTROL, "PriorityLevelConfiguration"): flow_control.PRIORITY_LEVEL,
+    ("apiregistration.k8s.io", "APIService"): api_services.API_SERVICE,
+    ("certificates.k8s.io", "CertificateSigningRequest"): api_services.CERTIFICATE_REQUEST,
     (_NETWORKING, "IPAddress"): networking.IP_ADDRESS,
     (_NETWORKING, "Ingress"): networking.INGRESS,
     (_NETWORKING, "IngressClass"): networking.INGRESS_CLASS,

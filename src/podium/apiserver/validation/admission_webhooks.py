@@ -14,7 +14,11 @@ from podium.apiserver.validation.match_conditions import (
     are_too_many,
     check_match_conditions,
 )
-from podium.apiserver.validation.match_resources import MATCH_POLICIES, check_rule
+from podium.apiserver.validation.match_resources import (
+    MATCH_POLICIES,
+    REINVOCATION_POLICIES,
+    check_rule,
+)
 from podium.apiserver.validation.names import (
     dns1035_problems,
     port_number_problems,
@@ -28,7 +32,6 @@ _SUPPORTED: Final[Mapping[str, tuple[str, ...]]] = {
     "matchPolicy": MATCH_POLICIES,
 }
 _SIDE_EFFECTS: Final = ("None", "NoneOnDryRun")
-_REINVOCATION_POLICIES: Final = ("IfNeeded", "Never")
 _REVIEW_VERSIONS: Final = ("v1", "v1beta1")
 _MIN_SEGMENTS: Final = 3
 _MAX_TIMEOUT_S: Final = 30
@@ -80,9 +83,9 @@ def _check_hook(errors: Errors, hook: JsonObject, path: str) -> None:
     for selector in ("namespaceSelector", "objectSelector"):
         check_label_selector(errors, hook.get(selector), f"{path}.{selector}")
     again = hook.get("reinvocationPolicy")
-    if again is not None and again not in _REINVOCATION_POLICIES:
+    if again is not None and again not in REINVOCATION_POLICIES:
         at = f"{path}.reinvocationPolicy"
-        errors.append(not_supported(at, again, _REINVOCATION_POLICIES))
+        errors.append(not_supported(at, again, REINVOCATION_POLICIES))
     _check_client(errors, hook.get("clientConfig") or {}, f"{path}.clientConfig")
     conditions = hook.get("matchConditions") or ()
     check_match_conditions(errors, conditions, Programs.of({}), f"{path}.matchConditions")

@@ -16,7 +16,9 @@ from podium.apiserver.validation import (
     access,
     admission_policies,
     admission_webhooks,
+    api_services,
     autoscaling,
+    certificate_requests,
     configuration,
     csi,
     device_slices,
@@ -27,6 +29,7 @@ from podium.apiserver.validation import (
     flow_control,
     ingresses,
     jobs,
+    mutating_policies,
     network_policies,
     nodes,
     pod_groups,
@@ -115,6 +118,12 @@ _STORAGE: Final = "storage.k8s.io"
 _DEVICES: Final = "resource.k8s.io"
 
 _BY_KIND: Final[Mapping[tuple[str, str], Checks]] = {
+    (_ADMISSION, "MutatingAdmissionPolicy"): Checks(
+        mutating_policies.policy_create_errors, mutating_policies.policy_update_errors
+    ),
+    (_ADMISSION, "MutatingAdmissionPolicyBinding"): Checks(
+        mutating_policies.binding_create_errors, mutating_policies.binding_update_errors
+    ),
     (_ADMISSION, "MutatingWebhookConfiguration"): Checks(
         admission_webhooks.create_errors, admission_webhooks.update_errors
     ),
@@ -161,6 +170,14 @@ _BY_KIND: Final[Mapping[tuple[str, str], Checks]] = {
     ),
     ("", "Secret"): Checks(configuration.secret_create_errors, configuration.secret_update_errors),
     ("", "Service"): Checks(services.create_errors, services.update_errors, services.status_errors),
+    ("apiregistration.k8s.io", "APIService"): Checks(
+        api_services.create_errors, api_services.update_errors, api_services.status_errors
+    ),
+    ("certificates.k8s.io", "CertificateSigningRequest"): Checks(
+        certificate_requests.create_errors,
+        certificate_requests.update_errors,
+        certificate_requests.status_errors,
+    ),
     ("apps", "ControllerRevision"): Checks(
         configuration.revision_create_errors, configuration.revision_update_errors
     ),
@@ -300,6 +317,7 @@ def _update_errors(resource: Resource, new: JsonObject, old: JsonObject, rule: U
 _SUBRESOURCES: Final[Mapping[tuple[str, str], Update]] = {
     ("Pod", "resize"): pod_subresources.resize_errors,
     ("Pod", "ephemeralcontainers"): pod_subresources.ephemeral_containers_errors,
+    ("CertificateSigningRequest", "approval"): certificate_requests.approval_errors,
     ("Namespace", "finalize"): nodes.namespace_finalize_errors,
 }
 

@@ -55,8 +55,13 @@ def check_expression(
     *,
     variables: bool = True,
     authorizer: bool = True,
+    patch_types: bool = False,
 ) -> None:
-    how = {"with_variables": variables, "with_authorizer": authorizer}
+    how = {
+        "with_variables": variables,
+        "with_authorizer": authorizer,
+        "with_patch_types": patch_types,
+    }
     problem = problem_of(programs, source, results, **how)
     if problem:
         errors.append(invalid(path, source, problem))

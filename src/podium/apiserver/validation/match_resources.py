@@ -10,6 +10,7 @@ from podium.apiserver.validation.object_meta import Errors
 from podium.apiserver.validation.selectors import check_label_selector
 
 MATCH_POLICIES: Final = ("Equivalent", "Exact")
+REINVOCATION_POLICIES: Final = ("IfNeeded", "Never")
 _OPERATIONS: Final = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 _SCOPES: Final = ("*", "Cluster", "Namespaced")
 

@@ -12,9 +12,9 @@ from podium.api.json_syntax import json_type
 from podium.api.json_values import JsonObject, copied
 from podium.apiserver import status_errors
 from podium.apiserver.patching import PatchError, json_patch
+from podium.apiserver.policies.asking import Budget
 from podium.apiserver.policies.attempted import AttemptedWrite
-from podium.apiserver.policies.evaluation import Budget
-from podium.apiserver.policies.reviewing import Forms
+from podium.apiserver.policies.views import Forms
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.status_errors import StatusError
 from podium.apiserver.webhooks.answers import Caller, Outcome, WebhookAnswers, WebhooksNeeded
@@ -38,7 +38,9 @@ class ObjectRules:
     read: Callable[[JsonObject, Resource], JsonObject]
     """The object as one of its kind in the form of a resource; raises StatusError."""
     admit: Callable[[JsonObject], None]
-    """The server's own admission, in place."""
+    """The server's own admission and that of policies, in place."""
+    is_changed: bool = False
+    """Whether policies have changed the object, so that admission is to see it once more."""
 
 
 def mutate(
@@ -90,7 +92,7 @@ class _Mutation:
     async def run(self, caller: Caller) -> Outcome:
         try:
             await self._go_through(self.hooks, caller)
-            if self._is_changed:
+            if self._is_changed or self.rules.is_changed:
                 await self._go_through_again(caller)
         except StatusError as refused:
             self._warnings += refused.warnings
@@ -100,7 +102,8 @@ class _Mutation:
 
     async def _go_through_again(self, caller: Caller) -> None:
         obj = self.attempted.obj
-        assert obj is not None, "it was changed"
+        if obj is None:
+            return
         admitted = copied(obj)
         self.rules.admit(admitted)
         if admitted != obj:

@@ -14,7 +14,7 @@ from podium.api.json_values import JsonObject, JsonValue, encode
 from podium.apiserver import status_errors
 from podium.apiserver.bodies.reading import Unreadable, read_json, read_yaml_body
 from podium.apiserver.policies.attempted import AttemptedWrite
-from podium.apiserver.policies.reviewing import Forms, objects_of, request_object
+from podium.apiserver.policies.views import Forms, objects_of, request_object
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.schema import DecodeError, decode, schema_of
 from podium.apiserver.status_errors import StatusError

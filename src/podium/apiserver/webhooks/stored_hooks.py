@@ -7,8 +7,8 @@ from typing import Final
 
 from podium.api.json_values import JsonObject
 from podium.apiserver.admission.lookup import Lookup
-from podium.apiserver.policies.evaluation import Policy
-from podium.apiserver.policies.reviewing import GROUP
+from podium.apiserver.policies.asking import Policy
+from podium.apiserver.policies.invocations import GROUP
 
 _MUTATING: Final = "mutatingwebhookconfigurations"
 _VALIDATING: Final = "validatingwebhookconfigurations"

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from podium.cel.checker import Checker
 from podium.cel.costs.calls import Called, Operand, cost_of_call, sort_list
 from podium.cel.costs.declarations import INDICES, ITEMS, KEYS, VALUES, SizeOfPath
-from podium.cel.costs.macros import FOLD_COSTS, LIST_BASE, MAP_BASE
+from podium.cel.costs.macros import FOLD_COSTS, LIST_BASE, MAP_BASE, STRUCT_BASE
 from podium.cel.costs.sizes import (
     ONE,
     UNKNOWN,
@@ -30,6 +30,7 @@ from podium.cel.syntax import (
     Node,
     OptionalMap,
     Select,
+    StructLiteral,
 )
 from podium.cel.types import Type
 
@@ -85,6 +86,8 @@ class _Estimator:
                 return self._list(node)
             case MapLiteral():
                 return self._map(node)
+            case StructLiteral():
+                return saturated_sum(STRUCT_BASE, *(self.cost(each.value) for each in node.fields))
             case Comprehension():
                 return self._sort_by(node) if node.kind == "sortBy" else self._fold(node)
             case Bind():

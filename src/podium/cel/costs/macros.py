@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 LIST_BASE: Final = 10
 MAP_BASE: Final = 30
+STRUCT_BASE: Final = 40
 
 
 class FoldCost(NamedTuple):

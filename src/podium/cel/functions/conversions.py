@@ -147,7 +147,7 @@ def _double(value: Any) -> float:
     "string(duration) -> string",
     cost=parsing,
 )
-def _string(value: Any) -> str:
+def text_of(value: Any) -> str:
     match value:
         case str():
             return value

@@ -2,10 +2,18 @@
 
 NUMBERS = """
 [admissionregistration]
+ApplyConfiguration expression
 AuditAnnotation key valueExpression
 ExpressionWarning 2 fieldRef warning
 MatchCondition name expression
 MatchResources namespaceSelector objectSelector resourceRules excludeResourceRules 7 matchPolicy
+JSONPatch expression
+MutatingAdmissionPolicy metadata spec
+MutatingAdmissionPolicyBinding metadata spec
+MutatingAdmissionPolicyBindingSpec policyName paramRef matchResources
+MutatingAdmissionPolicySpec paramKind matchConstraints variables mutations failurePolicy
+    matchConditions reinvocationPolicy
+Mutation 2 patchType applyConfiguration jsonPatch
 MutatingWebhook name clientConfig rules failurePolicy namespaceSelector sideEffects timeoutSeconds
     admissionReviewVersions matchPolicy reinvocationPolicy objectSelector matchConditions
 MutatingWebhookConfiguration metadata webhooks
@@ -28,6 +36,19 @@ ValidatingWebhookConfiguration metadata webhooks
 Validation expression message reason messageExpression
 Variable name expression
 WebhookClientConfig service caBundle url
+[apiregistration]
+APIService metadata spec status
+APIServiceCondition type status lastTransitionTime reason message
+APIServiceSpec service group version insecureSkipTLSVerify caBundle 7 groupPriorityMinimum
+    versionPriority
+APIServiceStatus conditions
+ServiceReference namespace name port
+[certificates]
+CertificateSigningRequest metadata spec status
+CertificateSigningRequestCondition type reason message lastUpdateTime lastTransitionTime status
+CertificateSigningRequestSpec request username uid groups usages extra signerName
+    expirationSeconds
+CertificateSigningRequestStatus conditions certificate
 [apiextensions]
 CustomResourceColumnDefinition name type format description priority jsonPath
 CustomResourceConversion strategy webhook

@@ -5,6 +5,7 @@ from podium.apiserver.schema.fields import (
     admission_policies,
     admission_reviews,
     admission_webhooks,
+    api_services,
     autoscaling,
     cluster,
     containers,
@@ -40,4 +41,5 @@ TEXTS: tuple[str, ...] = (
     admission_reviews.TEXT,
     admission_webhooks.TEXT,
     flow_control.TEXT,
+    api_services.TEXT,
 )

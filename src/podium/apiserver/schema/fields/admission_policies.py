@@ -5,8 +5,8 @@
 
 TEXT = """
 [admissionregistration]
-FailurePolicyType, MatchPolicyType, OperationType, ParameterNotFoundActionType, ScopeType,
-StatusReason, ValidationAction = string
+FailurePolicyType, MatchPolicyType, OperationType, ParameterNotFoundActionType, PatchType,
+ScopeType, StatusReason, ValidationAction = string
 ValidatingAdmissionPolicy object
     metadata ObjectMeta; spec ValidatingAdmissionPolicySpec; status ValidatingAdmissionPolicyStatus
 ValidatingAdmissionPolicySpec
@@ -40,6 +40,22 @@ ValidatingAdmissionPolicyBinding object
 ValidatingAdmissionPolicyBindingSpec
     policyName string; paramRef *ParamRef; matchResources *MatchResources;
     validationActions []ValidationAction{}
+MutatingAdmissionPolicy object
+    metadata ObjectMeta; spec MutatingAdmissionPolicySpec
+MutatingAdmissionPolicySpec
+    paramKind *ParamKind; matchConstraints *MatchResources; variables []Variable;
+    mutations []Mutation; failurePolicy *FailurePolicyType;
+    matchConditions []MatchCondition{name} merge; reinvocationPolicy ReinvocationPolicyType
+Mutation
+    patchType! PatchType; applyConfiguration *ApplyConfiguration; jsonPatch *JSONPatch
+ApplyConfiguration
+    expression string
+JSONPatch
+    expression string
+MutatingAdmissionPolicyBinding object
+    metadata ObjectMeta; spec MutatingAdmissionPolicyBindingSpec
+MutatingAdmissionPolicyBindingSpec
+    policyName string; paramRef *ParamRef; matchResources *MatchResources
 ParamRef atomic
     name, namespace string; selector *LabelSelector;
     parameterNotFoundAction *ParameterNotFoundActionType

@@ -1,0 +1,127 @@
+"""Which policies are to be asked about a write, with which of their bindings and parameters.
+
+Policies stand in the order of their names, and so do the bindings of one.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Generic, NamedTuple, TypeVar
+
+from podium.api.json_values import JsonObject
+from podium.apiserver.admission.lookup import Lookup
+from podium.apiserver.policies.asking import Policy, Seen
+from podium.apiserver.policies.attempted import AttemptedWrite
+from podium.apiserver.policies.matching import matched_resource
+from podium.apiserver.policies.parameters import NotConfigured, collect_parameters
+from podium.apiserver.policies.views import Forms, seen_of
+from podium.apiserver.resources.resource import Resource
+
+GROUP: Final = "admissionregistration.k8s.io"
+_EXCLUDED_GROUPS: Final = frozenset({GROUP, "authentication.k8s.io", "authorization.k8s.io"})
+"""Policies do not speak of each other, nor of who may do what: nobody could mend a mistake."""
+
+P = TypeVar("P", bound=Policy)
+
+
+@dataclass(frozen=True)
+class Invocation(Generic[P]):
+    """One policy, asked because of one binding with one parameter."""
+
+    policy: P
+    binding: JsonObject
+    seen_as: Resource
+    """The form in which the policy looks at the object."""
+    params: JsonObject | None
+
+    @property
+    def binding_name(self) -> str:
+        return str(self.binding["metadata"]["name"])
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """By which an invocation is known again."""
+        found = (self.params or {}).get("metadata") or {}
+        about = (found.get("namespace") or "", found.get("name") or "")
+        return (self.policy.name, self.binding_name, *about)
+
+    def seen(self, attempted: AttemptedWrite, forms: Forms) -> Seen:
+        return seen_of(attempted, self.seen_as, self.params, forms)
+
+
+class Misconfigured(NamedTuple):
+    """A policy, or its binding, that cannot be asked though it matches."""
+
+    policy: Policy
+    binding: str
+    """Empty where it is the policy's fault."""
+    why: str
+
+
+class Policies(Generic[P]):
+    """The stored policies of one kind."""
+
+    def __init__(self, policies: str, bindings: str, kind: Callable[[JsonObject], P]) -> None:
+        """`policies` and `bindings` are resources."""
+        self._policies = policies
+        self._bindings = bindings
+        self._kind = kind
+
+    def stored(self, lookup: Lookup) -> Sequence[P]:
+        return lookup.derived(GROUP, self._policies, self._read)
+
+    def _read(self, objects: Sequence[JsonObject]) -> list[P]:
+        return [self._kind(each) for each in sorted(objects, key=_name)]
+
+    def matching(
+        self, attempted: AttemptedWrite, forms: Forms
+    ) -> Iterator[Invocation[P] | Misconfigured]:
+        """Those that speak of a write."""
+        if attempted.resource.group in _EXCLUDED_GROUPS:
+            return
+        bindings = forms.lookup.derived(GROUP, self._bindings, _by_policy)
+        others = forms.equivalents_of(attempted.resource)
+        for policy in self.stored(forms.lookup):
+            bound = bindings.get(policy.name, ())
+            yield from _invocations(policy, bound, attempted, others, forms)
+
+
+def _name(obj: JsonObject) -> str:
+    return str(obj["metadata"]["name"])
+
+
+def _by_policy(objects: Sequence[JsonObject]) -> dict[str, list[JsonObject]]:
+    found: dict[str, list[JsonObject]] = {}
+    for each in sorted(objects, key=_name):
+        found.setdefault(each["spec"].get("policyName") or "", []).append(each)
+    return found
+
+
+def _invocations(
+    policy: P,
+    bindings: Iterable[JsonObject],
+    attempted: AttemptedWrite,
+    others: Sequence[Resource],
+    forms: Forms,
+) -> Iterator[Invocation[P] | Misconfigured]:
+    constraints = policy.spec.get("matchConstraints")
+    seen_as = matched_resource(constraints, attempted, others, forms.lookup)
+    if seen_as is None:
+        return
+    kind = policy.spec.get("paramKind")
+    if kind is not None and forms.resource_of_kind(kind["apiVersion"], kind["kind"]) is None:
+        told = f"{kind['apiVersion']}, Kind={kind['kind']}"
+        why = f"failed to find resource referenced by paramKind: '{told}'"
+        yield Misconfigured(policy, "", f"failed to configure policy: {why}")
+        return
+    for binding in bindings:
+        spec = binding["spec"]
+        if matched_resource(spec.get("matchResources"), attempted, others, forms.lookup) is None:
+            continue
+        try:
+            found = collect_parameters(kind, spec.get("paramRef"), attempted.namespace, forms)
+        except NotConfigured as problem:
+            told = f"failed to configure binding: {problem}"
+            yield Misconfigured(policy, _name(binding), told)
+            continue
+        for params in found:
+            yield Invocation(policy, binding, seen_as, params)

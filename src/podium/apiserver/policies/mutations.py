@@ -1,0 +1,140 @@
+"""What one mutation makes of an object: a configuration is merged into it, or a patch applied.
+
+A configuration is merged as server-side apply merges it, but nobody owns its fields afterwards.
+What is replaced as a whole cannot be part of it: fields that it does not mention would be lost.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from podium.api.json_syntax import json_type
+from podium.api.json_values import JsonObject, JsonValue
+from podium.apiserver import status_errors
+from podium.apiserver.managed_fields import configuration_problem, merge_configuration
+from podium.apiserver.patching import FailedTestOperation, PatchError, json_patch
+from podium.apiserver.policies.asking import Expression, Failed
+from podium.apiserver.policies.made_values import (
+    Unwritable,
+    check_type_names,
+    configuration_of,
+    patch_value_of,
+)
+from podium.apiserver.schema import Decoded, DecodeError, Schema
+from podium.apiserver.schema.shapes import ListOf, MapOf, Shape, Struct
+from podium.cel.structs import StructValue
+
+Read = Callable[[JsonObject], Decoded]
+"""Reads a changed object; raises DecodeError."""
+_FRACTION: Final = re.compile(r"json: cannot unmarshal number \S+ into .* of type (\S+)")
+
+
+class Mutation(NamedTuple):
+    """One entry of a policy's `mutations`."""
+
+    expression: Expression
+    is_json_patch: bool
+
+    def change(self, obj: JsonObject, made: Any, schema: Schema, read: Read) -> JsonObject:
+        """The object after what the expression has made, read like one that a client sends.
+
+        Raises Failed if it does not fit, and StatusError where upstream does.
+        """
+        if not self.is_json_patch:
+            try:
+                return read(_merged(obj, made, schema)).value
+            except DecodeError as problem:
+                raise Failed(_unconverted(problem.message, schema)) from None
+        patched = _patched(obj, made)
+        try:
+            taken = read({"apiVersion": schema.api_version, "kind": schema.kind, **patched})
+        except DecodeError as problem:
+            raise status_errors.internal_error(problem.message) from None
+        if taken.problems and not schema.is_custom:
+            told = f"strict decoding error: {', '.join(taken.problems)}"
+            raise status_errors.internal_error(told)
+        return taken.value
+
+
+def _unconverted(why: str, schema: Schema) -> str:
+    """Why a merged object is none of its kind."""
+    fraction = _FRACTION.fullmatch(why)
+    if fraction is not None:
+        why = f"cannot convert float64 to {fraction[1]}"
+    elif why.startswith("illegal base64"):
+        why = f"error decoding from json: {why}"
+    kind = f"{schema.group}/{schema.version}, Kind={schema.kind}"
+    return f"unable to convert unstructured object to {kind}: {why}"
+
+
+def _merged(obj: JsonObject, made: StructValue, schema: Schema) -> JsonObject:
+    _require_type_names(made)
+    try:
+        config = configuration_of(made)
+    except Unwritable as unwritable:
+        raise Failed(f"invalid return type: {unwritable}") from None
+    config |= {"apiVersion": schema.api_version, "kind": schema.kind}
+    problem = configuration_problem(config, schema)
+    if problem:
+        told = f"failed to convert patch object to typed object: {problem}"
+        raise Failed(f"error applying patch: {told}")
+    replaced = ", ".join(_atomic_parts(config, schema.root))
+    if replaced:
+        told = f"may not mutate atomic arrays, maps or structs: {replaced}"
+        raise Failed(f"error applying patch: invalid ApplyConfiguration: {told}")
+    return merge_configuration(obj, config, schema)
+
+
+def _atomic_parts(value: JsonValue, shape: Shape, path: str = "") -> Iterator[str]:
+    """Where a configuration has something that is replaced as a whole."""
+    if isinstance(value, dict) and isinstance(shape, Struct | MapOf):
+        if shape.is_atomic:
+            yield path
+        fields = shape.fields if isinstance(shape, Struct) else {}
+        for name, held in value.items():
+            if name in fields:
+                yield from _atomic_parts(held, fields[name].shape, f"{path}.{name}")
+    elif isinstance(value, list) and isinstance(shape, ListOf):
+        if not shape.is_associative:
+            yield path
+        for index, item in enumerate(value):
+            yield from _atomic_parts(item, shape.item, f"{path}[{index}]")
+
+
+def _patched(obj: JsonObject, made: Sequence[StructValue]) -> JsonObject:
+    patch: JsonValue = [_operation(each) for each in made]
+    try:
+        patched = json_patch.apply(obj, patch, null_is_missing=False)
+    except FailedTestOperation:
+        return obj
+    except PatchError as problem:
+        raise Failed(f"JSON Patch: {problem.why or problem.message}") from None
+    if not isinstance(patched, dict):
+        raise status_errors.internal_error(f"unexpected {json_type(patched)}")
+    return patched
+
+
+def _operation(made: StructValue) -> JsonObject:
+    fields = made.fields
+    operation: JsonObject = {"op": fields.get("op", ""), "path": fields.get("path", "")}
+    if fields.get("from"):
+        operation["from"] = fields["from"]
+    if "value" not in fields:
+        return operation
+    value = fields["value"]
+    if isinstance(value, StructValue):
+        _require_type_names(value, value.type.name)
+    try:
+        operation["value"] = patch_value_of(value)
+    except Unwritable as problem:
+        raise Failed(
+            "JSONPath valueExpression evaluated to a type that could not marshal to JSON:"
+            f" {problem}"
+        ) from None
+    return operation
+
+
+def _require_type_names(made: StructValue, root: str = "Object") -> None:
+    problems = list(check_type_names(made, root))
+    if problems:
+        raise Failed("type mismatch: " + "\n".join(problems))

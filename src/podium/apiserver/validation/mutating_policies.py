@@ -1,0 +1,113 @@
+"""Mutating admission policies and their bindings."""
+
+from typing import Final
+
+from podium.api.field_errors import invalid, not_supported, required
+from podium.api.json_values import JsonObject
+from podium.apiserver.policies.patch_types import JSON_PATCHES, OBJECT
+from podium.apiserver.policies.programs import Programs
+from podium.apiserver.validation.match_conditions import check_expression
+from podium.apiserver.validation.match_resources import REINVOCATION_POLICIES
+from podium.apiserver.validation.names import subdomain_problems
+from podium.apiserver.validation.object_meta import (
+    Errors,
+    built_in_meta_errors,
+    built_in_meta_update_errors,
+    meta_of,
+)
+from podium.apiserver.validation.policy_parts import (
+    check_bound,
+    check_matching,
+    check_shared_expressions,
+)
+
+_OPERATIONS: Final = ("*", "CONNECT", "CREATE", "UPDATE")
+"""What is deleted cannot be changed."""
+_FIELDS: Final = {"ApplyConfiguration": "applyConfiguration", "JSONPatch": "jsonPatch"}
+_RESULTS: Final = {"ApplyConfiguration": OBJECT, "JSONPatch": JSON_PATCHES}
+
+
+def policy_create_errors(policy: JsonObject) -> Errors:
+    errors = built_in_meta_errors(meta_of(policy), False, subdomain_problems)
+    _check_policy(errors, policy.get("spec") or {})
+    return errors
+
+
+def policy_update_errors(new: JsonObject, old: JsonObject) -> Errors:
+    errors = built_in_meta_update_errors(meta_of(new), meta_of(old))
+    _check_policy(errors, new.get("spec") or {})
+    return errors
+
+
+def binding_create_errors(binding: JsonObject) -> Errors:
+    errors = built_in_meta_errors(meta_of(binding), False, subdomain_problems)
+    _check_binding(errors, binding.get("spec") or {})
+    return errors
+
+
+def binding_update_errors(new: JsonObject, old: JsonObject) -> Errors:
+    errors = built_in_meta_update_errors(meta_of(new), meta_of(old))
+    _check_binding(errors, new.get("spec") or {})
+    return errors
+
+
+def _check_binding(errors: Errors, spec: JsonObject) -> None:
+    check_bound(errors, spec)
+    _check_operations(errors, spec.get("matchResources"), "spec.matchResources")
+
+
+def _check_policy(errors: Errors, spec: JsonObject) -> None:
+    check_matching(errors, spec)
+    _check_operations(errors, spec.get("matchConstraints"), "spec.matchConstraints")
+    programs = Programs.of(spec, always_has_variables=True)
+    if not check_shared_expressions(errors, spec, programs):
+        return
+    mutations = spec.get("mutations") or ()
+    if not mutations:
+        errors.append(required("spec.mutations", "mutations must contain at least one item"))
+    for index, mutation in enumerate(mutations):
+        _check_mutation(errors, mutation, programs, f"spec.mutations[{index}]")
+    again = spec.get("reinvocationPolicy") or ""
+    if not again:
+        errors.append(required("spec.reinvocationPolicy"))
+    elif again not in REINVOCATION_POLICIES:
+        errors.append(not_supported("spec.reinvocationPolicy", again, REINVOCATION_POLICIES))
+
+
+def _check_operations(errors: Errors, matched: JsonObject | None, path: str) -> None:
+    for rule in (matched or {}).get("resourceRules") or ():
+        for operation in rule.get("operations") or ():
+            if operation not in _OPERATIONS:
+                at = f"{path}.resourceRules.operations"
+                errors.append(not_supported(at, operation, _OPERATIONS))
+
+
+def _check_mutation(errors: Errors, mutation: JsonObject, programs: Programs, path: str) -> None:
+    kind = mutation.get("patchType") or ""
+    if not kind:
+        errors.append(required(f"{path}.patchType"))
+        return
+    if kind not in _FIELDS:
+        errors.append(not_supported(f"{path}.patchType", kind, tuple(_FIELDS)))
+        return
+    for each, field in _FIELDS.items():
+        patch = mutation.get(field)
+        if each == kind and patch is None:
+            told = f"must be specified when patchType is {kind}"
+            errors.append(required(f"{path}.{field}", told))
+        elif each == kind and patch is not None:
+            _check_patch(errors, patch, kind, programs, f"{path}.{field}.expression")
+    for each, field in _FIELDS.items():
+        if each != kind and mutation.get(field) is not None:
+            told = f"must not be specified when patchType is {kind}"
+            errors.append(invalid(f"{path}.{field}", f"{{{field}}}", told))
+
+
+def _check_patch(
+    errors: Errors, patch: JsonObject, kind: str, programs: Programs, path: str
+) -> None:
+    source = (patch.get("expression") or "").strip()
+    if not source:
+        errors.append(required(path))
+    else:
+        check_expression(errors, source, _RESULTS[kind], programs, path, patch_types=True)
