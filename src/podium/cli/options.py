@@ -1,6 +1,6 @@
 """Options that several commands share, and how they become a scenario and a configuration."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Annotated, Literal
@@ -10,7 +10,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
 
 from podium.api.meta import KubeObject
 from podium.cli.console import Console, DescriptionColumn, Progress, Text
+from podium.cli.printing import print_lines
 from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
+from podium.config.findings import Finding
 from podium.config.load import load_configuration, load_file
 from podium.config.types import Configuration
 from podium.files.bounded_files import read_input
@@ -59,6 +61,16 @@ Gates = Annotated[
         metavar="A=true,B=false",
         help="Feature gates of Kubernetes 1.36 that are not to have their defaults. "
         "May be repeated.",
+    ),
+]
+Strict = Annotated[
+    bool,
+    Parameter(
+        name=["--strict"],
+        negative="",
+        show_default=False,
+        help="Refuse names of earlier releases in configuration, feature gates and objects. "
+        "Left out: they are taken for those of today, with a warning.",
     ),
 ]
 PluginFiles = Annotated[
@@ -123,10 +135,20 @@ def read_scenario(
         return load(lambda path: status.update(Text(f"reading {path}")))
 
 
-def read_configuration(path: str | None, gates: FeatureGates = DEFAULT_GATES) -> Configuration:
+def read_configuration(
+    path: str | None, gates: FeatureGates = DEFAULT_GATES, *, strict: bool = False
+) -> Configuration:
+    """A file's configuration, or the defaults; what should be written differently is told on
+    standard error."""
     if path is None:
         return load_configuration(None, gates=gates)
-    return load_file(read_input(path), source=path, gates=gates)
+    configuration = load_file(read_input(path), source=path, gates=gates, takes_old=not strict)
+    print_findings(configuration.findings, path)
+    return configuration
+
+
+def print_findings(findings: Iterable[Finding], source: str) -> None:
+    print_lines((f"podium: warning: {found.warning(source)}" for found in findings), error=True)
 
 
 @contextmanager

@@ -129,8 +129,8 @@ def prepare_simulation(
 ) -> PreparedSimulation:
     """Read everything; raises InputError."""
     cluster = options.cluster
-    gates = read_gates(options.feature_gates)
-    configuration = read_configuration(options.config, gates)
+    gates = read_gates(options.feature_gates, strict=options.strict)
+    configuration = read_configuration(options.config, gates, strict=options.strict)
     equipped = equip(configuration, in_tree_registry(), options.plugin or ())
     found: FoundContext | None = None
     live: LiveCluster | None = None

@@ -13,6 +13,7 @@ from podium.cli.options import (
     Gates,
     PluginFiles,
     Seed,
+    Strict,
     Validate,
     ValidationMode,
 )
@@ -28,6 +29,7 @@ class SimulationOptions:
     feature_gates: Gates = None
     seed: Seed = 0
     validation: ValidationMode = "strict"
+    strict: Strict = False
     validate: Validate = False
 
     def files(self, more: Iterable[str] = ()) -> list[str]:

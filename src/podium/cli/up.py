@@ -26,7 +26,7 @@ from podium.cli.node_options import (
     read_stage_file,
     require_usable_speed,
 )
-from podium.cli.options import Config, Gates, PluginFiles, Reload, read_configuration
+from podium.cli.options import Config, Gates, PluginFiles, Reload, Strict, read_configuration
 from podium.cli.printing import print_line, print_lines
 from podium.cli.recorded_options import SCHEDULER_EXTENSION
 from podium.cli.tables import Screen
@@ -65,6 +65,7 @@ def up(
     plugin: PluginFiles = None,
     reload: Reload = False,
     feature_gates: Gates = None,
+    strict: Strict = False,
     template: Template = None,
     cpu: Cpu = "",
     memory: Memory = "",
@@ -170,12 +171,12 @@ def up(
 
     start_logging(logging.WARNING)
     silence_web_server()
-    gates = read_gates(feature_gates)
+    gates = read_gates(feature_gates, strict=strict)
     if zones is None:
         zones = "" if template else _ZONES
     screen = Screen()
     lines = DecisionLines(screen.console, steady_wall())
-    configuration = read_configuration(config, gates)
+    configuration = read_configuration(config, gates, strict=strict)
 
     def equipped() -> Equipped:
         return equip(configuration, in_tree_registry(), plugin or ())

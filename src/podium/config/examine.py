@@ -15,6 +15,7 @@ from podium.config.effective import effective, expanded
 from podium.config.errors import ConfigurationError
 from podium.config.expand import PointLists, expand_profiles
 from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
+from podium.config.findings import Finding
 from podium.config.load import Prepare, load_written
 from podium.config.merge import PluginListError
 from podium.config.mistakes import KnownPlugins, Mistake, mistakes_of
@@ -58,6 +59,11 @@ class Examination:
         return self.configuration is not None
 
     @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What should be written differently in a configuration that loads."""
+        return () if self.configuration is None else self.configuration.findings
+
+    @property
     def effective(self) -> dict[str, Any] | None:
         return None if self.configuration is None else effective(self.configuration)
 
@@ -73,17 +79,19 @@ def examine(
     *,
     prepare: Prepare = lambda _configuration: None,
     equip: Callable[[Configuration], Equipment] | None = None,
+    takes_old: bool = True,
 ) -> Examination:
     """Load a file as far as it goes; what is wrong with it is told, not raised.
 
     `prepare` may look at what lies outside the file before anything is built, and refuse it with a
-    ConfigurationError. `equip` brings further plugins for a configuration.
+    ConfigurationError. `equip` brings further plugins for a configuration. Without `takes_old`
+    names of earlier times are mistakes.
     """
     written = WrittenFile({})
     try:
         written = read_written(data)
         written = policy_of_config_map(written)
-        configuration = load_written(written, gates=gates, prepare=prepare)
+        configuration = load_written(written, gates=gates, prepare=prepare, takes_old=takes_old)
         equipment = Equipment(configuration, plugins)
         if equip is not None:
             equipment = equip(configuration)

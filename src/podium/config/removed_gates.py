@@ -149,35 +149,35 @@ _GONE_SINCE: Final = {
 REPLACED_BY: Final[Mapping[str, str]] = MappingProxyType(
     {"VolumeCapacityPriority": "StorageCapacityScoring"}
 )
-_ALWAYS: Final = "it is always so"
+_ALWAYS: Final = "without a switch"
 _DONE_BY: Final = {
     "AffinityInAnnotations": "affinity is a field of pods",
-    "AttachVolumeLimit": f"NodeVolumeLimits counts volumes; {_ALWAYS}",
+    "AttachVolumeLimit": f"NodeVolumeLimits counts volumes {_ALWAYS}",
     "BalanceAttachedNodeVolumes": "nothing balances volumes over nodes",
-    "CSIStorageCapacity": f"VolumeBinding looks at CSIStorageCapacity objects; {_ALWAYS}",
+    "CSIStorageCapacity": f"VolumeBinding looks at CSIStorageCapacity objects {_ALWAYS}",
     "DRAControlPlaneController": "devices are allocated by DynamicResources, from ResourceSlices",
-    "DefaultPodTopologySpread": f"PodTopologySpread has default constraints; {_ALWAYS}",
-    "DynamicProvisioningScheduling": f"VolumeBinding provisions where a pod goes; {_ALWAYS}",
+    "DefaultPodTopologySpread": f"PodTopologySpread has default constraints {_ALWAYS}",
+    "DynamicProvisioningScheduling": f"VolumeBinding provisions where a pod goes {_ALWAYS}",
     "EnableEquivalenceClassCache": "similar pods share work without a switch",
-    "EvenPodsSpread": f"PodTopologySpread reads topologySpreadConstraints; {_ALWAYS}",
+    "EvenPodsSpread": f"PodTopologySpread reads topologySpreadConstraints {_ALWAYS}",
     "ExperimentalCriticalPodAnnotation": "pods are critical by their priorityClassName",
     "JobMutableNodeSchedulingDirectives": "suspended Jobs may change where their pods go",
-    "LocalStorageCapacityIsolation": f"NodeResourcesFit counts ephemeral-storage; {_ALWAYS}",
-    "MinDomainsInPodTopologySpread": f"PodTopologySpread reads minDomains; {_ALWAYS}",
-    "NonPreemptingPriority": f"preemptionPolicy is read; {_ALWAYS}",
-    "PersistentLocalVolumes": f"VolumeBinding knows local volumes; {_ALWAYS}",
-    "PodAffinityNamespaceSelector": f"InterPodAffinity reads namespaceSelector; {_ALWAYS}",
-    "PodDisruptionBudget": f"preemption heeds budgets; {_ALWAYS}",
-    "PodDisruptionConditions": f"victims get the condition DisruptionTarget; {_ALWAYS}",
-    "PodOverhead": f"NodeResourcesFit adds overhead; {_ALWAYS}",
-    "PodPriority": f"pods have priorities and preempt by them; {_ALWAYS}",
-    "PreferNominatedNode": f"a nominated node is tried first; {_ALWAYS}",
-    "ReadWriteOncePod": f"VolumeRestrictions knows ReadWriteOncePod; {_ALWAYS}",
+    "LocalStorageCapacityIsolation": f"NodeResourcesFit counts ephemeral-storage {_ALWAYS}",
+    "MinDomainsInPodTopologySpread": f"PodTopologySpread reads minDomains {_ALWAYS}",
+    "NonPreemptingPriority": f"preemptionPolicy is read {_ALWAYS}",
+    "PersistentLocalVolumes": f"VolumeBinding knows local volumes {_ALWAYS}",
+    "PodAffinityNamespaceSelector": f"InterPodAffinity reads namespaceSelector {_ALWAYS}",
+    "PodDisruptionBudget": f"preemption heeds budgets {_ALWAYS}",
+    "PodDisruptionConditions": f"victims get the condition DisruptionTarget {_ALWAYS}",
+    "PodOverhead": f"NodeResourcesFit adds overhead {_ALWAYS}",
+    "PodPriority": f"pods have priorities and preempt by them {_ALWAYS}",
+    "PreferNominatedNode": f"a nominated node is tried first {_ALWAYS}",
+    "ReadWriteOncePod": f"VolumeRestrictions knows ReadWriteOncePod {_ALWAYS}",
     "ResourceLimitsPriorityFunction": "the plugin NodeResourceLimits scores by limits",
-    "ScheduleDaemonSetPods": f"the scheduler places the pods of DaemonSets; {_ALWAYS}",
-    "TaintBasedEvictions": f"NoExecute taints evict; {_ALWAYS}",
-    "TaintNodesByCondition": f"conditions of nodes become taints; {_ALWAYS}",
-    "VolumeScheduling": f"VolumeBinding binds where a pod goes; {_ALWAYS}",
+    "ScheduleDaemonSetPods": f"the scheduler places the pods of DaemonSets {_ALWAYS}",
+    "TaintBasedEvictions": f"NoExecute taints evict {_ALWAYS}",
+    "TaintNodesByCondition": f"conditions of nodes become taints {_ALWAYS}",
+    "VolumeScheduling": f"VolumeBinding binds where a pod goes {_ALWAYS}",
 }
 
 
@@ -194,7 +194,7 @@ class RemovedGate(NamedTuple):
         if self.replaced_by:
             value = "true" if on else "false"
             return f"{text}; {self.replaced_by}={value} is set in its place, so write that"
-        why = f": {self.done_by}" if self.done_by else ""
+        why = f" ({self.done_by})" if self.done_by else ""
         return f"{text} and has no effect{why}; leave it out"
 
 

@@ -21,7 +21,7 @@ from podium.config.expand import PointLists, expand_profiles
 from podium.config.flags.client_settings import ClientSettings, client_settings
 from podium.config.flags.delegation_checks import check_authentication, check_authorization
 from podium.config.flags.host_environment import StartRefused
-from podium.config.flags.notices import configuration_notices
+from podium.config.flags.notices import configuration_notices, policy_notices
 from podium.config.flags.option_checks import header_warnings, option_problems
 from podium.config.flags.options import Options
 from podium.config.flags.precedence import completed, configured
@@ -73,8 +73,10 @@ def prepare_scheduler(options: Options, settled: SettledGates, log: KubeLog) -> 
     _refuse_for(client_problem(configuration.client_connection, client))
     _refuse_for(lock_problem(configuration.leader_election))
     read_map = config_map_reader(client, kubeconfig)
-    configuration = completed(configuration, options, settled.gates, host, read_map)
-    written = configuration
+    written = completed(configuration, options, settled.gates, host, read_map)
+    for text in policy_notices(configuration, written, options):
+        log.warn(text)
+    configuration = written
     configuration, registry, notes = _load_plugins(configuration, options.plugin)
     for text in notes:
         log.note(text)

@@ -141,6 +141,7 @@ class Options:
     legacy: Legacy
     plugin: tuple[str, ...]
     reload: bool
+    strict: bool
     given: frozenset[str]
     positional: tuple[str, ...]
 
@@ -164,6 +165,7 @@ def options_of(parsed: ParsedFlags) -> Options:
         legacy=_section(Legacy, values),
         plugin=tuple(values["plugin"]),
         reload=values["reload"],
+        strict=values["strict"],
         given=frozenset(parsed.given),
         positional=parsed.positional,
     )

@@ -83,7 +83,13 @@ def configured(options: Options, gates: FeatureGates, host: HostEnvironment) -> 
 
     if options.config:
         written = read_written(host.read(options.config))
-        return decode_written(written, gates, readers=readers, overlay=with_election_flags)
+        return decode_written(
+            written,
+            gates,
+            readers=readers,
+            overlay=with_election_flags,
+            takes_old=not options.strict,
+        )
     version = V1BETA1.api_version if options.legacy.algorithm_provider else API_VERSION
     silent = WrittenFile({"apiVersion": version, "kind": KIND})
     defaults = decode_written(silent, gates, readers=readers)
@@ -156,7 +162,7 @@ def _with_legacy(profile: ProfileConfiguration, options: Options) -> ProfileConf
 def _with_policy(
     configuration: Configuration, options: Options, gates: FeatureGates, written: WrittenFile
 ) -> Configuration:
-    policy = decode_written(written, gates)
+    policy = decode_written(written, gates, takes_old=not options.strict)
     profile = policy.profiles[0]
     if not options.config:
         weighted = written.value.get("hardPodAffinitySymmetricWeight")
@@ -168,6 +174,7 @@ def _with_policy(
         extenders=policy.extenders,
         api_version=policy.api_version,
         notes=(*configuration.notes, *policy.notes),
+        findings=(*configuration.findings, *policy.findings),
     )
 
 
