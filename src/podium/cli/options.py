@@ -19,6 +19,7 @@ from podium.files.bounded_files import read_input
 from podium.framework.watched_kind import WatchedKind
 from podium.simulator import Scenario, Validation, load_scenario
 
+_MAX_WARNINGS = 20
 Filename = Annotated[
     list[str] | None,
     Parameter(
@@ -113,9 +114,11 @@ def read_scenario(
     stored: Sequence[KubeObject] = (),
     unread: Mapping[str, str] = MappingProxyType({}),
     watched: Sequence[WatchedKind] = (),
+    strict: bool = False,
 ) -> Scenario:
     """Files into a scenario, on top of what a cluster has `stored` and let be read, with the kinds
-    that plugins have `watched`; on a terminal with a word about the file at hand."""
+    that plugins have `watched`; on a terminal with a word about the file at hand. What is written
+    as in earlier releases is told on standard error, or refused if that is `strict`."""
 
     def load(on_file: Callable[[str], None]) -> Scenario:
         return load_scenario(
@@ -126,13 +129,25 @@ def read_scenario(
             stored=stored,
             unread=unread,
             watched=watched,
+            takes_old=not strict,
         )
 
     console = Console(stderr=True)
-    if not console.is_terminal:
-        return load(lambda _: None)
-    with console.status("reading") as status:
-        return load(lambda path: status.update(Text(f"reading {path}")))
+    if console.is_terminal:
+        with console.status("reading") as status:
+            scenario = load(lambda path: status.update(Text(f"reading {path}")))
+    else:
+        scenario = load(lambda _: None)
+    print_warnings(scenario.old_spellings)
+    return scenario
+
+
+def print_warnings(texts: Sequence[str]) -> None:
+    """Each in a line on standard error; of very many only the first."""
+    shown = [*texts[:_MAX_WARNINGS]]
+    if len(texts) > len(shown):
+        shown.append(f"and {len(texts) - len(shown)} more like these")
+    print_lines((f"podium: warning: {text}" for text in shown), error=True)
 
 
 def read_configuration(
@@ -148,7 +163,7 @@ def read_configuration(
 
 
 def print_findings(findings: Iterable[Finding], source: str) -> None:
-    print_lines((f"podium: warning: {found.warning(source)}" for found in findings), error=True)
+    print_warnings([found.warning(source) for found in findings])
 
 
 @contextmanager

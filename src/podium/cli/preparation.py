@@ -146,6 +146,7 @@ def prepare_simulation(
         stored=live.objects if live is not None else (),
         unread=live.unread_kinds if live is not None else {},
         watched=equipped.watched_kinds,
+        strict=options.strict,
     )
     if live is not None:
         scenario = dataclasses.replace(scenario, notes=(*live.notes, *scenario.notes))

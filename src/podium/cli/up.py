@@ -197,8 +197,8 @@ def up(
         ),
         scheduler_plan,
         require_usable_speed(speed),
-        documents_in(apply or ()),
-        lambda problem: print_line(f"podium: warning: {problem}", error=True),
+        documents_in(apply or (), None if strict else _warn),
+        _warn,
         None
         if quiet
         else lambda up: ClusterScreen(screen, lambda: up.scheduler.engine, nodes=watch).show(),
@@ -239,6 +239,10 @@ def up(
         run(run_cluster(server, plan, announce))
     print_line("podium: stopped", error=True)
     return OK
+
+
+def _warn(problem: InputError) -> None:
+    print_line(f"podium: warning: {problem}", error=True)
 
 
 def _reloading(
