@@ -127,7 +127,7 @@ class FileJudge:
 
 def _known(registry: Registry) -> KnownPlugins:
     """What a registry can tell."""
-    return KnownPlugins(tuple(registry), registry.implements)
+    return KnownPlugins(tuple(registry), registry.implements, registry.builds_on)
 
 
 @cache

@@ -11,13 +11,17 @@ from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
 from podium.api.meta import KubeObject
 from podium.cli.console import Console, DescriptionColumn, Progress, Text
 from podium.cli.printing import print_lines
+from podium.config.expand import expand_profiles
 from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.config.findings import Finding
 from podium.config.load import load_configuration, load_file
+from podium.config.merge import PluginListError
 from podium.config.types import Configuration
+from podium.config.unworkable_points import find_unworkable
 from podium.files.bounded_files import read_input
 from podium.framework.watched_kind import WatchedKind
 from podium.simulator import Scenario, Validation, load_scenario
+from podium.user_code.plugins import Equipped
 
 _MAX_WARNINGS = 20
 Filename = Annotated[
@@ -160,6 +164,16 @@ def read_configuration(
     configuration = load_file(read_input(path), source=path, gates=gates, takes_old=not strict)
     print_findings(configuration.findings, path)
     return configuration
+
+
+def warn_of_unworkable(equipped: Equipped, source: str) -> None:
+    """Tell of plugins that cannot work as they are listed, on standard error."""
+    configuration, registry, _ = equipped
+    try:
+        lists = expand_profiles(configuration, registry.implements, registry.__contains__)
+    except PluginListError:
+        return  # whoever builds the profiles tells
+    print_findings(find_unworkable(lists, registry.builds_on), source)
 
 
 def print_findings(findings: Iterable[Finding], source: str) -> None:

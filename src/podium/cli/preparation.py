@@ -17,7 +17,7 @@ from podium.api.errors import closest, did_you_mean
 from podium.api.pod import Pod
 from podium.cli.asking_extenders import asker_of
 from podium.cli.feature_gate_flags import read_gates
-from podium.cli.options import progress_bar, read_configuration, read_scenario
+from podium.cli.options import progress_bar, read_configuration, read_scenario, warn_of_unworkable
 from podium.cli.printing import print_line
 from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.config.errors import ConfigurationError
@@ -132,6 +132,7 @@ def prepare_simulation(
     gates = read_gates(options.feature_gates, strict=options.strict)
     configuration = read_configuration(options.config, gates, strict=options.strict)
     equipped = equip(configuration, in_tree_registry(), options.plugin or ())
+    warn_of_unworkable(equipped, options.config or "")
     found: FoundContext | None = None
     live: LiveCluster | None = None
     if cluster.is_live(has_files=bool(paths)):

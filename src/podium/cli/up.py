@@ -26,7 +26,15 @@ from podium.cli.node_options import (
     read_stage_file,
     require_usable_speed,
 )
-from podium.cli.options import Config, Gates, PluginFiles, Reload, Strict, read_configuration
+from podium.cli.options import (
+    Config,
+    Gates,
+    PluginFiles,
+    Reload,
+    Strict,
+    read_configuration,
+    warn_of_unworkable,
+)
 from podium.cli.printing import print_line, print_lines
 from podium.cli.recorded_options import SCHEDULER_EXTENSION
 from podium.cli.tables import Screen
@@ -181,8 +189,10 @@ def up(
     def equipped() -> Equipped:
         return equip(configuration, in_tree_registry(), plugin or ())
 
+    at_start = equipped()
+    warn_of_unworkable(at_start, config or "")
     scheduler_plan = SchedulerPlan(
-        equipped(),
+        at_start,
         gates,
         scheduler_port,
         lambda _: () if quiet else (lines,),

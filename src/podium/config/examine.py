@@ -20,6 +20,7 @@ from podium.config.load import Prepare, load_written
 from podium.config.merge import PluginListError
 from podium.config.mistakes import KnownPlugins, Mistake, mistakes_of
 from podium.config.types import Configuration
+from podium.config.unworkable_points import find_unworkable
 from podium.config.written import WrittenFile, read_written
 
 __all__ = ["Equipment", "Examination", "KnownPlugins", "Mistake", "examine"]
@@ -45,6 +46,8 @@ class Examination:
     message: str | None = None
     mistakes: tuple[Mistake, ...] = ()
     notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    """What should be written differently in a configuration that loads."""
 
     @property
     def errors(self) -> list[str]:
@@ -57,11 +60,6 @@ class Examination:
     @property
     def loads(self) -> bool:
         return self.configuration is not None
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """What should be written differently in a configuration that loads."""
-        return () if self.configuration is None else self.configuration.findings
 
     @property
     def effective(self) -> dict[str, Any] | None:
@@ -101,7 +99,11 @@ def examine(
     except ConfigurationError as error:
         first = _first(error, plugins)
         return Examination(message=first.message, mistakes=mistakes_of(first, written, plugins))
-    return Examination(equipment.configuration, lists, notes=equipment.notes)
+    findings = (
+        *equipment.configuration.findings,
+        *find_unworkable(lists, plugins.builds_on, written),
+    )
+    return Examination(equipment.configuration, lists, notes=equipment.notes, findings=findings)
 
 
 def _first(error: ConfigurationError, plugins: KnownPlugins) -> ConfigurationError:

@@ -1,7 +1,8 @@
 """What every plugin is and has, whichever points it serves."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import msgspec
@@ -31,6 +32,10 @@ class Plugin:
     """Methods of an extension point of which a plugin has to write one at least."""
     watched_kinds: ClassVar[tuple[WatchedKind, ...]] = ()
     """Kinds that it reads beside those that every scheduler watches."""
+
+    builds_on: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """Points at which it reads what it worked out at another one, and that one; named as in
+    configurations. Without the other point the first fails for every pod."""
 
     def __init__(self, args: Arguments, handle: "Handle") -> None:
         self.args = args

@@ -30,6 +30,7 @@ from podium.config.flags.tls_checks import check_own_certificate, check_tls
 from podium.config.flags.version_gates import SettledGates, alpha_warning
 from podium.config.points import ExtensionPoint
 from podium.config.types import Configuration, Plugins
+from podium.config.unworkable_points import find_unworkable
 from podium.framework.registry import Registry
 from podium.plugins import in_tree_registry
 from podium.processes.config_map_reading import config_map_reader
@@ -80,9 +81,10 @@ def prepare_scheduler(options: Options, settled: SettledGates, log: KubeLog) -> 
     configuration, registry, notes = _load_plugins(configuration, options.plugin)
     for text in notes:
         log.note(text)
-    for lists in expand_profiles(
-        configuration, registry.implements, registry.__contains__
-    ).values():
+    expanded = expand_profiles(configuration, registry.implements, registry.__contains__)
+    for found in find_unworkable(expanded, registry.builds_on):
+        log.warn(found.warning(options.config))
+    for lists in expanded.values():
         message = "the scheduler starts to work with those plugins"
         log.info(message, v=2, Plugins=_as_go(lists))
     return PreparedScheduler(

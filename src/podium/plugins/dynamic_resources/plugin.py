@@ -7,6 +7,7 @@ rejections are unresolvable: evicting pods frees no devices. Contract: spec sect
 """
 
 from collections.abc import Sequence
+from types import MappingProxyType
 
 import numpy as np
 
@@ -98,6 +99,14 @@ class DynamicResources(
     PreBindPlugin,
 ):
     name = "DynamicResources"
+    builds_on = MappingProxyType(
+        {
+            "filter": "preFilter",
+            "score": "preFilter",
+            "reserve": "preFilter",
+            "preBind": "preFilter",
+        }
+    )
     by_filtered_rows = True
     in_range = True
     normalizes_by_range = True

@@ -1,6 +1,7 @@
 """NodeResourceTopologyMatch: the points and the arguments."""
 
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Annotated, Final, Literal
 
 import msgspec
@@ -79,6 +80,7 @@ class NodeResourceTopologyMatch(
     PreFilterPlugin, FilterPlugin, ScorePlugin, ReservePlugin, PostBindPlugin
 ):
     name = "NodeResourceTopologyMatch"
+    builds_on = MappingProxyType({"filter": "preFilter", "score": "preFilter"})
     Args = NodeResourceTopologyMatchArgs
     watched_kinds = (TOPOLOGIES,)
     in_range = True
