@@ -82,8 +82,9 @@ def prepare_scheduler(options: Options, settled: SettledGates, log: KubeLog) -> 
     for text in notes:
         log.note(text)
     expanded = expand_profiles(configuration, registry.implements, registry.__contains__)
-    for found in find_unworkable(expanded, registry.builds_on):
-        log.warn(found.warning(options.config))
+    if not options.write_config_to:
+        for found in find_unworkable(expanded, registry.builds_on):
+            log.warn(found.warning(options.config))
     for lists in expanded.values():
         message = "the scheduler starts to work with those plugins"
         log.info(message, v=2, Plugins=_as_go(lists))

@@ -29,6 +29,7 @@ from podium.config.header import SCHEME, header_of
 from podium.config.load import built, decode_written
 from podium.config.plugin_args import InterPodAffinityArgs
 from podium.config.policy import is_policy
+from podium.config.registration import EMPTY, is_empty
 from podium.config.types import (
     API_VERSION,
     KIND,
@@ -216,6 +217,8 @@ def _not_a_policy(written: WrittenFile) -> str:
         api_version, kind = header_of(written.value)
     except ValueError as problem:
         return str(problem)
+    if is_empty(written):
+        return f"Object 'Kind' is missing in '{written.text}': {EMPTY}"
     if not kind:
         return f"Object 'Kind' is missing in '{written.text}'"
     return f'no kind "{kind}" is registered for version "{api_version}" {SCHEME}'
