@@ -241,9 +241,7 @@ def test_what_is_explained_by_a_name_loads_by_it() -> None:
     text = "\n".join(seed.read_text() for seed in SEEDS)
     names = set(_EXPLAINED.findall(text))
     predicates = sorted(names & {*PREDICATES, *COVERED_BY_TAINTS, *OLD_PREDICATES})
-    priorities = sorted(
-        names & {*PRIORITIES, *PRIORITY_ALIASES, EQUAL_PRIORITY, RATIO_PRIORITY}
-    )
+    priorities = sorted(names & {*PRIORITIES, *PRIORITY_ALIASES, EQUAL_PRIORITY, RATIO_PRIORITY})
     assert {"PodFitsHost", "PodSelectorMatches", "NoVolumeNodeConflict"} <= set(predicates)
     assert {"CheckNodeConditionPred", "CheckNodePIDPressurePred"} <= set(predicates)
     assert {"NodeMemoryPressurePredicate", "PodAffinityPredicate"} <= set(predicates)

@@ -109,7 +109,8 @@ def decode_written(
     except DecodeError as error:
         raise ConfigurationError(str(error), error.problems) from None
     findings = (replace(old, line=written.line_of(old.path)) for old in strict.old_spellings)
-    return replace(configuration, findings=tuple(findings))
+    in_reading_order = sorted(findings, key=lambda found: found.line or 0)
+    return replace(configuration, findings=tuple(in_reading_order))
 
 
 def built(configuration: Configuration, gates: FeatureGates) -> Configuration:
