@@ -305,3 +305,110 @@ def test_a_claim_may_be_wrapped_in_a_source(
         "is the form of Kubernetes 1.26 to 1.30; write resourceClaimName without it"
     )
     assert podium(capsys, "simulate", files, "--strict").code == 2
+
+
+# --- a whole file of an article ------------------------------------------------------------------
+
+EXTENDER_ARTICLE = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+clientConnection:
+  kubeconfig: scheduler.conf
+  acceptContentTypes: "application/json"
+  contentType: "application/json"
+  qps: 50
+  burst: 10
+parallelism: 16
+percentageOfNodesToScore: 50
+leaderElection:
+  leaderElect: false
+  LeaseDuration:  10s
+  renewDeadline: 10s
+  retryPeriod: 5s
+  resourceLock:
+  resourceName:
+  resourceNamespace:
+profiles:
+  - schedulerName: multipoint-scheduler
+    plugins:
+      multiPoint:
+        enabled:
+        - name: MyPlugin1
+      preScore:
+        enabled:
+        - name: MyPlugin
+      score:
+        enabled:
+        - name: MyPlugin
+          weight: 3
+      preFilter:
+        enabled:
+        - name: MyPlugin
+        disabled:
+        - name: '*'
+      filter:
+        enabled:
+        - name: MyPlugin
+"""
+OWN_PLUGINS = """\
+import numpy as np
+from podium.plugin import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin, indices
+
+
+class MyPlugin(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
+    name = "MyPlugin"
+
+    def pre_filter(self, cycle):
+        return None
+
+    def filter(self, cycle, rows):
+        return None
+
+    def pre_score(self, cycle, rows):
+        return None
+
+    def score(self, cycle, rows):
+        return np.zeros(len(indices(rows)), dtype=np.int64)
+
+
+class MyPlugin1(FilterPlugin):
+    name = "MyPlugin1"
+
+    def filter(self, cycle, rows):
+        return None
+"""
+
+
+def test_the_file_of_an_article_loads_and_tells_why_no_pod_would_be_placed(
+    write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "extender.yaml").write_text(EXTENDER_ARTICLE)
+    (tmp_path / "mine.py").write_text(OWN_PLUGINS)
+    own = ("--plugin", "mine.py:MyPlugin", "--plugin", "mine.py:MyPlugin1")
+    done = podium(capsys, "config", "check", "extender.yaml", *own, "-o", "json")
+    assert done.code == 0
+    levels = [(each["level"], each["line"]) for each in done.decoded()["findings"]]
+    assert levels == [("old spelling", 13), ("warning", 33)]
+    files = write(node("n1"), pod("p", schedulerName="multipoint-scheduler"))
+    done = podium(capsys, "simulate", files, "--config", "extender.yaml", *own)
+    assert "every pod fails" in done.err
+    assert "1 failed" in done.out
+    (tmp_path / "extender.yaml").write_text(
+        EXTENDER_ARTICLE.replace("        disabled:\n        - name: '*'\n", "")
+    )
+    done = podium(capsys, "simulate", files, "--config", "extender.yaml", *own, "-o", "json")
+    assert placements(done) == {"p": "n1"}
+    assert len(warnings(done)) == 1
+
+
+def test_plugins_that_are_brought_along_exist_beside_other_mistakes(
+    write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert write
+    (tmp_path / "wrong.yaml").write_text(EXTENDER_ARTICLE.replace("parallelism", "paralelism"))
+    (tmp_path / "mine.py").write_text(OWN_PLUGINS)
+    own = ("--plugin", "mine.py:MyPlugin", "--plugin", "mine.py:MyPlugin1")
+    done = podium(capsys, "config", "check", "wrong.yaml", *own)
+    assert done.code == 1
+    assert "did you mean parallelism?" in done.out
+    assert "does not exist" not in done.out
