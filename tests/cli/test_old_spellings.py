@@ -96,10 +96,10 @@ def test_run_takes_a_policy_in_old_words(capsys: pytest.CaptureFixture[str]) -> 
     assert r"predicate type not found for \"PodFitsHost\"" in done.err
 
 
+@pytest.mark.usefixtures("write")
 def test_an_empty_policy_file_is_called_empty(
-    write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert write
     (tmp_path / "empty.json").touch()
     flags = ("--policy-config-file=empty.json", "--kubeconfig=scheduler.conf", "--secure-port=0")
     done = podium(capsys, "run", *flags, "--write-config-to=OUT")
@@ -129,6 +129,16 @@ def test_config_check_has_a_finding_for_each(capsys: pytest.CaptureFixture[str])
     done = podium(capsys, "config", "check", "scheduler.yaml", "policy.json", "--strict")
     assert done.code == 1
     assert "did you mean leaseDuration?" in done.out
+
+
+@pytest.mark.usefixtures("write")
+def test_convert_writes_what_there_is_today(capsys: pytest.CaptureFixture[str]) -> None:
+    done = podium(capsys, "config", "convert", "policy.json")
+    assert "PodFitsHost" not in done.out
+    assert len(warnings(done)) == 2
+    done = podium(capsys, "config", "show", "scheduler.yaml")
+    assert "  leaseDuration: 10s\n" in done.out
+    assert len(warnings(done)) == 1
 
 
 def test_simulate_places_pods_by_old_words(
@@ -401,10 +411,10 @@ def test_the_file_of_an_article_loads_and_tells_why_no_pod_would_be_placed(
     assert len(warnings(done)) == 1
 
 
+@pytest.mark.usefixtures("write")
 def test_plugins_that_are_brought_along_exist_beside_other_mistakes(
-    write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert write
     (tmp_path / "wrong.yaml").write_text(EXTENDER_ARTICLE.replace("parallelism", "paralelism"))
     (tmp_path / "mine.py").write_text(OWN_PLUGINS)
     own = ("--plugin", "mine.py:MyPlugin", "--plugin", "mine.py:MyPlugin1")

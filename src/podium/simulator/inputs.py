@@ -30,7 +30,7 @@ from podium.files.bounded_files import MAX_CLUSTER_BYTES, STDIN, read_input
 from podium.files.gzip_inputs import MAGIC, unpack_gzip
 from podium.framework.watched_kind import WatchedKind
 from podium.simulator.foreign_kinds import refuse_mistake
-from podium.simulator.old_spellings import MARKS, old_labels_of, respell_object
+from podium.simulator.old_spellings import may_be_old, old_labels_of, respell_object
 from podium.simulator.problems import Problems
 from podium.simulator.templates import check_templates, find_unknown_in_templates
 from podium.workloads.kinds import WORKLOAD_KINDS, Workload
@@ -98,9 +98,9 @@ def read_inputs(
             problems.add(problem)
             continue
         inputs.kinds.update(map(_listed_kind, written))
-        may_be_old = MARKS.search(data) is not None
+        to_respell = may_be_old(data)
         for document in expand_lists(written):
-            if may_be_old:
+            if to_respell:
                 _respell(document, tell)
                 inputs.old_labels |= _old_labels(document, tell)
             with problems.of(document):
@@ -125,7 +125,7 @@ def documents_in(
         except InputError as problem:
             problems.add(problem)
             continue
-        if MARKS.search(data) is not None:
+        if may_be_old(data):
             for document in documents:
                 _respell(document, tell_old or problems.add)
         found.extend(documents)

@@ -8,7 +8,6 @@ Contract: objects are changed in place. What an API server has stored is what th
 cluster sees, so keys in it stay as they are; only what could not be read at all is written anew.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -16,10 +15,14 @@ from podium.api.json_values import JsonObject
 from podium.api.old_node_labels import TODAY
 from podium.api.old_pod_claims import OldForm, pod_specs, unwrap_claim_sources
 
-MARKS: Final = re.compile(
-    rb"beta\.kubernetes\.io/|node\.alpha\.kubernetes\.io/|/critical-pod|\bsource\b|PriorityClass\b"
+_MARKS: Final = (
+    b"beta.kubernetes.io/",
+    b"node.alpha.kubernetes.io/",
+    b"/critical-pod",
+    b"source:",
+    b'"source"',
+    b"PriorityClass",
 )
-"""What a file has that may need any of this; most have none."""
 _VERSIONS: Final = {
     (version, "PriorityClass"): "scheduling.k8s.io/v1"
     for version in ("v1", "scheduling.k8s.io/v1alpha1", "scheduling.k8s.io/v1beta1")
@@ -32,6 +35,11 @@ _CRITICAL: Final = "scheduler.alpha.kubernetes.io/critical-pod"
 _CRITICAL_CLASS: Final = "system-cluster-critical"
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
+
+
+def may_be_old(data: bytes) -> bool:
+    """Whether a file has anything that may need any of this; large ones mostly have not."""
+    return any(mark in data for mark in _MARKS)
 
 
 def respell_object(raw: JsonObject) -> list[OldForm]:
