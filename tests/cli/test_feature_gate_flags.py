@@ -69,6 +69,19 @@ def test_wrong_gates_are_refused(given: str, told: str) -> None:
     assert str(caught.value) == told
 
 
+def test_a_gate_of_an_earlier_release_is_told_on_standard_error(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert read_gates(["PodPriority=true,GenericWorkload=true"])["GenericWorkload"]
+    assert capsys.readouterr().err == (
+        "podium: warning: --feature-gates: feature gate PodPriority is gone since Kubernetes 1.18"
+        " and has no effect (pods have priorities and preempt by them without a switch); leave it"
+        " out\n"
+    )
+    with pytest.raises(InputError, match="unrecognized feature gate: PodPriority; it is gone"):
+        read_gates(["PodPriority=true"], strict=True)
+
+
 @pytest.mark.parametrize(
     "command", [("simulate",), ("explain", "web-0"), ("why", "web-0"), ("story", "web-0")]
 )

@@ -11,13 +11,17 @@ from pathlib import Path
 import pytest
 from support.config.known_plugins import every_plugin
 
+from podium.api.go_duration import Duration
 from podium.config import DEFAULT_GATES
 from podium.config.examine import examine
 from podium.config.policy_names import (
     COVERED_BY_TAINTS,
+    EQUAL_PRIORITY,
+    OLD_PREDICATES,
     PREDICATES,
     PRIORITIES,
     PRIORITY_ALIASES,
+    RATIO_PRIORITY,
 )
 
 SEEDS = sorted((Path(__file__).resolve().parents[2].parent / "shared" / "seeds").glob("*.txt"))
@@ -164,10 +168,16 @@ def test_a_strategy_that_kube_scheduler_never_had_is_taken() -> None:
     assert message(WISHFUL_DEVICES) is None
 
 
-def test_names_of_fields_are_case_sensitive() -> None:
-    assert message(CAPITAL_LEASE) == (
-        'strict decoding error: unknown field "leaderElection.LeaseDuration"'
-    )
+def test_a_field_of_the_leader_election_may_be_written_as_in_go() -> None:
+    found = examine(CAPITAL_LEASE.encode(), every_plugin())
+    assert found.configuration is not None
+    assert found.configuration.leader_election.lease_duration == Duration(10 * 10**9)
+    assert [(f.level, f.line) for f in found.findings] == [("old spelling", 5)]
+
+
+def test_where_that_is_not_wanted_it_is_refused_as_upstream_refuses_it() -> None:
+    found = examine(CAPITAL_LEASE.encode(), every_plugin(), takes_old=False)
+    assert found.message == 'strict decoding error: unknown field "leaderElection.LeaseDuration"'
 
 
 def test_the_policy_of_many_articles_loads() -> None:
@@ -201,7 +211,7 @@ def printed() -> list[tuple[str, str]]:
 
 
 OUTCOMES = {
-    "000-0": 'strict decoding error: unknown field "leaderElection.LeaseDuration"',
+    "000-0": '"MyPlugin" does not exist',
     "001-0": None,
     "002-0": None,
     "002-1": "turn on the feature gate StorageCapacityScoring",
@@ -222,18 +232,21 @@ def test_a_printed_file_ends_as_written_down(name: str, text: str) -> None:
         assert expected in outcome
 
 
-# Names that the texts explain one by one. Some are those of functions, which a Policy never took.
-_EXPLAINED = re.compile(r"^\*? ?([A-Z][A-Za-z]+)", re.MULTILINE)
+# Names that the texts explain one by one, some of them those of functions.
+_EXPLAINED = re.compile(r"(?:^\*? ?|\* |包含 )([A-Za-z]+)", re.MULTILINE)
 
 
 @pytest.mark.skipif(not SEEDS, reason="the texts are not here")
-def test_what_is_explained_by_its_registered_name_loads() -> None:
+def test_what_is_explained_by_a_name_loads_by_it() -> None:
     text = "\n".join(seed.read_text() for seed in SEEDS)
     names = set(_EXPLAINED.findall(text))
-    predicates = sorted(names & {*PREDICATES, *COVERED_BY_TAINTS})
-    priorities = sorted(names & {*PRIORITIES, *PRIORITY_ALIASES, "EqualPriority"})
-    assert len(predicates) > 8
-    assert len(priorities) > 10
+    predicates = sorted(names & {*PREDICATES, *COVERED_BY_TAINTS, *OLD_PREDICATES})
+    priorities = sorted(names & {*PRIORITIES, *PRIORITY_ALIASES, EQUAL_PRIORITY, RATIO_PRIORITY})
+    assert {"PodFitsHost", "PodSelectorMatches", "NoVolumeNodeConflict"} <= set(predicates)
+    assert {"CheckNodeConditionPred", "CheckNodePIDPressurePred"} <= set(predicates)
+    assert {"NodeMemoryPressurePredicate", "PodAffinityPredicate"} <= set(predicates)
+    assert len(predicates) > 20
+    assert len(priorities) > 12
     policy = {
         "kind": "Policy",
         "apiVersion": "v1",

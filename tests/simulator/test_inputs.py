@@ -10,7 +10,7 @@ import pytest
 from podium.api.errors import InputError
 from podium.api.node import Node
 from podium.api.pod import Pod
-from podium.simulator.inputs import Inputs, Validation, read_inputs
+from podium.simulator.inputs import Inputs, Validation, documents_in, read_inputs
 from podium.simulator.problems import InputProblems, Problems
 from podium.workloads.kinds import Deployment, Job
 
@@ -303,3 +303,20 @@ def test_an_unknown_field_in_a_template_can_be_a_warning_or_ignored(file: Path) 
     (warning,) = read(file, validation=Validation.WARN).warnings
     assert "spec.template.spec.nodeSelecter: unknown field" in warning
     assert read(file, validation=Validation.IGNORE).warnings == []
+
+
+# --- files of earlier releases ------------------------------------------------------------------
+
+OLD_CLASS = {"apiVersion": "v1", "kind": "PriorityClass", "metadata": {"name": "p"}, "value": 7}
+
+
+def test_documents_that_are_to_be_applied_are_respelled_and_told_of(tmp_path: Path) -> None:
+    file = tmp_path / "class.json"
+    file.write_text(json.dumps(OLD_CLASS))
+    told: list[InputError] = []
+    (document,) = documents_in([str(file)], told.append)
+    assert isinstance(document.value, dict)
+    assert document.value["apiVersion"] == "scheduling.k8s.io/v1"
+    assert [problem.path for problem in told] == ["apiVersion"]
+    with pytest.raises(InputError, match="PriorityClass is not in v1; write scheduling"):
+        documents_in([str(file)])

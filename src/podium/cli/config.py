@@ -16,7 +16,7 @@ from podium.cli.config_view import (
 from podium.cli.documents import print_document, print_list
 from podium.cli.exit_codes import BAD_INPUT, NO, OK
 from podium.cli.feature_gate_flags import read_gates
-from podium.cli.options import Gates, PluginFiles
+from podium.cli.options import Gates, PluginFiles, Strict
 from podium.cli.printing import print_lines
 from podium.cli.tables import Screen
 from podium.config.convert import to_v1
@@ -53,10 +53,13 @@ def check(
     files: NamedFiles = "certificates",
     feature_gates: Gates = None,
     plugin: PluginFiles = None,
+    strict: Strict = False,
 ) -> int:
     """Tell whether configurations load, and everything that is wrong with those that do not.
 
-    Each mistake comes with its place and with what would be right. `--output json` has a document
+    Each mistake comes with its place and with what would be right; so does what loads and should
+    be written differently: names of earlier releases, which `--strict` makes mistakes, and plugins
+    that cannot work as they are listed. `--output json` has a document
     for the file, or a list of them for several: whether it loads, the message that kube-scheduler
     would exit with, the effective configuration, and the plugins that run at every extension point.
     Extenders are not called.
@@ -73,7 +76,8 @@ def check(
 
     **Exit code** 0 if all load, 1 if some do not, 2 if a file cannot be read.
     """
-    judge = FileJudge(read_gates(feature_gates), tuple(plugin or ()), files)
+    gates = read_gates(feature_gates, strict=strict)
+    judge = FileJudge(gates, tuple(plugin or ()), files, strict)
     results = [judge.check(path) for path in (file, *more)]
     if output == "json":
         documents = [checked_document(result.file, result.found) for result in results]

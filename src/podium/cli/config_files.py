@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from podium.api.errors import InputError
+from podium.cli.options import print_findings
 from podium.config.buildable import certificates_problem
 from podium.config.errors import ConfigurationError, FieldProblem
 from podium.config.examine import Equipment, Examination, KnownPlugins, Mistake, examine
@@ -53,6 +54,7 @@ class FileJudge:
     gates: FeatureGates
     plugins: tuple[str, ...] = ()
     files: str = "none"
+    strict: bool = False
 
     def check(self, path: str) -> Checked:
         try:
@@ -72,6 +74,7 @@ class FileJudge:
                 source=path or "",
                 remedy=next(remedies, "") or _all_at_once(path, found),
             )
+        print_findings(found.findings, path or "")
         return found
 
     def defaults(self, api_version: str = API_VERSION) -> Examination:
@@ -92,6 +95,7 @@ class FileJudge:
             self.gates,
             prepare=self._open_files,
             equip=self._equip,
+            takes_old=not self.strict,
         )
 
     def _equip(self, configuration: Configuration) -> Equipment:
@@ -123,7 +127,7 @@ class FileJudge:
 
 def _known(registry: Registry) -> KnownPlugins:
     """What a registry can tell."""
-    return KnownPlugins(tuple(registry), registry.implements)
+    return KnownPlugins(tuple(registry), registry.implements, registry.builds_on)
 
 
 @cache

@@ -48,6 +48,16 @@ def checked_document(file: str, found: Examination) -> dict[str, Any]:
             }
             for mistake in found.mistakes
         ],
+        "findings": [
+            {
+                "level": finding.level.value,
+                "path": finding.path,
+                "line": finding.line,
+                "text": finding.text,
+                "remedy": finding.remedy,
+            }
+            for finding in found.findings
+        ],
         "effective": found.effective,
         "expanded": found.expanded,
     }
@@ -66,16 +76,27 @@ def show_checked(screen: Screen, results: Iterable[tuple[str, Examination]]) -> 
             profiles = count(len(found.configuration.profiles), "profile")
             verdict = _verdict(screen.signs.yes, "green", file, f"loads, {profiles}: {names}")
             _print_line(screen, verdict)
+            for finding in found.findings:
+                sentence = f"  {_line(finding.line)}{finding.sentence}"
+                _print_line(screen, Text(sentence, style="yellow"))
+                _print_remedy(screen, finding.remedy)
             for note in _notes(found):
                 _print_line(screen, Text(f"  {note}", style="dim"))
             continue
         problems = count(len(found.mistakes), "problem")
         _print_line(screen, _verdict(screen.signs.no, "red", file, problems))
         for mistake in found.mistakes:
-            where = "" if mistake.line is None else f"line {mistake.line}: "
-            _print_line(screen, Text(f"  {where}{mistake.sentence}"))
-            if mistake.remedy:
-                _print_line(screen, Text(f"    {screen.signs.arrow} {mistake.remedy}", style="dim"))
+            _print_line(screen, Text(f"  {_line(mistake.line)}{mistake.sentence}"))
+            _print_remedy(screen, mistake.remedy)
+
+
+def _line(number: int | None) -> str:
+    return "" if number is None else f"line {number}: "
+
+
+def _print_remedy(screen: Screen, remedy: str) -> None:
+    if remedy:
+        _print_line(screen, Text(f"    {screen.signs.arrow} {remedy}", style="dim"))
 
 
 def _print_line(screen: Screen, line: RichText) -> None:

@@ -7,27 +7,40 @@ takes for a bool, and `kube:` may stand before a name, as in Kubernetes' own com
 from collections.abc import Iterable
 
 from podium.api.errors import InputError, closest, did_you_mean
+from podium.cli.printing import print_lines
 from podium.config.feature_gates import KNOWN_GATES, FeatureGateError, FeatureGates
 from podium.config.flags.go_numbers import FALSE, TRUE
+from podium.config.removed_gates import REMOVED_GATES, without_removed
 
 FLAG = "--feature-gates"
 _COMPONENT = "kube:"
 
 
-def read_gates(given: Iterable[str] | None) -> FeatureGates:
-    """The gates in force after what was given on the command line."""
+def read_gates(given: Iterable[str] | None, *, strict: bool = False) -> FeatureGates:
+    """The gates in force after what was given on the command line. One of an earlier release is
+    told on standard error, or refused if that is `strict`."""
     overrides: dict[str, bool] = {}
     for setting in (part.strip() for text in given or () for part in text.split(",")):
         if setting:
             name, on = _read(setting)
             overrides[name] = on
+    if not strict:
+        overrides, warnings = without_removed(overrides)
+        print_lines((f"podium: warning: {FLAG}: {text}" for text in warnings), error=True)
     try:
         return FeatureGates().with_overrides(overrides)
     except FeatureGateError as problem:
         unknown = next((name for name in overrides if name in str(problem)), "")
         known = [name for name in KNOWN_GATES if name != unknown]
-        remedy = "" if unknown in KNOWN_GATES else did_you_mean(closest(unknown, known))
+        remedy = "" if unknown in KNOWN_GATES else _advice(unknown, known)
         raise InputError(str(problem), source=FLAG, remedy=remedy) from None
+
+
+def _advice(unknown: str, known: list[str]) -> str:
+    gone = REMOVED_GATES.get(unknown)
+    if gone is None:
+        return did_you_mean(closest(unknown, known))
+    return f"it is gone since Kubernetes {gone.since}, and taken without --strict"
 
 
 def _read(setting: str) -> tuple[str, bool]:

@@ -1,6 +1,6 @@
 """Options that several commands share, and how they become a scenario and a configuration."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Annotated, Literal
@@ -12,14 +12,21 @@ from podium.api.errors import InputError
 from podium.api.go_duration import Duration, DurationError
 from podium.api.meta import KubeObject
 from podium.cli.console import Console, DescriptionColumn, Progress, Text
+from podium.cli.printing import print_lines
+from podium.config.expand import expand_profiles
 from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
+from podium.config.findings import Finding
 from podium.config.load import load_configuration, load_file
+from podium.config.merge import PluginListError
 from podium.config.types import Configuration
+from podium.config.unworkable_points import find_unworkable
 from podium.files.bounded_files import read_input
 from podium.framework.watched_kind import WatchedKind
 from podium.simulator import Scenario, Validation, load_scenario
+from podium.user_code.plugins import Equipped
 from podium.user_code.time_limits import limit_calls
 
+_MAX_WARNINGS = 20
 Filename = Annotated[
     list[str] | None,
     Parameter(
@@ -62,6 +69,16 @@ Gates = Annotated[
         metavar="A=true,B=false",
         help="Feature gates of Kubernetes 1.36 that are not to have their defaults. "
         "May be repeated.",
+    ),
+]
+Strict = Annotated[
+    bool,
+    Parameter(
+        name=["--strict"],
+        negative="",
+        show_default=False,
+        help="Refuse names of earlier releases in configuration, feature gates and objects. "
+        "Left out: they are taken for those of today, with a warning.",
     ),
 ]
 PluginFiles = Annotated[
@@ -113,9 +130,11 @@ def read_scenario(
     stored: Sequence[KubeObject] = (),
     unread: Mapping[str, str] = MappingProxyType({}),
     watched: Sequence[WatchedKind] = (),
+    strict: bool = False,
 ) -> Scenario:
     """Files into a scenario, on top of what a cluster has `stored` and let be read, with the kinds
-    that plugins have `watched`; on a terminal with a word about the file at hand."""
+    that plugins have `watched`; on a terminal with a word about the file at hand. What is written
+    as in earlier releases is told on standard error, or refused if that is `strict`."""
 
     def load(on_file: Callable[[str], None]) -> Scenario:
         return load_scenario(
@@ -126,19 +145,51 @@ def read_scenario(
             stored=stored,
             unread=unread,
             watched=watched,
+            takes_old=not strict,
         )
 
     console = Console(stderr=True)
-    if not console.is_terminal:
-        return load(lambda _: None)
-    with console.status("reading") as status:
-        return load(lambda path: status.update(Text(f"reading {path}")))
+    if console.is_terminal:
+        with console.status("reading") as status:
+            scenario = load(lambda path: status.update(Text(f"reading {path}")))
+    else:
+        scenario = load(lambda _: None)
+    print_warnings(scenario.old_spellings)
+    return scenario
 
 
-def read_configuration(path: str | None, gates: FeatureGates = DEFAULT_GATES) -> Configuration:
+def print_warnings(texts: Sequence[str]) -> None:
+    """Each in a line on standard error; of very many only the first."""
+    shown = [*texts[:_MAX_WARNINGS]]
+    if len(texts) > len(shown):
+        shown.append(f"and {len(texts) - len(shown)} more like these")
+    print_lines((f"podium: warning: {text}" for text in shown), error=True)
+
+
+def read_configuration(
+    path: str | None, gates: FeatureGates = DEFAULT_GATES, *, strict: bool = False
+) -> Configuration:
+    """A file's configuration, or the defaults; what should be written differently is told on
+    standard error."""
     if path is None:
         return load_configuration(None, gates=gates)
-    return load_file(read_input(path), source=path, gates=gates)
+    configuration = load_file(read_input(path), source=path, gates=gates, takes_old=not strict)
+    print_findings(configuration.findings, path)
+    return configuration
+
+
+def warn_of_unworkable(equipped: Equipped, source: str) -> None:
+    """Tell of plugins that cannot work as they are listed, on standard error."""
+    configuration, registry, _ = equipped
+    try:
+        lists = expand_profiles(configuration, registry.implements, registry.__contains__)
+    except PluginListError:
+        return  # whoever builds the profiles tells
+    print_findings(find_unworkable(lists, registry.builds_on), source)
+
+
+def print_findings(findings: Iterable[Finding], source: str) -> None:
+    print_warnings([found.warning(source) for found in findings])
 
 
 def limit_plugins(timeout: str) -> None:

@@ -22,6 +22,7 @@ from podium.cli.options import (
     progress_bar,
     read_configuration,
     read_scenario,
+    warn_of_unworkable,
 )
 from podium.cli.printing import print_line
 from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
@@ -134,10 +135,11 @@ def prepare_simulation(
 ) -> PreparedSimulation:
     """Read everything; raises InputError."""
     cluster = options.cluster
-    gates = read_gates(options.feature_gates)
-    configuration = read_configuration(options.config, gates)
+    gates = read_gates(options.feature_gates, strict=options.strict)
+    configuration = read_configuration(options.config, gates, strict=options.strict)
     limit_plugins(options.plugin_timeout)
     equipped = equip(configuration, in_tree_registry(), options.plugin or ())
+    warn_of_unworkable(equipped, options.config or "")
     found: FoundContext | None = None
     live: LiveCluster | None = None
     if cluster.is_live(has_files=bool(paths)):
@@ -152,6 +154,7 @@ def prepare_simulation(
         stored=live.objects if live is not None else (),
         unread=live.unread_kinds if live is not None else {},
         watched=equipped.watched_kinds,
+        strict=options.strict,
     )
     if live is not None:
         scenario = dataclasses.replace(scenario, notes=(*live.notes, *scenario.notes))

@@ -66,7 +66,7 @@ def run(*arguments: Annotated[str, Parameter(allow_leading_hyphen=True)]) -> int
         print_line(f'Error: "kube-scheduler" does not take any arguments, got {listed}', error=True)
         return NO
     try:
-        settled = settled_gates(options.versions)
+        settled = settled_gates(options.versions, strict=options.strict)
     except FeatureGateError as problem:
         KubeLog().error("command failed", err=str(problem))
         return NO
@@ -98,6 +98,8 @@ def _start(parsed: ParsedFlags, options: Options, settled: SettledGates, log: Ku
     for name, shown in flags.items():
         log.note(f"FLAG: --{name}={quoted(shown)}", v=1)
     for text in legacy_warnings(parsed.given, options):
+        log.warn(text)
+    for text in settled.warnings:
         log.warn(text)
     for text in idle_notes(parsed.given):
         log.note(text)

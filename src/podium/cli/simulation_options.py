@@ -14,6 +14,7 @@ from podium.cli.options import (
     PluginFiles,
     PluginTimeout,
     Seed,
+    Strict,
     Validate,
     ValidationMode,
 )
@@ -30,6 +31,7 @@ class SimulationOptions:
     feature_gates: Gates = None
     seed: Seed = 0
     validation: ValidationMode = "strict"
+    strict: Strict = False
     validate: Validate = False
 
     def files(self, more: Iterable[str] = ()) -> list[str]:

@@ -32,8 +32,10 @@ from podium.cli.options import (
     PluginFiles,
     PluginTimeout,
     Reload,
+    Strict,
     limit_plugins,
     read_configuration,
+    warn_of_unworkable,
 )
 from podium.cli.printing import print_line, print_lines
 from podium.cli.recorded_options import SCHEDULER_EXTENSION
@@ -74,6 +76,7 @@ def up(
     plugin_timeout: PluginTimeout = "5s",
     reload: Reload = False,
     feature_gates: Gates = None,
+    strict: Strict = False,
     template: Template = None,
     cpu: Cpu = "",
     memory: Memory = "",
@@ -179,20 +182,22 @@ def up(
 
     start_logging(logging.WARNING)
     silence_web_server()
-    gates = read_gates(feature_gates)
+    gates = read_gates(feature_gates, strict=strict)
     if zones is None:
         zones = "" if template else _ZONES
     screen = Screen()
     lines = DecisionLines(screen.console, steady_wall())
-    configuration = read_configuration(config, gates)
+    configuration = read_configuration(config, gates, strict=strict)
 
     limit_plugins(plugin_timeout)
 
     def equipped() -> Equipped:
         return equip(configuration, in_tree_registry(), plugin or ())
 
+    at_start = equipped()
+    warn_of_unworkable(at_start, config or "")
     scheduler_plan = SchedulerPlan(
-        equipped(),
+        at_start,
         gates,
         scheduler_port,
         lambda _: () if quiet else (lines,),
@@ -207,8 +212,8 @@ def up(
         ),
         scheduler_plan,
         require_usable_speed(speed),
-        documents_in(apply or ()),
-        lambda problem: print_line(f"podium: warning: {problem}", error=True),
+        documents_in(apply or (), None if strict else _warn),
+        _warn,
         None
         if quiet
         else lambda up: ClusterScreen(screen, lambda: up.scheduler.engine, nodes=watch).show(),
@@ -249,6 +254,10 @@ def up(
         run(run_cluster(server, plan, announce))
     print_line("podium: stopped", error=True)
     return OK
+
+
+def _warn(problem: InputError) -> None:
+    print_line(f"podium: warning: {problem}", error=True)
 
 
 def _reloading(

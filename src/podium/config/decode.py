@@ -7,7 +7,8 @@ int32`), so the Structs are walked here instead. A null is the same as an absent
 it is an empty entry, and field names are case-sensitive.
 
 A Struct may say how Go names it: `GO_TYPE` (default `v1.<class name>`), and `GO_EMBEDDED` for the
-fields that live in an embedded Go struct and carry its name in messages.
+fields that live in an embedded Go struct and carry its name in messages. `OLD_NAMES` are further
+names of its fields, taken if the caller says so and the field is not there under its own.
 
 Unlike `api/shapes.py` and `extenders/go_shapes.py` it does not stop at the first mistake, knows
 Go's widths of numbers and durations, and tells each mistake twice: in Go's words and for people.
@@ -40,6 +41,7 @@ from podium.config.decode_values import (
     json_kind,
 )
 from podium.config.errors import FieldProblem
+from podium.config.findings import Finding, old_spelling
 from podium.config.json_text import members
 
 __all__ = [
@@ -80,6 +82,7 @@ class Decoded(NamedTuple, Generic[ValueT]):
 
     value: ValueT
     unknown_fields: tuple[UnknownField, ...]
+    old_spellings: tuple[Finding, ...] = ()
 
 
 class _Found:
@@ -88,8 +91,10 @@ class _Found:
     upstream: a wrong type does not stop the decoding, and of several the first one is reported.
     """
 
-    def __init__(self, absent: frozenset[str]) -> None:
+    def __init__(self, absent: frozenset[str], *, takes_old: bool) -> None:
         self.absent = absent
+        self.takes_old = takes_old
+        self.old_spellings: list[Finding] = []
         self.unknown: list[UnknownField] = []
         self.wrong: list[DecodeError] = []
 
@@ -105,21 +110,25 @@ class _Found:
 
 
 def decode(
-    raw: Mapping[str, Any], shape: type[StructT], absent: frozenset[str] = frozenset()
+    raw: Mapping[str, Any],
+    shape: type[StructT],
+    absent: frozenset[str] = frozenset(),
+    *,
+    takes_old: bool = False,
 ) -> Decoded[StructT]:
     """Read a mapping as `shape`. Unknown fields are listed, wrong types raise a DecodeError.
 
     `absent` names fields of the Struct that the document's version does not have, by their paths
-    without indexes (`profiles.plugins.multiPoint`).
+    without indexes (`profiles.plugins.multiPoint`). `takes_old` allows for old names of fields.
     """
-    found = _Found(absent)
+    found = _Found(absent, takes_old=takes_old)
     try:
         value = _decode_struct(raw, shape, Place(_go_name(shape), "", ""), found)
     except EndingError as error:
         raise found.refusal(error) from None
     if found.wrong:
         raise found.refusal(found.wrong[0])
-    return Decoded(value, tuple(dict.fromkeys(found.unknown)))
+    return Decoded(value, tuple(dict.fromkeys(found.unknown)), tuple(found.old_spellings))
 
 
 def _decode_struct(
@@ -130,8 +139,12 @@ def _decode_struct(
     embedded: Mapping[str, str] = getattr(shape, "GO_EMBEDDED", {})
     values: dict[str, Any] = {}
     seen: set[str] = set()
+    old_names: Mapping[str, str] = getattr(shape, "OLD_NAMES", {}) if found.takes_old else {}
     for name, value in members(raw):
         path = f"{place.path}.{name}" if place.path else name
+        if name in old_names and old_names[name] not in raw:
+            found.old_spellings.append(old_spelling(path, name, old_names[name]))
+            name = old_names[name]
         go_name = f"{embedded[name]}.{name}" if name in embedded else name
         go_path = f"{place.go_path}.{go_name}" if place.go_path else go_name
         info: FieldInfo | None = None if go_path in found.absent else known.get(name)

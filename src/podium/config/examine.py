@@ -15,10 +15,12 @@ from podium.config.effective import effective, expanded
 from podium.config.errors import ConfigurationError
 from podium.config.expand import PointLists, expand_profiles
 from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
+from podium.config.findings import Finding
 from podium.config.load import Prepare, load_written
 from podium.config.merge import PluginListError
 from podium.config.mistakes import KnownPlugins, Mistake, mistakes_of
 from podium.config.types import Configuration
+from podium.config.unworkable_points import find_unworkable
 from podium.config.written import WrittenFile, read_written
 
 __all__ = ["Equipment", "Examination", "KnownPlugins", "Mistake", "examine"]
@@ -44,6 +46,8 @@ class Examination:
     message: str | None = None
     mistakes: tuple[Mistake, ...] = ()
     notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    """What should be written differently in a configuration that loads."""
 
     @property
     def errors(self) -> list[str]:
@@ -73,17 +77,19 @@ def examine(
     *,
     prepare: Prepare = lambda _configuration: None,
     equip: Callable[[Configuration], Equipment] | None = None,
+    takes_old: bool = True,
 ) -> Examination:
     """Load a file as far as it goes; what is wrong with it is told, not raised.
 
     `prepare` may look at what lies outside the file before anything is built, and refuse it with a
-    ConfigurationError. `equip` brings further plugins for a configuration.
+    ConfigurationError. `equip` brings further plugins for a configuration. Without `takes_old`
+    names of earlier times are mistakes.
     """
     written = WrittenFile({})
     try:
         written = read_written(data)
         written = policy_of_config_map(written)
-        configuration = load_written(written, gates=gates, prepare=prepare)
+        configuration = load_written(written, gates=gates, prepare=prepare, takes_old=takes_old)
         equipment = Equipment(configuration, plugins)
         if equip is not None:
             equipment = equip(configuration)
@@ -93,7 +99,11 @@ def examine(
     except ConfigurationError as error:
         first = _first(error, plugins)
         return Examination(message=first.message, mistakes=mistakes_of(first, written, plugins))
-    return Examination(equipment.configuration, lists, notes=equipment.notes)
+    findings = (
+        *equipment.configuration.findings,
+        *find_unworkable(lists, plugins.builds_on, written),
+    )
+    return Examination(equipment.configuration, lists, notes=equipment.notes, findings=findings)
 
 
 def _first(error: ConfigurationError, plugins: KnownPlugins) -> ConfigurationError:

@@ -159,7 +159,7 @@ def load_kubeconfig(data: bytes) -> Kubeconfig:
                 f'no kind "{kind or "Config"}" is registered for version "{api_version or "v1"}" '
                 f"{_SCHEME}"
             )
-        config, _ = decode(value, _Config)
+        config = decode(value, _Config).value
     except DecodeError as error:
         raise ConfigurationError(str(error)) from None
     return Kubeconfig(

@@ -51,14 +51,19 @@ def load_configuration(
 
 
 def load_file(
-    data: bytes, *, source: str = "", gates: FeatureGates = DEFAULT_GATES
+    data: bytes,
+    *,
+    source: str = "",
+    gates: FeatureGates = DEFAULT_GATES,
+    takes_old: bool = True,
 ) -> Configuration:
-    """Turn a file's content into the configuration the scheduler runs with."""
+    """Turn a file's content into the configuration the scheduler runs with; `takes_old` allows for
+    names of earlier times."""
     try:
         written = policy_of_config_map(read_written(data))
     except ConfigurationError as error:
         raise error.found_in(source) from None
-    return load_written(written, source=source, gates=gates)
+    return load_written(written, source=source, gates=gates, takes_old=takes_old)
 
 
 def load_written(
@@ -67,6 +72,7 @@ def load_written(
     source: str = "",
     gates: FeatureGates = DEFAULT_GATES,
     prepare: Prepare = lambda _configuration: None,
+    takes_old: bool = True,
 ) -> Configuration:
     """The configuration of a file that was read, extenders included.
 
@@ -74,7 +80,7 @@ def load_written(
     refuse it.
     """
     try:
-        configuration = decode_written(written, gates)
+        configuration = decode_written(written, gates, takes_old=takes_old)
         prepare(configuration)
         return built(configuration, gates)
     except ConfigurationError as error:
@@ -87,18 +93,24 @@ def decode_written(
     *,
     readers: Mapping[str, Version] = READERS,
     overlay: Overlay = lambda configuration: configuration,
+    takes_old: bool = True,
 ) -> Configuration:
     """A file decoded, completed and valid, but with nothing built from it.
 
-    `overlay` is what the command line changes; what it leaves is validated.
+    `overlay` is what the command line changes; what it leaves is validated. Without `takes_old`
+    names of earlier times are mistakes.
     """
+    strict = StrictErrors(written.repeated_keys, takes_old=takes_old)
     try:
         if is_policy(written.value):
-            strict = StrictErrors(written.repeated_keys)
-            return overlay(load_policy(written.value, strict, gates))
-        return _load_version(written, gates, readers, overlay)
+            configuration = overlay(load_policy(written.value, strict, gates))
+        else:
+            configuration = _load_version(written, gates, readers, overlay, strict)
     except DecodeError as error:
         raise ConfigurationError(str(error), error.problems) from None
+    findings = (replace(old, line=written.line_of(old.path)) for old in strict.old_spellings)
+    in_reading_order = sorted(findings, key=lambda found: found.line or 0)
+    return replace(configuration, findings=tuple(in_reading_order))
 
 
 def built(configuration: Configuration, gates: FeatureGates) -> Configuration:
@@ -110,10 +122,13 @@ def built(configuration: Configuration, gates: FeatureGates) -> Configuration:
 
 
 def _load_version(
-    written: WrittenFile, gates: FeatureGates, readers: Mapping[str, Version], overlay: Overlay
+    written: WrittenFile,
+    gates: FeatureGates,
+    readers: Mapping[str, Version],
+    overlay: Overlay,
+    strict: StrictErrors,
 ) -> Configuration:
     version = version_of(written, readers)
-    strict = StrictErrors(written.repeated_keys)
     decoded = version.read(written.value, strict)
     if len(decoded.profiles) > MAX_PROFILES:
         raise ConfigurationError(

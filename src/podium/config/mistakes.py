@@ -6,7 +6,7 @@ which are checked last and one entry at a time, all entries are told.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -49,6 +49,8 @@ class KnownPlugins:
 
     names: Sequence[str]
     implements: Implements
+    builds_on: Callable[[str], Mapping[str, str]] = lambda _name: {}
+    """Which points of a plugin build on which others of it."""
 
     @property
     def exists(self) -> Exists:

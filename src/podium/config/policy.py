@@ -34,6 +34,7 @@ from podium.config.policy_names import (
     is_custom_predicate,
     is_custom_priority,
 )
+from podium.config.policy_spellings import respell_policy
 from podium.config.policy_types import Policy, PriorityPolicy, respelled
 from podium.config.strict_errors import StrictErrors
 from podium.config.typed_args import NamedArgs
@@ -95,13 +96,14 @@ def _decoded(
     raw: Mapping[str, Any], strict: StrictErrors
 ) -> tuple[Policy, KubeSchedulerConfiguration]:
     try:
-        policy, unknown_fields = decode(raw, Policy)
-        strict.add(unknown_fields)
+        decoded = decode(raw, Policy)
+        policy = decoded.value
+        strict.add(decoded.unknown_fields)
         extenders = policy.extenders
         if isinstance(extenders, list):
             extenders = [respelled(extender) for extender in extenders]
         profile = KubeSchedulerProfile(scheduler_name=DEFAULT_SCHEDULER_NAME)
-        written, _ = decode({"extenders": extenders}, KubeSchedulerConfiguration)
+        written = decode({"extenders": extenders}, KubeSchedulerConfiguration).value
     except DecodeError as error:
         text = str(error).replace("struct field Extender.", "struct field LegacyExtender.")
         raise ConfigurationError(f"invalid policy: {text}", error.problems) from None
@@ -110,6 +112,9 @@ def _decoded(
         raise ConfigurationError(
             f"invalid policy: {refusal.message}", refusal.problems, remedy=refusal.remedy
         )
+    if strict.takes_old:
+        policy, old = respell_policy(policy)
+        strict.old_spellings.extend(old)
     return policy, replace(written, profiles=(profile,))
 
 

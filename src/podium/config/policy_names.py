@@ -4,6 +4,8 @@ Predicates are evaluated in the order of `PREDICATES`, whatever the order in the
 `pkg/scheduler/framework/plugins/legacy_registry.go` at v1.22.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 
@@ -62,7 +64,8 @@ DEFAULT_PREDICATES: Final = (
     "CheckVolumeBinding",
     "EvenPodsSpread",
 )
-# Older names of a predicate, and those whose work the taints of node conditions do today.
+# A name that releases took for another, and those whose work the taints of node conditions do
+# today.
 PREDICATE_ALIASES: Final = {"PodFitsPorts": "PodFitsHostPorts"}
 COVERED_BY_TAINTS: Final = (
     "CheckNodeCondition",
@@ -71,6 +74,33 @@ COVERED_BY_TAINTS: Final = (
     "CheckNodePIDPressure",
     "PodToleratesNodeNoExecuteTaints",
 )
+
+ESSENTIAL_PREDICATES: Final = ("HostName", "PodFitsHostPorts", "MatchNodeSelector")
+NON_CRITICAL_PREDICATES: Final = ("PodFitsResources",)
+"""The two halves of GeneralPredicates."""
+OLD_PREDICATES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        # Go's constants for the names.
+        **{
+            f"{name}Pred": (name,)
+            for name in (*PREDICATES, *COVERED_BY_TAINTS)
+            if not name.endswith(("Pred", "Predicates"))
+        },
+        "GeneralPred": ("GeneralPredicates",),
+        # Go's functions, as articles print them.
+        "EssentialPredicates": ESSENTIAL_PREDICATES,
+        "noncriticalPredicates": NON_CRITICAL_PREDICATES,
+        "NodeMemoryPressurePredicate": ("CheckNodeMemoryPressure",),
+        "PodAffinityPredicate": ("MatchInterPodAffinity",),
+        "PodFitsHost": ("HostName",),
+        "PodSelectorMatches": ("MatchNodeSelector",),
+        # Never registered so, and written down so in the reference of 1.18.
+        "MaxCSIVolumeCount": ("MaxCSIVolumeCountPred",),
+        # 1.7 to 1.9 had it; since then it is part of binding volumes.
+        "NoVolumeNodeConflict": ("CheckVolumeBinding",),
+    }
+)
+"""Names that no longer stand for a predicate, or never did, and what they meant."""
 
 PRIORITIES: Final = {
     "BalancedResourceAllocation": "NodeResourcesBalancedAllocation",
@@ -92,6 +122,8 @@ PRIORITIES: Final = {
 }
 PRIORITY_ALIASES: Final = {"ServiceSpreadingPriority": "SelectorSpreadPriority"}
 EQUAL_PRIORITY: Final = "EqualPriority"
+RATIO_PRIORITY: Final = "RequestedToCapacityRatioPriority"
+"""1.11 to 1.17 had it with a shape of its own: the emptier, the better."""
 PRE_SCORED: Final = ("InterPodAffinity", "NodeAffinity", "PodTopologySpread", "TaintToleration")
 DEFAULT_PRIORITIES: Final = {
     "SelectorSpreadPriority": 1,

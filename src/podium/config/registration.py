@@ -7,6 +7,7 @@ so their unknown fields are what is complained about first.
 """
 
 from collections.abc import Mapping
+from typing import Final
 
 from podium.config.decode import UnknownField
 from podium.config.errors import ConfigurationError, FieldProblem, invalid, joined, required
@@ -17,6 +18,14 @@ from podium.config.types import API_GROUP, API_VERSION, KIND
 from podium.config.versions import V1, Version
 from podium.config.written import WrittenFile
 
+EMPTY: Final = (
+    "the file is empty, as `type: FileOrCreate` makes one; write the configuration into it"
+)
+
+
+def is_empty(written: WrittenFile) -> bool:
+    return written.text is not None and not written.text.strip()
+
 
 def version_of(written: WrittenFile, readers: Mapping[str, Version]) -> Version:
     """Raises ConfigurationError or DecodeError."""
@@ -26,7 +35,7 @@ def version_of(written: WrittenFile, readers: Mapping[str, Version]) -> Version:
         raise ConfigurationError(
             f"Object 'Kind' is missing in {whole}",
             (FieldProblem("", "Object 'Kind' is missing"),),
-            remedy=f"write `kind: {KIND}`",
+            remedy=EMPTY if is_empty(written) else f"write `kind: {KIND}`",
         )
     if not api_version:
         raise ConfigurationError(

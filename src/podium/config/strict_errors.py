@@ -5,12 +5,18 @@ from collections.abc import Sequence
 from podium.api.errors import did_you_mean
 from podium.config.decode import UnknownField
 from podium.config.errors import ConfigurationError, FieldProblem
+from podium.config.findings import Finding
 
 
 class StrictErrors:
-    """Fields with no place in the format, or with two: upstream's texts, and where they are."""
+    """Fields with no place in the format, or with two: upstream's texts, and where they are.
 
-    def __init__(self, repeated_keys: Sequence[str] = ()) -> None:
+    Names of earlier times are collected beside them, or with `takes_old=False` are errors too.
+    """
+
+    def __init__(self, repeated_keys: Sequence[str] = (), *, takes_old: bool = True) -> None:
+        self.takes_old = takes_old
+        self.old_spellings: list[Finding] = []
         self._texts: list[str] = []
         self._problems: list[FieldProblem] = []
         if repeated_keys:

@@ -46,14 +46,15 @@ def typed_args(
         for j, entry in enumerate(profile.plugin_config):
             at = f"profiles[{i}].pluginConfig[{j}]"
             try:
-                args, unknown_fields = _decode_args(
+                decoded = _decode_args(
                     entry.name, entry.args, versions, kinds, absent.get(entry.name, frozenset())
                 )
             except DecodeError as error:
                 refused.append(_refusal(at, error))
                 continue
+            args: PluginArgs | RawArgs = decoded.value
             strict.add(
-                unknown_fields,
+                decoded.unknown_fields,
                 before=f"decoding .{at}: strict decoding error: decoding args for plugin "
                 f"{entry.name}: strict decoding error: ",
                 at=f"{at}.args.",

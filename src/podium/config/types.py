@@ -9,7 +9,7 @@ The plugin sets inside a `Configuration` are merged but not expanded: which plug
 point depends on what the plugins implement, which `merge.expand_point` is told by its caller.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
 
@@ -17,6 +17,7 @@ import msgspec
 
 from podium.api.go_duration import Duration
 from podium.config.decode import Float32, Int32, Int64
+from podium.config.findings import Finding
 from podium.config.plugin_args import PluginArgs, RawArgs
 from podium.config.points import ExtensionPoint
 
@@ -83,6 +84,18 @@ class LeaderElectionConfiguration(_ConfigStruct, frozen=True):
     """As written; zero and empty mean the same as absent here, except for `leader_elect`."""
 
     GO_TYPE: ClassVar[str] = "v1alpha1.LeaderElectionConfiguration"
+    OLD_NAMES: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "LeaderElect": "leaderElect",
+            "LeaseDuration": "leaseDuration",
+            "RenewDeadline": "renewDeadline",
+            "RetryPeriod": "retryPeriod",
+            "ResourceLock": "resourceLock",
+            "ResourceName": "resourceName",
+            "ResourceNamespace": "resourceNamespace",
+        }
+    )
+    """Go's names of the fields, which articles print."""
 
     leader_elect: bool = True
     lease_duration: Duration = Duration()
@@ -218,6 +231,8 @@ class Configuration(_ConfigStruct, frozen=True, kw_only=True):
     """Whether it was a Policy, which is written in the terms of v1beta1."""
     notes: tuple[str, ...] = ()
     """What is understood, and has no effect here."""
+    findings: tuple[Finding, ...] = ()
+    """What was taken for something else than it says."""
 
     def profile(self, scheduler_name: str) -> ProfileConfiguration | None:
         """The profile that serves pods with this `spec.schedulerName`, if there is one."""

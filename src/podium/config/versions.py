@@ -93,11 +93,13 @@ class Version:
     def read(self, raw: Mapping[str, Any], strict: StrictErrors) -> KubeSchedulerConfiguration:
         """Raises DecodeError."""
         try:
-            written, unknown_fields = decode(raw, self.shape, self.absent)
+            decoded = decode(raw, self.shape, self.absent, takes_old=strict.takes_old)
         except DecodeError as error:
             text = _GO_TYPE.sub(rf"\g<1>{self.name}.", str(error))
             raise DecodeError(text, error.problems) from None
-        strict.add(unknown_fields)
+        strict.add(decoded.unknown_fields)
+        strict.old_spellings.extend(decoded.old_spellings)
+        written = decoded.value
         profiles = (
             msgspec.structs.replace(
                 profile, plugin_config=tuple(map(self.mend_args, profile.plugin_config))

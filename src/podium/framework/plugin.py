@@ -1,7 +1,8 @@
 """What every plugin is and has, whichever points it serves."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import msgspec
@@ -35,6 +36,10 @@ class Plugin:
     stays_whatever_watched: ClassVar[bool] = False
     """Set where what it promises of templates (`pre_filter_stays`, `of_objects` and so on) does not
     depend on objects of its watched kinds: then a change of one leaves what is remembered."""
+
+    builds_on: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """Points at which it reads what it worked out at another one, and that one; named as in
+    configurations. Without the other point the first fails for every pod."""
 
     def __init__(self, args: Arguments, handle: "Handle") -> None:
         self.args = args

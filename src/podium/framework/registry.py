@@ -5,7 +5,7 @@ belongs to one class: a second claim is an error that names both.
 """
 
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from podium.api.errors import closest, did_you_mean
 from podium.config.points import ExtensionPoint
@@ -48,6 +48,10 @@ class Registry:
     def implements(self, name: str, point: ExtensionPoint) -> bool:
         """Whether there is a plugin of that name and it serves the point."""
         return name in self and serves(self.get(name), point.value)
+
+    def builds_on(self, name: str) -> Mapping[str, str]:
+        """Which points of a plugin build on which others of it."""
+        return self.get(name).builds_on if name in self else {}
 
     def __contains__(self, name: str) -> bool:
         return name in self._plugins

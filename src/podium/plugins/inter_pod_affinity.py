@@ -7,6 +7,7 @@ says which events may help a rejected pod (`pkg/scheduler/framework/plugins/inte
 """
 
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Final
 
 from podium.api.node import Node
@@ -45,6 +46,7 @@ class InterPodAffinity(
     PreFilterPlugin, PreFilterExtensions, FilterPlugin, PreScorePlugin, ScorePlugin
 ):
     name = "InterPodAffinity"
+    builds_on = MappingProxyType({"filter": "preFilter", "score": "preScore"})
     in_range = True
 
     def __init__(self, args: InterPodAffinityArgs, handle: Handle) -> None:

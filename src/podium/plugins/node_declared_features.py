@@ -7,6 +7,7 @@ ignored on nodes; three of the five are only needed by updates of running pods a
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from podium.api.node import Node
 from podium.api.pod import Pod, PodSpec
@@ -39,6 +40,7 @@ class _Needed:
 
 class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
     name = "NodeDeclaredFeatures"
+    builds_on = MappingProxyType({"filter": "preFilter"})
 
     def __init__(self, args: None, handle: Handle) -> None:
         super().__init__(args, handle)

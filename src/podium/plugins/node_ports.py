@@ -6,6 +6,7 @@ through the cycle, so trials with nominated pods or without victims need no stat
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from podium.api.host_ports import HostPort, conflicts, host_ports
 from podium.api.pod import Pod
@@ -27,6 +28,7 @@ class _WantedPorts:
 
 class NodePorts(PreFilterPlugin, FilterPlugin):
     name = "NodePorts"
+    builds_on = MappingProxyType({"filter": "preFilter"})
 
     def pre_filter(self, cycle: Cycle) -> Status | None:
         ports = cycle.pod.shape.ports

@@ -9,6 +9,7 @@ them (`pkg/scheduler/framework/plugins/noderesources/fit.go`). Scores are in
 """
 
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -75,6 +76,7 @@ class NodeResourcesFit(
     PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, PlacementScorePlugin
 ):
     name = "NodeResourcesFit"
+    builds_on = MappingProxyType({"filter": "preFilter"})
     in_range = True
 
     def __init__(self, args: NodeResourcesFitArgs, handle: Handle) -> None:

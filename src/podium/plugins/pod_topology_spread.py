@@ -8,6 +8,7 @@ points and says which events may help a rejected pod
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from podium.api.labels import SelectorError
 from podium.api.node import Node
@@ -43,6 +44,7 @@ class PodTopologySpread(
     PreFilterPlugin, PreFilterExtensions, FilterPlugin, PreScorePlugin, ScorePlugin
 ):
     name = "PodTopologySpread"
+    builds_on = MappingProxyType({"filter": "preFilter", "score": "preScore"})
     in_range = True
 
     def __init__(self, args: PodTopologySpreadArgs, handle: Handle) -> None:

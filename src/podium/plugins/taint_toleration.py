@@ -6,6 +6,7 @@ lowers the score. Untolerated counts 3, 1, 2 give 0, 67, 34 after normalisation.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -40,6 +41,7 @@ class _SoftTolerations:
 
 class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin):
     name = "TaintToleration"
+    builds_on = MappingProxyType({"score": "preScore"})
     in_range = True
     normalizes_by_range = True
 

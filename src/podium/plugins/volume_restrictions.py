@@ -8,6 +8,7 @@ preemption of the first can help.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -44,6 +45,7 @@ class ExclusiveClaims:
 
 class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin):
     name = "VolumeRestrictions"
+    builds_on = MappingProxyType({"filter": "preFilter"})
     _disks: InlineDisks | None = None
 
     def pre_filter(self, cycle: Cycle) -> Status | None:

@@ -21,7 +21,7 @@ from podium.config.expand import PointLists, expand_profiles
 from podium.config.flags.client_settings import ClientSettings, client_settings
 from podium.config.flags.delegation_checks import check_authentication, check_authorization
 from podium.config.flags.host_environment import StartRefused
-from podium.config.flags.notices import configuration_notices
+from podium.config.flags.notices import configuration_notices, policy_notices
 from podium.config.flags.option_checks import header_warnings, option_problems
 from podium.config.flags.options import Options
 from podium.config.flags.precedence import completed, configured
@@ -30,6 +30,7 @@ from podium.config.flags.tls_checks import check_own_certificate, check_tls
 from podium.config.flags.version_gates import SettledGates, alpha_warning
 from podium.config.points import ExtensionPoint
 from podium.config.types import Configuration, Plugins
+from podium.config.unworkable_points import find_unworkable
 from podium.framework.registry import Registry
 from podium.plugins import in_tree_registry
 from podium.processes.config_map_reading import config_map_reader
@@ -74,15 +75,19 @@ def prepare_scheduler(options: Options, settled: SettledGates, log: KubeLog) -> 
     _refuse_for(client_problem(configuration.client_connection, client))
     _refuse_for(lock_problem(configuration.leader_election))
     read_map = config_map_reader(client, kubeconfig)
-    configuration = completed(configuration, options, settled.gates, host, read_map)
-    written = configuration
+    written = completed(configuration, options, settled.gates, host, read_map)
+    for text in policy_notices(configuration, written, options):
+        log.warn(text)
+    configuration = written
     limit_calls(options.plugin_timeout.seconds)
     configuration, registry, notes = _load_plugins(configuration, options.plugin)
     for text in notes:
         log.note(text)
-    for lists in expand_profiles(
-        configuration, registry.implements, registry.__contains__
-    ).values():
+    expanded = expand_profiles(configuration, registry.implements, registry.__contains__)
+    if not options.write_config_to:
+        for found in find_unworkable(expanded, registry.builds_on):
+            log.warn(found.warning(options.config))
+    for lists in expanded.values():
         message = "the scheduler starts to work with those plugins"
         log.info(message, v=2, Plugins=_as_go(lists))
     return PreparedScheduler(

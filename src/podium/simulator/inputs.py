@@ -30,6 +30,7 @@ from podium.files.bounded_files import MAX_CLUSTER_BYTES, STDIN, read_input
 from podium.files.gzip_inputs import MAGIC, unpack_gzip
 from podium.framework.watched_kind import WatchedKind
 from podium.simulator.foreign_kinds import refuse_mistake
+from podium.simulator.old_spellings import may_be_old, old_labels_of, respell_object
 from podium.simulator.problems import Problems
 from podium.simulator.templates import check_templates, find_unknown_in_templates
 from podium.workloads.kinds import WORKLOAD_KINDS, Workload
@@ -66,6 +67,10 @@ class Inputs:
     helm_tests: Counter[str] = field(default_factory=Counter)
     """Left out: Helm runs them when somebody asks for a test, not when a chart is installed."""
     warnings: list[str] = field(default_factory=list)
+    old_spellings: list[InputError] = field(default_factory=list)
+    """What was taken for something else than is written."""
+    old_labels: set[str] = field(default_factory=set)
+    """Old names of node labels by which nodes are chosen."""
     kinds: set[str] = field(default_factory=set)
     """What there is, and what there is none of because a list of it is empty."""
 
@@ -77,38 +82,69 @@ def read_inputs(
     problems: Problems,
     on_file: Callable[[str], None] = lambda _: None,
     watched: Iterable[WatchedKind] = (),
+    takes_old: bool = True,
 ) -> Inputs:
     """All objects of all files; what is wrong goes to `problems`. `watched` are kinds that plugins
-    read beside the rest."""
+    read beside the rest. Without `takes_old`, what is written as in earlier releases is wrong."""
     inputs = Inputs()
+    tell = inputs.old_spellings.append if takes_old else problems.add
     read = {**_READ, **{(kind.api_version, kind.kind): kind.struct for kind in watched}}
     for path in _files(paths, problems):
         on_file(_display_path(path))
         try:
-            written = read_documents(_read(path), _display_path(path))
+            data = _read(path)
+            written = read_documents(data, _display_path(path))
         except InputError as problem:
             problems.add(problem)
             continue
         inputs.kinds.update(map(_listed_kind, written))
+        to_respell = may_be_old(data)
         for document in expand_lists(written):
+            if to_respell:
+                _respell(document, tell)
+                inputs.old_labels |= _old_labels(document, tell)
             with problems.of(document):
                 _take(document, inputs, read, validation, problems)
     return inputs
 
 
-def documents_in(paths: Iterable[str]) -> list[Document]:
+def documents_in(
+    paths: Iterable[str], tell_old: Callable[[InputError], None] | None = None
+) -> list[Document]:
     """Every object of some files and directories, of whatever kind, lists taken apart.
 
-    Raises InputError, with everything that is wrong in it.
+    `tell_old` is told of what is written as in earlier releases; without it that is refused. Raises
+    InputError, with everything that is wrong in it.
     """
     problems = Problems()
     found: list[Document] = []
     for path in _files(paths, problems):
         try:
-            found.extend(expand_lists(read_documents(_read(path), _display_path(path))))
+            data = _read(path)
+            documents = list(expand_lists(read_documents(data, _display_path(path))))
         except InputError as problem:
             problems.add(problem)
+            continue
+        if may_be_old(data):
+            for document in documents:
+                _respell(document, tell_old or problems.add)
+        found.extend(documents)
     problems.raise_if_any()
+    return found
+
+
+def _respell(document: Document, tell: Callable[[InputError], None]) -> None:
+    if isinstance(document.value, dict):
+        for each in respell_object(document.value):
+            tell(document.error(each.problem, path=each.path, remedy=each.remedy))
+
+
+def _old_labels(document: Document, tell: Callable[[InputError], None]) -> set[str]:
+    """The old node labels that an object names."""
+    found: set[str] = set()
+    for key, each in old_labels_of(document.value) if isinstance(document.value, dict) else ():
+        found.add(key)
+        tell(document.error(each.problem, path=each.path, remedy=each.remedy))
     return found
 
 

@@ -10,7 +10,7 @@ controllers are at work for them. Files beside them are what somebody would appl
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -20,6 +20,7 @@ from podium.api.errors import InputError, ObjectError
 from podium.api.kinds import KINDS
 from podium.api.meta import KubeObject, KubeStruct, ObjectMeta
 from podium.api.node import Node
+from podium.api.old_node_labels import missing_old_labels
 from podium.api.pod import Pod
 from podium.api.workloads import Namespace, PodDisruptionBudget
 from podium.framework.watched_kind import WatchedKind
@@ -51,6 +52,8 @@ class Scenario:
     notes: tuple[str, ...] = ()
     kinds: frozenset[str] | None = None
     unread: Mapping[str, str] = field(default_factory=dict)
+    old_spellings: tuple[str, ...] = ()
+    """What files have as in earlier releases, and what to write today."""
 
 
 def load_scenario(
@@ -62,17 +65,25 @@ def load_scenario(
     stored: Sequence[KubeObject] = (),
     unread: Mapping[str, str] = MappingProxyType({}),
     watched: Sequence[WatchedKind] = (),
+    takes_old: bool = True,
 ) -> Scenario:
     """Read files into a scenario, on top of objects that a cluster has `stored`, of which it did
     not show the `unread` kinds; `namespace` is that of objects that name none, `watched` are kinds
-    that plugins read beside the rest. Raises InputError with everything that is wrong."""
+    that plugins read beside the rest. Without `takes_old`, what is written as in earlier releases
+    is refused. Raises InputError with everything that is wrong."""
     if not paths and not stored:
         raise InputError("no input", remedy="give files, directories or - with -f")
     problems = Problems()
     inputs = read_inputs(
-        paths, validation=validation, problems=problems, on_file=on_file, watched=watched
+        paths,
+        validation=validation,
+        problems=problems,
+        on_file=on_file,
+        watched=watched,
+        takes_old=takes_old,
     )
-    entries = _unique(_identify(inputs.items, namespace), problems)
+    items = _with_old_labels(inputs.items, inputs.old_labels)
+    entries = _unique(_identify(items, namespace), problems)
     _refuse_invalid(entries, problems)
     stored, notes = _without_replaced(stored, entries)
     objects, made = _populate(entries, stored, problems)
@@ -82,7 +93,27 @@ def load_scenario(
     if not stored:
         _refuse_empty(scenario, inputs, paths)
     shown = {kind for _, kind in KINDS} - unread.keys() if stored else set()
-    return dataclasses.replace(scenario, kinds=frozenset({*inputs.kinds, *shown}), unread=unread)
+    return dataclasses.replace(
+        scenario,
+        kinds=frozenset({*inputs.kinds, *shown}),
+        unread=unread,
+        old_spellings=tuple(map(str, inputs.old_spellings)),
+    )
+
+
+def _with_old_labels(items: list[Item], keys: Collection[str]) -> list[Item]:
+    """The objects, with nodes that have the labels that pods name by their old names too."""
+    if not keys:
+        return items
+    return [Item(item.document, _with_labels(item.value, keys)) for item in items]
+
+
+def _with_labels(value: KubeObject | Workload, keys: Collection[str]) -> KubeObject | Workload:
+    if not isinstance(value, Node) or is_stored(value):
+        return value
+    labels = value.metadata.labels or {}
+    more = missing_old_labels(labels, keys)
+    return replace(value, metadata=replace(value.metadata, labels={**labels, **more}))
 
 
 def _without_replaced(

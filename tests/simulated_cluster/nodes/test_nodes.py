@@ -45,6 +45,8 @@ def test_nodes_are_numbered_and_have_what_every_node_has() -> None:
     assert [each["topology.kubernetes.io/zone"] for each in labels] == ["a", "b", "a"]
     assert labels[1]["kubernetes.io/hostname"] == "node-1"
     assert labels[1]["podium.dev/simulated"] == "true"
+    assert labels[1]["failure-domain.beta.kubernetes.io/zone"] == "b"
+    assert labels[1]["beta.kubernetes.io/os"] == labels[1]["kubernetes.io/os"] == "linux"
     addresses = [each["status"]["addresses"][0]["address"] for each in made]
     assert addresses == ["10.0.0.1", "10.0.0.2", "10.0.0.3"]
     assert made[0]["status"]["allocatable"]["cpu"] == "8"

@@ -9,6 +9,7 @@ from typing import Final
 from podium.api.go_quoting import quoted
 from podium.api.json_syntax import json_type
 from podium.api.json_values import JsonObject
+from podium.api.old_pod_claims import unwrap_claim_sources
 from podium.apiserver import protobuf, status_errors
 from podium.apiserver.bodies.reading import (
     JSON,
@@ -133,6 +134,8 @@ def _summary(body: bytes) -> str:
 def take(registry: Registry, resource: Resource, read: Read[JsonObject], call: Call) -> JsonObject:
     """The object of a creation or update, of the resource's kind and with its defaults."""
     obj = of_resource_kind(registry, resource, read.value)
+    if not resource.is_custom:
+        tell_old_claims(obj, call)
     rules = registry.rules(resource)
     try:
         taken = rules.decode(obj)
@@ -146,6 +149,12 @@ def take(registry: Registry, resource: Resource, read: Read[JsonObject], call: C
     tell_problems(call, resource.kind, resource.version, problems)
     rules.set_defaults(taken.value)
     return with_metadata(taken.value)
+
+
+def tell_old_claims(obj: JsonObject, call: Call) -> None:
+    """Take claims of pods in their old form, in place, with a warning for each."""
+    for each in unwrap_claim_sources(obj):
+        call.warn(str(each))
 
 
 def check_kind(registry: Registry, schema: Schema, value: JsonObject) -> None:

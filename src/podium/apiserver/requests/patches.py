@@ -29,7 +29,12 @@ from podium.apiserver.patching import (
     strategic_merge,
     unreadable,
 )
-from podium.apiserver.requests.body_decoding import tell_problems, why_not_of_kind, with_metadata
+from podium.apiserver.requests.body_decoding import (
+    tell_old_claims,
+    tell_problems,
+    why_not_of_kind,
+    with_metadata,
+)
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.creating import create
 from podium.apiserver.requests.query import IGNORE, STRICT
@@ -219,6 +224,8 @@ def _apply(
         for key, value in written.items()
         if key not in ("kind", "apiVersion") or isinstance(value, str)
     }
+    if not resource.is_custom:
+        tell_old_claims(config, call)
     before = registry.find(resource, namespace, name)
     if before is None:
         check_path_name(name)

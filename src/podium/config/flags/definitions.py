@@ -230,6 +230,13 @@ OWN: Final = Section(
             "Look at the files of --plugin, and start anew with what is in them when they change. "
             "A file that does not load leaves the plugin before in force.",
         ),
+        Flag(
+            "strict",
+            BOOL,
+            False,
+            "Refuse names of earlier releases in the configuration and among the feature gates, as "
+            "kube-scheduler does, instead of taking them with a warning.",
+        ),
     ),
 )
 """What kube-scheduler does not have."""

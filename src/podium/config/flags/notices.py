@@ -71,3 +71,14 @@ def configuration_notices(configuration: Configuration, options: Options) -> Ite
     if options.config and _PROVIDER in options.given and version != V1BETA1.name:
         yield f"--{_PROVIDER} is ignored: {KIND} {version} has its own default plugins"
     yield from configuration.notes
+    yield from (found.warning(options.config) for found in configuration.findings)
+
+
+def policy_notices(before: Configuration, after: Configuration, options: Options) -> Iterator[str]:
+    """What a Policy that flags name has added to a configuration that was told of already."""
+    yield from after.notes[len(before.notes) :]
+    source = options.legacy.policy_config_file
+    if options.legacy.policy_configmap and not options.legacy.use_legacy_policy_config:
+        source = options.legacy.policy_configmap
+    new = after.findings[len(before.findings) :]
+    yield from (found.warning(source) for found in new)

@@ -29,6 +29,7 @@ from podium.config.header import SCHEME, header_of
 from podium.config.load import built, decode_written
 from podium.config.plugin_args import InterPodAffinityArgs
 from podium.config.policy import is_policy
+from podium.config.registration import EMPTY, is_empty
 from podium.config.types import (
     API_VERSION,
     KIND,
@@ -83,7 +84,13 @@ def configured(options: Options, gates: FeatureGates, host: HostEnvironment) -> 
 
     if options.config:
         written = read_written(host.read(options.config))
-        return decode_written(written, gates, readers=readers, overlay=with_election_flags)
+        return decode_written(
+            written,
+            gates,
+            readers=readers,
+            overlay=with_election_flags,
+            takes_old=not options.strict,
+        )
     version = V1BETA1.api_version if options.legacy.algorithm_provider else API_VERSION
     silent = WrittenFile({"apiVersion": version, "kind": KIND})
     defaults = decode_written(silent, gates, readers=readers)
@@ -156,7 +163,7 @@ def _with_legacy(profile: ProfileConfiguration, options: Options) -> ProfileConf
 def _with_policy(
     configuration: Configuration, options: Options, gates: FeatureGates, written: WrittenFile
 ) -> Configuration:
-    policy = decode_written(written, gates)
+    policy = decode_written(written, gates, takes_old=not options.strict)
     profile = policy.profiles[0]
     if not options.config:
         weighted = written.value.get("hardPodAffinitySymmetricWeight")
@@ -168,6 +175,7 @@ def _with_policy(
         extenders=policy.extenders,
         api_version=policy.api_version,
         notes=(*configuration.notes, *policy.notes),
+        findings=(*configuration.findings, *policy.findings),
     )
 
 
@@ -209,6 +217,8 @@ def _not_a_policy(written: WrittenFile) -> str:
         api_version, kind = header_of(written.value)
     except ValueError as problem:
         return str(problem)
+    if is_empty(written):
+        return f"Object 'Kind' is missing in '{written.text}': {EMPTY}"
     if not kind:
         return f"Object 'Kind' is missing in '{written.text}'"
     return f'no kind "{kind}" is registered for version "{api_version}" {SCHEME}'

@@ -23,6 +23,7 @@ from podium.config.feature_gates import (
 from podium.config.flags.go_numbers import parse_bool
 from podium.config.flags.options import Versions
 from podium.config.flags.release_text import parse_version
+from podium.config.removed_gates import without_removed
 
 _COMPONENT: Final = "kube"
 _OLDEST: Final = Release(CURRENT_RELEASE.major, CURRENT_RELEASE.minor - 3)
@@ -39,14 +40,19 @@ class SettledGates:
     notes: tuple[tuple[str, str, bool], ...] = ()
     """(text, gate, value) for each gate that need not be set any more."""
     problems: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """One for each gate that is gone."""
 
 
-def settled_gates(versions: Versions) -> SettledGates:
-    """Raises FeatureGateError."""
+def settled_gates(versions: Versions, *, strict: bool = False) -> SettledGates:
+    """Gates of earlier releases are told in the warnings, or refused if that is `strict`. Raises
+    FeatureGateError."""
     emulated = _release(versions.emulated_version) or CURRENT_RELEASE
     oldest_peer = max(emulated.before, _OLDEST)
     oldest_peer = _release(versions.min_compatibility_version) or oldest_peer
-    overrides = _overrides(versions.feature_gates)
+    overrides, warnings = _overrides(versions.feature_gates), list[str]()
+    if not strict:
+        overrides, warnings = without_removed(overrides)
     gates = FeatureGates(overrides, emulated=emulated, oldest_peer=oldest_peer)
     known = gates_at(emulated)
     alpha = {name for name, gate in known.items() if gate.stage is Stage.ALPHA and gates[name]}
@@ -57,6 +63,7 @@ def settled_gates(versions: Versions) -> SettledGates:
         tuple(sorted(alpha)),
         tuple((_aged_text(stage), name, overrides[name]) for name, stage in aged.items() if stage),
         tuple(_range_problems(emulated, oldest_peer)),
+        tuple(warnings),
     )
 
 

@@ -8,6 +8,7 @@ for resources of their node (`node_allocatable`). Contract: spec sections 7 to 1
 """
 
 from collections.abc import Sequence
+from types import MappingProxyType
 
 import numpy as np
 
@@ -101,6 +102,14 @@ class DynamicResources(
     PreBindPlugin,
 ):
     name = "DynamicResources"
+    builds_on = MappingProxyType(
+        {
+            "filter": "preFilter",
+            "score": "preFilter",
+            "reserve": "preFilter",
+            "preBind": "preFilter",
+        }
+    )
     by_filtered_rows = True
     in_range = True
     normalizes_by_range = True

@@ -10,6 +10,7 @@ profiles do not see each other's until the API server shows them.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 from msgspec.structs import replace
@@ -82,6 +83,14 @@ class VolumeBinding(
     PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, ReservePlugin, PreBindPlugin
 ):
     name = "VolumeBinding"
+    builds_on = MappingProxyType(
+        {
+            "filter": "preFilter",
+            "score": "preFilter",
+            "reserve": "preFilter",
+            "preBind": "preFilter",
+        }
+    )
     by_filtered_rows = True
 
     def __init__(self, args: Arguments, handle: Handle) -> None:

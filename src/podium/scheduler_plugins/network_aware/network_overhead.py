@@ -9,6 +9,7 @@ violated than satisfied dependencies (`pkg/networkaware/networkoverhead` of the 
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import msgspec
@@ -69,6 +70,7 @@ class NetworkState(NamedTuple):
 
 class NetworkOverhead(PreFilterPlugin, FilterPlugin, ScorePlugin):
     name = "NetworkOverhead"
+    builds_on = MappingProxyType({"filter": "preFilter", "score": "preFilter"})
     watched_kinds = (APP_GROUPS, NETWORK_TOPOLOGIES)
     in_range = True
 

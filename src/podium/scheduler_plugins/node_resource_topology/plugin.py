@@ -1,6 +1,7 @@
 """NodeResourceTopologyMatch: the points and the arguments."""
 
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Annotated, Final, Literal
 
 import msgspec
@@ -90,6 +91,7 @@ class NodeResourceTopologyMatch(
     PreFilterPlugin, PreFilterExtensions, FilterPlugin, ScorePlugin, ReservePlugin, PostBindPlugin
 ):
     name = "NodeResourceTopologyMatch"
+    builds_on = MappingProxyType({"filter": "preFilter", "score": "preFilter"})
     Args = NodeResourceTopologyMatchArgs
     watched_kinds = (TOPOLOGIES,)
     stays_whatever_watched = True  # `version` moves with the reports, and nothing else is promised

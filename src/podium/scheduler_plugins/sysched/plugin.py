@@ -10,6 +10,7 @@ Example: two residents may call {a, b} and {a}, a pod {b, c}. Then H is {a, b}: 
 """
 
 from collections.abc import Sequence
+from types import MappingProxyType
 
 import msgspec
 import numpy as np
@@ -24,6 +25,7 @@ from podium.scheduler_plugins.sysched.syscall_profiles import PROFILES
 
 class SySched(PreScorePlugin, ScorePlugin):
     name = "SySched"
+    builds_on = MappingProxyType({"score": "preScore"})
     watched_kinds = (PROFILES,)
     in_range = True
 

@@ -17,6 +17,7 @@ from podium.api.errors import InputError, ObjectError
 from podium.api.json_values import JsonObject, JsonValue
 from podium.api.kinds import convert_object
 from podium.api.node import Node
+from podium.api.old_node_labels import missing_old_labels
 from podium.api.quantity import QuantityError, nano
 from podium.simulated_cluster.names import SIMULATED
 
@@ -141,6 +142,7 @@ def _node(template: NodeTemplate, index: int, place: int, zone: str) -> JsonObje
     labels.setdefault("kubernetes.io/arch", "amd64")
     if zone:
         labels[ZONE] = zone
+    labels |= missing_old_labels(labels)
     number = _FIRST_ADDRESS + place + 1
     address = ".".join(str(number >> shift & 255) for shift in (24, 16, 8, 0))
     status["addresses"] = [

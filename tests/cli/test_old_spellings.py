@@ -1,0 +1,424 @@
+"""What old texts print, typed into `podium run`, `config check`, `simulate`, `explain`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.cli.command_line import Done, Raw, Write, node, pod, podium, writer
+
+ZONE, OLD_ZONE = "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"
+KUBECONFIG = """\
+clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}]
+contexts: [{name: c, context: {cluster: c, user: u}}]
+users: [{name: u, user: {}}]
+current-context: c
+"""
+CONFIG = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+clientConnection: {kubeconfig: scheduler.conf}
+leaderElection:
+  leaderElect: false
+  LeaseDuration: 10s
+"""
+CAPACITY = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- pluginConfig:
+  - name: VolumeBinding
+    args:
+      shape:
+      - {utilization: 0, score: 0}
+      - {utilization: 100, score: 10}
+"""
+POLICY = {
+    "kind": "Policy",
+    "apiVersion": "v1",
+    "predicates": [{"name": "PodFitsHost"}, {"name": "noncriticalPredicates"}],
+    "priorities": [{"name": "LeastRequestedPriority", "weight": 1}],
+}
+PRIORITY_CLASS = {
+    "apiVersion": "v1",
+    "kind": "PriorityClass",
+    "metadata": {"name": "high-priority"},
+    "value": 1000000,
+    "globalDefault": False,
+    "description": "This priority class should be used for XYZ service pods only.",
+}
+
+
+@pytest.fixture
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scheduler.conf").write_text(KUBECONFIG)
+    (tmp_path / "scheduler.yaml").write_text(CONFIG)
+    (tmp_path / "policy.json").write_text(json.dumps(POLICY, indent=1))
+    return writer(tmp_path)
+
+
+def warnings(done: Done) -> list[str]:
+    return [line for line in done.err.splitlines() if line.startswith("podium: warning: ")]
+
+
+def placements(done: Done) -> dict[str, str | None]:
+    return {each["name"]: each["node"] for each in done.decoded()["pods"]}
+
+
+def zoned(name: str, zone: str) -> Raw:
+    return node(name, labels={ZONE: zone, "kubernetes.io/hostname": name})
+
+
+@pytest.mark.usefixtures("write")
+def test_run_writes_the_field_of_today_and_warns_with_the_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = ("--config=scheduler.yaml", "--secure-port=0", "--write-config-to=OUT")
+    done = podium(capsys, "run", *flags)
+    assert done.code == 0
+    assert "  leaseDuration: 10s\n" in (tmp_path / "OUT").read_text()
+    assert done.err.count("scheduler.yaml:6: leaderElection.LeaseDuration: ") == 1
+    done = podium(capsys, "run", *flags, "--strict")
+    assert done.code == 1
+    assert r"unknown field \"leaderElection.LeaseDuration\"" in done.err
+
+
+@pytest.mark.usefixtures("write")
+def test_run_takes_a_policy_in_old_words(capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ("--policy-config-file=policy.json", "--kubeconfig=scheduler.conf")
+    quiet = ("--secure-port=0", "--write-config-to=OUT")
+    done = podium(capsys, "run", *flags, *quiet)
+    assert done.code == 0
+    assert "policy.json:6: predicates[0].name: PodFitsHost is an old spelling" in done.err
+    done = podium(capsys, "run", *flags, *quiet, "--strict")
+    assert done.code == 1
+    assert r"predicate type not found for \"PodFitsHost\"" in done.err
+
+
+@pytest.mark.usefixtures("write")
+def test_an_empty_policy_file_is_called_empty(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty.json").touch()
+    flags = ("--policy-config-file=empty.json", "--kubeconfig=scheduler.conf", "--secure-port=0")
+    done = podium(capsys, "run", *flags, "--write-config-to=OUT")
+    assert done.code == 1
+    assert "the file is empty, as `type: FileOrCreate` makes one" in done.err
+    done = podium(capsys, "config", "check", "empty.json")
+    assert done.code == 1
+    assert "the file is empty" in done.out
+
+
+@pytest.mark.usefixtures("write")
+def test_config_check_has_a_finding_for_each(capsys: pytest.CaptureFixture[str]) -> None:
+    done = podium(capsys, "config", "check", "scheduler.yaml", "policy.json")
+    assert done.code == 0
+    assert "line 6: leaderElection.LeaseDuration: LeaseDuration is an old spelling" in done.out
+    assert "line 6: predicates[0].name: PodFitsHost is an old spelling" in done.out
+    found = podium(capsys, "config", "check", "scheduler.yaml", "-o", "json").decoded()
+    assert found["findings"] == [
+        {
+            "level": "old spelling",
+            "path": "leaderElection.LeaseDuration",
+            "line": 6,
+            "text": "LeaseDuration is an old spelling",
+            "remedy": "write leaseDuration",
+        }
+    ]
+    done = podium(capsys, "config", "check", "scheduler.yaml", "policy.json", "--strict")
+    assert done.code == 1
+    assert "did you mean leaseDuration?" in done.out
+
+
+@pytest.mark.usefixtures("write")
+def test_convert_writes_what_there_is_today(capsys: pytest.CaptureFixture[str]) -> None:
+    done = podium(capsys, "config", "convert", "policy.json")
+    assert "PodFitsHost" not in done.out
+    assert len(warnings(done)) == 2
+    done = podium(capsys, "config", "show", "scheduler.yaml")
+    assert "  leaseDuration: 10s\n" in done.out
+    assert len(warnings(done)) == 1
+
+
+def test_simulate_places_pods_by_old_words(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = write(node("n1"), pod("p", nodeName=""))
+    done = podium(capsys, "simulate", files, "--config", "policy.json", "-o", "json")
+    assert placements(done) == {"p": "n1"}
+    assert [line.partition(" is ")[0] for line in warnings(done)] == [
+        "podium: warning: policy.json:6: predicates[0].name: PodFitsHost",
+        "podium: warning: policy.json:9: predicates[1].name: noncriticalPredicates",
+    ]
+    assert podium(capsys, "simulate", files, "--config", "policy.json", "--strict").code == 2
+
+
+def test_the_gate_of_before_switches_the_scores_of_today(
+    write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = write(node("n1"), pod("p"))
+    (tmp_path / "capacity.yaml").write_text(CAPACITY)
+    command = ("simulate", files, "--config", "capacity.yaml", "--feature-gates")
+    done = podium(capsys, *command, "VolumeCapacityPriority=true")
+    assert done.code == 0
+    (warning,) = warnings(done)
+    assert "VolumeCapacityPriority is gone since Kubernetes 1.33" in warning
+    done = podium(capsys, *command, "VolumeCapacityPriority=false")
+    assert done.code == 2
+    assert "turn on the feature gate StorageCapacityScoring" in done.err
+    done = podium(capsys, *command, "VolumeCapacityPriority=true", "--strict")
+    assert done.code == 2
+    assert "unrecognized feature gate: VolumeCapacityPriority; it is gone since" in done.err
+
+
+def test_a_priority_class_may_be_of_the_version_that_articles_print(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = node("n1", cpu="1")
+    files = write(PRIORITY_CLASS, small, pod("low"), pod("high", priorityClassName="high-priority"))
+    done = podium(capsys, "simulate", files, "-o", "json")
+    assert placements(done) == {"high": "n1", "low": None}
+    (warning,) = warnings(done)
+    assert warning.endswith("apiVersion: PriorityClass is not in v1; write scheduling.k8s.io/v1")
+    done = podium(capsys, "simulate", files, "--strict")
+    assert done.code == 2
+    assert "PriorityClass is not in v1" in done.err
+
+
+def test_an_old_topology_key_finds_nodes_with_the_label_of_today(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    term = {"labelSelector": {"matchLabels": {"security": "S1"}}, "topologyKey": OLD_ZONE}
+    near: dict[str, Any] = {
+        "podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
+    }
+    first = pod("first", nodeName="b")
+    first["metadata"]["labels"] = {"security": "S1"}
+    files = write(zoned("a", "east"), zoned("b", "west"), first, pod("near", affinity=near))
+    done = podium(capsys, "simulate", files, "-o", "json")
+    assert placements(done)["near"] == "b"
+    (warning,) = warnings(done)
+    assert warning.endswith(f"{OLD_ZONE} is an old spelling; write {ZONE}")
+    assert podium(capsys, "explain", "near", "-f", files).code == 0
+    assert podium(capsys, "simulate", files, "--strict").code == 2
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"nodeSelector": {OLD_ZONE: "west"}},
+        {
+            "affinity": {
+                "nodeAffinity": {
+                    "requiredDuringSchedulingIgnoredDuringExecution": {
+                        "nodeSelectorTerms": [
+                            {
+                                "matchExpressions": [
+                                    {"key": OLD_ZONE, "operator": "In", "values": ["west"]}
+                                ]
+                            }
+                        ]
+                    }
+                }
+            }
+        },
+    ],
+)
+def test_an_old_label_chooses_nodes(
+    write: Write, capsys: pytest.CaptureFixture[str], spec: Raw
+) -> None:
+    files = write(zoned("a", "east"), zoned("b", "west"), pod("p", **spec))
+    done = podium(capsys, "simulate", files, "-o", "json")
+    assert placements(done) == {"p": "b"}
+    assert len(warnings(done)) == 1
+
+
+def test_what_a_cluster_has_stored_means_what_it_means_there(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored = zoned("a", "east")
+    stored["metadata"]["resourceVersion"] = "7"
+    waiting = pod("p", nodeSelector={OLD_ZONE: "east"})
+    waiting["metadata"]["resourceVersion"] = "8"
+    done = podium(capsys, "simulate", write(stored, waiting), "-o", "json")
+    assert placements(done) == {"p": None}
+    assert not warnings(done)
+
+
+def test_taints_of_alpha_releases_are_those_of_today(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = "node.alpha.kubernetes.io/unreachable"
+    lost = node("n1")
+    lost["spec"] = {"taints": [{"key": key, "effect": "NoExecute"}]}
+    today = [{"key": "node.kubernetes.io/unreachable", "operator": "Exists"}]
+    old = [{"key": key, "operator": "Exists"}]
+    files = write(lost, pod("none"), pod("today", tolerations=today), pod("old", tolerations=old))
+    done = podium(capsys, "simulate", files, "-o", "json")
+    assert placements(done) == {"none": None, "today": "n1", "old": "n1"}
+    assert len(warnings(done)) == 2
+
+
+def test_the_annotation_of_critical_pods_gives_them_their_class(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    critical = pod("critical")
+    critical["metadata"] |= {
+        "namespace": "kube-system",
+        "annotations": {"scheduler.alpha.kubernetes.io/critical-pod": ""},
+    }
+    other = pod("other")
+    other["metadata"]["annotations"] = critical["metadata"]["annotations"]
+    done = podium(capsys, "simulate", write(node("n1", cpu="1"), other, critical), "-o", "json")
+    assert placements(done) == {"critical": "n1", "other": None}
+    assert len(warnings(done)) == 2
+
+
+@pytest.mark.parametrize("kind", ["Pod", "Deployment"])
+def test_a_claim_may_be_wrapped_in_a_source(
+    write: Write, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    wrapped = {"name": "gpu-resource", "source": {"resourceClaimName": "my-gpu-claim"}}
+    workload = pod("gpu-workload", resourceClaims=[wrapped])
+    workload["spec"]["containers"][0]["resources"] = {"claims": [{"name": "gpu-resource"}]}
+    if kind == "Deployment":
+        labels = {"app": "gpu"}
+        template = {"metadata": {"labels": labels}, "spec": workload["spec"]}
+        workload = {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": "gpu-workload"},
+            "spec": {"selector": {"matchLabels": labels}, "template": template},
+        }
+    group = {"apiVersion": "resource.k8s.io/v1"}
+    request = {"name": "gpu", "exactly": {"deviceClassName": "gpu"}}
+    pool = {"name": "n2", "generation": 1, "resourceSliceCount": 1}
+    spec = {"driver": "d.example.com", "nodeName": "n2", "pool": pool, "devices": [{"name": "g"}]}
+    files = write(
+        node("n1"),
+        node("n2"),
+        {**group, "kind": "DeviceClass", "metadata": {"name": "gpu"}},
+        {**group, "kind": "ResourceSlice", "metadata": {"name": "s"}, "spec": spec},
+        {
+            **group,
+            "kind": "ResourceClaim",
+            "metadata": {"name": "my-gpu-claim"},
+            "spec": {"devices": {"requests": [request]}},
+        },
+        workload,
+    )
+    done = podium(capsys, "simulate", files, "-o", "json")
+    assert list(placements(done).values()) == ["n2"]
+    (warning,) = warnings(done)
+    assert warning.endswith(
+        "is the form of Kubernetes 1.26 to 1.30; write resourceClaimName without it"
+    )
+    assert podium(capsys, "simulate", files, "--strict").code == 2
+
+
+# --- a whole file of an article ------------------------------------------------------------------
+
+EXTENDER_ARTICLE = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+clientConnection:
+  kubeconfig: scheduler.conf
+  acceptContentTypes: "application/json"
+  contentType: "application/json"
+  qps: 50
+  burst: 10
+parallelism: 16
+percentageOfNodesToScore: 50
+leaderElection:
+  leaderElect: false
+  LeaseDuration:  10s
+  renewDeadline: 10s
+  retryPeriod: 5s
+  resourceLock:
+  resourceName:
+  resourceNamespace:
+profiles:
+  - schedulerName: multipoint-scheduler
+    plugins:
+      multiPoint:
+        enabled:
+        - name: MyPlugin1
+      preScore:
+        enabled:
+        - name: MyPlugin
+      score:
+        enabled:
+        - name: MyPlugin
+          weight: 3
+      preFilter:
+        enabled:
+        - name: MyPlugin
+        disabled:
+        - name: '*'
+      filter:
+        enabled:
+        - name: MyPlugin
+"""
+OWN_PLUGINS = """\
+import numpy as np
+from podium.plugin import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin, indices
+
+
+class MyPlugin(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
+    name = "MyPlugin"
+
+    def pre_filter(self, cycle):
+        return None
+
+    def filter(self, cycle, rows):
+        return None
+
+    def pre_score(self, cycle, rows):
+        return None
+
+    def score(self, cycle, rows):
+        return np.zeros(len(indices(rows)), dtype=np.int64)
+
+
+class MyPlugin1(FilterPlugin):
+    name = "MyPlugin1"
+
+    def filter(self, cycle, rows):
+        return None
+"""
+
+
+def test_the_file_of_an_article_loads_and_tells_why_no_pod_would_be_placed(
+    write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "extender.yaml").write_text(EXTENDER_ARTICLE)
+    (tmp_path / "mine.py").write_text(OWN_PLUGINS)
+    own = ("--plugin", "mine.py:MyPlugin", "--plugin", "mine.py:MyPlugin1")
+    done = podium(capsys, "config", "check", "extender.yaml", *own, "-o", "json")
+    assert done.code == 0
+    levels = [(each["level"], each["line"]) for each in done.decoded()["findings"]]
+    assert levels == [("old spelling", 13), ("warning", 33)]
+    files = write(node("n1"), pod("p", schedulerName="multipoint-scheduler"))
+    done = podium(capsys, "simulate", files, "--config", "extender.yaml", *own)
+    assert "every pod fails" in done.err
+    assert "1 failed" in done.out
+    (tmp_path / "extender.yaml").write_text(
+        EXTENDER_ARTICLE.replace("        disabled:\n        - name: '*'\n", "")
+    )
+    done = podium(capsys, "simulate", files, "--config", "extender.yaml", *own, "-o", "json")
+    assert placements(done) == {"p": "n1"}
+    assert len(warnings(done)) == 1
+
+
+@pytest.mark.usefixtures("write")
+def test_plugins_that_are_brought_along_exist_beside_other_mistakes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "wrong.yaml").write_text(EXTENDER_ARTICLE.replace("parallelism", "paralelism"))
+    (tmp_path / "mine.py").write_text(OWN_PLUGINS)
+    own = ("--plugin", "mine.py:MyPlugin", "--plugin", "mine.py:MyPlugin1")
+    done = podium(capsys, "config", "check", "wrong.yaml", *own)
+    assert done.code == 1
+    assert "did you mean parallelism?" in done.out
+    assert "does not exist" not in done.out
