@@ -39,6 +39,8 @@ def parameter_errors(
     find_resource: FindResource,
 ) -> list[FieldError]:
     """What a policy or binding would read that its writer may not; others are let through."""
+    if resource.plural not in _POLICIES and resource.plural not in _BINDINGS:
+        return []
     spec, before = new["spec"], (old or {}).get("spec") or {}
     if resource.plural in _POLICIES:
         kind = spec.get("paramKind")
@@ -52,7 +54,7 @@ def parameter_errors(
         return [forbidden("spec.paramKind", f"user {_shown(user)} {why}")]
     reference, name = spec.get("paramRef"), spec.get("policyName") or ""
     is_same = (reference, name) == (before.get("paramRef"), before.get("policyName"))
-    if resource.plural not in _BINDINGS or reference is None or is_same:
+    if reference is None or is_same:
         return []
     policy = find_policy(_BINDINGS[resource.plural], name)
     kind = ((policy or {}).get("spec") or {}).get("paramKind")
