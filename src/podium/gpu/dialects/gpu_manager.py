@@ -47,6 +47,8 @@ class GPUManager(Dialect):
     memory_unit = 256 << 20
     matches_by_size = True
     chooses_shared_card = True
+    gives_broken_devices = True
+    deletes_refused_pods = True
 
     def __init__(self, domain: str = "tencent.com") -> None:
         self._core = f"{domain}/vcuda-core"
