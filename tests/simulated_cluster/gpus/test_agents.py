@@ -20,6 +20,7 @@ from support.simulated_cluster.simulated_clusters import Cluster, in_cluster, wo
 from podium.client.resources import CONFIG_MAPS, NODES, PODS, REPLICA_SETS
 from podium.gpu.dialects import DIALECTS, find_dialect
 from podium.gpu.dialects.dialect import Phase
+from podium.gpu.held_cards import held_cards
 from podium.gpu.reasons import Reason
 
 ALL_DIALECTS = pytest.mark.parametrize("dialect", sorted(DIALECTS))
@@ -229,6 +230,10 @@ def test_the_agent_of_gpu_manager_chooses_for_a_pod_without_a_decision() -> None
         chosen = [(each or {})["tencent.com/predicate-gpu-idx-0"] for each in said]
         assert chosen[0] == "0"
         assert chosen[1] in ("1,2", "1,3", "2,3")
+        speaks = find_dialect("gpu-manager")
+        cards = speaks.node_cards(await read_node(cluster, "node-0"), now())
+        held = held_cards(speaks, await read_pod(cluster, "whole"), cards, now())
+        assert (len(held.uses), held.unread, held.phase) == (2, "", Phase.CONFIRMED)
 
     in_cluster(scenario, nodes=1, gpus=["4xT4"], gpu_dialect="gpu-manager")
 

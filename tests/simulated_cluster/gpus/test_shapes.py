@@ -73,7 +73,7 @@ def test_a_model_that_nobody_knows_can_be_made_up() -> None:
         ("", '"" says no GPUs'),
         ("0xA100", "a node has 1 to 128 GPUs, not 0"),
         ("129xA100", "a node has 1 to 128 GPUs, not 129"),
-        ("8xA101", 'no model of GPU is known as "A101"; did you mean A100?'),
+        ("8xA100-41GB", 'no model of GPU is known as "A100-41GB"; did you mean A100-40GB?'),
         ("8xQuux", "any other one needs its memory: Quux:memory=24Gi"),
         ("8xT4:mig", "T4 cannot be split into MIG instances"),
         ("8xA100:mig:mig", '"mig" is no option of GPUs'),

@@ -64,6 +64,8 @@ class Dialect(ABC):
     """Bytes of one unit of memory."""
     lock: ClassVar[NodeLockRule | None] = None
     """What is to be written on a node while a pod is being bound to it, if anything is."""
+    heartbeat_timeout_s: ClassVar[float | None] = None
+    """How long after it last said that it lives an agent is given up; None if it says nothing."""
     matches_by_size: ClassVar[bool] = False
     """Whether the agent looks for a container of the size that the kubelet asks for; otherwise it
     takes the first that has nothing yet."""
