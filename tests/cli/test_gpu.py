@@ -1,0 +1,189 @@
+"""`podium gpu`: from files, and from a cluster that runs."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.apiserver.recorded_server import recorded_server
+from support.cli.command_line import EXAMPLES, podium
+
+from podium.gpu.cards import Card
+from podium.gpu.dialects import find_dialect
+
+HAMI = str(EXAMPLES / "gpu" / "hami-cluster.yaml")
+DEVICES = str(EXAMPLES / "devices" / "cluster.yaml")
+CARDS = tuple(Card(index=at, uuid=f"GPU-{at}", model="T4", memory=15360) for at in range(2))
+
+
+@pytest.fixture(autouse=True)
+def wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+
+
+def written(directory: Path, *objects: dict[str, Any]) -> str:
+    path = directory / "cluster.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+    return str(path)
+
+
+def gpu_node(name: str, dialect: str, cards: tuple[Card, ...] = CARDS) -> dict[str, Any]:
+    write = find_dialect(dialect).register(cards, 1_800_000_000.0)
+    amounts = {"cpu": "8", "memory": "32Gi", "pods": "110", **write.capacity}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": name,
+            "annotations": {key: text for key, text in write.annotations.items() if text},
+        },
+        "status": {"capacity": amounts, "allocatable": amounts},
+    }
+
+
+def test_cards_are_drawn_as_blocks_and_listed_with_their_owners(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    done = podium(capsys, "gpu", "-f", HAMI)
+    assert (done.code, done.err) == (0, "")
+    lines = done.out.splitlines()
+    assert any(line.startswith("gpu-a   ██▅░ ") for line in lines)
+    assert any(line.startswith("gpu-b   ▂▁▄✗ ") for line in lines)
+    assert "serving/serve-0 30 cores 10Gi; serving/serve-1 30 cores 10Gi" in done.out
+    assert "serving/half-0 3g.20gb at 4" in done.out
+    assert "research/batch-0 50 cores 20Gi, not confirmed" in done.out
+    assert "limits.nvidia.com/gpumem   53672   65536" in done.out
+    assert "research/train-1   4 cards with 100 cores and 100% of the memory" in done.out
+    assert "serving/copied-0    gpu-b   the pod is bound to another node" in done.out
+    assert "· the nodes' agents speak: hami (3)" in done.out
+
+
+def test_show_is_what_the_group_does_by_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    assert podium(capsys, "gpu", "show", "-f", HAMI) == podium(capsys, "gpu", "-f", HAMI)
+
+
+def test_idle_cards_are_listed_when_everything_is_asked_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def cards(*words: str) -> int:
+        out = podium(capsys, "gpu", "-f", HAMI, *words).out
+        return sum(" of 40Gi" in line for line in out.splitlines())
+
+    assert (cards(), cards("-o", "wide"), cards("--node", "gpu-a")) == (9, 10, 4)
+
+
+def test_the_document_holds_everything(capsys: pytest.CaptureFixture[str]) -> None:
+    document = podium(capsys, "gpu", "-f", HAMI, "-o", "json").decoded()
+    (hami,) = document["dialects"]
+    assert (hami["name"], hami["cards"], hami["idleCards"]) == ("hami", 9, 1)
+    first = hami["nodes"][0]["cards"][0]
+    assert (first["usedCores"], first["memoryBytes"]) == (100, 40 << 30)
+    assert first["owners"][0]["pod"] == "research/train-0"
+    assert document["quotas"][0]["used"] == "53672"
+    assert [each["pod"] for each in hami["uncounted"]] == ["serving/copied-0", "research/unseen-0"]
+    assert document["at"] == "2027-01-15T08:00:00Z"
+
+
+def test_one_node_can_be_looked_at_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("gpu", "-f", HAMI, "--node", "gpu-c", "-o", "json")
+    (hami,) = podium(capsys, *words).decoded()["dialects"]
+    assert [node["name"] for node in hami["nodes"]] == ["gpu-c"]
+    wrong = podium(capsys, "gpu", "-f", HAMI, "--node", "gpu-d")
+    assert wrong.code == 2
+    assert "no node named gpu-d in the input; did you mean gpu-" in wrong.err
+
+
+def test_devices_of_drivers_need_no_dialect(capsys: pytest.CaptureFixture[str]) -> None:
+    done = podium(capsys, "gpu", "-f", DEVICES)
+    assert "12 devices, 5 allocated" in done.out
+    assert "default/node-b-0   running-node-b-0" in done.out
+    document = podium(capsys, "gpu", "-f", DEVICES, "-o", "json").decoded()
+    assert len(document["devices"]) == 12
+    assert document["dialects"] == []
+
+
+def test_several_dialects_are_shown_one_after_the_other_and_one_can_be_chosen(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    nodes = (gpu_node("a", "gpu-manager"), gpu_node("b", "gpu-manager"), gpu_node("c", "gpushare"))
+    path = written(tmp_path, *nodes)
+    document = podium(capsys, "gpu", "-f", path, "-o", "json").decoded()
+    assert [each["name"] for each in document["dialects"]] == ["gpu-manager", "gpushare-mib"]
+    chosen = podium(capsys, "gpu", "-f", path, "--dialect", "gpushare-mib")
+    assert "GPUs, gpu-manager" not in chosen.out
+    assert "· not shown, since --dialect says gpushare-mib: gpu-manager (2)" in chosen.out
+
+
+def test_a_dialect_that_does_not_exist_is_refused_with_those_that_do(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    done = podium(capsys, "gpu", "-f", HAMI, "--dialect", "klingon")
+    assert done.code == 2
+    assert "no GPU dialect is called 'klingon'; there are gpu-manager" in done.err
+
+
+def test_broken_cards_of_config_maps_and_quotas_by_model_are_shown(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def config_map(name: str, **data: str) -> dict[str, Any]:
+        metadata = {"name": name, "namespace": "kube-system"}
+        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+
+    path = written(
+        tmp_path,
+        gpu_node("a", "gpushare"),
+        gpu_node("b", "gpu-manager"),
+        config_map("unhealthy-gpu-a", gpus="1"),
+        config_map("gpuquota", gpu_quota='{"team": {"quota": {"T4": 2}}}'),
+    )
+    done = podium(capsys, "gpu", "-f", path)
+    assert "unhealthy" in done.out
+    assert any(
+        line.split() == ["team", "by", "model", "T4", "0", "2"] for line in done.out.split("\n")
+    )
+
+
+def test_a_quota_that_cannot_be_read_is_noted(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    metadata = {"name": "gpuquota", "namespace": "kube-system"}
+    bad = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": metadata,
+        "data": {"gpu_quota": "["},
+    }
+    done = podium(capsys, "gpu", "-f", written(tmp_path, gpu_node("b", "gpu-manager"), bad))
+    assert done.code == 0
+    assert "· gpu_quota:" in done.out
+
+
+def test_a_cluster_without_gpus_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    done = podium(capsys, "gpu", "-f", str(EXAMPLES / "cluster.yaml"))
+    assert done.code == 0
+    assert "no node has GPUs that an agent has registered" in done.out
+
+
+def test_a_cluster_that_runs_is_read(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with recorded_server() as server:
+        server.create("/api/v1/nodes", gpu_node("live", "gpushare"))
+        broken = {"metadata": {"name": "unhealthy-gpu-live"}, "data": {"gpus": "0"}}
+        server.create("/api/v1/namespaces/kube-system/configmaps", broken)
+        elsewhere = {"metadata": {"name": "unhealthy-gpu-live"}, "data": {"gpus": "1"}}
+        server.create("/api/v1/namespaces/default/configmaps", elsewhere)
+        kubeconfig = server.kubeconfig(tmp_path / "kubeconfig")
+        done = podium(capsys, "gpu", "--kubeconfig", kubeconfig, "-o", "json")
+    (shared,) = done.decoded()["dialects"]
+    (node,) = shared["nodes"]
+    assert [card["healthy"] for card in node["cards"]] == [False, True]
+    assert any(note.startswith("read from https://") for note in done.decoded()["notes"])
+
+
+def test_hostile_names_are_harmless_on_the_terminal(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    cards = (Card(index=0, uuid="GPU-0", model="T4\x1b[2J[red]", memory=15360, slots=10),)
+    done = podium(capsys, "gpu", "-f", written(tmp_path, gpu_node("a", "hami", cards)))
+    assert done.code == 0
+    assert "\x1b" not in done.out
+    assert "[red]" in done.out
