@@ -1,12 +1,13 @@
 """`podium gpu`: from files, and from a cluster that runs."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.apiserver.recorded_server import recorded_server
-from support.cli.command_line import EXAMPLES, podium
+from support.cli.command_line import EXAMPLES, ROOT, podium
 
 from podium.gpu.cards import Card
 from podium.gpu.dialects import find_dialect
@@ -187,3 +188,16 @@ def test_hostile_names_are_harmless_on_the_terminal(
     assert done.code == 0
     assert "\x1b" not in done.out
     assert "[red]" in done.out
+
+
+def test_the_page_shows_what_the_command_prints(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("COLUMNS", "140")
+    page = (ROOT / "docs" / "gpu.md").read_text()
+    shown = re.findall(r"^\$ podium (.+)\n((?:(?!```).*\n)*)", page, re.MULTILINE)
+    printed = [(command, out) for command, out in shown if "|" not in command]
+    assert printed
+    for command, out in printed:
+        assert podium(capsys, *command.split()).out.strip("\n") == out.strip("\n")
