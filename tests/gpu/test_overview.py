@@ -28,13 +28,15 @@ CARDS = tuple(
 )
 
 
-def node(name: str, write: NodeWrite | None = None, **labels: str) -> Node:
+def node(
+    name: str, write: NodeWrite | None = None, labels: dict[str, str] | None = None
+) -> Node:
     write = write or HAMI.register(CARDS, NOW)
     return msgspec.convert(
         {
             "metadata": {
                 "name": name,
-                "labels": labels,
+                "labels": labels or {},
                 "annotations": {key: text for key, text in write.annotations.items() if text},
             },
             "status": {"capacity": write.capacity, "allocatable": write.capacity},
@@ -220,7 +222,7 @@ def test_limits_of_resource_quotas_are_shown_with_what_is_used() -> None:
 
 
 def test_quotas_by_model_are_shown_with_the_cores_that_are_used() -> None:
-    labelled = node("n1", **{"gaia.tencent.com/gpu-model": "T4"})
+    labelled = node("n1", labels={"gaia.tencent.com/gpu-model": "T4"})
     limits = {"tencent.com/vcuda-core": "200", "tencent.com/vcuda-memory": "1"}
     text = '{"default": {"quota": {"T4": 3, "A100": 1}, "pool": ["fast"]}, "other": null}'
     pods = [pod("p", "n1", limits=limits), pod("q", "n2", limits=limits)]

@@ -26,6 +26,7 @@ Kind = Literal[
     "DumpCommand",
     "EngineBenchmark",
     "Explanation",
+    "GPUDefragmentation",
     "GPUOverview",
     "LiveBenchmark",
     "PluginTest",

@@ -8,30 +8,19 @@ from podium.api.errors import InputError, closest, did_you_mean
 from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import OK
+from podium.cli.gpu_defrag import DialectName, defrag
 from podium.cli.gpu_document import overview_document
 from podium.cli.gpu_picture import GPUPicture, draw_picture
 from podium.cli.gpu_reading import read_gpu_cluster
 from podium.cli.gpu_view import show_gpus
 from podium.cli.options import Filename, Output, ValidationMode
 from podium.cli.tables import Screen
-from podium.gpu.dialects import DIALECTS
 
 gpu = App(
     name="gpu",
     help="Show GPUs, who shares them, and what is free.",
     group_commands=Group("Commands"),
 )
-
-DialectName = Annotated[
-    str | None,
-    Parameter(
-        name=["--dialect"],
-        metavar="NAME",
-        show_default=False,
-        help=f"How the agents on the nodes speak: {', '.join(DIALECTS)}."
-        " [default: what the nodes look like]",
-    ),
-]
 
 
 @gpu.command
@@ -78,6 +67,7 @@ def show(
 
 
 gpu.default(show)
+gpu.command(defrag)
 
 
 def _only_node(picture: GPUPicture, name: str, known: list[str]) -> GPUPicture:

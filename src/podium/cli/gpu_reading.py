@@ -14,6 +14,7 @@ from podium.api.errors import InputError
 from podium.api.meta import KubeStruct
 from podium.api.node import Node
 from podium.api.pod import Pod
+from podium.api.workloads import PodDisruptionBudget
 from podium.cli.cluster_options import ClusterOptions
 from podium.cli.options import read_scenario
 from podium.config.feature_gates import DEFAULT_GATES
@@ -50,6 +51,7 @@ class GPUCluster:
     nodes: tuple[Node, ...]
     pods: tuple[Pod, ...]
     quotas: tuple[ResourceQuota, ...]
+    budgets: tuple[PodDisruptionBudget, ...]
     config_maps: ConfigMaps
     slices: tuple[ResourceSlice, ...]
     claims: tuple[ResourceClaim, ...]
@@ -96,6 +98,7 @@ def read_gpu_cluster(
         nodes,
         pods,
         _of_type(scenario.objects, ResourceQuota),
+        _of_type(scenario.objects, PodDisruptionBudget),
         {each.metadata.key: each.data or {} for each in _of_type(scenario.objects, ConfigMap)},
         _of_type(scenario.objects, ResourceSlice),
         _of_type(scenario.objects, ResourceClaim),
