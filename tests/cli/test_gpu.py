@@ -54,7 +54,7 @@ def test_cards_are_drawn_as_blocks_and_listed_with_their_owners(
     assert "serving/half-0 3g.20gb at 4" in done.out
     assert "research/batch-0 50 cores 20Gi, not confirmed" in done.out
     assert "limits.nvidia.com/gpumem   53672   65536" in done.out
-    assert "research/train-1   4 cards with 100 cores and 100% of the memory" in done.out
+    assert "research/train-1   2 cards with 100 cores and 100% of the memory" in done.out
     assert "serving/copied-0    gpu-b   the pod is bound to another node" in done.out
     assert "· the nodes' agents speak: hami (3)" in done.out
 
@@ -188,6 +188,95 @@ def test_hostile_names_are_harmless_on_the_terminal(
     assert done.code == 0
     assert "\x1b" not in done.out
     assert "[red]" in done.out
+
+
+# --- moving ---------------------------------------------------------------------------------------
+
+
+def test_moves_are_proposed_for_a_pod_that_waits(capsys: pytest.CaptureFixture[str]) -> None:
+    done = podium(capsys, "gpu", "defrag", "-f", HAMI, "-o", "wide")
+    assert done.code == 0
+    assert "2 moves; idle cards: 1 before, 0 after" in done.out
+    assert "research/train-1, on gpu-a cards 2, 3" in done.out
+    assert "research/train-0   annotation podium.dev/gpu-moving" in done.out
+    document = podium(capsys, "gpu", "defrag", "-f", HAMI, "--free", "1", "-o", "json").decoded()
+    assert [len(step["moves"]) for step in document["steps"]] == [2, 1]
+    assert document["steps"][0]["places"]["pod"] == "research/train-1"
+    assert document["steps"][1]["frees"] == {"node": "gpu-b", "cards": [1]}
+
+
+def test_pods_that_no_moves_help_are_told_with_the_exit_code(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    done = podium(capsys, "gpu", "defrag", "-f", HAMI, "--max-moves", "1")
+    assert done.code == 1
+    assert "there is nothing to move" in done.out
+    assert "research/train-1" in done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("-f", HAMI, "--apply"), "--apply needs a cluster that runs"),
+        (("-f", HAMI, "--max-moves", "-1"), "--free and --max-moves cannot be negative"),
+        (("-f", HAMI, "--pause", "soon"), '--pause "soon" is no time; write it as 10s'),
+        (("-f", str(EXAMPLES / "cluster.yaml")), "no node has GPUs that an agent has registered"),
+    ],
+)
+def test_what_cannot_be_moved_is_refused(
+    words: tuple[str, ...], problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done = podium(capsys, "gpu", "defrag", *words)
+    assert done.code == 2
+    assert problem in done.err
+
+
+def test_one_dialect_has_to_be_chosen_where_there_are_several(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = written(tmp_path, gpu_node("a", "gpu-manager"), gpu_node("c", "gpushare"))
+    done = podium(capsys, "gpu", "defrag", "-f", path)
+    assert done.code == 2
+    assert "the nodes speak several dialects: gpu-manager, gpushare-mib" in done.err
+    assert podium(capsys, "gpu", "defrag", "-f", path, "--dialect", "gpu-manager").code == 0
+
+
+def test_pods_are_evicted_when_that_is_asked_for(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r", "uid": "1"}
+    amounts = {"tencent.com/vcuda-core": "30", "tencent.com/vcuda-memory": "2048"}
+    resources = {"limits": amounts, "requests": amounts}
+    with recorded_server() as server:
+        for name in ("a", "b"):
+            server.create("/api/v1/nodes", gpu_node(name, "gpu-manager"))
+            given = {
+                "tencent.com/predicate-gpu-idx-0": "0",
+                "tencent.com/predicate-node": name,
+                "tencent.com/predicate-time": "1800000000000000000",
+                "tencent.com/gpu-assigned": "true",
+            }
+            body = {
+                "metadata": {
+                    "name": f"on-{name}",
+                    "annotations": given,
+                    "ownerReferences": [{**owner, "controller": True}],
+                },
+                "spec": {
+                    "nodeName": name,
+                    "terminationGracePeriodSeconds": 0,
+                    "containers": [{"name": "c", "image": "i", "resources": resources}],
+                },
+            }
+            server.create("/api/v1/namespaces/default/pods", body)
+        kubeconfig = server.kubeconfig(tmp_path / "kubeconfig")
+        words = ("gpu", "defrag", "--kubeconfig", kubeconfig, "--pause", "0s")
+        planned = podium(capsys, *words)
+        assert "1 move; idle cards: 2 before, 3 after" in planned.out
+        done = podium(capsys, *words, "--apply")
+        left = podium(capsys, "gpu", "--kubeconfig", kubeconfig, "-o", "json").decoded()
+    assert (done.code, done.err) == (0, "podium: default/on-a evicted\n")
+    assert left["dialects"][0]["idleCards"] == 3
 
 
 def test_the_page_shows_what_the_command_prints(

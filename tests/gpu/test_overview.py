@@ -28,9 +28,7 @@ CARDS = tuple(
 )
 
 
-def node(
-    name: str, write: NodeWrite | None = None, labels: dict[str, str] | None = None
-) -> Node:
+def node(name: str, write: NodeWrite | None = None, labels: dict[str, str] | None = None) -> Node:
     write = write or HAMI.register(CARDS, NOW)
     return msgspec.convert(
         {

@@ -1,12 +1,13 @@
 """Which pods to move so that whole cards become free, or that pods which wait fit.
 
 For a pod that waits all sets of pods on each node are tried, small ones first, up to MAX_TOGETHER
-of them: no plan with fewer moves is overlooked. Pods that are more important than the one that
-waits stay. Freeing whole cards is done card by card, the one with the fewest pods first, as long as
-each step leaves one more idle card.
+of them. They are given other cards one after the other, the largest first; no third pod is moved
+for them. Pods that are more important than the one that waits stay. Freeing whole cards is done
+card by card, the one with the fewest pods first, as long as each step leaves one more idle card.
 
 Every move is checked by allocating on the cards as they would be then: the moved pod gets cards by
-its own request and policies, on a node that its selectors and tolerations allow. What else may keep
+its own request and policies, on a node that its selectors and tolerations allow. So a pod is not
+moved whose policies would put it back, or onto another idle card. What else may keep
 it from a node (CPU, volumes, other pods) is the scheduler's business, and is not looked at.
 """
 
@@ -16,7 +17,6 @@ from typing import Final
 
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
 
 from podium.api.node import Node
 from podium.api.node_affinity import required_of
@@ -27,7 +27,7 @@ from podium.gpu.allocations import Allocation, CardUse, card_uses
 from podium.gpu.card_table import NO_REASON, CardTable
 from podium.gpu.cards import NodeCards
 from podium.gpu.choosing import allocate
-from podium.gpu.dialects.dialect import Dialect, InvalidRequest
+from podium.gpu.dialects.dialect import Dialect, InvalidRequest, Phase
 from podium.gpu.fitting import fit
 from podium.gpu.fragmentation import fragmentation, node_fragmentation
 from podium.gpu.held_cards import held_cards
@@ -79,8 +79,8 @@ class Defragmentation(Struct, frozen=True):
         return [move for step in self.steps for move in step.moves]
 
 
-class _Holder(Struct):
-    """A pod that holds cards, as of now in the plan."""
+class _Holder(Struct, frozen=True):
+    """A pod that holds cards and may be moved."""
 
     pod: Pod
     request: PodRequest
@@ -129,7 +129,8 @@ class Defragmenter:
             return
         self._table.charge(row, held.uses)
         why = "its request cannot be read" if request is None else why_unmovable(pod)
-        why = why or ("" if pod.spec.node_name else "it is being bound")
+        if held.phase is not Phase.CONFIRMED:
+            why = why or "its agent has not given it its cards yet"
         if why or request is None:
             self._kept.append((pod, why))
         else:
@@ -242,14 +243,7 @@ class Defragmenter:
         undo: list[Callable[[], object]] = []
         for victim in victims:
             self._discharge(victim.row, victim.uses, undo)
-        open_cards = self._table.nodes[row]
-        closed = tuple(
-            replace(card, cordoned=card.cordoned or card.index == index)
-            for card in open_cards.cards
-        )
-        self._table.put_node(row, replace(open_cards, cards=closed))
         places = self._find_places(victims, undo)
-        self._table.put_node(row, open_cards)
         if places is None or self._idle_cards() <= before:
             _take_back(undo)
             return None
@@ -272,13 +266,13 @@ class Defragmenter:
         return places
 
     def _commit(self, places: Sequence[tuple[_Holder, int, Allocation]]) -> tuple[Move, ...]:
-        """The pods are there from now on, as far as the plan goes."""
+        """The pods are there from now on. None is moved twice: others will be in their place."""
         self._budgets.take(victim.pod for victim, _, _ in places)
         moves = []
         for victim, row, found in places:
             source = self._placement(victim.row, tuple(sorted(victim.uses)))
             moves.append(Move(victim.pod, source, self._placement(row, found.cards())))
-            victim.row, victim.uses = row, card_uses(found)
+            del self._holders[_key(victim.pod)]
         return tuple(moves)
 
     def _best_row(self, holder: _Holder) -> int | None:
