@@ -250,11 +250,11 @@ def test_plans_hold_when_they_are_carried_out(seed: int) -> None:
     def take(name: str, card: int, cores: int) -> None:
         used[name, card] = used.get((name, card), 0) + cores
 
-    for each in pods.values():
-        decision = HAMI.decision(each, HAMI.node_cards(node(each.spec.node_name, 4), NOW))
+    for placed in pods.values():
+        decision = HAMI.decision(placed, HAMI.node_cards(node(placed.spec.node_name, 4), NOW))
         assert decision is not None
         for card, use_of in card_uses(decision.allocation).items():
-            take(each.spec.node_name, card, use_of.cores)
+            take(placed.spec.node_name, card, use_of.cores)
     for step in found.steps:
         for move in step.moves:
             request = HAMI.pod_request(move.pod)

@@ -1,5 +1,6 @@
 """`podium gpu defrag`: which pods to move so that whole cards become free, or waiting pods fit."""
 
+import sys
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -135,6 +136,7 @@ def _apply(cluster: ClusterOptions, pods: list[Pod], pause_s: float) -> bool:
     from podium.processes.event_loop import run
     from podium.processes.pod_evictions import EvictionStopped, evict_in_turn
 
+    sys.stdout.flush()  # the plan comes before what is told of it
     settings = cluster.find().settings
     stopped: list[str] = []
 

@@ -68,7 +68,8 @@ class GPUAgents:
                 return
             if new is None:
                 self._asks.pop(pod.metadata.uid, None)
-                for books in self._books.values():
+                books = self._books.get(pod.spec.node_name)
+                if books is not None:
                     books.forget(pod.metadata.uid)
             if self._has_gpus(self._nodes.get("", pod.spec.node_name)):
                 wake(pod.spec.node_name)
