@@ -10,8 +10,8 @@ from podium.cli.documents import print_document
 from podium.cli.exit_codes import OK
 from podium.cli.gpu_defrag import DialectName, defrag
 from podium.cli.gpu_document import overview_document
-from podium.cli.gpu_picture import GPUPicture, draw_picture
 from podium.cli.gpu_reading import read_gpu_cluster
+from podium.cli.gpu_report import GPUReport, make_report
 from podium.cli.gpu_view import show_gpus
 from podium.cli.options import Filename, Output, ValidationMode
 from podium.cli.tables import Screen
@@ -56,13 +56,13 @@ def show(
     **Exit code** 0, or 2 if the input is wrong.
     """
     found = read_gpu_cluster(filename or (), cluster, validation, dialect)
-    picture = draw_picture(found)
+    report = make_report(found)
     if node is not None:
-        picture = _only_node(picture, node, [each.name for each in found.nodes])
+        report = _only_node(report, node, [each.name for each in found.nodes])
     if output in ("json", "yaml"):
-        print_document("GPUOverview", overview_document(picture), output)
+        print_document("GPUOverview", overview_document(report), output)
     else:
-        show_gpus(picture, Screen(), every_card=node is not None or output == "wide")
+        show_gpus(report, Screen(), every_card=node is not None or output == "wide")
     return OK
 
 
@@ -70,8 +70,8 @@ gpu.default(show)
 gpu.command(defrag)
 
 
-def _only_node(picture: GPUPicture, name: str, known: list[str]) -> GPUPicture:
+def _only_node(report: GPUReport, name: str, known: list[str]) -> GPUReport:
     if name not in known:
         remedy = did_you_mean(closest(name, known))
         raise InputError(f"no node named {name} in the input", remedy=remedy)
-    return picture.of_node(name)
+    return report.of_node(name)

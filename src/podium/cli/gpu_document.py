@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from podium.api.timestamps import time_text
-from podium.cli.gpu_picture import GPUPicture
+from podium.cli.gpu_report import GPUReport
 from podium.gpu.cards import UNLIMITED
 from podium.gpu.device_overview import DeviceHolder, DeviceView
 from podium.gpu.fragmentation import Fragmentation
@@ -14,17 +14,17 @@ from podium.gpu.requests import ContainerRequest
 Fields = dict[str, object]
 
 
-def overview_document(picture: GPUPicture) -> Fields:
+def overview_document(report: GPUReport) -> Fields:
     return {
-        "at": time_text(picture.at),
-        "dialects": [_dialect(view) for view in picture.dialects],
-        "quotas": [_quota(each) for each in picture.quotas],
-        "modelQuotas": [_model_quota(each) for each in picture.model_quotas],
-        "devices": [_device(each) for each in picture.devices.devices],
+        "at": time_text(report.at),
+        "dialects": [_dialect(view) for view in report.dialects],
+        "quotas": [_quota(each) for each in report.quotas],
+        "modelQuotas": [_model_quota(each) for each in report.model_quotas],
+        "devices": [_device(each) for each in report.devices.devices],
         "unknownDevices": [
-            {"device": name, **_holder(holder)} for name, holder in picture.devices.unknown
+            {"device": name, **_holder(holder)} for name, holder in report.devices.unknown
         ],
-        "notes": list(picture.notes),
+        "notes": list(report.notes),
     }
 
 

@@ -4,7 +4,7 @@ from typing import Final
 
 from podium.api.requests import MEMORY
 from podium.cli.console import RichText, Text
-from podium.cli.gpu_picture import GPUPicture
+from podium.cli.gpu_report import GPUReport
 from podium.cli.tables import PLAIN, Screen, amount, count, percent, some
 from podium.gpu.device_overview import DevicesView
 from podium.gpu.overview import CardOwner, CardView, DialectView, NodeView
@@ -16,16 +16,16 @@ _BAR: Final = 10
 _MAX_OWNERS: Final = 4
 
 
-def show_gpus(picture: GPUPicture, screen: Screen, *, every_card: bool) -> None:
-    for view in picture.dialects:
+def show_gpus(report: GPUReport, screen: Screen, *, every_card: bool) -> None:
+    for view in report.dialects:
         _show_dialect(view, screen, every_card=every_card)
-    _show_devices(picture.devices, screen)
-    if not any(view.nodes for view in picture.dialects) and not picture.devices.devices:
+    _show_devices(report.devices, screen)
+    if not any(view.nodes for view in report.dialects) and not report.devices.devices:
         screen.print("no node has GPUs that an agent has registered, or a driver published")
-    _show_quotas(picture, screen)
-    for view in picture.dialects:
+    _show_quotas(report, screen)
+    for view in report.dialects:
         _show_pods(view, screen)
-    screen.notes(picture.notes)
+    screen.notes(report.notes)
 
 
 # --- nodes and cards ------------------------------------------------------------------------------
@@ -190,16 +190,16 @@ def _show_devices(view: DevicesView, screen: Screen) -> None:
         screen.print(f"{claim} has {name}, which no slice publishes", style="red")
 
 
-def _show_quotas(picture: GPUPicture, screen: Screen) -> None:
-    if not picture.quotas and not picture.model_quotas:
+def _show_quotas(report: GPUReport, screen: Screen) -> None:
+    if not report.quotas and not report.model_quotas:
         return
     screen.heading("Quotas")
     numbers = ("USED", "OF")
     table = screen.table("NAMESPACE", "QUOTA", "RESOURCE", *numbers, right=numbers)
-    for quota in picture.quotas:
+    for quota in report.quotas:
         used = quota.used or screen.signs.nothing
         table.add_row(quota.namespace, quota.name, quota.resource, used, quota.hard)
-    for each in picture.model_quotas:
+    for each in report.model_quotas:
         pools = f" in {some(each.pools)}" if each.pools else ""
         used = f"{each.used_cards:g}"
         table.add_row(each.namespace, "by model", f"{each.model}{pools}", used, f"{each.cards}")

@@ -22,7 +22,7 @@ _OF_MODELS = ("gpu-manager", "gpu-scheduler")
 
 
 @dataclass(frozen=True, slots=True)
-class GPUPicture:
+class GPUReport:
     dialects: tuple[DialectView, ...]
     quotas: tuple[QuotaView, ...]
     model_quotas: tuple[ModelQuotaView, ...]
@@ -30,7 +30,7 @@ class GPUPicture:
     at: float
     notes: tuple[str, ...]
 
-    def of_node(self, name: str) -> "GPUPicture":
+    def of_node(self, name: str) -> "GPUReport":
         """What there is of one node; figures of the whole cluster stay."""
         dialects = tuple(
             msgspec.structs.replace(
@@ -45,7 +45,7 @@ class GPUPicture:
         return replace(self, dialects=dialects, devices=DevicesView(devices))
 
 
-def draw_picture(cluster: GPUCluster) -> GPUPicture:
+def make_report(cluster: GPUCluster) -> GPUReport:
     notes = list(cluster.notes)
     views = tuple(
         view_dialect(dialect, cluster.nodes, cluster.pods, cluster.now, cluster.config_maps)
@@ -68,7 +68,7 @@ def draw_picture(cluster: GPUCluster) -> GPUPicture:
     devices = view_devices(cluster.slices, cluster.claims)
     if devices.others:
         notes.append(f"devices of drivers that are not for GPUs are not shown: {devices.others}")
-    return GPUPicture(
+    return GPUReport(
         views,
         tuple(view_quotas(resources, cluster.quotas)),
         tuple(model_quotas),
