@@ -26,6 +26,8 @@ Kind = Literal[
     "DumpCommand",
     "EngineBenchmark",
     "Explanation",
+    "GPUDefragmentation",
+    "GPUOverview",
     "LiveBenchmark",
     "PluginTest",
     "PodRecord",

@@ -23,13 +23,16 @@ _UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
 
 
 def read_cluster(
-    settings: ClientSettings, gates: FeatureGates, watched: Sequence[WatchedKind] = ()
+    settings: ClientSettings,
+    gates: FeatureGates,
+    watched: Sequence[WatchedKind] = (),
+    more: Sequence[Listing] = (),
 ) -> LiveCluster:
-    """Everything of a cluster that decisions depend on, `watched` by plugins included. Raises
-    InputError."""
+    """Everything of a cluster that decisions depend on, `watched` by plugins included, and what
+    else a command wants to read. Raises InputError."""
     server = settings.cluster.server
     with _progress() as on_progress, _without_collector(), refusals_told(server):
-        snapshot = _read(settings, listings_for(gates, watched), on_progress)
+        snapshot = _read(settings, [*listings_for(gates, watched), *more], on_progress)
     cluster = LiveCluster.of(server, snapshot, watched)
     if cluster.missing:
         raise InputError(

@@ -1,5 +1,6 @@
 """Options that say which simulated nodes there are, and how they become nodes."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +9,8 @@ from cyclopts import Parameter
 from podium.api.errors import InputError
 from podium.api.json_values import JsonObject
 from podium.files.bounded_files import read_input
+from podium.gpu.dialects import DIALECTS
+from podium.simulated_cluster.gpus.shapes import DEFAULT_DIALECT, equip_nodes
 from podium.simulated_cluster.nodes.templates import default_template, nodes_from, read_templates
 from podium.simulated_cluster.pods.stage_files import default_stages, read_stages
 from podium.simulated_cluster.pods.stages import Stage
@@ -34,6 +37,25 @@ Zones = Annotated[
     str,
     Parameter(metavar="A,B,C", show_default=False, help="Zones to give out to the nodes in turn."),
 ]
+Gpus = Annotated[
+    list[str] | None,
+    Parameter(
+        negative="",
+        metavar="[NODES:]COUNTxMODEL",
+        show_default=False,
+        help="GPUs of nodes: 8xA100 on all of them, 2:8xA100-40GB on two, 4xA30:mig in MIG mode."
+        " May be repeated.",
+    ),
+]
+GpuDialect = Annotated[
+    str | None,
+    Parameter(
+        metavar="NAME",
+        show_default=False,
+        help=f"How the agents of nodes with GPUs speak: {', '.join(DIALECTS)}."
+        f" [default: {DEFAULT_DIALECT}]",
+    ),
+]
 Stages = Annotated[
     Path | None,
     Parameter(metavar="FILE", help="Stages that pods go through, in place of the usual ones."),
@@ -48,8 +70,12 @@ def read_nodes(
     memory: str,
     pods: int | None,
     zones: str,
+    gpus: Sequence[str] | None = None,
+    gpu_dialect: str | None = None,
 ) -> tuple[JsonObject, ...]:
     """Raises InputError."""
+    if gpu_dialect is not None and not gpus:
+        raise InputError("--gpu-dialect is for nodes with GPUs", remedy="say which: --gpus 8xA100")
     if templates and (cpu or memory or pods is not None):
         raise InputError("--cpu, --memory and --pods are for nodes without a template")
     found = [
@@ -59,7 +85,8 @@ def read_nodes(
     ]
     names = [name.strip() for name in zones.split(",") if name.strip()]
     usual = [] if found else [default_template(cpu=cpu, memory=memory, pods=pods)]
-    return tuple(nodes_from(found or usual, count, names))
+    nodes = nodes_from(found or usual, count, names)
+    return equip_nodes(nodes, gpus or (), gpu_dialect or DEFAULT_DIALECT)
 
 
 def read_stage_file(path: Path | None) -> tuple[Stage, ...]:

@@ -11,6 +11,8 @@ from podium.cli.line_logging import start_logging
 from podium.cli.node_options import (
     Count,
     Cpu,
+    GpuDialect,
+    Gpus,
     Memory,
     MostPods,
     Speed,
@@ -39,6 +41,8 @@ def nodes(
     cpu: Cpu = "",
     memory: Memory = "",
     pods: MostPods = None,
+    gpus: Gpus = None,
+    gpu_dialect: GpuDialect = None,
     zones: Zones = "",
     stages: Stages = None,
     controllers: Annotated[
@@ -70,6 +74,7 @@ def nodes(
     ```
     podium nodes 10 --kubeconfig podium.kubeconfig
     podium nodes 100 --cpu 64 --memory 256Gi --zones a,b,c --speed 10
+    podium nodes 5 --gpus 8xA100 --kubeconfig podium.kubeconfig
     podium nodes 5 --template gpu-node.yaml --controllers none --cleanup
     kubectl annotate node node-3 podium.dev/failure=unreachable
     ```
@@ -80,7 +85,7 @@ def nodes(
     start_logging(logging.INFO if verbose else logging.WARNING)
     require_usable_speed(speed)
     options = SimulatedClusterOptions(
-        nodes=read_nodes(count, template, cpu, memory, pods, zones),
+        nodes=read_nodes(count, template, cpu, memory, pods, zones, gpus, gpu_dialect),
         stages=read_stage_file(stages),
         controllers=chosen(part.strip() for part in controllers.split(",")),
     )

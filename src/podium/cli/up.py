@@ -17,6 +17,8 @@ from podium.cli.line_logging import silence_web_server, start_logging
 from podium.cli.node_options import (
     Count,
     Cpu,
+    GpuDialect,
+    Gpus,
     Memory,
     MostPods,
     Speed,
@@ -81,6 +83,8 @@ def up(
     cpu: Cpu = "",
     memory: Memory = "",
     pods: MostPods = None,
+    gpus: Gpus = None,
+    gpu_dialect: GpuDialect = None,
     zones: Annotated[
         str | None,
         Parameter(
@@ -163,6 +167,7 @@ def up(
     podium up
     podium up 100 --cpu 64 --memory 256Gi --speed 10 --watch
     podium up --apply examples/first-steps.yaml --config scheduler.yaml
+    podium up 5 --gpus 2:8xA100-40GB --gpus 3:4xT4 --gpu-dialect vgpu-manager
     podium up 5 --template gpu-node.yaml --plugin mine.py --data ./cluster
     podium up --plugin mine.py --reload
     KUBECONFIG=podium.kubeconfig kubectl get pods -o wide --watch
@@ -206,7 +211,7 @@ def up(
     )
     plan = ClusterPlan(
         SimulatedClusterOptions(
-            nodes=read_nodes(count, template, cpu, memory, pods, zones),
+            nodes=read_nodes(count, template, cpu, memory, pods, zones, gpus, gpu_dialect),
             stages=read_stage_file(stages),
             controllers=ALL,
         ),

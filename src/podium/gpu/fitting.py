@@ -85,6 +85,8 @@ class _ManyRows:
         codes: Ints = self._table.refusal[self._rows].copy()
         starts = starting_order(self._request)
         for start in starts:
+            if not (codes == NO_REASON).any():
+                break  # nothing fits any more; there may not even be a card
             container = start.container
             self._set_needs(container)
             eligible, reasons = self._look(container)

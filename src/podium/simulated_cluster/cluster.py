@@ -23,6 +23,8 @@ from podium.simulated_cluster.control import ControlLoop, Planned
 from podium.simulated_cluster.controller_registry import ControllerContext, custom_kind_of, make
 from podium.simulated_cluster.controllers.garbage import Garbage, collects
 from podium.simulated_cluster.controllers.node_lifecycle import GRACE_S
+from podium.simulated_cluster.gpus.agents import GPUAgents
+from podium.simulated_cluster.gpus.registration import add_registration
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.nodes.allocatable import AllocatableFollower
 from podium.simulated_cluster.nodes.heartbeats import INTERVAL_S, Heartbeats
@@ -103,14 +105,16 @@ class SimulatedCluster:
         )
 
     def _made_loops(self) -> list[ControlLoop]:
+        gpu_agents = GPUAgents(self.informers, self.executor, self._clock)
         own = (
             Heartbeats(self.informers, self._heartbeat_s),
-            Kubelets(self.informers, self._options.stages),
+            Kubelets(self.informers, self._options.stages, gpu_agents),
             AllocatableFollower(self.informers),
         )
         loops = [
             ControlLoop(Planned(each, self.executor, self._clock), self._clock) for each in own
         ]
+        loops.append(ControlLoop(gpu_agents, self._clock))
         for name in self._options.controllers:
             custom = custom_kind_of(name)
             if custom is not None:
@@ -190,7 +194,8 @@ class SimulatedCluster:
             if self.informers.nodes.get("", obj["metadata"]["name"]) is not None:
                 continue
             try:
-                await self.executor.write(Create(NODES, "", obj))
+                made = add_registration(obj, self._clock.moment().wall_s)
+                await self.executor.write(Create(NODES, "", made))
             except AlreadyExists:
                 continue
             except ApiError as problem:

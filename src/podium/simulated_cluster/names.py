@@ -2,6 +2,10 @@
 
 podium.dev/simulated=true      label of a node: Podium plays its kubelet
 podium.dev/failure             annotation of a node: `unreachable` or `not-ready`
+podium.dev/gpus                annotation of a node: the GPUs that it has, `8xA100`
+podium.dev/gpu-dialect         annotation of a node: how its GPU agent speaks; `hami` without it
+podium.dev/gpu-unhealthy       annotation of a node: indexes of the GPUs that are broken
+podium.dev/gpu-agent-failure   annotation of a node: `silent` or `stopped`
 podium.dev/start-seconds       annotation of a pod: how long it takes to start
 podium.dev/run-seconds         annotation of a pod: how long its containers run; without it, as long
                                as their commands do, or for ever
@@ -18,6 +22,12 @@ SIMULATED: Final = "podium.dev/simulated"
 FAILURE: Final = "podium.dev/failure"
 NOT_READY: Final = "not-ready"
 """The failure of a node that still speaks; any other one makes it fall silent."""
+GPUS: Final = "podium.dev/gpus"
+GPU_DIALECT: Final = "podium.dev/gpu-dialect"
+GPU_UNHEALTHY: Final = "podium.dev/gpu-unhealthy"
+GPU_AGENT_FAILURE: Final = "podium.dev/gpu-agent-failure"
+STOPPED: Final = "stopped"
+"""The failure of a GPU agent that the kubelet notices; any other one only makes it fall silent."""
 RUN_SECONDS: Final = "podium.dev/run-seconds"
 RESULT: Final = "podium.dev/result"
 EXIT_CODE: Final = "podium.dev/exit-code"

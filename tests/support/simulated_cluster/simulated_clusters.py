@@ -2,18 +2,20 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
 import msgspec
 from support.live.scheduler_at_work import BEGIN_S, scheduling
 from support.live.virtual_loop import run_virtually
 
+from podium.api.json_values import JsonObject
 from podium.client import KubeClient, PatchType, ResourceType, Selection
 from podium.client.api_errors import NotFound
 from podium.processes.embedded_cluster import embedded_cluster
 from podium.simulated_cluster import SimulatedClusterOptions
 from podium.simulated_cluster.controller_registry import ALL
+from podium.simulated_cluster.gpus.shapes import DEFAULT_DIALECT, equip_nodes
 from podium.simulated_cluster.nodes.templates import default_template, nodes_from
 
 
@@ -67,11 +69,15 @@ def in_cluster(
     nodes: int = 3,
     controllers: tuple[str, ...] = ALL,
     speed: float = 1.0,
+    gpus: Sequence[str] = (),
+    gpu_dialect: str = DEFAULT_DIALECT,
 ) -> None:
     """Run a scenario in a fresh cluster."""
+    made = nodes_from([default_template()], nodes, ["a", "b"])
+    equipped = equip_nodes(made, gpus, gpu_dialect)
 
     async def main() -> None:
-        async with _cluster(nodes, controllers, speed) as cluster:
+        async with _cluster(equipped, controllers, speed) as cluster:
             await scenario(cluster)
 
     run_virtually(main())
@@ -79,12 +85,10 @@ def in_cluster(
 
 @contextlib.asynccontextmanager
 async def _cluster(
-    nodes: int, controllers: tuple[str, ...], speed: float
+    nodes: tuple[JsonObject, ...], controllers: tuple[str, ...], speed: float
 ) -> AsyncIterator[Cluster]:
     loop = asyncio.get_running_loop()
-    options = SimulatedClusterOptions(
-        nodes=tuple(nodes_from([default_template()], nodes, ["a", "b"])), controllers=controllers
-    )
+    options = SimulatedClusterOptions(nodes=nodes, controllers=controllers)
     async with (
         embedded_cluster(
             options, speed=speed, wall=lambda: BEGIN_S + loop.time(), seed=1

@@ -64,12 +64,20 @@ class Dialect(ABC):
     """Bytes of one unit of memory."""
     lock: ClassVar[NodeLockRule | None] = None
     """What is to be written on a node while a pod is being bound to it, if anything is."""
+    heartbeat_timeout_s: ClassVar[float | None] = None
+    """How long after it last said that it lives an agent is given up; None if it says nothing."""
     matches_by_size: ClassVar[bool] = False
     """Whether the agent looks for a container of the size that the kubelet asks for; otherwise it
     takes the first that has nothing yet."""
     chooses_shared_card: ClassVar[bool] = False
     """Whether the agent chooses cards itself: a shared one has to be the one of the decision, whole
     ones replace those of the decision."""
+    gives_broken_devices: ClassVar[bool] = False
+    """Whether the agent tells the kubelet that the devices of a broken card are well."""
+    starts_without_card: ClassVar[bool] = False
+    """Whether a container that the agent has no card for starts all the same, without one."""
+    deletes_refused_pods: ClassVar[bool] = False
+    """Whether the agent deletes pods that it refused, if a controller makes others."""
 
     @abstractmethod
     def node_cards(self, node: Node, now: float) -> NodeCards:
@@ -82,6 +90,10 @@ class Dialect(ABC):
     def read_config_map(self, cards: NodeCards, data: Mapping[str, str]) -> NodeCards:  # noqa: ARG002
         """The cards with what that ConfigMap's data say about them."""
         return cards
+
+    def write_config_map(self, cards: Sequence[Card]) -> dict[str, str]:  # noqa: ARG002
+        """The data of that ConfigMap for a node with these cards; read by `read_config_map`."""
+        return {}
 
     @abstractmethod
     def pod_request(self, pod: Pod) -> PodRequest | None:

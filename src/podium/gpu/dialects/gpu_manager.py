@@ -47,6 +47,8 @@ class GPUManager(Dialect):
     memory_unit = 256 << 20
     matches_by_size = True
     chooses_shared_card = True
+    gives_broken_devices = True
+    deletes_refused_pods = True
 
     def __init__(self, domain: str = "tencent.com") -> None:
         self._core = f"{domain}/vcuda-core"
@@ -126,7 +128,11 @@ class GPUManager(Dialect):
     # --- decisions ---
 
     def decided_node(self, pod: Pod) -> str:
-        return pod.metadata.annotation(self._node)
+        """An agent that chose for a pod nobody decided on writes the indexes, and no node."""
+        if self._node in (pod.metadata.annotations or {}) or not pod.spec.node_name:
+            return pod.metadata.annotation(self._node)
+        is_given = any(key.startswith(self._index_prefix) for key in pod.metadata.annotations or ())
+        return pod.spec.node_name if is_given else ""
 
     def decision(self, pod: Pod, node: NodeCards) -> WrittenDecision | None:
         node_name = self.decided_node(pod)
@@ -134,7 +140,7 @@ class GPUManager(Dialect):
             return None
         problems: list[str] = []
         decided_at = seconds_of_nanoseconds(pod.metadata.annotation(self._time))
-        if decided_at is None:
+        if decided_at is None and self._node in (pod.metadata.annotations or {}):
             problems.append(f"{self._time} is no time in nanoseconds")
         by_index = {card.index: card for card in node.cards}
         shares = tuple(

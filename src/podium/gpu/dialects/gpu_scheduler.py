@@ -53,6 +53,7 @@ class _RegisteredCard(msgspec.Struct):
 class GPUScheduler(GPUManager):
     name = "gpu-scheduler"
     memory_unit = 1 << 20
+    heartbeat_timeout_s = HEARTBEAT_TIMEOUT_S
     lock = NodeLockRule("tydic.io/node-lock", LockFormat.NANOSECONDS)
 
     def __init__(self) -> None:

@@ -56,6 +56,7 @@ class GPUShare(Dialect):
     resources = (MEMORY,)
     memory_unit = 1 << 30
     matches_by_size = True
+    starts_without_card = True
 
     # --- nodes ---
 
@@ -77,6 +78,9 @@ class GPUShare(Dialect):
             for card in cards.cards
         )
         return replace(cards, cards=tuple(marked))
+
+    def write_config_map(self, cards: Sequence[Card]) -> dict[str, str]:
+        return {UNHEALTHY_KEY: ",".join(str(card.index) for card in cards if not card.healthy)}
 
     def register(self, cards: Sequence[Card], now: float) -> NodeWrite:  # noqa: ARG002
         memory = sum(card.memory for card in cards)

@@ -11,9 +11,10 @@ from typing import Final
 from podium.client.resources import PODS
 from podium.simulated_cluster.actions import NOTHING, Action, Plan, delete, status_patch
 from podium.simulated_cluster.control import Wake
+from podium.simulated_cluster.gpus.agents import GPUAgents, Waiting
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.names import FAILURE, SIMULATED
-from podium.simulated_cluster.pods.admission import Needs, needs_of
+from podium.simulated_cluster.pods.admission import Needs, Rejection, needs_of
 from podium.simulated_cluster.pods.container_runs import ContainerRuns
 from podium.simulated_cluster.pods.effects import status_after
 from podium.simulated_cluster.pods.field_paths import plain
@@ -94,9 +95,15 @@ class Kubelets:
 
     name = "kubelets"
 
-    def __init__(self, informers: Informers, stages: tuple[Stage, ...]) -> None:
+    def __init__(
+        self,
+        informers: Informers,
+        stages: tuple[Stage, ...],
+        gpu_agents: GPUAgents | None = None,
+    ) -> None:
         self._nodes, self._pods = informers.nodes, informers.pods
         self._stages = stages
+        self._gpu_agents = gpu_agents
         self._has_facts = go_by_kubelet(stages)
         self._needs: dict[str, Needs] = {}
         self._pending: dict[tuple[str, str], Pending] = {}
@@ -121,6 +128,8 @@ class Kubelets:
 
         self._pods.listen(pod_changed)
         self._nodes.listen(node_changed)
+        if self._gpu_agents is not None:
+            self._gpu_agents.tell_kubelets(wake)
 
     def plan(self, key: tuple[str, str], moment: Moment) -> Plan:
         pod = self._pods.find(key)
@@ -129,6 +138,9 @@ class Kubelets:
         node = self._nodes.get("", pod.spec.node_name)
         if node is None or not is_alive(node):
             return NOTHING
+        devices = self._verdict(pod, node)
+        if isinstance(devices, Waiting):
+            return NOTHING
         plan, pending = decide(
             pod,
             node,
@@ -136,7 +148,7 @@ class Kubelets:
             self._pending.get(key),
             moment,
             self._address,
-            self._facts(pod, node, moment),
+            self._facts(pod, node, devices, moment),
             self._runs,
         )
         if pending is None:
@@ -145,9 +157,18 @@ class Kubelets:
             self._pending[key] = pending
         return plan
 
-    def _facts(self, pod: Pod, node: Node, moment: Moment) -> KubeletFacts | None:
+    def _verdict(self, pod: Pod, node: Node) -> Rejection | Waiting | None:
+        if self._gpu_agents is None or pod.metadata.is_terminating:
+            return None
+        return self._gpu_agents.verdict(pod, node)
+
+    def _facts(
+        self, pod: Pod, node: Node, devices: Rejection | None, moment: Moment
+    ) -> KubeletFacts | None:
         if not self._has_facts:
             return None
+        if devices is not None:  # upstream: devices are asked for before all else
+            return KubeletFacts(rejected_reason=devices.reason, rejected_message=devices.message)
         neighbours = self._pods.on_node
         return find_facts(
             pod, node, lambda: neighbours.of(node.name), moment, self._needs_of, self._runs

@@ -28,7 +28,12 @@ from podium.gpu.dialects.hami.decision import (
     write_containers,
     write_instances,
 )
-from podium.gpu.dialects.hami.registration import COUNT, read_node, write_node
+from podium.gpu.dialects.hami.registration import (
+    COUNT,
+    HANDSHAKE_TIMEOUTS_S,
+    read_node,
+    write_node,
+)
 from podium.gpu.dialects.node_lock import LockFormat, NodeLockRule
 from podium.gpu.dialects.reading import (
     containers_of,
@@ -60,6 +65,7 @@ class HAMi(Dialect):
     name = "hami"
     resources = (COUNT, MEMORY, MEMORY_PERCENT, CORES)
     memory_unit = 1 << 20
+    heartbeat_timeout_s = HANDSHAKE_TIMEOUTS_S["Reported"]
     lock = NodeLockRule("hami.io/mutex.lock", LockFormat.OWNED, backoff_factor=2.0)
 
     # --- nodes ---
