@@ -1,4 +1,4 @@
-"""`podium extender`: serve a scheduler extender that is written in Python."""
+"""`podium extender`: serve a scheduler extender, one's own or the one for GPUs."""
 
 import logging
 from pathlib import Path
@@ -15,6 +15,7 @@ from podium.extenders.serving import Listening, serve
 from podium.user_code.extenders import build_extender, load_extender
 
 extender = App(name="extender")
+extender.command("podium.cli.extender_gpu:gpu", name="gpu")
 
 _OPEN_TO_ALL = (
     "podium: {name} answers whoever reaches {host}, in plain text: --tls-cert and --tls-key"

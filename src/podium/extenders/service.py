@@ -71,13 +71,14 @@ class ExtenderService:
         routes: Mapping[str, Route] | None = None,
         pages: Mapping[str, Page] | None = None,
         tells_decoding: bool = False,
+        metrics: ServiceMetrics | None = None,
     ) -> None:
         """`routes` are served instead of the verbs that the class has written, below each of the
         prefixes and without one. With `tells_decoding` a body that makes no sense is told in the
         answer where that has a place for errors, as the programs of gpu-admission's family do."""
         self.extender = extender
         self.routes = routes or {verb: Route(extender, verb) for verb in verbs_of(extender)}
-        self.metrics = ServiceMetrics()
+        self.metrics = metrics or ServiceMetrics()
         self._name = type(extender).__name__
         self._body_limit = body_limit
         self._prefixes = tuple(f"{prefix.strip('/')}/" for prefix in prefixes)

@@ -169,13 +169,18 @@ class Ledger:
             self._forget_names(known.pod)
         unseen_since = None if seen else now if known is None else known.unseen_since
         self._pods[uid] = _Known(pod, unseen_since=unseen_since)
-        self._uids[pod.metadata.key] = uid
-        node_name = self.dialect.decided_node(pod)
-        if node_name:
-            self._deciding.setdefault(node_name, {})[uid] = None
-            if not pod.spec.node_name:
-                self._unbound[uid] = None
+        self._remember_names(pod)
         self._count(uid, now)
+
+    def bind_pod(self, uid: str, node_name: str, now: float) -> None:
+        """The server took a binding, and will tell so: until it does, the version that is known
+        counts as one that is bound."""
+        known = self._pods.get(uid)
+        if known is not None and not known.pod.spec.node_name:
+            self._forget_names(known.pod)
+            known.pod = replace(known.pod, spec=replace(known.pod.spec, node_name=node_name))
+            self._remember_names(known.pod)
+            self._count(uid, now)
 
     def delete_pod(self, uid: str, now: float) -> None:
         """A reservation that is being written stays: the write may not have come to its end."""
@@ -191,6 +196,15 @@ class Ledger:
         if self.dialect.decided_node(pod) or pod.metadata.uid in self.reservations:
             return True
         return any(_names_resource(pod, resource) for resource in self.dialect.resources)
+
+    def _remember_names(self, pod: Pod) -> None:
+        uid = pod.metadata.uid
+        self._uids[pod.metadata.key] = uid
+        node_name = self.dialect.decided_node(pod)
+        if node_name:
+            self._deciding.setdefault(node_name, {})[uid] = None
+            if not pod.spec.node_name:
+                self._unbound[uid] = None
 
     def _forget_names(self, pod: Pod) -> None:
         uid = pod.metadata.uid
@@ -300,6 +314,15 @@ class Ledger:
         """Their rows, -1 for nodes that are not known."""
         find = self._rows.get
         return np.array([find(name, -1) for name in node_names], np.int64)
+
+    def counted_pods(self) -> Iterator[Pod]:
+        """Those that are on a node, or hold cards of one."""
+        for uid, known in self._pods.items():
+            if known.pod.spec.node_name or uid in self._charges:
+                yield known.pod
+        for uid, reservation in self.reservations.items():
+            if uid not in self._pods:
+                yield reservation.pod
 
     def charged(self, uid: str) -> Mapping[str, Uses]:
         """What a pod takes of cards, by node."""
