@@ -83,7 +83,8 @@ class Ledger:
         self._deciding: dict[str, dict[str, None]] = {}
         """Uids of the pods whose decisions name a node."""
         self._unbound: dict[str, None] = {}
-        """Uids of pods with a decision and no node: time alone can end what they hold."""
+        """Uids of pods that carry a decision, or a part of one, and have no node: time alone can
+        end what they hold."""
         self._charges: dict[str, dict[str, Uses]] = {}
         """What is charged for a pod, by uid and by node."""
         self._gone: dict[str, None] = {}
@@ -203,8 +204,13 @@ class Ledger:
         node_name = self.dialect.decided_node(pod)
         if node_name:
             self._deciding.setdefault(node_name, {})[uid] = None
-            if not pod.spec.node_name:
-                self._unbound[uid] = None
+        if not pod.spec.node_name and self._carries_something(pod):
+            self._unbound[uid] = None
+
+    def _carries_something(self, pod: Pod) -> bool:
+        """A part of a decision at least; some dialects name no node before the pod has one."""
+        cleared = self.dialect.clear_decision(pod)
+        return bool(cleared.annotations or cleared.labels)
 
     def _forget_names(self, pod: Pod) -> None:
         uid = pod.metadata.uid
@@ -283,12 +289,15 @@ class Ledger:
         found = []
         for uid in self._unbound:
             known = self._pods[uid]
-            if known.held.staleness is None or uid in self.reservations:
+            if known.held.allocation is not None or uid in self.reservations:
                 continue
-            cards = self.cards(self.dialect.decided_node(known.pod))
-            decision = self.dialect.decision(known.pod, cards)
-            age = now - (decision.decided_at if decision is not None else 0.0)
-            if age > grace_period(known.pod, self._grace_period_s):
+            decision = self.dialect.decision(
+                known.pod, self.cards(self.dialect.decided_node(known.pod))
+            )
+            decided_at = self.dialect.waiting_since(known.pod) if decision is None else None
+            if decision is not None:
+                decided_at = decision.decided_at
+            if now - (decided_at or 0.0) > grace_period(known.pod, self._grace_period_s):
                 found.append(known.pod)
         return found
 

@@ -12,7 +12,7 @@ from support.live.virtual_loop import run_virtually
 from podium.client import AsgiTransport, KubeClient, PatchType
 from podium.client.api_errors import NotFound
 from podium.client.resources import NAMESPACES, NODES, PODS
-from podium.client.transport import Request
+from podium.client.transport import Request, Unreachable
 from podium.extenders.gpu.application import GPUExtenderApplication, GPUExtenderOptions
 from podium.gpu.cards import Card
 from podium.gpu.dialects import find_dialect
@@ -43,6 +43,8 @@ class RunningExtender:
         self._transport = AsgiTransport(application.service)
 
     async def send(self, method: str, path: str, body: bytes = b"") -> Answer:
+        if self._running.cancelling() or self._running.done():
+            raise Unreachable("connection refused", refused=True)
         reply = await self._transport.send(Request(method, path, body=body), timeout_s=120.0)
         return Answer(reply.status, reply.headers, reply.body)
 
@@ -178,9 +180,7 @@ def equal_cards(count: int, memory: int, **more: Any) -> tuple[Card, ...]:
 async def gpu_cluster(dialect: str) -> AsyncIterator[GPUCluster]:
     loop = asyncio.get_running_loop()
     options = SimulatedClusterOptions(nodes=(), controllers=())
-    async with embedded_cluster(
-        options, wall=lambda: BEGIN_S + loop.time(), seed=1
-    ) as embedded:
+    async with embedded_cluster(options, wall=lambda: BEGIN_S + loop.time(), seed=1) as embedded:
         cluster = GPUCluster(embedded.client, find_dialect(dialect))
         for name in ("default", "kube-system"):
             try:
