@@ -1,6 +1,7 @@
 """The ledger of cards: objects as a watch tells them, and decisions made a moment ago."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -25,12 +26,8 @@ def gpu_node(cards: int = 1, memory: int = 10, name: str = "n1") -> Node:
     return node({CORE: 100 * cards, MEMORY: memory * cards}, name=name)
 
 
-def asking(
-    cores: int = 60, memory: int = 5, name: str = "p", version: int = 1, **more: object
-) -> Pod:
-    return pod(  # type: ignore[arg-type]
-        {CORE: cores, MEMORY: memory}, name=name, resourceVersion=str(version), **more
-    )
+def asking(cores: int = 60, memory: int = 5, name: str = "p", version: int = 1, **more: Any) -> Pod:
+    return pod({CORE: cores, MEMORY: memory}, name=name, resourceVersion=str(version), **more)
 
 
 def ledger_of(*objects: Node | Pod, dialect: str = "gpu-manager") -> Ledger:
@@ -66,7 +63,7 @@ def decided(ledger: Ledger, reservation: Reservation | Reason, now: float = NOW)
 def used_cores(ledger: Ledger, node_name: str = "n1") -> list[int]:
     row = ledger.row(node_name)
     assert row is not None
-    return ledger.table.used_cores[row].tolist()
+    return [int(cores) for cores in ledger.table.used_cores[row]]
 
 
 # --- reservations -----------------------------------------------------------------------------
@@ -254,14 +251,13 @@ def test_decisions_are_read_again_when_cards_are_registered() -> None:
 def test_config_maps_name_unhealthy_cards_before_and_after_the_node_is_known() -> None:
     share = find_dialect("gpushare")
     found = registered(share.register((Card(0, memory=8), Card(1, memory=8)), NOW))
-    for before in (True, False):
+    for is_early in (True, False):
         ledger = Ledger(share)
-        steps = [
-            lambda: ledger.put_config_map("kube-system", "unhealthy-gpu-n1", {"gpus": "1"}, NOW),
-            lambda: ledger.put_node(found, NOW),
-        ]
-        for step in steps if before else reversed(steps):
-            step()
+        if not is_early:
+            ledger.put_node(found, NOW)
+        ledger.put_config_map("kube-system", "unhealthy-gpu-n1", {"gpus": "1"}, NOW)
+        if is_early:
+            ledger.put_node(found, NOW)
         assert [card.healthy for card in ledger.cards("n1").cards] == [True, False]
         ledger.put_config_map("kube-system", "unhealthy-gpu-n1", {}, NOW)
         assert [card.healthy for card in ledger.cards("n1").cards] == [True, True]
@@ -273,7 +269,7 @@ def test_config_maps_name_unhealthy_cards_before_and_after_the_node_is_known() -
 @pytest.mark.parametrize("name", sorted(DIALECTS))
 def test_what_a_dead_process_left_on_a_pod_is_found(name: str) -> None:
     dialect = find_dialect(name)
-    limits = {resource: 1 for resource in dialect.resources}
+    limits = dict.fromkeys(dialect.resources, 1)
     cards = tuple(Card(at, uuid=f"GPU-{at}", memory=100, slots=10) for at in range(2))
     ledger = ledger_of(registered(dialect.register(cards, NOW)), dialect=name)
     carrying = decided(ledger, reserve(ledger, pod(limits, resourceVersion="1")))
@@ -309,13 +305,14 @@ def test_cards_are_never_given_away_twice_and_books_are_those_of_the_objects(
 ) -> None:
     ledger = ledger_of(gpu_node(2))
     now = NOW
+    gone: set[str] = set()
     for what, which, cores in steps:
         name = f"p{which}"
         uid = f"uid-{name}"
         known = ledger.pod(uid)
         reservation = ledger.reservations.get(uid)
         if what == "reserve" and (known is None or not known.spec.node_name):
-            if uid not in ledger._gone:
+            if name not in gone:
                 reserve(ledger, known or asking(cores, name=name), now=now)
         elif what == "write" and reservation is not None:
             current = replace(reservation, pod=known or reservation.pod)
@@ -329,6 +326,7 @@ def test_cards_are_never_given_away_twice_and_books_are_those_of_the_objects(
             ledger.release(uid, now)
         elif what == "delete":
             ledger.delete_pod(uid, now)
+            gone.add(name)
         elif what == "wait":
             now += cores
             ledger.expire(now)

@@ -13,7 +13,6 @@ objects alone. Pure: objects and the time go in.
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Final
 
 import numpy as np
 from msgspec import Struct
@@ -29,13 +28,12 @@ from podium.gpu.columns import Ints
 from podium.gpu.dialects.dialect import Dialect, Phase, WrittenDecision
 from podium.gpu.dialects.stale import GRACE_PERIOD_S, find_staleness, grace_period
 from podium.gpu.held_cards import NOTHING_HELD, HeldCards, held_cards
+from podium.gpu.known_pods import KnownPod, KnownPods
 from podium.gpu.quota import QuotaLeft
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import PodRequest
 
 Uses = Mapping[int, CardUse]
-
-_MAX_TOMBSTONES: Final = 100_000
 
 
 class Reservation(Struct, frozen=True):
@@ -61,13 +59,6 @@ class Holder(Struct, frozen=True):
     is_reserved: bool
 
 
-class _Known(Struct):
-    pod: Pod
-    held: HeldCards = NOTHING_HELD
-    unseen_since: float | None = None
-    """Since when it is known from an answer only, not from the watch."""
-
-
 class Ledger:
     def __init__(self, dialect: Dialect, grace_period_s: float = GRACE_PERIOD_S) -> None:
         self.dialect = dialect
@@ -78,16 +69,9 @@ class Ledger:
         self._rows: dict[str, int] = {}
         self._free_rows: list[int] = []
         self._config_maps: dict[tuple[str, str], Mapping[str, str]] = {}
-        self._pods: dict[str, _Known] = {}
-        self._uids: dict[tuple[str, str], str] = {}
-        self._deciding: dict[str, dict[str, None]] = {}
-        """Uids of the pods whose decisions name a node."""
-        self._unbound: dict[str, None] = {}
-        """Uids of pods that carry a decision, or a part of one, and have no node: time alone can
-        end what they hold."""
+        self._pods = KnownPods(dialect)
         self._charges: dict[str, dict[str, Uses]] = {}
         """What is charged for a pod, by uid and by node."""
-        self._gone: dict[str, None] = {}
 
     # --- nodes --------------------------------------------------------------------------------
 
@@ -147,82 +131,29 @@ class Ledger:
 
     def find_pod(self, namespace: str, name: str) -> Pod | None:
         """The pod of a name that was put last, if it is not gone."""
-        return self.pod(self._uids.get((namespace, name), ""))
+        return self.pod(self._pods.find_uid(namespace, name))
 
     def pods(self) -> Iterator[tuple[Pod, HeldCards]]:
         """All that ask for cards or carry a decision, with what they hold by their objects."""
-        return ((known.pod, known.held) for known in self._pods.values())
+        return ((known.pod, known.held) for known in self._pods.all())
 
     def put_pod(self, pod: Pod, now: float, *, seen: bool = True) -> None:
         """The newest version counts, in whatever order they come. `seen` is what a watch told; what
         came as an answer to a request is not."""
         uid = pod.metadata.uid
-        known = self._pods.get(uid)
-        if uid in self._gone:
-            return
-        if known is not None and not _is_newer(pod, known.pod):
-            if seen:
-                known.unseen_since = None
-            return
-        if known is None and not self._concerns(pod):
-            return
-        if known is not None:
-            self._forget_names(known.pod)
-        unseen_since = None if seen else now if known is None else known.unseen_since
-        self._pods[uid] = _Known(pod, unseen_since=unseen_since)
-        self._remember_names(pod)
-        self._count(uid, now)
+        if self._pods.put(pod, now, seen=seen, wanted=uid in self.reservations):
+            self._count(uid, now)
 
     def bind_pod(self, uid: str, node_name: str, now: float) -> None:
         """The server took a binding, and will tell so: until it does, the version that is known
         counts as one that is bound."""
-        known = self._pods.get(uid)
-        if known is not None and not known.pod.spec.node_name:
-            self._forget_names(known.pod)
-            known.pod = replace(known.pod, spec=replace(known.pod.spec, node_name=node_name))
-            self._remember_names(known.pod)
+        if self._pods.bind(uid, node_name):
             self._count(uid, now)
 
     def delete_pod(self, uid: str, now: float) -> None:
         """A reservation that is being written stays: the write may not have come to its end."""
-        self._gone[uid] = None
-        if len(self._gone) > _MAX_TOMBSTONES:
-            del self._gone[next(iter(self._gone))]
-        known = self._pods.pop(uid, None)
-        if known is not None:
-            self._forget_names(known.pod)
+        self._pods.delete(uid)
         self._count(uid, now)
-
-    def _concerns(self, pod: Pod) -> bool:
-        if self.dialect.decided_node(pod) or pod.metadata.uid in self.reservations:
-            return True
-        return any(_names_resource(pod, resource) for resource in self.dialect.resources)
-
-    def _remember_names(self, pod: Pod) -> None:
-        uid = pod.metadata.uid
-        self._uids[pod.metadata.key] = uid
-        node_name = self.dialect.decided_node(pod)
-        if node_name:
-            self._deciding.setdefault(node_name, {})[uid] = None
-        if not pod.spec.node_name and self._carries_something(pod):
-            self._unbound[uid] = None
-
-    def _carries_something(self, pod: Pod) -> bool:
-        """A part of a decision at least; some dialects name no node before the pod has one."""
-        cleared = self.dialect.clear_decision(pod)
-        return bool(cleared.annotations or cleared.labels)
-
-    def _forget_names(self, pod: Pod) -> None:
-        uid = pod.metadata.uid
-        if self._uids.get(pod.metadata.key) == uid:
-            del self._uids[pod.metadata.key]
-        node_name = self.dialect.decided_node(pod)
-        deciding = self._deciding.get(node_name)
-        if deciding is not None:
-            deciding.pop(uid, None)
-            if not deciding:
-                del self._deciding[node_name]
-        self._unbound.pop(uid, None)
 
     # --- reservations -------------------------------------------------------------------------
 
@@ -264,7 +195,7 @@ class Ledger:
     def expire(self, now: float) -> None:
         """Let time pass: silent agents, reservations and decisions that nobody followed up."""
         self.table.expire(now)
-        for uid in [*self._unbound, *self.reservations]:
+        for uid in [*self._pods.unbound, *self.reservations]:
             self._count(uid, now)
 
     def unseen(self, now: float) -> list[Pod]:
@@ -272,7 +203,7 @@ class Ledger:
         whether they are still there."""
         return [
             known.pod
-            for known in self._pods.values()
+            for known in self._pods.all()
             if known.unseen_since is not None
             and now - known.unseen_since > grace_period(known.pod, self._grace_period_s)
         ]
@@ -287,8 +218,9 @@ class Ledger:
         """Pods without a node whose decisions have not counted for so long that nobody can be
         about to act on them: they should be cleared."""
         found = []
-        for uid in self._unbound:
-            known = self._pods[uid]
+        for uid in self._pods.unbound:
+            known = self._pods.get(uid)
+            assert known is not None
             if known.held.allocation is not None or uid in self.reservations:
                 continue
             decision = self.dialect.decision(
@@ -326,11 +258,11 @@ class Ledger:
 
     def counted_pods(self) -> Iterator[Pod]:
         """Those that are on a node, or hold cards of one."""
-        for uid, known in self._pods.items():
-            if known.pod.spec.node_name or uid in self._charges:
+        for known in self._pods.all():
+            if known.pod.spec.node_name or known.pod.metadata.uid in self._charges:
                 yield known.pod
         for uid, reservation in self.reservations.items():
-            if uid not in self._pods:
+            if self._pods.get(uid) is None:
                 yield reservation.pod
 
     def charged(self, uid: str) -> Mapping[str, Uses]:
@@ -356,7 +288,7 @@ class Ledger:
     def _count_again(self, node_name: str, now: float) -> None:
         """Decisions are read with the cards of their node, which are others now."""
         reserved = (uid for uid, each in self.reservations.items() if each.node_name == node_name)
-        for uid in {**self._deciding.get(node_name, {}), **dict.fromkeys(reserved)}:
+        for uid in dict.fromkeys((*self._pods.deciding(node_name), *reserved)):
             self._count(uid, now)
 
     def _count(self, uid: str, now: float) -> None:
@@ -389,7 +321,7 @@ class Ledger:
         else:
             self._charges.pop(uid, None)
 
-    def _end_if_over(self, uid: str, known: _Known | None, now: float) -> None:
+    def _end_if_over(self, uid: str, known: KnownPod | None, now: float) -> None:
         reservation = self.reservations.get(uid)
         if reservation is None or reservation.writing:
             return
@@ -404,22 +336,5 @@ class Ledger:
         is_over = find_staleness(pod, decision, now, self._grace_period_s) is not None
         if pod.spec.node_name == reservation.node_name:
             is_over = self.dialect.decided_node(pod) == reservation.node_name
-        if is_over or uid in self._gone:
+        if is_over or self._pods.is_gone(uid):
             del self.reservations[uid]
-
-
-def _is_newer(pod: Pod, known: Pod) -> bool:
-    new, old = pod.metadata.resource_version, known.metadata.resource_version
-    if new.isdecimal() and old.isdecimal():
-        return int(new) > int(old)
-    return True
-
-
-def _names_resource(pod: Pod, resource: str) -> bool:
-    for container in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ())):
-        resources = container.resources
-        if resources is not None and (
-            resource in (resources.limits or {}) or resource in (resources.requests or {})
-        ):
-            return True
-    return False

@@ -1,4 +1,4 @@
-"""Generation B's wiring: bodies as kube-scheduler sends them, answers as gpu-admission gives them."""
+"""Generation B's wiring: bodies as kube-scheduler sends them, answers as gpu-admission's."""
 
 import json
 from typing import Any
@@ -61,8 +61,8 @@ def test_the_vectors_pass_over_http_byte_by_byte() -> None:
                 else f"pod {uid} has already been matched to another node"
                 for each in order
             }
-            kept = [each for each in json.loads(await node_list(cluster))]
-            kept = [each for each in kept if each["metadata"]["name"] == chosen]
+            sent = json.loads(await node_list(cluster))
+            kept = [each for each in sent if each["metadata"]["name"] == chosen]
             answered = answer.decoded()
             assert answered["FailedNodes"] == failed, name
             assert answered["Nodes"] == {"metadata": {}, "items": kept}

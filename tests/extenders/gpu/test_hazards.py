@@ -32,7 +32,8 @@ async def predicates(extender: Any, cluster: GPUCluster, pod: Any, *names: str) 
 
 
 def annotations(pod: Any) -> dict[str, str]:
-    return pod["metadata"].get("annotations", {})
+    found: dict[str, str] = pod["metadata"].get("annotations", {})
+    return found
 
 
 def test_h1_a_failed_bind_clears_the_decision_and_frees_the_cards() -> None:

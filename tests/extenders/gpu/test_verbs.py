@@ -207,8 +207,8 @@ async def assert_quota_holds(cluster: GPUCluster, extender: RunningExtender, nam
 def test_a_namespace_uses_what_the_config_map_allows() -> None:
     async def scenario(cluster: GPUCluster) -> None:
         names = await quota_nodes(cluster)
-        document = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "gpuquota"}}
-        document["data"] = {"gpu_quota": json.dumps(QUOTA)}  # type: ignore[assignment]
+        head = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "gpuquota"}}
+        document = {**head, "data": {"gpu_quota": json.dumps(QUOTA)}}
         await cluster.client.create(CONFIG_MAPS, document, "kube-system")
         extender = await cluster.start()
         await assert_quota_holds(cluster, extender, names)
