@@ -84,3 +84,26 @@ def test_the_vectors_pass_over_http_byte_by_byte() -> None:
             await cluster.bind_plainly(pod, chosen)
 
     in_gpu_cluster(scenario)
+
+
+def test_an_answer_has_the_bytes_that_gpu_admission_would_send() -> None:
+    async def scenario(cluster: GPUCluster) -> None:
+        await cluster.add_node("testnode0", equal_cards(2, 4))
+        extender = await cluster.start()
+        pod = await cluster.add_pod("pod-0", limits(10, 1))
+        node = b'{"metadata":{"name":"testnode0","creationTimestamp":null},"spec":{}}'
+        other = b'{"metadata":{"name":"cpu-node"},"spec":{"podCIDR":"10.0.0.0/24"}}'
+        sent = json.dumps(pod).encode()
+        body = b'{"Pod":' + sent + b',"Nodes":{"metadata":{},"items":['
+        body += node + b"," + other + b']},"NodeNames":null}'
+        answer = await extender.send("POST", "/scheduler/predicates", body)
+        failed = b'{"cpu-node":"no GPU device"}'
+        assert answer.body == (
+            b'{"Nodes":{"metadata":{},"items":['
+            + node
+            + b']},"NodeNames":null,"FailedNodes":'
+            + failed
+            + b',"FailedAndUnresolvableNodes":{},"Error":""}'
+        )
+
+    in_gpu_cluster(scenario)

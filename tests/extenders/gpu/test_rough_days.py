@@ -37,9 +37,12 @@ REQUESTS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("dialect", REQUESTS)
+@pytest.mark.parametrize(
+    ("dialect", "verb"),
+    [*((dialect, "bind") for dialect in REQUESTS), ("gpu-manager", "predicates")],
+)
 def test_no_card_is_given_away_twice_on_a_day_when_everything_fails(
-    dialect: str, seed: int
+    dialect: str, verb: str, seed: int
 ) -> None:
     async def scenario(cluster: GPUCluster) -> None:
         names = [f"node-{at}" for at in range(NODES)]
@@ -47,7 +50,7 @@ def test_no_card_is_given_away_twice_on_a_day_when_everything_fails(
             await cluster.add_node(name, equal_cards(2, 12, slots=5))
         judge = CardJudge(cluster.client, cluster.dialect, cluster.now)
         judging = asyncio.create_task(judge.run())
-        day = RoughDay(cluster, judge, seed)
+        day = RoughDay(cluster, judge, seed, decides_in_filter=verb == "predicates")
         await day.start()
         working = asyncio.create_task(day.work_as_agents())
         killing = asyncio.create_task(day.kill_now_and_then())

@@ -9,7 +9,7 @@ import pytest
 from support.gpu.extender_clusters import GPUCluster, RunningExtender, equal_cards, in_gpu_cluster
 
 from podium import __version__
-from podium.client.resources import CONFIG_MAPS, NODES, PRIORITY_CLASSES
+from podium.client.resources import CONFIG_MAPS, NODES, PRIORITY_CLASSES, RESOURCE_QUOTAS
 from podium.extenders.gpu.preemption import PreemptionSettings, PreemptionStrategy
 
 CORE, MEMORY = "tencent.com/vcuda-core", "tencent.com/vcuda-memory"
@@ -240,6 +240,31 @@ def test_a_namespace_uses_what_the_quota_file_allows(tmp_path: Path) -> None:
         assert (await extender.filter(await cluster.pod("c"), *names))["NodeNames"] == [*names]
 
     in_gpu_cluster(scenario)
+
+
+def test_resource_quotas_count_every_card_of_a_pod() -> None:
+    async def scenario(cluster: GPUCluster) -> None:
+        await cluster.add_node("n1", equal_cards(4, 16000))
+        head = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}}
+        quota = {**head, "spec": {"hard": {"limits.nvidia.com/gpumem": "5000"}}}
+        await cluster.client.create(RESOURCE_QUOTAS, quota, "default")
+        extender = await cluster.start()
+
+        def asking(cards: int, memory: int) -> dict[str, int]:
+            return {"nvidia.com/gpu": cards, "nvidia.com/gpumem": memory}
+
+        first, second = [await cluster.add_pod(name, asking(2, 2000)) for name in "ab"]
+        assert await extender.bind(first, "n1") == ""
+        answer = await extender.filter(second, "n1")
+        assert answer["FailedNodes"] == {"n1": "ExceedsGPUQuota"}
+        assert await extender.bind(second, "n1") == "node n1: ExceedsGPUQuota"
+        small = await cluster.add_pod("c", asking(1, 1000))
+        assert (await extender.filter(small, "n1"))["NodeNames"] == ["n1"]
+        await cluster.client.delete(RESOURCE_QUOTAS, "q", "default")
+        await asyncio.sleep(1.0)
+        assert (await extender.filter(second, "n1"))["NodeNames"] == ["n1"]
+
+    in_gpu_cluster(scenario, "hami")
 
 
 # --- preempt ----------------------------------------------------------------------------------

@@ -63,7 +63,11 @@ class RoughTransport:
 class RoughDay:
     """Clients that schedule pods through an extender which is killed now and then, and agents."""
 
-    def __init__(self, cluster: GPUCluster, judge: CardJudge, seed: int) -> None:
+    def __init__(
+        self, cluster: GPUCluster, judge: CardJudge, seed: int, *, decides_in_filter: bool = False
+    ) -> None:
+        """`decides_in_filter`: the older wiring, in which schedulers bind themselves."""
+        self._decides_in_filter = decides_in_filter
         self.cluster = cluster
         self.judge = judge
         self.bound: set[str] = set()
@@ -134,6 +138,9 @@ class RoughDay:
                 await asyncio.sleep(0.5 + self._chances.random() * 5.0)
 
     async def _attempt(self, pod: Any, fresh: Any, nodes: list[str]) -> None:
+        if self._decides_in_filter:
+            await self._attempt_in_filter(pod, fresh, nodes)
+            return
         answer = await self.call(self.extender.filter(fresh, *nodes))
         if not answer or answer["Error"] or not answer["NodeNames"]:
             return
@@ -141,6 +148,18 @@ class RoughDay:
         if self._chances.random() < 0.05:
             await self._delete(pod["metadata"]["name"])
         await self.call(self.extender.bind(pod, chosen))
+
+    async def _attempt_in_filter(self, pod: Any, fresh: Any, nodes: list[str]) -> None:
+        objects = {"items": [{"metadata": {"name": name}} for name in nodes]}
+        body = {"Pod": fresh, "Nodes": objects, "NodeNames": None}
+        answer = await self.call(self.extender.ask("predicates", body))
+        if not answer or answer["Error"] or not answer["Nodes"]["items"]:
+            return
+        if self._chances.random() < 0.2:
+            return  # another plugin refuses the pod, or its binding fails
+        (chosen,) = answer["Nodes"]["items"]
+        await asyncio.sleep(self._chances.random() * 3.0)
+        await self.cluster.bind_plainly(pod, chosen["metadata"]["name"])
 
     async def work_as_agents(self) -> None:
         """Serve what is bound: most of it well, some of it refused; some pods end soon."""

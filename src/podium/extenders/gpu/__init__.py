@@ -8,7 +8,7 @@
     decision_writing    decisions and bindings as API writes, and how they are taken back
     node_locking        locks on nodes, for dialects that have them
     housekeeping        what time brings: doubts cleared up, leftovers removed
-    quotas              what a namespace may use
+    quotas, resource_quotas     what a namespace may use
     inspection, card_metrics    what people look at
     application         all of it behind HTTP
 

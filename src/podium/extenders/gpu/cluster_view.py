@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from podium.api.pod import Pod
 from podium.extenders.extender import ExtenderError
 from podium.extenders.gpu.quotas import NamespaceQuotas
+from podium.extenders.gpu.resource_quotas import ResourceQuotas
 from podium.gpu.dialects.dialect import Dialect
 from podium.gpu.ledger import Ledger
 from podium.gpu.reasons import Reason
@@ -16,6 +17,7 @@ class ClusterView:
     def __init__(self, ledger: Ledger, quotas: NamespaceQuotas, wall: Callable[[], float]) -> None:
         self.ledger = ledger
         self.quotas = quotas
+        self.resource_quotas = ResourceQuotas(ledger.dialect)
         self.is_synced = False
         """Whether everything was listed once."""
         self.rejections: dict[tuple[str, Reason], int] = {}

@@ -44,7 +44,8 @@ class Decider:
         )
         if allowed is not None and not allowed[0]:
             return Reason.QUOTA_EXCEEDED
-        return view.ledger.reserve(pod, request, node_name, now)
+        left = view.resource_quotas.left(view.ledger, pod.namespace, pod.metadata.uid)
+        return view.ledger.reserve(pod, request, node_name, now, left)
 
     async def write(self, reservation: Reservation) -> None:
         """Let the pod carry the decision, for somebody else to bind it. Raises FAILURES, with

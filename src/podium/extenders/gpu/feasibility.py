@@ -60,8 +60,9 @@ def find_refusals(
     ledger, uid = view.ledger, pod.metadata.uid
     rows = ledger.rows_of(nodes.names)
     known = rows >= 0
+    left = view.resource_quotas.left(ledger, pod.namespace, uid)
     with ledger.without(uid):
-        result = fit(ledger.table, rows[known], request)
+        result = fit(ledger.table, rows[known], request, left)
     refused: dict[str, Refusal] = {}
     positions = np.flatnonzero(known)
     for at in np.flatnonzero(~result.fits).tolist():

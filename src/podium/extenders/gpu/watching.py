@@ -11,9 +11,10 @@ from podium.api.meta import KubeObject
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.client import Clock, KubeClient, Reflector, Selection
-from podium.client.resources import CONFIG_MAPS, NODES, PODS
+from podium.client.resources import CONFIG_MAPS, NODES, PODS, RESOURCE_QUOTAS
 from podium.extenders.gpu.cluster_view import ClusterView
 from podium.workloads.kinds import ConfigMap
+from podium.workloads.quotas import ResourceQuota
 
 QUOTA_KEY: Final = "gpu_quota"
 _RUNNING_OR_WAITING: Final = Selection(fields="status.phase!=Succeeded,status.phase!=Failed")
@@ -73,6 +74,7 @@ class ClusterWatch:
                 client, PODS, _decoder(Pod), pods, selection=_RUNNING_OR_WAITING, **self._how()
             ),
             *self._of_config_maps(quota_config_map),
+            *self._of_resource_quotas(),
         )
 
     async def run(self) -> None:
@@ -110,6 +112,14 @@ class ClusterWatch:
             )
             found.append(self._config_maps(Selection(namespace=of_nodes[0]), told))
         return found
+
+    def _of_resource_quotas(self) -> list[Reflector[Any]]:
+        quotas = self._view.resource_quotas
+        if not quotas.are_needed:
+            return []
+        told: _Told[ResourceQuota] = _Told(quotas.put, quotas.delete)
+        decode = _decoder(ResourceQuota)
+        return [Reflector(self._client, RESOURCE_QUOTAS, decode, told, **self._how())]
 
     def _config_maps(self, selection: Selection, told: _Told[ConfigMap]) -> Reflector[Any]:
         return Reflector(
