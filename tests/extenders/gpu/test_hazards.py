@@ -1,8 +1,8 @@
 """The known faults of gpu-admission's family, each of which must not be here.
 
-Those of reading and choosing are tested where that is done: H4 (mixed cards) in
-`tests/gpu/test_dialects_and_cards.py`, H5, H7 and H8 in `tests/gpu/dialects/test_gpu_manager.py`,
-H6 in `tests/gpu/test_choosing.py`; their ends are here once more, over HTTP.
+Those of reading and choosing are tested where that is done: H4 (mixed cards), H6 (containers of one
+pod) and H12 (init containers) in `tests/gpu/test_choosing.py`; H5, H7 and H8 in
+`tests/gpu/dialects/test_gpu_manager.py`. Their ends are here once more, over HTTP.
 """
 
 import asyncio
