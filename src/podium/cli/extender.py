@@ -1,4 +1,4 @@
-"""`podium extender`: serve a scheduler extender that is written in Python."""
+"""`podium extender`: serve a scheduler extender, one's own or the one for GPUs."""
 
 import logging
 from pathlib import Path
@@ -8,6 +8,7 @@ from cyclopts import App, Parameter
 
 from podium.api.errors import InputError
 from podium.cli.exit_codes import OK
+from podium.cli.extender_gpu import gpu
 from podium.cli.line_logging import start_logging
 from podium.cli.printing import print_line
 from podium.extenders.extender import verbs_of
@@ -15,6 +16,7 @@ from podium.extenders.serving import Listening, serve
 from podium.user_code.extenders import build_extender, load_extender
 
 extender = App(name="extender")
+extender.command(gpu)
 
 _OPEN_TO_ALL = (
     "podium: {name} answers whoever reaches {host}, in plain text: --tls-cert and --tls-key"

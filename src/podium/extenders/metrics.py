@@ -10,26 +10,26 @@ CONTENT_TYPE = CONTENT_TYPE_LATEST
 
 class ServiceMetrics:
     def __init__(self) -> None:
-        self._registry = CollectorRegistry()
+        self.registry = CollectorRegistry()
         self._requests = Counter(
             "podium_extender_requests",
             "Requests by verb and by HTTP status code; failed calls that are answered with an"
             " Error have status 200.",
             ("verb", "code"),
-            registry=self._registry,
+            registry=self.registry,
         )
         self._errors = Counter(
             "podium_extender_errors",
             "Calls that the extender's code refused or that raised in it, by verb.",
             ("verb",),
-            registry=self._registry,
+            registry=self.registry,
         )
         self._durations = Histogram(
             "podium_extender_request_duration_seconds",
             "Time from the first byte of a request to the last of its answer, by verb.",
             ("verb",),
             buckets=_SECONDS,
-            registry=self._registry,
+            registry=self.registry,
         )
 
     def answered(self, verb: str, code: int, seconds: float) -> None:
@@ -40,4 +40,4 @@ class ServiceMetrics:
         self._errors.labels(verb).inc()
 
     def text(self) -> bytes:
-        return generate_latest(self._registry)
+        return generate_latest(self.registry)

@@ -6,6 +6,7 @@ process ends with success. A second signal does not wait.
 
 import asyncio
 import ipaddress
+import socket
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -48,22 +49,9 @@ class Listening:
 
 def serve(extender: Extender, listening: Listening, announce: Callable[[str], None]) -> None:
     """Serve until told to stop; `announce` hears the address. Raises InputError."""
-    _check(listening)
-    context = _context(listening)
-    listener = listen(listening.host, listening.port)
-    url = listening.url(listener.getsockname()[1])
-    server = WebServer(
-        ExtenderService(extender, body_limit=listening.body_limit),
-        limits=listening.limits,
-        grace_s=listening.patience_s,
-        context=(lambda: context) if context else None,
-    )
-
-    async def serve_and_announce() -> None:
-        serving = asyncio.ensure_future(server.serve(sockets=[listener]))
-        await server.accepting.wait()
-        announce(url)
-        await serving
+    check_listening(listening)
+    service = ExtenderService(extender, body_limit=listening.body_limit)
+    server, listener, url = _server(service, listening)
 
     def stop() -> None:
         server.should_exit = True
@@ -71,7 +59,49 @@ def serve(extender: Extender, listening: Listening, announce: Callable[[str], No
     def hurry() -> None:
         server.force_exit = True
 
-    run_until_signal(serve_and_announce, stop, hurry)
+    run_until_signal(lambda: _serve_and_announce(server, listener, url, announce), stop, hurry)
+
+
+async def serve_until(
+    service: ExtenderService,
+    listening: Listening,
+    announce: Callable[[str], None],
+    stopping: asyncio.Event,
+) -> None:
+    """Serve in a loop that others run as well, until the event is set and calls under way are
+    answered. Raises InputError."""
+    server, listener, url = _server(service, listening)
+    serving = asyncio.ensure_future(_serve_and_announce(server, listener, url, announce))
+    stopped = asyncio.ensure_future(stopping.wait())
+    try:
+        await asyncio.wait((serving, stopped), return_when=asyncio.FIRST_COMPLETED)
+        server.should_exit = True
+        await serving
+    finally:
+        stopped.cancel()
+        if not serving.done():  # whoever waits for this one was cancelled himself
+            server.force_exit = True
+
+
+def _server(service: ExtenderService, listening: Listening) -> tuple[WebServer, socket.socket, str]:
+    context = _context(listening)
+    listener = listen(listening.host, listening.port)
+    server = WebServer(
+        service,
+        limits=listening.limits,
+        grace_s=listening.patience_s,
+        context=(lambda: context) if context else None,
+    )
+    return server, listener, listening.url(listener.getsockname()[1])
+
+
+async def _serve_and_announce(
+    server: WebServer, listener: socket.socket, url: str, announce: Callable[[str], None]
+) -> None:
+    serving = asyncio.ensure_future(server.serve(sockets=[listener]))
+    await server.accepting.wait()
+    announce(url)
+    await serving
 
 
 def _context(listening: Listening) -> ssl.SSLContext | None:
@@ -80,7 +110,8 @@ def _context(listening: Listening) -> ssl.SSLContext | None:
     return server_context(listening.certificate, listening.key, listening.client_ca)
 
 
-def _check(listening: Listening) -> None:
+def check_listening(listening: Listening) -> None:
+    """Raises InputError for what cannot be listened with."""
     for path in (listening.certificate, listening.key, listening.client_ca):
         if path is not None and not path.is_file():
             raise InputError("there is no such file", source=str(path))

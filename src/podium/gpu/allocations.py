@@ -4,7 +4,7 @@ Init containers run one after the other before the rest, so that of them and of 
 the larger counts; sidecars go on, and count beside whatever starts after them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -67,10 +67,10 @@ def card_uses(allocation: Allocation) -> dict[int, CardUse]:
         if place < len(allocation.sidecars) and allocation.sidecars[place]:
             going_on = beside
         else:
-            _raise(uses, beside)
+            raise_uses(uses, beside)
     for shares in allocation.containers:
         _add(going_on, shares)
-    _raise(uses, going_on)
+    raise_uses(uses, going_on)
     return uses
 
 
@@ -88,7 +88,8 @@ def _add(uses: dict[int, CardUse], shares: Iterable[CardShare]) -> None:
             )
 
 
-def _raise(uses: dict[int, CardUse], stage: dict[int, CardUse]) -> None:
+def raise_uses(uses: dict[int, CardUse], stage: Mapping[int, CardUse]) -> None:
+    """Let there be room for either of two, card by card."""
     for card, use in stage.items():
         known = uses.get(card)
         uses[card] = (

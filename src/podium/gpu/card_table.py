@@ -166,6 +166,13 @@ class CardTable:
             other._place_of.append(self._place_of[row])
         return other
 
+    def refusal_of(self, row: int) -> Reason | None:
+        """Why none of the row's cards can be had; None if they can."""
+        if row >= self.rows:
+            return Reason.NO_CARDS
+        code = int(self.refusal[row])
+        return None if code < 0 else REASONS[code]
+
     # --- pods ---------------------------------------------------------------------------------
 
     def charge(self, row: int, uses: Mapping[int, CardUse]) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from podium.gpu.allocations import NOTHING_CHARGED, Allocation, CardShare
 from podium.gpu.card_rules import Facts, order_keys, refusals, set_needs
-from podium.gpu.card_table import REASON_CODES, REASONS, CardTable
+from podium.gpu.card_table import REASON_CODES, CardTable
 from podium.gpu.cards import Card, MigProfile
 from podium.gpu.mig import Instance, find_instance
 from podium.gpu.quota import QuotaLeft
@@ -34,7 +34,7 @@ def allocate(
     table: CardTable, row: int, request: PodRequest, quota: QuotaLeft | None = None
 ) -> Allocation | Reason:
     """The cards of this node that the pod gets, or why it does not fit. Nothing is charged."""
-    refusal = _refusal(table, row)
+    refusal = table.refusal_of(row)
     if refusal is not None:
         return refusal
     walk = _Walk(table, row, request, quota)
@@ -45,7 +45,7 @@ def check_row(
     table: CardTable, row: int, request: PodRequest, quota: QuotaLeft | None = None
 ) -> Reason | None:
     """Why the pod does not fit the node; None if it does."""
-    refusal = _refusal(table, row)
+    refusal = table.refusal_of(row)
     if refusal is not None:
         return refusal
     return _Walk(table, row, request, quota).reason
@@ -58,7 +58,7 @@ def explain_cards(
 
     Said for the first container that finds too few cards, or for the last one if the pod fits.
     """
-    refusal = _refusal(table, row)
+    refusal = table.refusal_of(row)
     if refusal is not None:
         cards = table.nodes[row].cards if row < table.rows else ()
         return [(card.index, refusal) for card in cards]
@@ -66,13 +66,6 @@ def explain_cards(
     return [
         (card.index, reason) for card, reason in zip(walk.cards, walk.card_reasons, strict=True)
     ]
-
-
-def _refusal(table: CardTable, row: int) -> Reason | None:
-    if row >= table.rows:
-        return Reason.NO_CARDS
-    code = int(table.refusal[row])
-    return None if code < 0 else REASONS[code]
 
 
 class _Step:

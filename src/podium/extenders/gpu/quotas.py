@@ -1,0 +1,94 @@
+"""How many cards of which models a namespace may use, from a ConfigMap or a file.
+
+A document that cannot be read is told and changes nothing. Without any, nobody is limited. What
+counts as used are the pods of the namespace that have a node or a reservation on one: two calls at
+the same time cannot both take what is left.
+"""
+
+import logging
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from podium.api.pod import Pod
+from podium.gpu.columns import Bools
+from podium.gpu.dialects.dialect import Dialect, InvalidRequest
+from podium.gpu.ledger import Ledger
+from podium.gpu.quota import (
+    InvalidQuota,
+    NamespaceQuota,
+    eligible_models,
+    nodes_within_quota,
+    read_quotas,
+    requested_cores,
+)
+from podium.gpu.requests import PodRequest
+
+_LOG: Final = logging.getLogger("podium.extenders")
+
+MODEL_LABEL: Final = "gaia.tencent.com/gpu-model"
+POOL_LABEL: Final = "gaia.tencent.com/gpu-pool"
+
+
+class NamespaceQuotas:
+    def __init__(self, model_label: str = MODEL_LABEL, pool_label: str = POOL_LABEL) -> None:
+        self._model_label = model_label
+        self._pool_label = pool_label
+        self._quotas: dict[str, NamespaceQuota] = {}
+
+    def read(self, text: str | None, source: str) -> None:
+        """Take over a document; None if there is none."""
+        try:
+            self._quotas = {} if text is None else read_quotas(text)
+        except InvalidQuota as problem:
+            _LOG.error("%s: %s; what was known before stays", source, problem)
+
+    def allowed(
+        self, ledger: Ledger, namespace: str, uid: str, request: PodRequest, names: Sequence[str]
+    ) -> Bools | None:
+        """Which of the nodes the namespace may use for this pod; None if all."""
+        quota = self._quotas.get(namespace)
+        if quota is None:
+            return None
+        models: dict[str, int] = {}
+        pools: dict[str, int] = {}
+        node_models = np.array([_code(models, self._model(ledger, name)) for name in names])
+        node_pools = np.array([_code(pools, self._pool(ledger, name)) for name in names])
+        used = self._used_cores(ledger, namespace, uid)
+        eligible = eligible_models(quota, used, requested_cores(request))
+        return nodes_within_quota(quota, eligible, node_models, node_pools, models, pools)
+
+    def _used_cores(self, ledger: Ledger, namespace: str, uid: str) -> dict[str, int]:
+        """By model, of all pods of the namespace but one."""
+        used: dict[str, int] = {}
+        for pod in ledger.counted_pods():
+            if pod.namespace != namespace or pod.metadata.uid == uid:
+                continue
+            cores = _cores_of(ledger.dialect, pod)
+            nodes = {pod.spec.node_name} if pod.spec.node_name else ledger.charged(pod.metadata.uid)
+            for name in nodes:
+                model = self._model(ledger, name)
+                used[model] = used.get(model, 0) + cores
+        return used
+
+    def _model(self, ledger: Ledger, node_name: str) -> str:
+        node = ledger.nodes.get(node_name)
+        return "" if node is None else node.metadata.label(self._model_label)
+
+    def _pool(self, ledger: Ledger, node_name: str) -> str:
+        node = ledger.nodes.get(node_name)
+        return "" if node is None else node.metadata.label(self._pool_label)
+
+
+def _code(codes: dict[str, int], value: str) -> int:
+    """The number of a label's value, -1 for none."""
+    return codes.setdefault(value, len(codes)) if value else -1
+
+
+def _cores_of(dialect: Dialect, pod: Pod) -> int:
+    try:
+        request = dialect.pod_request(pod)
+    except InvalidRequest:
+        return 0
+    return 0 if request is None else requested_cores(request)
