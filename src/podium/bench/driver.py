@@ -21,8 +21,9 @@ from podium.config.types import Configuration
 from podium.engine import Engine
 from podium.engine.binding_cycle import Binding
 from podium.engine.choice import Seeded
-from podium.engine.in_memory_api import InMemoryApi, run_to_end
-from podium.engine.requests import Bind, Nominate, PatchStatus, Preempt
+from podium.engine.in_memory_api import InMemoryApi, carry_out, run_to_end
+from podium.engine.requests import Bind, Nominate, PatchStatus, PluginWrite, Preempt
+from podium.framework.api_handle import DeferredWrite
 from podium.plugins import in_tree_registry
 from podium.user_code.plugins import equip
 
@@ -153,6 +154,8 @@ class Driver:
                         self._preempt(request)
                     case Nominate():
                         self._nominate(request.pod.key, request.node_name)
+                    case PluginWrite() if isinstance(request.write, DeferredWrite):
+                        carry_out(request.write, self._api)
 
     def _bind(self, binding: Binding) -> None:
         problem = run_to_end(binding.run(self._api))

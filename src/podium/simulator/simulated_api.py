@@ -25,7 +25,8 @@ from podium.api.timestamps import time_text
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
 from podium.engine import Engine
-from podium.engine.in_memory_api import InMemoryApi
+from podium.engine.in_memory_api import InMemoryApi, carry_out
+from podium.framework.api_handle import DeferredWrite
 from podium.framework.asking import Asker, NobodyToAsk, WrongAnswers
 from podium.framework.extender_calls import BindAnswer, BindCall, CallFailed
 from podium.plugins.dynamic_resources.claim_writing import (
@@ -130,6 +131,8 @@ class SimulatedApi(InMemoryApi):
 
     def write(self, write: object) -> None:
         """Carry out what a plugin left to be written; a claim that has moved on is left alone."""
+        if isinstance(write, DeferredWrite):
+            carry_out(write, self)
         if not isinstance(write, ClaimWrite):
             return
         wanted = write.claim

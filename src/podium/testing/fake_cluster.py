@@ -25,9 +25,11 @@ from podium.config.types import API_VERSION, KIND
 from podium.engine.binding_cycle import Binding
 from podium.engine.choice import FirstByName
 from podium.engine.decision import Decision
+from podium.engine.in_memory_api import carry_out
 from podium.engine.in_memory_objects import EngineApi
-from podium.engine.requests import Bind, Event, Nominate, PatchStatus, Preempt
+from podium.engine.requests import Bind, Event, Nominate, PatchStatus, PluginWrite, Preempt
 from podium.engine.scheduler import Attempt, Engine
+from podium.framework.api_handle import DeferredWrite
 from podium.framework.asking import Asker
 from podium.framework.extender_calls import BindAnswer, BindCall, CallFailed
 from podium.framework.points import Plugin, QueueSortPlugin
@@ -188,6 +190,8 @@ class FakeCluster:
                     self.preemptions.append(request)
                 case Bind():
                     self.bindings[request.binding.cycle.pod.pod.metadata.name] = request.binding
+                case PluginWrite() if isinstance(request.write, DeferredWrite):
+                    carry_out(request.write, self.api)
 
     # bindings
 

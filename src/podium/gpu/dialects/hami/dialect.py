@@ -60,6 +60,10 @@ class HAMi(Dialect):
     name = "hami"
     resources = (COUNT, MEMORY, MEMORY_PERCENT, CORES)
     memory_unit = 1 << 20
+    cores_resource = CORES
+    memory_resource = MEMORY
+    node_policy_key = policies.NODE_POLICY
+    card_policy_key = policies.CARD_POLICY
     lock = NodeLockRule("hami.io/mutex.lock", LockFormat.OWNED, backoff_factor=2.0)
 
     # --- nodes ---
