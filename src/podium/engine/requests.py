@@ -116,7 +116,8 @@ class PluginWrite(Struct, frozen=True):
     is given back.
 
     `write` is a `DeferredWrite`, or a value of the plugin's own that drivers know (`ClaimWrite` of
-    DynamicResources). Nobody waits for the outcome: if it fails, the next attempt finds things as they are.
+    DynamicResources). Nobody waits for the outcome: if it fails, the next attempt finds things as
+    they are.
     """
 
     pod: PodInfo
