@@ -7,7 +7,8 @@ from podium.framework.points import POINTS
 
 SURFACE = {
     "Action", "ApiCallFailed", "ApiHandle", "Assignments", "BindPlugin", "ClientSettings",
-    "Cluster", "Code", "Container", "Cycle", "DeferredWrite", "Dependence", "Diagnosis", "FilterPlugin", "Floats",
+    "Cluster", "Code", "Container", "Cycle", "DeferredWrite", "Dependence", "Diagnosis",
+    "FilterPlugin", "Floats",
     "Handle", "Ints", "KubeObject", "KubeStruct", "Log", "Node", "NodeFilterPlugin",
     "NodeScorePlugin", "NodeSpec", "NodeStatus", "NodeView", "ObjectConflict", "ObjectExists",
     "ObjectMeta", "ObjectNotFound", "ObjectRef", "PermitPlugin", "PermitResult", "Placement",

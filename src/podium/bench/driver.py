@@ -22,6 +22,7 @@ from podium.engine import Engine
 from podium.engine.binding_cycle import Binding
 from podium.engine.choice import Seeded
 from podium.engine.in_memory_api import InMemoryApi, carry_out, run_to_end
+from podium.engine.in_memory_objects import with_next_version
 from podium.engine.requests import Bind, Nominate, PatchStatus, PluginWrite, Preempt
 from podium.framework.api_handle import DeferredWrite
 from podium.plugins import in_tree_registry
@@ -175,13 +176,13 @@ class Driver:
         status = replace(current.status, conditions=(condition,))
         if request.nominated_node is not None:
             status = replace(status, nominated_node_name=request.nominated_node)
-        self.engine.intake.pod_put(replace(current, status=status))
+        self.engine.intake.pod_put(with_next_version(replace(current, status=status)))
 
     def _nominate(self, key: str, node_name: str) -> None:
         current = self.engine.state.pods.get(key)
         if current is not None and not current.spec.node_name:
             status = replace(current.status, nominated_node_name=node_name)
-            self.engine.intake.pod_put(replace(current, status=status))
+            self.engine.intake.pod_put(with_next_version(replace(current, status=status)))
 
     def _preempt(self, request: Preempt) -> None:
         engine, preemptor = self.engine, request.preemptor

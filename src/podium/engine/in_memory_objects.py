@@ -100,8 +100,7 @@ class MemoryObjects:
 
     def _put(self, obj: K, before: str) -> K:
         """Store an object; `before` is the version it had."""
-        version = str(int(before) + 1) if before.isdecimal() else "1"
-        obj = _with(obj, metadata=replace(obj.metadata, resource_version=version))
+        obj = _with(obj, metadata=replace(obj.metadata, resource_version=_next(before)))
         self._store(obj)
         return obj
 
@@ -134,7 +133,7 @@ class EngineApi(MemoryObjects):
     async def bind(self, pod: PodInfo, node_name: str) -> None:
         current = self._engine.state.pods.get(pod.key, pod.pod)
         spec = replace(current.spec, node_name=node_name)
-        self._engine.intake.pod_put(replace(current, spec=spec))
+        self._engine.intake.pod_put(with_next_version(replace(current, spec=spec)))
 
     async def tell(self, pod: PodInfo, reason: str, action: str, note: str) -> None:
         """Events have no reader here."""
@@ -158,6 +157,19 @@ class EngineApi(MemoryObjects):
 
     def _store(self, obj: KubeObject) -> None:
         self._engine.intake.put(obj)
+
+
+def with_next_version(obj: K) -> K:
+    """An object that was changed, if it has been written before: without another version nobody
+    would take it for a change."""
+    version = obj.metadata.resource_version
+    if not version:
+        return obj
+    return _with(obj, metadata=replace(obj.metadata, resource_version=_next(version)))
+
+
+def _next(version: str) -> str:
+    return str(int(version) + 1) if version.isdecimal() else "1"
 
 
 def _with(obj: K, **fields: object) -> K:

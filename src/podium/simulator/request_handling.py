@@ -15,6 +15,7 @@ from podium.cluster.catalog import object_key
 from podium.engine import Engine
 from podium.engine.binding_cycle import Binding
 from podium.engine.in_memory_api import LiveClusterNeeded, run_to_end
+from podium.engine.in_memory_objects import with_next_version
 from podium.engine.requests import (
     Bind,
     GroupPreemptor,
@@ -119,7 +120,7 @@ class RequestHandler:
             return
         if current.status.nominated_node_name != node_name:
             status = replace(current.status, nominated_node_name=node_name)
-            self._engine.intake.pod_put(replace(current, status=status))
+            self._engine.intake.pod_put(with_next_version(replace(current, status=status)))
 
     # groups
 

@@ -26,7 +26,7 @@ from podium.engine.binding_cycle import Binding
 from podium.engine.choice import FirstByName
 from podium.engine.decision import Decision
 from podium.engine.in_memory_api import carry_out
-from podium.engine.in_memory_objects import EngineApi
+from podium.engine.in_memory_objects import EngineApi, with_next_version
 from podium.engine.requests import Bind, Event, Nominate, PatchStatus, PluginWrite, Preempt
 from podium.engine.scheduler import Attempt, Engine
 from podium.framework.api_handle import DeferredWrite
@@ -127,13 +127,13 @@ class FakeCluster:
     def change(self, name: str, **status: Any) -> None:
         """A pod's status changes; fields by their Python names."""
         pod = self.pod(name)
-        self.put(replace(pod, status=replace(pod.status, **status)))
+        self.put(with_next_version(replace(pod, status=replace(pod.status, **status))))
 
     def terminate(self, name: str) -> None:
         """A pod's deletion starts."""
         pod = self.pod(name)
         metadata = replace(pod.metadata, deletion_timestamp="2026-01-01T00:00:00Z")
-        self.put(replace(pod, metadata=metadata))
+        self.put(with_next_version(replace(pod, metadata=metadata)))
 
     def delete(self, name: str) -> None:
         self.engine.intake.pod_deleted(self.pod(name))
@@ -141,7 +141,7 @@ class FakeCluster:
     def confirm(self, name: str, node: str) -> None:
         """The API server says that a pod is on a node."""
         pod = self.pod(name)
-        self.put(replace(pod, spec=replace(pod.spec, node_name=node)))
+        self.put(with_next_version(replace(pod, spec=replace(pod.spec, node_name=node))))
 
     # the engine at work
 

@@ -125,7 +125,9 @@ def gpu_cluster(
 def cards_held(cluster: FakeCluster, name: str, dialect: str = "hami") -> tuple[int, ...]:
     """The cards that stand on a pod."""
     pod, spoken = cluster.pod(name), find_dialect(dialect)
-    allocation = held_cards(spoken, pod, _cards_on(cluster, spoken, pod), cluster.clock()).allocation
+    allocation = held_cards(
+        spoken, pod, _cards_on(cluster, spoken, pod), cluster.clock()
+    ).allocation
     return allocation.cards() if allocation is not None else ()
 
 
