@@ -8,6 +8,7 @@ its subresource only, and each write moves the resource version. The simulator, 
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TypeVar
 
 import msgspec
@@ -74,6 +75,13 @@ class MemoryObjects:
         subresource: str = "",
     ) -> K:
         stored = self._stored(kind, name, namespace)
+        of_metadata = patch.get("metadata")
+        if len(patch) == 1 and isinstance(of_metadata, Mapping):
+            with suppress(msgspec.ValidationError):  # told below, with its place
+                metadata = merge(msgspec.to_builtins(stored.metadata), of_metadata)
+                changed = _with(stored, metadata=msgspec.convert(metadata, ObjectMeta))
+                if changed.metadata.key == stored.metadata.key:
+                    return await self.update(changed, subresource=subresource)
         merged = merge(msgspec.to_builtins(stored), patch)
         try:
             changed = convert_object(merged, kind, strict=False)

@@ -25,6 +25,7 @@ from podium.plugin import Handle, Node, Pod, PodInfo
 from podium.scheduler_plugins.gpu_share.namespace_use import NamespaceUse
 from podium.scheduler_plugins.gpu_share.node_config_maps import NodeConfigMaps
 from podium.scheduler_plugins.gpu_share.reservations import Reservations
+from podium.scheduler_plugins.gpu_share.value_columns import ValueColumns
 
 NO_USES: Final[Mapping[int, CardUse]] = {}
 
@@ -60,6 +61,7 @@ class FollowedCards:
     ) -> None:
         self.table = CardTable(dialect.memory_unit)
         self.empty = CardTable(dialect.memory_unit)
+        self.values = ValueColumns(self.table)
         self.epoch = 0
         self.use = NamespaceUse()
         self._dialect = dialect
@@ -101,8 +103,9 @@ class FollowedCards:
         """Bring everything up to date."""
         self._now = self._clock()
         changed = self._changed_rows()
-        self.table.reserve(self._nodes.size)
-        self.empty.reserve(self._nodes.size)
+        if changed:
+            self.table.reserve(self._nodes.size)
+            self.empty.reserve(self._nodes.size)
         for row in changed:
             self._read(row)
         self._read_untold(changed)
@@ -118,6 +121,8 @@ class FollowedCards:
 
     def _changed_rows(self) -> set[int]:
         nodes, taken = self._nodes.log, self._usage.log
+        if self._seen_usage == taken.generation and self._seen_nodes == nodes.generation:
+            return set()
         of_nodes, of_pods = nodes.since(self._seen_nodes), taken.since(self._seen_usage)
         self._seen_nodes, self._seen_usage = nodes.generation, taken.generation
         if of_nodes is None or of_pods is None:
@@ -132,8 +137,9 @@ class FollowedCards:
             self._reservations.keep_withdrawn(name, uids)
         rows = {self._nodes.row(name) for name in names}
         log = self._reservations.log
-        withdrawn, self._seen_withdrawn = log.since(self._seen_withdrawn), log.generation
-        rows.update(range(len(self._rows)) if withdrawn is None else withdrawn)
+        if log.generation != self._seen_withdrawn:
+            withdrawn, self._seen_withdrawn = log.since(self._seen_withdrawn), log.generation
+            rows.update(range(len(self._rows)) if withdrawn is None else withdrawn)
         if self._lapses:
             rows.update(row for row, at in self._lapses.items() if at < self._now)
         for name in self._config_maps.take_changed():

@@ -5,7 +5,7 @@ Reserve chooses the cards, PreBind writes them where the node's agent looks. Unt
 tells of its cards they are held in memory, and given back if the pod is not bound.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Final
 
 import numpy as np
@@ -16,7 +16,7 @@ from podium.gpu.card_table import CardTable
 from podium.gpu.choosing import allocate, check_row
 from podium.gpu.dialects.dialect import InvalidRequest
 from podium.gpu.fitting import fit
-from podium.gpu.node_scores import node_values, scores
+from podium.gpu.node_scores import scores
 from podium.gpu.quota import QuotaLeft
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import PodRequest
@@ -105,6 +105,7 @@ class GPUShare(
         self._quotas = Quotas(handle, args, self._dialect)
         self._config_maps = NodeConfigMaps(handle, self._dialect)
         self._cards: FollowedCards | None = None
+        self._requests: dict[Hashable, tuple[PodRequest, int]] = {}
         self._numbers: dict[PodRequest, int] = {}
         self._numbered = 0
         locks = args.node_lock if args.node_lock is not None else handle.client_settings is not None
@@ -173,11 +174,12 @@ class GPUShare(
     def pre_filter(self, cycle: Cycle) -> Status | None:
         pod = cycle.pod.pod
         try:
-            request = self._request_of(pod)
+            known = self._numbered_request(cycle.pod)
         except InvalidRequest as problem:
             return unresolvable(str(problem))
-        if request is None:
+        if known is None:
             return SKIP
+        request, number = known
         cards = self._followed()
         lapse = cards.next_lapse
         if lapse is not None:
@@ -185,7 +187,7 @@ class GPUShare(
         namespace = pod.metadata.namespace
         state = PodState(
             request,
-            self._number(request),
+            number,
             self._quotas.left(namespace, cards.use),
             self._quotas.allowed(namespace, request, cards.use),
             cards.unbound_row(cycle.pod.uid, pod),
@@ -254,11 +256,9 @@ class GPUShare(
         return self.name in cycle.skip_score
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
-        return node_values(self._followed().table, indices(rows), self._state(cycle).request)
-
-    def score_row(self, cycle: Cycle, row: int) -> int:
-        found = node_values(self._followed().table, np.array([row]), self._state(cycle).request)
-        return int(found[0])
+        values = self._followed().values.read(self._state(cycle).request)
+        found: Ints = values[rows]
+        return found.copy() if isinstance(rows, slice) else found
 
     def score_depends(self, cycle: Cycle) -> Dependence:
         state = self._state(cycle)
@@ -388,14 +388,26 @@ class GPUShare(
         request = self._dialect.pod_request(pod)
         return None if request is None else apply_policies(self.args, self._dialect, pod, request)
 
-    def _number(self, request: PodRequest) -> int:
-        number = self._numbers.get(request)
-        if number is None:
+    def _numbered_request(self, info: PodInfo) -> tuple[PodRequest, int] | None:
+        """A pod's request and its number; pods of one template with the same annotations have the
+        same."""
+        annotations = info.pod.metadata.annotations
+        key = (info.shape, frozenset(annotations.items()) if annotations else None)
+        known = self._requests.get(key)
+        if known is None:
+            request = self._request_of(info.pod)
+            if request is None:
+                return None
+            if len(self._requests) >= MAX_REQUESTS:
+                self._requests.clear()
             if len(self._numbers) >= MAX_REQUESTS:
                 self._numbers.clear()
-            self._numbered += 1
-            number = self._numbers[request] = self._numbered
-        return number
+            number = self._numbers.get(request)
+            if number is None:
+                self._numbered += 1
+                number = self._numbers[request] = self._numbered
+            known = self._requests[key] = request, number
+        return known
 
     def _dependence(self, cycle: Cycle, state: PodState) -> Dependence:
         epoch = self._followed().epoch
