@@ -198,7 +198,7 @@ class FollowedCards:
         left = dict(known)
         for info in pods:
             held = known.get(info.uid)
-            if held is None or held.pod is not info.pod or held.cards is not cards:
+            if not (held and held.bound and held.pod is info.pod and held.cards is cards):
                 held = Held(info.pod, cards, self._uses(info, state))
                 self._put_held(row, state, info.uid, held)
             left.pop(info.uid, None)
