@@ -6,6 +6,7 @@ to the outcomes.
 """
 
 import traceback
+from contextlib import suppress
 
 from msgspec.structs import replace
 
@@ -70,6 +71,7 @@ class RequestHandler:
     def _bind(self, binding: Binding) -> None:
         info = binding.cycle.pod
         result = self._outcomes.of(info.pod)
+        reserved = _describe_reserved(binding)
         problem = self._run_binding(binding, result)
         bound = not self._engine.cluster.is_assumed(info.uid)
         if problem is None and not bound:  # a binder that went past the API handle
@@ -77,7 +79,7 @@ class RequestHandler:
             bound = True
         self._engine.bindings.finished(binding, None if bound else problem)
         if bound:
-            self._outcomes.record_binding(info.pod, binding.node_name)
+            self._outcomes.record_binding(info.pod, binding.node_name, reserved)
         elif problem is not None:
             self._outcomes.record_failed_binding(info.pod, problem)
 
@@ -133,3 +135,12 @@ class RequestHandler:
         others = (c for c in group.status.conditions or () if c.type != request.condition.type)
         status = replace(group.status, conditions=(*others, request.condition))
         self._engine.intake.object_put(replace(group, status=status))
+
+
+def _describe_reserved(binding: Binding) -> str:
+    """What plugins have set aside for a pod; a plugin that breaks over it has no say."""
+    told: list[str] = []
+    for plugin in binding.profile.reserve:
+        with suppress(Exception):
+            told.append(plugin.describe_reserved(binding.cycle))
+    return "; ".join(text for text in told if text)

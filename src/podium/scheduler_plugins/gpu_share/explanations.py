@@ -1,5 +1,7 @@
 """Why each card of a node is not taken, for a person who asks."""
 
+from collections.abc import Sequence
+
 from podium.gpu.allocations import NOTHING_CHARGED, Charged
 from podium.gpu.card_rules import Facts, set_needs
 from podium.gpu.card_table import REASONS, CardTable
@@ -31,14 +33,15 @@ def explain_row(
         charged = table.charged[row].get(index, NOTHING_CHARGED)
         text = f"{reason.code}{_figures(reason, cards[index], charged, only)}"
         texts.setdefault(text, []).append(index)
-    told = [f"{_cards(indexes)}: {text}" for text, indexes in texts.items()]
+    told = [f"{name_cards(indexes)}: {text}" for text, indexes in texts.items()]
     if free:
         wanted = max((start.container.cards for start in starts), default=1)
-        told.append(f"{_cards(free)}: free, and {wanted} needed together")
+        told.append(f"{name_cards(free)}: free, and {wanted} needed together")
     return "; ".join(told)
 
 
-def _cards(indexes: list[int]) -> str:
+def name_cards(indexes: Sequence[int]) -> str:
+    """`card 2`, `cards 0, 1`"""
     return f"{'card' if len(indexes) == 1 else 'cards'} {', '.join(map(str, indexes))}"
 
 

@@ -63,7 +63,7 @@ from podium.scheduler_plugins.gpu_share.decision_writing import (
     lock_node,
     write_on_pod,
 )
-from podium.scheduler_plugins.gpu_share.explanations import explain_row
+from podium.scheduler_plugins.gpu_share.explanations import explain_row, name_cards
 from podium.scheduler_plugins.gpu_share.followed_cards import FollowedCards
 from podium.scheduler_plugins.gpu_share.imagined_cards import imagine_cards
 from podium.scheduler_plugins.gpu_share.node_config_maps import NodeConfigMaps
@@ -306,6 +306,10 @@ class GPUShare(
         if reservation is None:
             return {}
         return {self.name: {"cards": list(reservation.allocation.cards())}}
+
+    def describe_reserved(self, cycle: Cycle) -> str:
+        reservation = self._reservations.get(cycle.pod.uid)
+        return "" if reservation is None else name_cards(reservation.allocation.cards())
 
     def pre_bind_pre_flight(self, cycle: Cycle, node_name: str) -> PreFlight:  # noqa: ARG002
         return PreFlight() if self.name in cycle.states else PreFlight(SKIP)
