@@ -15,7 +15,7 @@ from podium.explain.cause import Cause
 from podium.explain.causes.attempt_view import AttemptView, Narrowing
 from podium.explain.causes.finding import Finding
 from podium.explain.causes.wording import count, sentence, some
-from podium.framework.points import FilterPlugin
+from podium.framework.points import FilterPlugin, Plugin
 from podium.framework.status import Status
 from podium.plugins.node_affinity import NodeAffinity
 
@@ -41,12 +41,19 @@ def find_own_words(view: AttemptView, plugin: str, among: Mask) -> list[Finding]
 def _node_details(view: AttemptView, name: str) -> Callable[[int], str] | None:
     """What the plugin itself has to say of single nodes."""
     plugin = view.plugin(name)
-    if not isinstance(plugin, FilterPlugin):
+    if not isinstance(plugin, FilterPlugin) or not explains_nodes(plugin):
         return None
     try:
         return plugin.explain_nodes(view.examination.cycle, view.rows)
     except Exception:  # an explanation that breaks leaves the plugin's own text
         return None
+
+
+def explains_nodes(plugin: Plugin | None) -> bool:
+    """Whether a plugin has more to say of single nodes than its statuses do."""
+    if not isinstance(plugin, FilterPlugin):
+        return False
+    return type(plugin).explain_nodes is not FilterPlugin.explain_nodes
 
 
 def _or(describe: Callable[[int], str] | None, detail: str) -> Callable[[int], str] | None:

@@ -135,6 +135,7 @@ class FollowedCards:
         for name in names & self._reservations.withdrawn.keys():
             uids = {uid_of(pod) for pod in self._decided.of(name)}
             self._reservations.keep_withdrawn(name, uids)
+        self._reservations.forget_withdrawn(self._now)
         rows = {self._nodes.row(name) for name in names}
         log = self._reservations.log
         if log.generation != self._seen_withdrawn:

@@ -15,6 +15,7 @@ from podium.api.json_values import JsonObject
 from podium.gpu.card_table import CardTable
 from podium.gpu.choosing import allocate, check_row
 from podium.gpu.dialects.dialect import InvalidRequest
+from podium.gpu.dialects.stale import grace_period
 from podium.gpu.fitting import fit
 from podium.gpu.node_scores import scores
 from podium.gpu.quota import QuotaLeft
@@ -276,7 +277,7 @@ class GPUShare(
         self._reservations.pop(uid, None)
         decided = self._dialect.decided_node(cycle.pod.pod)
         if decided:
-            self._reservations.withdraw(uid, decided, cycle.nodes.row(decided))
+            self._withdraw(cycle, decided)
         cards = self._followed()
         row = cycle.nodes.row(node_name)
         given = allocate(cards.table, row, state.request, state.left)
@@ -290,7 +291,7 @@ class GPUShare(
         reservation = self._reservations.pop(cycle.pod.uid, None)
         if reservation is None or (reservation.written is None and not reservation.locked):
             return
-        self._reservations.withdraw(cycle.pod.uid, node_name, cycle.nodes.row(node_name))
+        self._withdraw(cycle, node_name)
         cycle.writes.append(
             TakeBack(
                 self._dialect,
@@ -300,6 +301,12 @@ class GPUShare(
                 locked=reservation.locked,
             )
         )
+
+    def _withdraw(self, cycle: Cycle, node_name: str) -> None:
+        grace_s = grace_period(cycle.pod.pod, float(self.args.grace_period_seconds))
+        until = self.handle.clock() + grace_s
+        row = cycle.nodes.row(node_name)
+        self._reservations.withdraw(cycle.pod.uid, node_name, row, until)
 
     def reserved(self, cycle: Cycle) -> JsonObject:
         reservation = self._reservations.get(cycle.pod.uid)

@@ -8,7 +8,8 @@ A decision that was written and then taken back stands on the pod until the API 
 that: such pods are *withdrawn*, and what stands on them counts nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
+from math import inf
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -37,22 +38,31 @@ class Reservations(dict[str, Reservation]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.withdrawn: dict[str, set[str]] = {}
-        """Uids by the node that the decision names."""
+        self.withdrawn: dict[str, dict[str, float]] = {}
+        """By the node that the decision names: uids, and until when it could count at all."""
         self.log = ChangeLog()
+        self._next_lapse = inf
 
-    def withdraw(self, uid: str, node: str, row: int) -> None:
+    def withdraw(self, uid: str, node: str, row: int, until: float) -> None:
         """What stands on the pod for this node, on this row if it has one, counts no longer."""
-        self.withdrawn.setdefault(node, set()).add(uid)
+        self.withdrawn.setdefault(node, {})[uid] = until
+        self._next_lapse = min(self._next_lapse, until)
         self.log.note(row)
 
-    def keep_withdrawn(self, node: str, uids: set[str]) -> None:
+    def keep_withdrawn(self, node: str, uids: Container[str]) -> None:
         """Of the pods that were withdrawn from a node only these have something written still."""
-        left = self.withdrawn.get(node)
-        if left is not None:
-            left &= uids
-            if not left:
-                del self.withdrawn[node]
+        left = {uid: at for uid, at in self.withdrawn.pop(node, {}).items() if uid in uids}
+        if left:
+            self.withdrawn[node] = left
+
+    def forget_withdrawn(self, now: float) -> None:
+        """Those whose decisions could not count any more in any case."""
+        if now <= self._next_lapse:
+            return
+        for node, uids in list(self.withdrawn.items()):
+            self.keep_withdrawn(node, {uid for uid, until in uids.items() if until >= now})
+        untils = (until for uids in self.withdrawn.values() for until in uids.values())
+        self._next_lapse = min(untils, default=inf)
 
 
 _OF_CLUSTERS: Final[WeakKeyDictionary[Cluster, dict[str, Reservations]]] = WeakKeyDictionary()
