@@ -8,7 +8,7 @@ import msgspec
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.gpu.allocations import CardUse
-from podium.gpu.cards import Card
+from podium.gpu.cards import NO_CARDS, Card, NodeCards
 from podium.gpu.dialects import find_dialect
 from podium.gpu.dialects.dialect import Dialect
 from podium.gpu.held_cards import held_cards
@@ -36,7 +36,11 @@ def cards_of(count: int, *, memory: int = 16384, uuid: str = "GPU", **fields: An
 
 
 def gpu_node(
-    name: str, cards: Sequence[Card], dialect: str = "hami", now: float = NOW, **labels: str
+    name: str,
+    cards: Sequence[Card],
+    dialect: str = "hami",
+    now: float = NOW,
+    labels: Mapping[str, str] | None = None,
 ) -> Node:
     """A node whose agent has registered these cards, with memory in MiB."""
     spoken = find_dialect(dialect)
@@ -59,7 +63,10 @@ def gpu_node(
             "metadata": {
                 "name": name,
                 "annotations": {k: v for k, v in write.annotations.items() if v is not None},
-                "labels": {**{k: v for k, v in write.labels.items() if v is not None}, **labels},
+                "labels": {
+                    **{k: v for k, v in write.labels.items() if v is not None},
+                    **(labels or {}),
+                },
             },
             "status": {"capacity": room, "allocatable": room},
         },
@@ -146,15 +153,11 @@ def uses_by_card(cluster: FakeCluster, dialect: str = "hami") -> dict[tuple[str,
     return found
 
 
-def _cards_on(cluster: FakeCluster, dialect: Dialect, pod: Pod) -> Any:
+def _cards_on(cluster: FakeCluster, dialect: Dialect, pod: Pod) -> NodeCards:
     nodes = cluster.engine.cluster.nodes
     name = pod.spec.node_name or dialect.decided_node(pod)
     node = nodes.objects[nodes.row(name)] if nodes.row(name) >= 0 else None
-    if node is None:
-        from podium.gpu.cards import NO_CARDS
-
-        return NO_CARDS
-    return dialect.node_cards(node, cluster.clock())
+    return NO_CARDS if node is None else dialect.node_cards(node, cluster.clock())
 
 
 def charged(cluster: FakeCluster) -> dict[tuple[str, int], tuple[int, int, int]]:

@@ -62,7 +62,11 @@ class ConfigMapSource(ValueSource):
         if name:
             self.path += f"/{quote(name, safe='')}"
 
-    async def fetch(self) -> ConfigMaps:
+    async def fetch(self) -> object:
+        return await self.ask()
+
+    async def ask(self) -> ConfigMaps:
+        """Raises NotAnswered, and what a request raises."""
         transport = transport_for(self.settings, user_agent="podium")
         try:
             reply = await transport.send(Request("GET", self.path), timeout_s=self.timeout_s)

@@ -9,7 +9,6 @@ document that cannot be read leaves the one before in place, one that is gone li
 """
 
 import asyncio
-import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, cast
@@ -22,7 +21,6 @@ from podium.cluster.label_columns import LabelColumn
 from podium.gpu.cards import MAX_MEMORY
 from podium.gpu.dialects.dialect import Dialect
 from podium.gpu.quota import (
-    InvalidQuota,
     NamespaceQuota,
     QuotaAmounts,
     QuotaLeft,
@@ -35,15 +33,17 @@ from podium.gpu.quota import (
 from podium.gpu.requests import PodRequest
 from podium.plugin import Handle, Ints, ValueSource, WatchedKind
 from podium.scheduler_plugins.gpu_share.arguments import GPUShareArgs, QuotaSettings
-from podium.scheduler_plugins.gpu_share.config_maps import ConfigMaps, ConfigMapSource
+from podium.scheduler_plugins.gpu_share.config_maps import ConfigMapSource
 from podium.scheduler_plugins.gpu_share.namespace_use import NamespaceUse
 from podium.workloads.quotas import ResourceQuota
 
+Document = Mapping[str, NamespaceQuota]
 RESOURCE_QUOTAS: Final = WatchedKind(ResourceQuota, "resourcequotas", optional=True)
 KEY: Final = "gpu_quota"
 MAX_DOCUMENT: Final = 1 << 20
 REFRESH_EVERY_S: Final = 5.0
-_LOG: Final = logging.getLogger("podium.scheduler_plugins")
+FOR_EVER_S: Final = 1e9
+"""A document that cannot be read again stays in force."""
 
 
 class ResourceQuotas:
@@ -98,14 +98,14 @@ class QuotaFile(ValueSource):
     """The document as a file, such as a ConfigMap that is mounted."""
 
     refresh_every_s = REFRESH_EVERY_S
-    max_age_s = 3600.0
+    max_age_s = FOR_EVER_S
 
     def __init__(self, path: str) -> None:
         self.name = f"GPUShare file {path}"
         self.path = path
 
-    async def fetch(self) -> ConfigMaps:
-        return {self.path: {KEY: await asyncio.to_thread(self._text)}}
+    async def fetch(self) -> Document:
+        return _read_document(await asyncio.to_thread(self._text))
 
     def _text(self) -> str:
         try:
@@ -113,6 +113,21 @@ class QuotaFile(ValueSource):
                 return file.read(MAX_DOCUMENT).decode()
         except FileNotFoundError:
             return ""
+
+
+class QuotaConfigMap(ConfigMapSource):
+    """The document in its ConfigMap."""
+
+    max_age_s = FOR_EVER_S
+
+    async def fetch(self) -> object:
+        found = await self.ask()
+        return _read_document(found.get(self.one, {}).get(KEY, ""))
+
+
+def _read_document(text: str) -> Document:
+    """Raises InvalidQuota, which leaves what was read before in place."""
+    return read_quotas(text) if text else {}
 
 
 class QuotaDocument:
@@ -123,15 +138,10 @@ class QuotaDocument:
         self._settings = settings
         self.source = _source(handle, settings)
         self.version = 0
-        self._text: str | None = None
-        self._quotas: Mapping[str, NamespaceQuota] = {}
-
-    def text_of(self, answer: object) -> str:
-        maps = cast("ConfigMaps", answer) if isinstance(answer, Mapping) else {}
-        return next((data.get(KEY, "") for data in maps.values()), "")
+        self._quotas: Document = {}
 
     def is_new(self, answer: object) -> bool:
-        return self.text_of(answer) != self._text
+        return answer is not None and answer != self._quotas
 
     def models(self, namespace: str, request: PodRequest, use: NamespaceUse) -> "Allowed | None":
         """The models and pools that a pod may use; None if nothing limits its namespace."""
@@ -161,16 +171,12 @@ class QuotaDocument:
             _codes(of_pools, frozenset(quota.pool)),
         )
 
-    def _read(self) -> Mapping[str, NamespaceQuota]:
+    def _read(self) -> Document:
         if self.source is not None:
             answer = self._handle.sources.column(self.source.name).value
-            if answer is not None and self.is_new(answer):
-                self._text = self.text_of(answer)
+            if self.is_new(answer):
+                self._quotas = cast("Document", answer)
                 self.version += 1
-                try:
-                    self._quotas = read_quotas(self._text) if self._text else {}
-                except InvalidQuota as problem:
-                    _LOG.warning("%s; the quotas before it stay", problem)
         return self._quotas
 
 
@@ -184,7 +190,7 @@ def _source(handle: Handle, settings: QuotaSettings) -> ValueSource | None:
     if handle.client_settings is None:
         return None
     namespace, name = settings.config_map.split("/")
-    return ConfigMapSource(handle.client_settings, namespace, name, refresh_every_s=REFRESH_EVERY_S)
+    return QuotaConfigMap(handle.client_settings, namespace, name, refresh_every_s=REFRESH_EVERY_S)
 
 
 def _codes(column: LabelColumn, names: frozenset[str]) -> dict[str, int]:
