@@ -11,7 +11,7 @@ from podium.scheduler_plugins import COLLECTION
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs" / "plugins").glob("*.md"))
-COMMAND_AND_OUTPUT = re.compile(r"^```\n(podium .+)\n```\n\n```text\n(.+?)^```$", re.M | re.S)
+COMMAND_AND_OUTPUT = re.compile(r"^```\n(podium [^\n]+)\n```\n\n```text\n(.+?)^```$", re.M | re.S)
 SHOWN = {page.name: COMMAND_AND_OUTPUT.findall(page.read_text()) for page in PAGES}
 
 
