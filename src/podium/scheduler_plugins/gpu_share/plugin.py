@@ -201,7 +201,7 @@ class GPUShare(
         return self.name in cycle.skip_filter
 
     def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
-        return choosing(self._find_refused(cycle, indices(rows)), STATUSES)
+        return choosing(self._find_refused(cycle, rows), STATUSES)
 
     def filter_row(self, cycle: Cycle, row: int) -> Status | None:
         state = self._state(cycle)
@@ -219,10 +219,12 @@ class GPUShare(
         state = self._state(cycle)
         return None if self._is_imagined(cycle, state) else self._dependence(cycle, state)
 
-    def _find_refused(self, cycle: Cycle, rows: Ints) -> Ints:
+    def _find_refused(self, cycle: Cycle, asked: Rows) -> Ints:
         """For each row 0 if the pod fits, or else the number of a status."""
         state, cards = self._state(cycle), self._followed()
-        found: Ints = fit(cards.table, rows, state.request, state.left).codes + 1
+        rows = indices(asked)
+        whole = isinstance(asked, slice) and len(rows) == cards.table.rows
+        found: Ints = fit(cards.table, None if whole else rows, state.request, state.left).codes + 1
         if self._is_imagined(cycle, state):
             other = {*cycle.usage.strayed_rows(), state.own_row}
             if cycle.usage is cycle.cluster.usage:
