@@ -60,7 +60,10 @@ def with_gpus(scenario: Callable[[Cluster], Awaitable[None]]) -> None:
         loop = asyncio.get_running_loop()
         made = nodes_from([default_template(cpu="4")], 1, ["a"])
         options = SimulatedClusterOptions(nodes=tuple(made), controllers=ALL)
-        wall = lambda: BEGIN_S + loop.time()  # noqa: E731
+
+        def wall() -> float:
+            return BEGIN_S + loop.time()
+
         async with embedded_cluster(options, wall=wall, seed=1) as embedded:
             cluster = Cluster(embedded.client)
 
