@@ -23,7 +23,6 @@ from podium.gpu.reasons import Reason
 from podium.gpu.requests import PodRequest
 from podium.plugin import (
     SKIP,
-    Action,
     ApiCallFailed,
     ApiHandle,
     Cycle,
@@ -31,7 +30,6 @@ from podium.plugin import (
     FilterPlugin,
     Handle,
     Ints,
-    Node,
     Pod,
     PodInfo,
     PreBindPlugin,
@@ -41,10 +39,8 @@ from podium.plugin import (
     RefusalCause,
     Registration,
     ReservePlugin,
-    Resource,
     Rows,
     ScorePlugin,
-    SourceColumn,
     Status,
     ValueSource,
     Verdict,
@@ -71,6 +67,7 @@ from podium.scheduler_plugins.gpu_share.node_config_maps import NodeConfigMaps
 from podium.scheduler_plugins.gpu_share.quotas import RESOURCE_QUOTAS, Allowed, Quotas
 from podium.scheduler_plugins.gpu_share.reservations import Reservation, reservations_of
 from podium.scheduler_plugins.gpu_share.statuses import HOPELESS, STATUSES, number_of
+from podium.scheduler_plugins.gpu_share.wake_ups import WakeUps
 
 MAX_REQUESTS: Final = 4096
 """So many different requests are known by number."""
@@ -115,60 +112,14 @@ class GPUShare(
     # --- events ---------------------------------------------------------------------------------
 
     def events(self) -> Sequence[Registration]:
-        nodes = Action.ADD | Action.UPDATE_NODE_ANNOTATION | Action.UPDATE_NODE_ALLOCATABLE
-        if self.args.quota is not None:
-            nodes |= Action.UPDATE_NODE_LABEL
-        quotas = RESOURCE_QUOTAS.event_resource
-        return (
-            Registration(Resource.NODE, nodes, self._node_helps),
-            Registration(
-                Resource.ASSIGNED_POD, Action.DELETE | Action.UPDATE_POD_LABEL, self._pod_helps
-            ),
-            Registration(quotas, Action.UPDATE | Action.DELETE, self._quota_helps),
-            Registration(Resource.SOURCE, Action.UPDATE, self._source_helps),
+        wake_ups = WakeUps(
+            self.handle, self._dialect, self._quotas.document, self._config_maps.source
         )
+        return wake_ups.registrations()
 
     def sources(self) -> Sequence[ValueSource]:
         of_nodes = self._config_maps.source
         return [*self._quotas.sources(), *([of_nodes] if of_nodes is not None else [])]
-
-    def _node_helps(self, waiting: PodInfo, old: Node | None, new: Node | None) -> bool:  # noqa: ARG002
-        """Agents write every half a minute that they live: that alone helps nobody."""
-        if new is None:
-            return False
-        now = self.handle.clock()
-        after = self._dialect.node_cards(new, now)
-        if after.refusal is not None:
-            return False
-        if old is None or (old.metadata.labels != new.metadata.labels and self.args.quota):
-            return True
-        before = self._dialect.node_cards(old, now)
-        return before.refusal is not None or before.cards != after.cards
-
-    def _pod_helps(self, waiting: PodInfo, old: Pod | None, new: Pod | None) -> bool:  # noqa: ARG002
-        return old is not None and self._asks_or_holds(old)
-
-    def _quota_helps(self, waiting: PodInfo, old: object, new: object) -> bool:
-        of = old if old is not None else new
-        namespace = waiting.pod.metadata.namespace
-        return isinstance(of, RESOURCE_QUOTAS.struct) and of.metadata.namespace == namespace
-
-    def _source_helps(self, waiting: PodInfo, old: object, new: object) -> bool:  # noqa: ARG002
-        if not isinstance(new, SourceColumn):
-            return False
-        document, of_nodes = self._quotas.document, self._config_maps.source
-        source = document.source if document is not None else None
-        if document is not None and source is not None and new.name == source.name:
-            return document.is_new(new.value)
-        return of_nodes is not None and new.name == of_nodes.name
-
-    def _asks_or_holds(self, pod: Pod) -> bool:
-        if self._dialect.decided_node(pod):
-            return True
-        try:
-            return self._dialect.pod_request(pod) is not None
-        except InvalidRequest:
-            return False
 
     # --- where the pod fits ---------------------------------------------------------------------
 
