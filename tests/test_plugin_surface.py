@@ -7,11 +7,12 @@ from podium.framework.points import POINTS
 
 SURFACE = {
     "Action", "ApiCallFailed", "ApiHandle", "Assignments", "BindPlugin", "ChangeKind",
-    "ClientSettings", "Cluster", "Code", "Container", "Cycle", "Dependence", "Diagnosis",
-    "FilterPlugin", "Floats", "Handle", "Ints", "KubeObject", "KubeStruct", "Log", "Node",
-    "NodeFilterPlugin", "NodeScorePlugin", "NodeSpec", "NodeStatus", "NodeView", "ObjectConflict",
-    "ObjectExists", "ObjectMeta", "ObjectNotFound", "ObjectRef", "PermitPlugin", "PermitResult",
-    "Placement", "PlacementGeneratePlugin", "PlacementScorePlugin", "Plugin", "Pod", "PodGroup",
+    "ClientSettings", "Cluster", "Code", "Container", "Cycle", "DeferredWrite", "Dependence",
+    "Diagnosis", "FilterPlugin", "Floats", "Handle", "Ints", "KubeObject", "KubeStruct", "Log",
+    "Node", "NodeFilterPlugin", "NodeScorePlugin", "NodeSpec", "NodeStatus", "NodeView",
+    "ObjectConflict", "ObjectExists", "ObjectMeta", "ObjectNotFound", "ObjectRef", "PermitPlugin",
+    "PermitResult", "Placement", "PlacementGeneratePlugin", "PlacementScorePlugin", "Plugin", "Pod",
+    "PodGroup",
     "PodGroupCycle", "PodIndex", "PodInfo", "PodSpec", "PodStatus", "PostBindPlugin",
     "PostFilterPlugin", "PostFilterResult", "PreBindPlugin", "PreEnqueuePlugin",
     "PreFilterExtensions", "PreFilterPlugin", "PreFlight", "PreScorePlugin", "QueueSortPlugin",

@@ -25,6 +25,7 @@ from podium.config.flags.client_settings import ClientSettings
 from podium.framework.api_handle import (
     ApiCallFailed,
     ApiHandle,
+    DeferredWrite,
     ObjectConflict,
     ObjectExists,
     ObjectNotFound,
@@ -87,6 +88,7 @@ __all__ = [
     "Code",
     "Container",
     "Cycle",
+    "DeferredWrite",
     "Dependence",
     "Diagnosis",
     "FilterPlugin",

@@ -35,3 +35,17 @@ def test_a_pod_that_was_changed_is_the_one_that_is_found() -> None:
     changed = make_pod("a", labels={"team": "red"}, node="n")
     pods["default/a"] = changed
     assert list(index.of("red")) == [changed]
+
+
+def test_an_index_tells_which_entries_changed_since_the_last_time() -> None:
+    pods = KnownPods()
+    index = pods.index(lambda pod: pod.spec.node_name or None)
+    pods["default/a"] = make_pod("a", node="one")
+    assert index.take_changed() == {"one"}
+    assert index.take_changed() == set()
+    pods["default/b"] = make_pod("b")
+    assert index.take_changed() == set()
+    pods["default/a"] = make_pod("a", node="two")
+    assert index.take_changed() == {"one", "two"}
+    pods.pop("default/a")
+    assert index.take_changed() == {"two"}

@@ -130,3 +130,14 @@ def test_a_patch_that_makes_no_sense_is_refused(
     api = Scene(make_pod("p")).api
     with pytest.raises(ApiCallFailed, match=text):
         asyncio.run(api.patch(Pod, "p", patch, "default", subresource=subresource))
+
+
+def test_a_pod_that_a_plugin_has_written_to_can_be_bound() -> None:
+    scene = Scene(make_node("n"), make_pod("p"))
+    patch = {"metadata": {"annotations": {"written": "before"}}}
+    asyncio.run(scene.api.patch(Pod, "p", patch, "default"))
+    info = scene.cluster.engine.cluster.infos.of(scene.cluster.pod("p"))
+    asyncio.run(scene.api.bind(info, "n"))
+    pod = scene.cluster.pod("p")
+    assert pod.spec.node_name == "n"
+    assert pod.metadata.annotation("written") == "before"

@@ -21,8 +21,10 @@ from podium.config.types import Configuration
 from podium.engine import Engine
 from podium.engine.binding_cycle import Binding
 from podium.engine.choice import Seeded
-from podium.engine.in_memory_api import InMemoryApi, run_to_end
-from podium.engine.requests import Bind, Nominate, PatchStatus, Preempt
+from podium.engine.in_memory_api import InMemoryApi, carry_out, run_to_end
+from podium.engine.in_memory_objects import with_next_version
+from podium.engine.requests import Bind, Nominate, PatchStatus, PluginWrite, Preempt
+from podium.framework.api_handle import DeferredWrite
 from podium.plugins import in_tree_registry
 from podium.user_code.plugins import equip
 
@@ -153,6 +155,8 @@ class Driver:
                         self._preempt(request)
                     case Nominate():
                         self._nominate(request.pod.key, request.node_name)
+                    case PluginWrite() if isinstance(request.write, DeferredWrite):
+                        carry_out(request.write, self._api)
 
     def _bind(self, binding: Binding) -> None:
         problem = run_to_end(binding.run(self._api))
@@ -172,13 +176,13 @@ class Driver:
         status = replace(current.status, conditions=(condition,))
         if request.nominated_node is not None:
             status = replace(status, nominated_node_name=request.nominated_node)
-        self.engine.intake.pod_put(replace(current, status=status))
+        self.engine.intake.pod_put(with_next_version(replace(current, status=status)))
 
     def _nominate(self, key: str, node_name: str) -> None:
         current = self.engine.state.pods.get(key)
         if current is not None and not current.spec.node_name:
             status = replace(current.status, nominated_node_name=node_name)
-            self.engine.intake.pod_put(replace(current, status=status))
+            self.engine.intake.pod_put(with_next_version(replace(current, status=status)))
 
     def _preempt(self, request: Preempt) -> None:
         engine, preemptor = self.engine, request.preemptor

@@ -18,6 +18,7 @@ def explanation_document(explained: ExplainedPod, *, only_node: str | None) -> d
         "name": result.pod.metadata.name,
         "outcome": result.outcome.value,
         "node": result.node or None,
+        "reserved": (result.reserved or None) if result.placed else None,
         "message": result.message,
         "causes": [cause_document(cause) for cause in explained.causes],
         "premise": explained.premise,

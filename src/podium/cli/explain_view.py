@@ -48,6 +48,7 @@ def _show_head(explained: ExplainedPod, screen: Screen) -> None:
     lines = [
         ("Pod", Text(result.key, style="bold")),
         ("Decision", _verdict(explained, screen)),
+        *([("Gets", Text(result.reserved))] if result.placed and result.reserved else ()),
         ("Premise", Text(explained.premise)),
         (
             "Profile",

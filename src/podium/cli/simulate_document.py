@@ -90,6 +90,7 @@ def _pod(result: PodResult) -> dict[str, Any]:
         "name": metadata.name,
         "outcome": result.outcome.value,
         "node": result.node or None,
+        "reserved": (result.reserved or None) if result.placed else None,
         "message": result.message,
         "causes": [
             {

@@ -60,11 +60,13 @@ def show_report(
 def _show_placed(results: list[PodResult], screen: Screen, *, wide: bool) -> None:
     screen.heading("Placed", count(len(results), "pod"))
     extra = ("PRIORITY", "FIT", "TRIES") if wide else ()
+    has_reserved = any(result.reserved for result in results)
     table = screen.table(
         "POD",
         "NODE",
         "SCORE",
         *extra,
+        *(("GETS",) if has_reserved else ()),
         "WHY",
         right=("SCORE", "PRIORITY", "FIT", "TRIES"),
         whole=("POD", "NODE", "SCORE"),
@@ -78,7 +80,8 @@ def _show_placed(results: list[PodResult], screen: Screen, *, wide: bool) -> Non
             str(result.attempts),
         )
         told = why(digest, result.victims)
-        table.add_row(result.key, result.node, score, *(more if wide else ()), told)
+        gets = (result.reserved,) if has_reserved else ()
+        table.add_row(result.key, result.node, score, *(more if wide else ()), *gets, told)
     screen.print(table)
 
 

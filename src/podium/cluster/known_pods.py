@@ -18,6 +18,7 @@ class PodIndex(Generic[E]):
     def __init__(self, entry_of: Callable[[Pod], E | None]) -> None:
         self._entry_of = entry_of
         self._found: dict[E, dict[str, Pod]] = {}
+        self._changed: set[E] | None = None
 
     def of(self, entry: E) -> Iterator[Pod]:
         """In order of arrival."""
@@ -26,9 +27,18 @@ class PodIndex(Generic[E]):
     def __iter__(self) -> Iterator[E]:
         return iter(list(self._found))
 
+    def take_changed(self) -> set[E]:
+        """Entries whose pods came, went or changed since the last time that somebody asked; those
+        that there are, the first time."""
+        changed = set(self._found) if self._changed is None else self._changed
+        self._changed = set()
+        return changed
+
     def change(self, key: str, old: Pod | None, new: Pod | None) -> None:
         before = self._entry_of(old) if old is not None else None
         after = self._entry_of(new) if new is not None else None
+        if self._changed is not None:
+            self._changed.update(entry for entry in (before, after) if entry is not None)
         if before is not None and before != after:
             left = self._found[before]
             del left[key]

@@ -7,7 +7,7 @@ that measures as it is, one that simulates with controllers on top.
 """
 
 from collections.abc import Coroutine, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -17,6 +17,7 @@ from podium.api.pod import NodeAllocatableResourceClaimStatus, PodExtendedResour
 from podium.api.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.pod_info import PodInfo
 from podium.engine.in_memory_objects import EngineApi
+from podium.framework.api_handle import ApiCallFailed, ApiHandle, DeferredWrite
 
 T = TypeVar("T")
 
@@ -83,6 +84,13 @@ class InMemoryApi(EngineApi):
         current = self._engine.state.pods.get(pod.key, pod.pod)
         patched = replace(current.status, node_allocatable_resource_claim_statuses=statuses)
         self._engine.intake.pod_put(replace(current, status=patched))
+
+
+def carry_out(write: DeferredWrite, api: ApiHandle) -> None:
+    """Carry out what a plugin left to be written; if it fails, the next attempt finds things as
+    they are."""
+    with suppress(ApiCallFailed):
+        run_to_end(write.carry_out(api))
 
 
 def run_to_end(coroutine: Coroutine[object, object, T]) -> T:

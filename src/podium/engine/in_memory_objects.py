@@ -8,6 +8,7 @@ its subresource only, and each write moves the resource version. The simulator, 
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TypeVar
 
 import msgspec
@@ -74,6 +75,13 @@ class MemoryObjects:
         subresource: str = "",
     ) -> K:
         stored = self._stored(kind, name, namespace)
+        of_metadata = patch.get("metadata")
+        if len(patch) == 1 and isinstance(of_metadata, Mapping):
+            with suppress(msgspec.ValidationError):  # told below, with its place
+                metadata = merge(msgspec.to_builtins(stored.metadata), of_metadata)
+                changed = _with(stored, metadata=msgspec.convert(metadata, ObjectMeta))
+                if changed.metadata.key == stored.metadata.key:
+                    return await self.update(changed, subresource=subresource)
         merged = merge(msgspec.to_builtins(stored), patch)
         try:
             changed = convert_object(merged, kind, strict=False)
@@ -100,8 +108,7 @@ class MemoryObjects:
 
     def _put(self, obj: K, before: str) -> K:
         """Store an object; `before` is the version it had."""
-        version = str(int(before) + 1) if before.isdecimal() else "1"
-        obj = _with(obj, metadata=replace(obj.metadata, resource_version=version))
+        obj = _with(obj, metadata=replace(obj.metadata, resource_version=_next(before)))
         self._store(obj)
         return obj
 
@@ -134,7 +141,7 @@ class EngineApi(MemoryObjects):
     async def bind(self, pod: PodInfo, node_name: str) -> None:
         current = self._engine.state.pods.get(pod.key, pod.pod)
         spec = replace(current.spec, node_name=node_name)
-        self._engine.intake.pod_put(replace(current, spec=spec))
+        self._engine.intake.pod_put(with_next_version(replace(current, spec=spec)))
 
     async def tell(self, pod: PodInfo, reason: str, action: str, note: str) -> None:
         """Events have no reader here."""
@@ -158,6 +165,19 @@ class EngineApi(MemoryObjects):
 
     def _store(self, obj: KubeObject) -> None:
         self._engine.intake.put(obj)
+
+
+def with_next_version(obj: K) -> K:
+    """An object that was changed, if it has been written before: without another version nobody
+    would take it for a change."""
+    version = obj.metadata.resource_version
+    if not version:
+        return obj
+    return _with(obj, metadata=replace(obj.metadata, resource_version=_next(version)))
+
+
+def _next(version: str) -> str:
+    return str(int(version) + 1) if version.isdecimal() else "1"
 
 
 def _with(obj: K, **fields: object) -> K:

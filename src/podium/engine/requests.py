@@ -115,8 +115,9 @@ class PluginWrite(Struct, frozen=True):
     """A write that a plugin asks for where it must not wait: after a failed attempt, or when a node
     is given back.
 
-    `write` is a value of the plugin's own that says what to do (`ClaimWrite` of DynamicResources).
-    Nobody waits for the outcome: if it fails, the next attempt finds things as they are.
+    `write` is a `DeferredWrite`, or a value of the plugin's own that drivers know (`ClaimWrite` of
+    DynamicResources). Nobody waits for the outcome: if it fails, the next attempt finds things as
+    they are.
     """
 
     pod: PodInfo

@@ -6,6 +6,7 @@ know. Every driver has a handle of its own: a client, or the cluster in memory
 (`engine/in_memory_api.py`).
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Protocol, TypeVar, runtime_checkable
 
@@ -71,6 +72,16 @@ class ApiHandle(Protocol):
     ) -> K:
         """Change an object by a JSON merge patch; fields are named as in YAML."""
         ...
+
+
+class DeferredWrite(ABC):
+    """A write that a plugin asks for where it must not wait, by `cycle.writes`: after a failed
+    attempt, or when a node is given back. The driver carries it out beside everything else, and
+    nobody waits for the outcome: look before you write, as the cluster may have moved on."""
+
+    @abstractmethod
+    async def carry_out(self, api: ApiHandle) -> None:
+        """Write it; ApiCallFailed is told in the log."""
 
 
 @runtime_checkable

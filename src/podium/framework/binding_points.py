@@ -49,6 +49,11 @@ class ReservePlugin(Plugin):
         """What was set aside for the pod, in the form that recorded decisions have."""
         return {}
 
+    def describe_reserved(self, cycle: Cycle) -> str:  # noqa: ARG002
+        """The same in a few words for people, such as `cards 0, 1`; empty if there is nothing that
+        the pod's node does not say."""
+        return ""
+
 
 class PermitPlugin(Plugin):
     """Has the last word before a pod is bound: let it go, hold it, turn it away.

@@ -208,6 +208,12 @@ class FilterPlugin(Plugin):
         """What the verdict depends on, if it may be remembered; see `vector_cache.py`."""
         return None
 
+    def explain_nodes(self, cycle: Cycle, rows: Rows) -> Callable[[int], str] | None:  # noqa: ARG002
+        """What is behind its refusals of some rows, for a person who asks: a function that says it
+        of one position among them, as things are now and whenever it is called. None if statuses
+        say it all."""
+        return None
+
     has_filter_row: ClassVar[bool] = False
     """Whether the class has written `filter_row`."""
 

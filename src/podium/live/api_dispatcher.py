@@ -28,6 +28,7 @@ from podium.engine.requests import (
     Request,
 )
 from podium.engine.scheduler import CRASHED
+from podium.framework.api_handle import ApiCallFailed, DeferredWrite
 from podium.framework.faults import describe
 from podium.framework.status import error
 from podium.live.api_handle import LiveApi
@@ -150,6 +151,12 @@ class ApiDispatcher:
 
     async def _write(self, request: PluginWrite) -> None:
         write = request.write
+        if isinstance(write, DeferredWrite):
+            try:
+                await write.carry_out(self._api)
+            except ApiCallFailed as problem:
+                _LOG.warning("a write for pod %s failed: %s", request.pod.key, problem)
+            return
         if isinstance(write, ClearClaimStatuses):
             await self._pods.clear_claim_statuses(request.pod)
             return

@@ -20,6 +20,7 @@ COLLECTION: Final[dict[str, str]] = {
     "defalut": "wyq.trace:Defalut",
     "filteringNode": "wyq.label_filters:FilteringNode",
     "filteringPod": "wyq.label_filters:FilteringPod",
+    "GPUShare": "gpu_share.plugin:GPUShare",
     "LoadVariationRiskBalancing": "load.load_variation_risk_balancing:LoadVariationRiskBalancing",
     "LowRiskOverCommitment": "load.low_risk_over_commitment:LowRiskOverCommitment",
     "NetworkOverhead": "network_aware.network_overhead:NetworkOverhead",

@@ -90,8 +90,9 @@ class Outcomes:
         result.crash = traceback.format_exc()
         _blame(result)
 
-    def record_binding(self, pod: Pod, node_name: str) -> None:
+    def record_binding(self, pod: Pod, node_name: str, reserved: str = "") -> None:
         result = self.of(pod)
+        result.reserved = reserved
         result.outcome, result.node, result.message = PodOutcome.PLACED, node_name, ""
 
     def record_failed_binding(self, pod: Pod, problem: Status) -> None:

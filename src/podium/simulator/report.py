@@ -41,6 +41,8 @@ class PodResult:
     digest: Digest = field(default_factory=Digest)
     victims: tuple[str, ...] = ()
     """Keys of the pods that were evicted for this one."""
+    reserved: str = ""
+    """What plugins have set aside for it on its node, such as `cards 0, 1`."""
     crash: str = ""
     """The traceback, should Podium have a bug."""
     turned_away_from: str = ""

@@ -6,6 +6,7 @@ to the outcomes.
 """
 
 import traceback
+from contextlib import suppress
 
 from msgspec.structs import replace
 
@@ -15,6 +16,7 @@ from podium.cluster.catalog import object_key
 from podium.engine import Engine
 from podium.engine.binding_cycle import Binding
 from podium.engine.in_memory_api import LiveClusterNeeded, run_to_end
+from podium.engine.in_memory_objects import with_next_version
 from podium.engine.requests import (
     Bind,
     GroupPreemptor,
@@ -72,6 +74,7 @@ class RequestHandler:
     def _bind(self, binding: Binding) -> None:
         info = binding.cycle.pod
         result = self._outcomes.of(info.pod)
+        reserved = _describe_reserved(binding)
         problem = self._run_binding(binding, result)
         bound = not self._engine.cluster.is_assumed(info.uid)
         if problem is None and not bound:  # a binder that went past the API handle
@@ -79,7 +82,7 @@ class RequestHandler:
             bound = True
         self._engine.bindings.finished(binding, None if bound else problem)
         if bound:
-            self._outcomes.record_binding(info.pod, binding.node_name)
+            self._outcomes.record_binding(info.pod, binding.node_name, reserved)
         elif problem is not None:
             self._outcomes.record_failed_binding(info.pod, problem)
 
@@ -122,7 +125,7 @@ class RequestHandler:
             return
         if current.status.nominated_node_name != node_name:
             status = replace(current.status, nominated_node_name=node_name)
-            self._engine.intake.pod_put(replace(current, status=status))
+            self._engine.intake.pod_put(with_next_version(replace(current, status=status)))
 
     # groups
 
@@ -135,3 +138,12 @@ class RequestHandler:
         others = (c for c in group.status.conditions or () if c.type != request.condition.type)
         status = replace(group.status, conditions=(*others, request.condition))
         self._engine.intake.object_put(replace(group, status=status))
+
+
+def _describe_reserved(binding: Binding) -> str:
+    """What plugins have set aside for a pod; a plugin that breaks over it has no say."""
+    told: list[str] = []
+    for plugin in binding.profile.reserve:
+        with suppress(Exception):
+            told.append(plugin.describe_reserved(binding.cycle))
+    return "; ".join(text for text in told if text)

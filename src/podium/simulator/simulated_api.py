@@ -25,7 +25,9 @@ from podium.api.timestamps import time_text
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
 from podium.engine import Engine
-from podium.engine.in_memory_api import InMemoryApi
+from podium.engine.in_memory_api import InMemoryApi, carry_out
+from podium.engine.in_memory_objects import with_next_version
+from podium.framework.api_handle import DeferredWrite
 from podium.framework.asking import Asker, NobodyToAsk, WrongAnswers
 from podium.framework.extender_calls import BindAnswer, BindCall, CallFailed
 from podium.plugins.dynamic_resources.claim_writing import (
@@ -79,7 +81,7 @@ class SimulatedApi(InMemoryApi):
         start = time_text(self._last_start.timestamp())
         status = replace(pod.status, phase="Running", start_time=start, nominated_node_name="")
         spec = replace(pod.spec, node_name=node_name)
-        self._engine.intake.pod_put(replace(pod, spec=spec, status=status))
+        self._engine.intake.pod_put(with_next_version(replace(pod, spec=spec, status=status)))
 
     async def pause(self, seconds: float) -> None:
         self._spend(seconds)
@@ -130,6 +132,8 @@ class SimulatedApi(InMemoryApi):
 
     def write(self, write: object) -> None:
         """Carry out what a plugin left to be written; a claim that has moved on is left alone."""
+        if isinstance(write, DeferredWrite):
+            carry_out(write, self)
         if not isinstance(write, ClaimWrite):
             return
         wanted = write.claim

@@ -25,9 +25,11 @@ from podium.config.types import API_VERSION, KIND
 from podium.engine.binding_cycle import Binding
 from podium.engine.choice import FirstByName
 from podium.engine.decision import Decision
-from podium.engine.in_memory_objects import EngineApi
-from podium.engine.requests import Bind, Event, Nominate, PatchStatus, Preempt
+from podium.engine.in_memory_api import carry_out
+from podium.engine.in_memory_objects import EngineApi, with_next_version
+from podium.engine.requests import Bind, Event, Nominate, PatchStatus, PluginWrite, Preempt
 from podium.engine.scheduler import Attempt, Engine
+from podium.framework.api_handle import DeferredWrite
 from podium.framework.asking import Asker
 from podium.framework.extender_calls import BindAnswer, BindCall, CallFailed
 from podium.framework.points import Plugin, QueueSortPlugin
@@ -125,13 +127,13 @@ class FakeCluster:
     def change(self, name: str, **status: Any) -> None:
         """A pod's status changes; fields by their Python names."""
         pod = self.pod(name)
-        self.put(replace(pod, status=replace(pod.status, **status)))
+        self.put(with_next_version(replace(pod, status=replace(pod.status, **status))))
 
     def terminate(self, name: str) -> None:
         """A pod's deletion starts."""
         pod = self.pod(name)
         metadata = replace(pod.metadata, deletion_timestamp="2026-01-01T00:00:00Z")
-        self.put(replace(pod, metadata=metadata))
+        self.put(with_next_version(replace(pod, metadata=metadata)))
 
     def delete(self, name: str) -> None:
         self.engine.intake.pod_deleted(self.pod(name))
@@ -139,7 +141,7 @@ class FakeCluster:
     def confirm(self, name: str, node: str) -> None:
         """The API server says that a pod is on a node."""
         pod = self.pod(name)
-        self.put(replace(pod, spec=replace(pod.spec, node_name=node)))
+        self.put(with_next_version(replace(pod, spec=replace(pod.spec, node_name=node))))
 
     # the engine at work
 
@@ -188,6 +190,8 @@ class FakeCluster:
                     self.preemptions.append(request)
                 case Bind():
                     self.bindings[request.binding.cycle.pod.pod.metadata.name] = request.binding
+                case PluginWrite() if isinstance(request.write, DeferredWrite):
+                    carry_out(request.write, self.api)
 
     # bindings
 

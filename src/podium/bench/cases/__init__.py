@@ -2,8 +2,8 @@
 
 Names, templates and counts follow the reference scheduler's own suite (test/integration/
 scheduler_perf), so that figures can be set beside published ones; long runs are cut to 5,000
-measured pods. `ManySignatures`, `ManySelectors`, `ManyDomains`, `FullCluster` and those with
-measurements (`SchedulingBasicBy...`) are Podium's own.
+measured pods. `ManySignatures`, `ManySelectors`, `ManyDomains`, `FullCluster`, `SchedulingGPUShare`
+and those with measurements (`SchedulingBasicBy...`) are Podium's own.
 Counts are given for 500 and 5,000 nodes: at other sizes the pods that are there before grow with
 the nodes, while as many are measured, or fewer on a cluster that is too small for them.
 """
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from podium.bench.cases import (
     affinity,
     devices,
+    gpus,
     measured,
     resources,
     running,
@@ -134,6 +135,7 @@ _ALL = (
     Case("SchedulingBasicByPrometheus", measured.by_query, Counts(500, 1000), Counts(1000, 5000)),
     Case("SchedulingBasicByTraffic", measured.by_traffic, Counts(500, 1000), Counts(1000, 5000)),
     Case("SchedulingBasicByLoad", measured.by_load, Counts(500, 1000), Counts(1000, 5000)),
+    Case("SchedulingGPUShare", gpus.shares, Counts(500, 1000), Counts(5000, 5000)),
     Case("FullCluster", running.full_cluster, Counts(10_000, 1000), Counts(100_000, 2000)),
 )
 

@@ -4,7 +4,7 @@ Their own text is all there is to say, with who said it and of how many nodes.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from podium.explain.cause import Cause
 from podium.explain.causes.attempt_view import AttemptView, Narrowing
 from podium.explain.causes.finding import Finding
 from podium.explain.causes.wording import count, sentence, some
+from podium.framework.points import FilterPlugin, Plugin
 from podium.framework.status import Status
 from podium.plugins.node_affinity import NodeAffinity
 
@@ -24,6 +25,7 @@ _ONE_NODE = re.compile(r"^0/\d+ nodes are available: 1 ")
 def find_own_words(view: AttemptView, plugin: str, among: Mask) -> list[Finding]:
     """The reasons of a plugin, one finding for each."""
     found = []
+    describe = _node_details(view, plugin)
     for status, nodes in view.examination.statuses(plugin):
         mask = nodes & among
         if mask.any():
@@ -32,8 +34,30 @@ def find_own_words(view: AttemptView, plugin: str, among: Mask) -> list[Finding]
             told = f'plugin {plugin} rejects {count(number, "node")}: "{text}"'
             detail = f"plugin {plugin}: {text}"
             code = "plugin-refusal" if status.code.rejected else "plugin-error"
-            found.append(Finding(code, text, mask, told, detail))
+            found.append(Finding(code, text, mask, told, detail, _or(describe, detail)))
     return found
+
+
+def _node_details(view: AttemptView, name: str) -> Callable[[int], str] | None:
+    """What the plugin itself has to say of single nodes."""
+    plugin = view.plugin(name)
+    if not isinstance(plugin, FilterPlugin) or not explains_nodes(plugin):
+        return None
+    try:
+        return plugin.explain_nodes(view.examination.cycle, view.rows)
+    except Exception:  # an explanation that breaks leaves the plugin's own text
+        return None
+
+
+def explains_nodes(plugin: Plugin | None) -> bool:
+    """Whether a plugin has more to say of single nodes than its statuses do."""
+    if not isinstance(plugin, FilterPlugin):
+        return False
+    return type(plugin).explain_nodes is not FilterPlugin.explain_nodes
+
+
+def _or(describe: Callable[[int], str] | None, detail: str) -> Callable[[int], str] | None:
+    return None if describe is None else lambda position: describe(position) or detail
 
 
 def chosen_by_plugins(view: AttemptView) -> Narrowing | None:

@@ -31,6 +31,7 @@ from podium.explain.causes.refusals import (
     chosen_by_plugins,
     dropped_by_extenders,
     explained_by_plugin,
+    explains_nodes,
     find_not_chosen,
     not_explained,
     refused_by_point,
@@ -251,6 +252,6 @@ def describe_nodes(
     found: dict[str, list[Finding]] = {}
     for plugin in examination.plugins:
         mask = view.rejected(plugin)
-        if mask.any() and plugin in FINDERS:
+        if mask.any() and (plugin in FINDERS or explains_nodes(view.plugin(plugin))):
             found[plugin] = find(view, plugin, mask)
     return found

@@ -62,6 +62,12 @@ class Dialect(ABC):
     """The resources that make a pod one for GPUs: an extender's `managedResources`."""
     memory_unit: int
     """Bytes of one unit of memory."""
+    cores_resource: str = ""
+    memory_resource: str = ""
+    """What quotas limit; empty where the dialect has none."""
+    node_policy_key: ClassVar[str] = ""
+    card_policy_key: ClassVar[str] = ""
+    """Annotations by which a pod names its own policies, where it can."""
     lock: ClassVar[NodeLockRule | None] = None
     """What is to be written on a node while a pod is being bound to it, if anything is."""
     heartbeat_timeout_s: ClassVar[float | None] = None

@@ -58,6 +58,7 @@ class GPUManager(Dialect):
         self._assigned = f"{domain}/gpu-assigned"
         self._time = f"{domain}/predicate-time"
         self.resources = (self._core, self._memory)
+        self.cores_resource, self.memory_resource = self._core, self._memory
 
     # --- nodes ---
 

@@ -54,6 +54,7 @@ UNHEALTHY_KEY = "gpus"
 class GPUShare(Dialect):
     name = "gpushare"
     resources = (MEMORY,)
+    memory_resource = MEMORY
     memory_unit = 1 << 30
     matches_by_size = True
     starts_without_card = True

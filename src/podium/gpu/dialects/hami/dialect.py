@@ -66,6 +66,10 @@ class HAMi(Dialect):
     resources = (COUNT, MEMORY, MEMORY_PERCENT, CORES)
     memory_unit = 1 << 20
     heartbeat_timeout_s = HANDSHAKE_TIMEOUTS_S["Reported"]
+    cores_resource = CORES
+    memory_resource = MEMORY
+    node_policy_key = policies.NODE_POLICY
+    card_policy_key = policies.CARD_POLICY
     lock = NodeLockRule("hami.io/mutex.lock", LockFormat.OWNED, backoff_factor=2.0)
 
     # --- nodes ---

@@ -75,6 +75,10 @@ class VGPUManager(Dialect):
     name = "vgpu-manager"
     resources = (NUMBER, CORES, MEMORY)
     memory_unit = 1 << 20
+    cores_resource = CORES
+    memory_resource = MEMORY
+    node_policy_key = NODE_POLICY
+    card_policy_key = CARD_POLICY
 
     # --- nodes ---
 

@@ -1,0 +1,387 @@
+"""GPUShare: the points and what they have to do with each other.
+
+PreFilter reads the pod's request, Filter and Score ask the table of cards for all nodes at once,
+Reserve chooses the cards, PreBind writes them where the node's agent looks. Until the pod's object
+tells of its cards they are held in memory, and given back if the pod is not bound.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Final
+
+import numpy as np
+from msgspec import Struct
+
+from podium.api.json_values import JsonObject
+from podium.gpu.card_table import CardTable
+from podium.gpu.choosing import allocate, check_row
+from podium.gpu.dialects.dialect import InvalidRequest
+from podium.gpu.dialects.stale import grace_period
+from podium.gpu.fitting import fit
+from podium.gpu.node_scores import scores
+from podium.gpu.quota import QuotaLeft
+from podium.gpu.reasons import Reason
+from podium.gpu.requests import PodRequest
+from podium.plugin import (
+    SKIP,
+    ApiCallFailed,
+    ApiHandle,
+    Cycle,
+    Dependence,
+    FilterPlugin,
+    Handle,
+    Ints,
+    Pod,
+    PodInfo,
+    PreBindPlugin,
+    PreFilterPlugin,
+    PreFlight,
+    PreScorePlugin,
+    RefusalCause,
+    Registration,
+    ReservePlugin,
+    Rows,
+    ScorePlugin,
+    Status,
+    ValueSource,
+    Verdict,
+    choosing,
+    error,
+    indices,
+    unresolvable,
+)
+from podium.scheduler_plugins.gpu_share.arguments import (
+    GPUShareArgs,
+    apply_policies,
+    dialect_of,
+)
+from podium.scheduler_plugins.gpu_share.decision_writing import (
+    TakeBack,
+    join,
+    lock_node,
+    write_on_pod,
+)
+from podium.scheduler_plugins.gpu_share.explanations import explain_row, name_cards
+from podium.scheduler_plugins.gpu_share.followed_cards import FollowedCards
+from podium.scheduler_plugins.gpu_share.imagined_cards import imagine_cards
+from podium.scheduler_plugins.gpu_share.node_config_maps import NodeConfigMaps
+from podium.scheduler_plugins.gpu_share.quotas import RESOURCE_QUOTAS, Allowed, Quotas
+from podium.scheduler_plugins.gpu_share.reservations import Reservation, reservations_of
+from podium.scheduler_plugins.gpu_share.statuses import HOPELESS, STATUSES, number_of
+from podium.scheduler_plugins.gpu_share.wake_ups import WakeUps
+
+MAX_REQUESTS: Final = 4096
+"""So many different requests are known by number."""
+_SCALE: Final = 10
+_QUOTA: Final = number_of(Reason.QUOTA_EXCEEDED, hopeless=True)
+
+
+class PodState(Struct, frozen=True):
+    """What PreFilter found: the request and its number, what quotas leave, and the row on which the
+    pod itself is counted by a decision of an earlier attempt, or -1."""
+
+    request: PodRequest
+    number: int
+    left: QuotaLeft | None
+    allowed: Allowed | None
+    own_row: int
+
+
+class GPUShare(
+    PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, ReservePlugin, PreBindPlugin
+):
+    name = "GPUShare"
+    Args = GPUShareArgs
+    watched_kinds = (RESOURCE_QUOTAS,)
+    in_range = True
+    normalizes_by_range = True
+    args: GPUShareArgs
+
+    def __init__(self, args: GPUShareArgs, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self._dialect = dialect_of(args)
+        self._reservations = reservations_of(handle.cluster, self._dialect.name)
+        self._quotas = Quotas(handle, args, self._dialect)
+        self._config_maps = NodeConfigMaps(handle, self._dialect)
+        self._cards: FollowedCards | None = None
+        self._requests: dict[Hashable, tuple[PodRequest, int]] = {}
+        self._numbers: dict[PodRequest, int] = {}
+        self._numbered = 0
+        locks = args.node_lock if args.node_lock is not None else handle.client_settings is not None
+        self._lock = self._dialect.lock if locks else None
+
+    # --- events ---------------------------------------------------------------------------------
+
+    def events(self) -> Sequence[Registration]:
+        wake_ups = WakeUps(
+            self.handle, self._dialect, self._quotas.document, self._config_maps.source
+        )
+        return wake_ups.registrations()
+
+    def sources(self) -> Sequence[ValueSource]:
+        of_nodes = self._config_maps.source
+        return [*self._quotas.sources(), *([of_nodes] if of_nodes is not None else [])]
+
+    # --- where the pod fits ---------------------------------------------------------------------
+
+    def pre_filter(self, cycle: Cycle) -> Status | None:
+        pod = cycle.pod.pod
+        try:
+            known = self._numbered_request(cycle.pod)
+        except InvalidRequest as problem:
+            return unresolvable(str(problem))
+        if known is None:
+            return SKIP
+        request, number = known
+        cards = self._followed()
+        lapse = cards.next_lapse
+        if lapse is not None:
+            cycle.retry_at = lapse if cycle.retry_at is None else min(cycle.retry_at, lapse)
+        namespace = pod.metadata.namespace
+        state = PodState(
+            request,
+            number,
+            self._quotas.left(namespace, cards.use),
+            self._quotas.allowed(namespace, request, cards.use),
+            cards.unbound_row(cycle.pod.uid, pod),
+        )
+        cycle.write(self.name, state)
+        return None
+
+    def pre_filter_stays(self, cycle: Cycle) -> bool:
+        """Whether a pod asks for cards is said by its containers alone."""
+        return self.name in cycle.skip_filter
+
+    def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
+        return choosing(self._find_refused(cycle, rows), STATUSES)
+
+    def filter_row(self, cycle: Cycle, row: int) -> Status | None:
+        state = self._state(cycle)
+        if self._is_imagined(cycle, state) or state.allowed is not None:
+            number = int(self._find_refused(cycle, np.array([row]))[0])
+            return STATUSES[number - 1] if number else None
+        cards = self._followed()
+        reason = check_row(cards.table, row, state.request, state.left)
+        if reason is None:
+            return None
+        hopeless = check_row(cards.empty, row, state.request, state.left) is not None
+        return STATUSES[number_of(reason, hopeless=hopeless) - 1]
+
+    def filter_depends(self, cycle: Cycle) -> Dependence | None:
+        state = self._state(cycle)
+        return None if self._is_imagined(cycle, state) else self._dependence(cycle, state)
+
+    def _find_refused(self, cycle: Cycle, asked: Rows) -> Ints:
+        """For each row 0 if the pod fits, or else the number of a status."""
+        state, cards = self._state(cycle), self._followed()
+        rows = indices(asked)
+        whole = isinstance(asked, slice) and len(rows) == cards.table.rows
+        found: Ints = fit(cards.table, None if whole else rows, state.request, state.left).codes + 1
+        if self._is_imagined(cycle, state):
+            other = {*cycle.usage.strayed_rows(), state.own_row}
+            if cycle.usage is cycle.cluster.usage:
+                other = {state.own_row}
+            at = [position for position, row in enumerate(rows.tolist()) if row in other]
+            if at:
+                part = self._imagined(cycle, rows[at].tolist())
+                found[at] = fit(part, None, state.request, state.left).codes + 1
+        refused = np.flatnonzero(found)
+        if len(refused):
+            without_pods = fit(cards.empty, rows[refused], state.request, state.left)
+            found[refused] += np.where(without_pods.fits, 0, HOPELESS)
+        if state.allowed is not None and self._quotas.document is not None:
+            found[~self._quotas.document.within(state.allowed, rows)] = _QUOTA
+        return found
+
+    def _is_imagined(self, cycle: Cycle, state: PodState) -> bool:
+        """Whether pods are to be counted that are not there, or not counted though they are."""
+        return state.own_row >= 0 or cycle.usage is not cycle.cluster.usage
+
+    def _imagined(self, cycle: Cycle, rows: Sequence[int]) -> CardTable:
+        return imagine_cards(
+            self._followed(), cycle.usage, rows, self._request_of, without=cycle.pod.uid
+        )
+
+    # --- which node is best -----------------------------------------------------------------------
+
+    def pre_score(self, cycle: Cycle, rows: Rows) -> Status | None:  # noqa: ARG002
+        return None if self.name in cycle.states else SKIP
+
+    def pre_score_stays(self, cycle: Cycle) -> bool:
+        return self.name in cycle.skip_score
+
+    def score(self, cycle: Cycle, rows: Rows) -> Ints:
+        values = self._followed().values.read(self._state(cycle).request)
+        found: Ints = values[rows]
+        return found.copy() if isinstance(rows, slice) else found
+
+    def score_depends(self, cycle: Cycle) -> Dependence:
+        state = self._state(cycle)
+        return Dependence(state.number, usage=True, version=self._followed().epoch)
+
+    def normalize(self, cycle: Cycle, rows: Rows, scores_: Ints) -> Ints:  # noqa: ARG002
+        return _SCALE * scores(scores_)
+
+    # --- the cards --------------------------------------------------------------------------------
+
+    def reserve(self, cycle: Cycle, node_name: str) -> Status | None:
+        if self.name not in cycle.states:
+            return None
+        state, uid = self._state(cycle), cycle.pod.uid
+        self._reservations.pop(uid, None)
+        decided = self._dialect.decided_node(cycle.pod.pod)
+        if decided:
+            self._withdraw(cycle, decided)
+        cards = self._followed()
+        row = cycle.nodes.row(node_name)
+        given = allocate(cards.table, row, state.request, state.left)
+        if isinstance(given, Reason):
+            return STATUSES[number_of(given, hopeless=False) - 1]
+        reservation = self._reservations[uid] = Reservation(node_name, given)
+        cards.charge(row, cycle.pod, reservation.uses)
+        return None
+
+    def unreserve(self, cycle: Cycle, node_name: str) -> None:
+        reservation = self._reservations.pop(cycle.pod.uid, None)
+        if reservation is None or (reservation.written is None and not reservation.locked):
+            return
+        self._withdraw(cycle, node_name)
+        cycle.writes.append(
+            TakeBack(
+                self._dialect,
+                cycle.pod.pod,
+                node_name,
+                reservation.written,
+                locked=reservation.locked,
+            )
+        )
+
+    def _withdraw(self, cycle: Cycle, node_name: str) -> None:
+        grace_s = grace_period(cycle.pod.pod, float(self.args.grace_period_seconds))
+        until = self.handle.clock() + grace_s
+        row = cycle.nodes.row(node_name)
+        self._reservations.withdraw(cycle.pod.uid, node_name, row, until)
+
+    def reserved(self, cycle: Cycle) -> JsonObject:
+        reservation = self._reservations.get(cycle.pod.uid)
+        if reservation is None:
+            return {}
+        return {self.name: {"cards": list(reservation.allocation.cards())}}
+
+    def describe_reserved(self, cycle: Cycle) -> str:
+        reservation = self._reservations.get(cycle.pod.uid)
+        return "" if reservation is None else name_cards(reservation.allocation.cards())
+
+    def pre_bind_pre_flight(self, cycle: Cycle, node_name: str) -> PreFlight:  # noqa: ARG002
+        return PreFlight() if self.name in cycle.states else PreFlight(SKIP)
+
+    async def pre_bind(self, cycle: Cycle, node_name: str, api: ApiHandle) -> Status | None:
+        if self.name not in cycle.states:
+            return None
+        reservation = self._reservations.get(cycle.pod.uid)
+        if reservation is None or reservation.node != node_name:
+            return error("no cards are held for the pod")
+        try:
+            return await self._write(cycle.pod, reservation, api)
+        except ApiCallFailed as problem:
+            return error(str(problem))
+
+    async def _write(
+        self, info: PodInfo, reservation: Reservation, api: ApiHandle
+    ) -> Status | None:
+        pod, node_name = self._newest(info), reservation.node
+        if self._lock is not None:
+            refused = await lock_node(
+                api, self._lock, node_name, pod, self.handle.clock, self._pod_exists
+            )
+            if refused is not None:
+                return refused
+            reservation.locked = True
+        now = self.handle.clock()
+        cards = self._followed().cards_of(node_name)
+        decision = self._dialect.write_decision(pod, node_name, cards, reservation.allocation, now)
+        reservation.written = join(decision, self._dialect.write_binding(pod, now))
+        await write_on_pod(api, pod, reservation.written)
+        return None
+
+    def _newest(self, info: PodInfo) -> Pod:
+        metadata = info.pod.metadata
+        found = self.handle.get(Pod, metadata.name, metadata.namespace)
+        return found if found is not None and info.is_about(found) else info.pod
+
+    def _pod_exists(self, namespace: str, name: str) -> bool:
+        return self.handle.get(Pod, name, namespace) is not None
+
+    # --- for people -------------------------------------------------------------------------------
+
+    def explain_nodes(self, cycle: Cycle, rows: Rows) -> Callable[[int], str] | None:
+        if self.name not in cycle.states:
+            return None
+        state = self._state(cycle)
+        part = self._imagined(cycle, indices(rows).tolist())
+        return lambda position: explain_row(part, position, state.request, state.left)
+
+    def explain_refusal(self, pod: PodInfo, status: Status) -> RefusalCause | None:
+        try:
+            self._request_of(pod.pod)
+        except InvalidRequest as problem:
+            text = f"The pod's GPU request is not valid: {problem}."
+            return RefusalCause("gpu-request-invalid", pod.key, text)
+        quota = Reason.QUOTA_EXCEEDED
+        if quota.phrase not in status.message:
+            return None
+        namespace = pod.pod.metadata.namespace
+        cores, memory = self._followed().use.total(namespace)
+        text = f"Pods of namespace {namespace} hold {cores} cores and {memory} memory of GPUs."
+        return RefusalCause(quota.code, namespace, text, {"cores": cores, "memory": memory})
+
+    # --- what all of them need --------------------------------------------------------------------
+
+    def _state(self, cycle: Cycle) -> PodState:
+        return cycle.read(self.name, PodState)
+
+    def _followed(self) -> FollowedCards:
+        if self._cards is None:
+            grace_s = float(self.args.grace_period_seconds)
+            self._cards = FollowedCards(
+                self.handle, self._dialect, self._reservations, self._config_maps, grace_s
+            )
+        self._cards.follow()
+        return self._cards
+
+    def _request_of(self, pod: Pod) -> PodRequest | None:
+        request = self._dialect.pod_request(pod)
+        return None if request is None else apply_policies(self.args, self._dialect, pod, request)
+
+    def _numbered_request(self, info: PodInfo) -> tuple[PodRequest, int] | None:
+        """A pod's request and its number; pods of one template with the same annotations have the
+        same."""
+        annotations = info.pod.metadata.annotations
+        key = (info.shape, frozenset(annotations.items()) if annotations else None)
+        known = self._requests.get(key)
+        if known is None:
+            request = self._request_of(info.pod)
+            if request is None:
+                return None
+            if len(self._requests) >= MAX_REQUESTS:
+                self._requests.clear()
+            if len(self._numbers) >= MAX_REQUESTS:
+                self._numbers.clear()
+            number = self._numbers.get(request)
+            if number is None:
+                self._numbered += 1
+                number = self._numbers[request] = self._numbered
+            known = self._requests[key] = request, number
+        return known
+
+    def _dependence(self, cycle: Cycle, state: PodState) -> Dependence:
+        epoch = self._followed().epoch
+        if state.left is None and state.allowed is None:
+            return Dependence(state.number, usage=True, version=epoch)
+        namespace = cycle.pod.pod.metadata.namespace
+        document = self._quotas.document
+        models = state.allowed[1] if state.allowed is not None else None
+        return Dependence(
+            (state.number, namespace),
+            usage=True,
+            version=(epoch, state.left, models, document.version if document else 0),
+        )

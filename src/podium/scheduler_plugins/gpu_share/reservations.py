@@ -1,0 +1,73 @@
+"""Cards that are held for pods whose objects do not say so yet.
+
+A decision is made at Reserve and written at PreBind; until the pod's own object tells of it, this
+is all that is known of it. Profiles of one scheduler share the cards of one cluster, so they share
+this too.
+
+A decision that was written and then taken back stands on the pod until the API server has heard of
+that: such pods are *withdrawn*, and what stands on them counts nothing.
+"""
+
+from collections.abc import Container, Mapping
+from math import inf
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from podium.cluster.change_log import ChangeLog
+from podium.gpu.allocations import Allocation, CardUse, card_uses
+from podium.gpu.dialects.dialect import PodWrite
+from podium.plugin import Cluster
+
+
+class Reservation:
+    """`written` is what was sent to the API server, whether it arrived or not; `locked` says that
+    the node's lock was taken for the pod."""
+
+    __slots__ = ("allocation", "locked", "node", "uses", "written")
+
+    def __init__(self, node: str, allocation: Allocation) -> None:
+        self.node = node
+        self.allocation = allocation
+        self.uses: Mapping[int, CardUse] = card_uses(allocation)
+        self.written: PodWrite | None = None
+        self.locked = False
+
+
+class Reservations(dict[str, Reservation]):
+    """By the uid of the pod."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.withdrawn: dict[str, dict[str, float]] = {}
+        """By the node that the decision names: uids, and until when it could count at all."""
+        self.log = ChangeLog()
+        self._next_lapse = inf
+
+    def withdraw(self, uid: str, node: str, row: int, until: float) -> None:
+        """What stands on the pod for this node, on this row if it has one, counts no longer."""
+        self.withdrawn.setdefault(node, {})[uid] = until
+        self._next_lapse = min(self._next_lapse, until)
+        self.log.note(row)
+
+    def keep_withdrawn(self, node: str, uids: Container[str]) -> None:
+        """Of the pods that were withdrawn from a node only these have something written still."""
+        left = {uid: at for uid, at in self.withdrawn.pop(node, {}).items() if uid in uids}
+        if left:
+            self.withdrawn[node] = left
+
+    def forget_withdrawn(self, now: float) -> None:
+        """Those whose decisions could not count any more in any case."""
+        if now <= self._next_lapse:
+            return
+        for node, uids in list(self.withdrawn.items()):
+            self.keep_withdrawn(node, {uid for uid, until in uids.items() if until >= now})
+        untils = (until for uids in self.withdrawn.values() for until in uids.values())
+        self._next_lapse = min(untils, default=inf)
+
+
+_OF_CLUSTERS: Final[WeakKeyDictionary[Cluster, dict[str, Reservations]]] = WeakKeyDictionary()
+
+
+def reservations_of(cluster: Cluster, dialect: str) -> Reservations:
+    """Those of one scheduler in one dialect."""
+    return _OF_CLUSTERS.setdefault(cluster, {}).setdefault(dialect, Reservations())
