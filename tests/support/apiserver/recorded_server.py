@@ -16,6 +16,7 @@ import yaml
 from podium.apiserver.http.app import Application
 from podium.apiserver.serving.kubeconfig import kubeconfig
 from podium.apiserver.serving.server import ApiServer, ServerOptions
+from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.serving import WebServer
 
 
@@ -63,8 +64,8 @@ class RecordedServer(ApiServer):
 
 
 @contextmanager
-def recorded_server() -> Iterator[RecordedServer]:
-    server = RecordedServer(ServerOptions())
+def recorded_server(gates: FeatureGates = DEFAULT_GATES) -> Iterator[RecordedServer]:
+    server = RecordedServer(ServerOptions(gates=gates))
     loops: list[asyncio.AbstractEventLoop] = []
     ready = threading.Event()
 
