@@ -7,13 +7,7 @@ from pathlib import Path
 import pytest
 from support.deploy.container_process import ApiAddress, Container
 from support.deploy.deployed_server import DeployedServer, deployed_server
-from support.deploy.shipped_manifests import (
-    DEPLOY,
-    NAMESPACE,
-    one,
-    rendered,
-    written_with_components,
-)
+from support.deploy.shipped_manifests import DEPLOY, NAMESPACE, one, rendered
 from support.e2e.scheduler_process import until
 
 pytestmark = pytest.mark.slow
@@ -145,38 +139,6 @@ def test_the_static_pod_with_an_extender_reads_the_files_of_one(server: Deployed
         assert server.until_bound("web")
         assert process.stopped() == 0
     assert "127.0.0.1:1" in process.said
-
-
-# --- components ---------------------------------------------------------------------------------
-
-
-def test_components_bring_kinds_and_rights_for_the_plugins_that_need_them(
-    server: DeployedServer, tmp_path: Path
-) -> None:
-    place = written_with_components(tmp_path, "second-scheduler", "scheduler-plugins")
-    server.kubectl("apply", "-k", str(place))
-    container = server.container(rendered(place))
-    configuration = container.directory / "mounted" / "configuration" / "scheduler.yaml"
-    configuration.write_text(configuration.read_text() + PLUGINS)
-    with container.running() as process:
-        server.create_pod("web", "podium")
-        assert server.until_bound("web")
-        assert process.stopped() == 0
-    assert "forbidden" not in process.said
-    assert "CustomResourceDefinition" not in process.said
-
-
-PLUGINS = """\
-  plugins:
-    multiPoint:
-      enabled:
-      - {name: CapacityScheduling}
-      - {name: Coscheduling}
-      - {name: NodeResourceTopologyMatch}
-      - {name: NetworkOverhead}
-      - {name: SySched}
-      disabled: [{name: PrioritySort}, {name: DefaultPreemption}]
-"""
 
 
 def test_every_manifest_is_in_the_namespace_of_the_control_plane() -> None:

@@ -7,6 +7,7 @@ import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -15,6 +16,7 @@ from urllib.request import Request, urlopen
 import pytest
 import yaml
 from support.apiserver.apiserver_process import RunningServer, serving
+from support.deploy.account_kubeconfig import account_kubeconfig
 from support.e2e.scheduler_process import (
     SchedulerProcess,
     running_scheduler,
@@ -72,11 +74,17 @@ def scheduler(
         yield process
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    with serving(tmp_path_factory.mktemp("server")) as running:
+@pytest.fixture(scope="module", params=["administrator", "deployed account"])
+def server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningServer]:
+    """The kubeconfig is the administrator's, or has the rights that `deploy/` grants, no others."""
+    directory = tmp_path_factory.mktemp("server")
+    with serving(directory) as running:
         status, _ = running.ask("POST", "/api/v1/nodes", NODE)
         assert status == 201
+        if request.param == "deployed account":
+            running = replace(running, kubeconfig=account_kubeconfig(running, directory))
         yield running
 
 
