@@ -150,23 +150,7 @@ class BusyCluster:
 
     def take_devices_back(self) -> None:
         """A policy refuses the binding of a pod after a claim was made for it."""
-        rule = {
-            "apiGroups": [""],
-            "apiVersions": ["v1"],
-            "operations": ["CREATE"],
-            "resources": ["pods/binding"],
-        }
-        policy = {
-            "matchConstraints": {"resourceRules": [rule]},
-            "validations": [{"expression": 'request.name != "unbindable"'}],
-        }
-        named = {"metadata": {"name": "unbindable"}}
-        self._ask("POST", f"{_ADMISSION}/validatingadmissionpolicies", {**named, "spec": policy})
-        self._ask(
-            "POST",
-            f"{_ADMISSION}/validatingadmissionpolicybindings",
-            {**named, "spec": {"policyName": "unbindable", "validationActions": ["Deny"]}},
-        )
+        refuse_binding(self._ask, "unbindable")
         before = len(self._ask("GET", CLAIMS)["items"])
         self._pod("unbindable", resources={"limits": {"example.com/gpu": "1"}})
         until(lambda: self._failed_to_bind())
@@ -184,3 +168,21 @@ class BusyCluster:
             self._pod(f"member-{number}", schedulingGroup={"podGroupName": "gang"})
         self._until_bound("member-0", "member-1")
         until(lambda: self._ask("GET", f"{_GROUPS}/gang").get("status", {}).get("conditions"))
+
+
+def refuse_binding(ask: Ask, pod: str) -> None:
+    """A policy refuses the binding of a pod."""
+    rule = {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "operations": ["CREATE"],
+        "resources": ["pods/binding"],
+    }
+    policy = {
+        "matchConstraints": {"resourceRules": [rule]},
+        "validations": [{"expression": f'request.name != "{pod}"'}],
+    }
+    named = {"metadata": {"name": pod}}
+    ask("POST", f"{_ADMISSION}/validatingadmissionpolicies", {**named, "spec": policy})
+    bound = {"policyName": pod, "validationActions": ["Deny"]}
+    ask("POST", f"{_ADMISSION}/validatingadmissionpolicybindings", {**named, "spec": bound})
