@@ -87,9 +87,13 @@ class Administrator:
 
 @contextmanager
 def recorded(
-    directory: Path, monkeypatch: pytest.MonkeyPatch, manifests: list[Manifest], *roles: Manifest
+    directory: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    manifests: list[Manifest],
+    *roles: Manifest,
+    deployment: str = "podium",
 ) -> Iterator[tuple[Administrator, Container, RecordedRights]]:
-    """A server with the roles, the scheduler's container, and the record of its attempts."""
+    """A server with the roles, the container of a deployment, and the record of its attempts."""
     with recorded_rights(monkeypatch, *roles) as record, recorded_server(
         FeatureGates(GATES)
     ) as server:
@@ -99,10 +103,10 @@ def recorded(
         server.kubeconfig(kubeconfig)
         container = Container(
             directory / "container",
-            one(manifests, "Deployment", "podium")["spec"]["template"],
+            one(manifests, "Deployment", deployment)["spec"]["template"],
             ApiAddress(kubeconfig),
             manifests=manifests,
-            token=account_token(administrator.create, "podium"),
+            token=account_token(administrator.create, deployment),
         )
         yield administrator, container, record
 
@@ -190,3 +194,34 @@ def older_pod_groups(manifests: list[Manifest]) -> Manifest:
     group = "scheduling.sigs.k8s.io"
     spec = {**found["spec"], "group": group}
     return {**found, "metadata": {**found["metadata"], "name": f"podgroups.{group}"}, "spec": spec}
+
+
+def test_every_right_of_the_controller_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    components = ("scheduler-plugins", "podgroup-controller")
+    manifests = rendered(written_with_components(tmp_path, "second-scheduler", *components))
+    name = "podium-podgroup-controller"
+    roles = one(manifests, "ClusterRole", name), one(manifests, "Role", name)
+    with recorded(tmp_path, monkeypatch, manifests, *roles, deployment=name) as (
+        administrator,
+        container,
+        record,
+    ):
+        groups = "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups"
+        administrator.create(groups, {**GANG, "spec": {"minMember": 1}})
+        with container.running() as process:
+            until(lambda: administrator.ask("GET", f"{groups}/gang").get("status"))
+            assert process.stopped() == 0
+        administrator.server.streams_lists = False
+        with container.running() as process:
+            wait_until(lambda: not record.unused, lambda: f"never used: {record.unused}")
+            assert process.stopped() == 0
+    assert record.refused == set()
+
+
+GANG = {
+    "apiVersion": "scheduling.x-k8s.io/v1alpha1",
+    "kind": "PodGroup",
+    "metadata": {"name": "gang"},
+}
