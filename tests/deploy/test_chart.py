@@ -46,7 +46,9 @@ def test_the_chart_with_everything_equals_the_second_scheduler_with_components(
     components = ("scheduler-plugins", "service-monitor")
     place = written_with_components(tmp_path, "second-scheduler", *components)
     wanted = [each for each in rendered(place) if each["kind"] != "CustomResourceDefinition"]
-    found = render_chart({name: {"enabled": True} for name in ("schedulerPlugins", "serviceMonitor")})
+    found = render_chart(
+        {name: {"enabled": True} for name in ("schedulerPlugins", "serviceMonitor")}
+    )
     assert by_name(found) == by_name(wanted)
 
 
@@ -117,6 +119,10 @@ def test_versions_are_those_of_podium() -> None:
 
 
 def test_what_the_renderer_does_not_know_is_an_error() -> None:
-    for template in ("{{ .Values.x | upper }}", "{{ range .Values.x }}{{ end }}", "{{ if .Values }}"):
+    for template in (
+        "{{ .Values.x | upper }}",
+        "{{ range .Values.x }}{{ end }}",
+        "{{ if .Values }}",
+    ):
         with pytest.raises((AssertionError, KeyError)):
             render_template(template, {"Values": {"x": [1]}})

@@ -81,9 +81,7 @@ def scraping(manifests: list[Manifest], directory: Path, port: int, token: str) 
         "static_configs": [{"targets": [f"127.0.0.1:{port}"]}],
     }
     every = {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"}
-    return yaml.safe_dump(
-        {"global": every, "rule_files": [str(rules)], "scrape_configs": [scrape]}
-    )
+    return yaml.safe_dump({"global": every, "rule_files": [str(rules)], "scrape_configs": [scrape]})
 
 
 def work(server: DeployedServer) -> None:
@@ -156,7 +154,10 @@ def test_a_replica_that_only_stands_by_is_missed_as_a_leader(
 ) -> None:
     manifests = server.apply(written_with_components(tmp_path, "second-scheduler", *MONITORING))
     held = {"holderIdentity": "other", "leaseDurationSeconds": 3600}
-    times = {"acquireTime": "2026-01-01T00:00:00.000000Z", "renewTime": "2026-01-01T00:00:00.000000Z"}
+    times = {
+        "acquireTime": "2026-01-01T00:00:00.000000Z",
+        "renewTime": "2026-01-01T00:00:00.000000Z",
+    }
     lease = {"metadata": {"name": "podium"}, "spec": {**held, **times}}
     server.ask("POST", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases", lease)
     container = server.container(manifests)

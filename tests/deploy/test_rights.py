@@ -94,9 +94,10 @@ def recorded(
     deployment: str = "podium",
 ) -> Iterator[tuple[Administrator, Container, RecordedRights]]:
     """A server with the roles, the container of a deployment, and the record of its attempts."""
-    with recorded_rights(monkeypatch, *roles) as record, recorded_server(
-        FeatureGates(GATES)
-    ) as server:
+    with (
+        recorded_rights(monkeypatch, *roles) as record,
+        recorded_server(FeatureGates(GATES)) as server,
+    ):
         administrator = Administrator(server)
         administrator.apply(manifests)
         kubeconfig = directory / "kubeconfig"

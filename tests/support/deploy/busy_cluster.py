@@ -153,7 +153,7 @@ class BusyCluster:
         refuse_binding(self._ask, "unbindable")
         before = len(self._ask("GET", CLAIMS)["items"])
         self._pod("unbindable", resources={"limits": {"example.com/gpu": "1"}})
-        until(lambda: self._failed_to_bind())
+        until(self._failed_to_bind)
         until(lambda: len(self._ask("GET", CLAIMS)["items"]) == before)
         self._delete("unbindable")
 

@@ -8,7 +8,6 @@ outgrow what is tested.
 
 import json
 import re
-from pathlib import Path
 from typing import Any, Final
 
 import yaml
