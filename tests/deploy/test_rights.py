@@ -156,13 +156,20 @@ def test_every_right_of_the_component_for_plugins_is_used(
             administrator.server.streams_lists = streams
             for plugins in PLUGINS:
                 configuration.write_text(shipped + plugins)
-                with container.running() as process:
-                    until(lambda process=process: "Successfully acquired lease" in process.said)
-                    until(lambda: container.probe("readinessProbe") == 200)
-                    assert process.stopped() == 0
-                assert ACCOUNT not in process.said
+                said = run_until_ready(container)
+                assert "Successfully acquired lease" in said
+                assert ACCOUNT not in said
     assert record.refused == set()
     assert record.unused == set()
+
+
+def run_until_ready(container: Container) -> str:
+    """What it says until it leads and has seen everything."""
+    with container.running() as process:
+        until(lambda: "Successfully acquired lease" in process.said)
+        until(lambda: container.probe("readinessProbe") == 200)
+        assert process.stopped() == 0
+    return process.said
 
 
 PLUGINS = (

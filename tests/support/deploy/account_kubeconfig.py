@@ -1,4 +1,4 @@
-"""A kubeconfig with the token of the account, and the rights, that `deploy/` has for a scheduler."""
+"""A kubeconfig with the account that `deploy/` has for a scheduler, and its rights."""
 
 from pathlib import Path
 from typing import Any

@@ -50,8 +50,7 @@ class BusyCluster:
         return self._ask("GET", f"{PODS}/{name}")
 
     def _until_bound(self, *names: str) -> None:
-        for name in names:
-            until(lambda name=name: self._found(name)["spec"].get("nodeName"))
+        until(lambda: all(self._found(name)["spec"].get("nodeName") for name in names))
 
     def _delete(self, *names: str) -> None:
         for name in names:
