@@ -32,6 +32,9 @@ BENCH ?=
 # The time that files in a wheel carry: that of the commit, or any fixed one where there is no git.
 EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1577836800)
 
+# What `make image` builds with.
+ENGINE ?= $(notdir $(firstword $(shell command -v docker podman buildah)))
+
 # Where `make install` puts a link if there is neither uv nor pipx.
 PREFIX ?= $(HOME)/.local
 
@@ -84,6 +87,10 @@ bench: $(READY) ## measure the engine on the reference suite's workloads
 .PHONY: scaling
 scaling: $(READY) ## measure how cost grows and renew the tables of docs/scaling.md
 	$(BIN)/podium bench scaling --write docs/scaling.md
+
+.PHONY: image
+image: ## build the image podium:VERSION with docker, podman or buildah
+	$(ENGINE) build -f deploy/Dockerfile -t podium:$(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/podium/__init__.py) .
 
 .PHONY: wheel
 wheel: $(READY) ## build dist/podium-*.whl; the same commit gives the same bytes

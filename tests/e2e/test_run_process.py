@@ -7,6 +7,7 @@ import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -15,6 +16,7 @@ from urllib.request import Request, urlopen
 import pytest
 import yaml
 from support.apiserver.apiserver_process import RunningServer, serving
+from support.deploy.account_kubeconfig import account_kubeconfig
 from support.e2e.scheduler_process import (
     SchedulerProcess,
     running_scheduler,
@@ -72,11 +74,17 @@ def scheduler(
         yield process
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    with serving(tmp_path_factory.mktemp("server")) as running:
+@pytest.fixture(scope="module", params=["administrator", "deployed account"])
+def server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningServer]:
+    """The kubeconfig is the administrator's, or has the rights that `deploy/` grants, no others."""
+    directory = tmp_path_factory.mktemp("server")
+    with serving(directory) as running:
         status, _ = running.ask("POST", "/api/v1/nodes", NODE)
         assert status == 201
+        if request.param == "deployed account":
+            running = replace(running, kubeconfig=account_kubeconfig(running, directory))
         yield running
 
 
@@ -298,10 +306,25 @@ def test_the_lease_the_limits_and_the_writes_are_counted(
             assert standby.stopped() == 0
 
 
+def grant_config_maps(server: RunningServer) -> None:
+    """Schedulers need no right to read them but for this old flag."""
+    named = {"metadata": {"name": "policy"}}
+    rule = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]}
+    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "policy"}
+    subject = {"kind": "ServiceAccount", "name": "podium", "namespace": "kube-system"}
+    in_namespace = "/apis/rbac.authorization.k8s.io/v1/namespaces/kube-system"
+    for plural, more in (
+        ("roles", {"rules": [rule]}),
+        ("rolebindings", {"roleRef": reference, "subjects": [subject]}),
+    ):
+        assert server.ask("POST", f"{in_namespace}/{plural}", {**named, **more})[0] == 201
+
+
 def test_a_policy_in_a_config_map_is_fetched(server: RunningServer, tmp_path: Path) -> None:
     policy = {"apiVersion": "v1", "kind": "Policy", "priorities": [], "predicates": []}
     body = {"metadata": {"name": "old"}, "data": {"policy.cfg": json.dumps(policy)}}
     assert server.ask("POST", "/api/v1/namespaces/kube-system/configmaps", body)[0] == 201
+    grant_config_maps(server)
     flags = ("--secure-port=0", "--policy-configmap=old", "--write-config-to=effective.yaml")
     with scheduler(server, tmp_path, *flags) as process:
         assert process.running.wait(30) == 0, process.said

@@ -46,6 +46,23 @@ def test_a_connection_that_is_given_up_is_no_error(
     assert caplog.messages == []
 
 
+class SSLProtocol:
+    """What uvloop calls its own."""
+
+
+def test_a_socket_that_the_other_end_has_closed_is_no_error(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def report() -> None:
+        late = RuntimeError("unable to perform operation on <TCPTransport>; the handler is closed")
+        context = {"message": "Fatal error", "exception": late, "protocol": SSLProtocol()}
+        asyncio.get_running_loop().call_exception_handler(context)
+
+    with caplog.at_level(logging.ERROR, "asyncio"):
+        run(report())
+    assert caplog.messages == []
+
+
 def test_every_other_report_is_told(caplog: pytest.LogCaptureFixture) -> None:
     async def break_a_callback() -> None:
         asyncio.get_running_loop().call_soon(lambda: 1 // 0)

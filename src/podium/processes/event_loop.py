@@ -37,9 +37,11 @@ def _report(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
 
 def _is_of_a_closed_connection(context: dict[str, Any]) -> bool:
     """Whether a TLS connection failed to answer only because its socket is closed already."""
+    problem = context.get("exception")
+    if type(context.get("protocol")).__name__ != "SSLProtocol":
+        return False
+    if not isinstance(problem, RuntimeError):
+        return False
     is_closing = getattr(context.get("transport"), "is_closing", lambda: False)
-    return (
-        type(context.get("protocol")).__name__ == "SSLProtocol"
-        and isinstance(context.get("exception"), RuntimeError)
-        and is_closing()
-    )
+    # A socket that the other end has broken off is closed without ever having been closing.
+    return is_closing() or str(problem).endswith("the handler is closed")

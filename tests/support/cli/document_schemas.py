@@ -42,6 +42,11 @@ def problems(document: Any) -> Iterator[str]:
     yield from _Check(file).problems(load(file), document, "")
 
 
+def schema_problems(value: Any, schema: Any) -> Iterator[str]:
+    """What is wrong with a value by a schema that refers to no other."""
+    yield from _Check("").problems(schema, value, "")
+
+
 @cache
 def load(file: str) -> Any:
     return json.loads((SCHEMAS / file).read_text())

@@ -83,12 +83,12 @@ def exporter() -> Iterator[Exporter]:
 
 
 class Prometheus:
-    def __init__(self, directory: Path, target_port: int) -> None:
+    def __init__(self, directory: Path, configuration: str) -> None:
         self._directory = directory
         self._process: subprocess.Popen[bytes] | None = None
         self.port = _free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        (directory / "prometheus.yml").write_text(_CONFIGURATION.format(port=target_port))
+        (directory / "prometheus.yml").write_text(configuration)
 
     def start(self) -> None:
         self._process = subprocess.Popen(
@@ -115,28 +115,36 @@ class Prometheus:
         found: list[Any] = []
 
         def answers() -> bool:
-            found[:] = self._ask(query)
+            found[:] = self._ask(f"query?query={quote(query)}").get("result", [])
             return holds(found)
 
         wait_until(answers, lambda: f"{query}: {found}")
 
-    def _ask(self, query: str) -> list[Any]:
+    def rules(self) -> list[dict[str, Any]]:
+        """The rules that it evaluates, with their health and state."""
+        groups = self._ask("rules").get("groups", [])
+        return [rule for group in groups for rule in group["rules"]]
+
+    def _ask(self, what: str) -> dict[str, Any]:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
         try:
-            connection.request("GET", f"/api/v1/query?query={quote(query)}")
+            connection.request("GET", f"/api/v1/{what}")
             answer = json.loads(connection.getresponse().read())
         except (OSError, http.client.HTTPException, ValueError):
-            return []
+            return {}
         finally:
             connection.close()
-        found: list[Any] = answer.get("data", {}).get("result", [])
+        found: dict[str, Any] = answer.get("data", {})
         return found
 
 
 @contextmanager
-def prometheus(directory: Path, target_port: int) -> Iterator[Prometheus]:
+def prometheus(
+    directory: Path, target_port: int = 0, configuration: str = ""
+) -> Iterator[Prometheus]:
+    """One that scrapes nodes at a port, or does what a configuration says."""
     directory.mkdir()
-    made = Prometheus(directory, target_port)
+    made = Prometheus(directory, configuration or _CONFIGURATION.format(port=target_port))
     made.start()
     try:
         yield made

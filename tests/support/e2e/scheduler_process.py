@@ -5,9 +5,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 WITHIN_S = 60.0
@@ -15,15 +16,21 @@ COMMAND = (sys.executable, "-m", "podium", "run")
 
 
 class SchedulerProcess:
-    """A scheduler that runs in a directory."""
+    """A scheduler that runs in a directory, with some variables more."""
 
-    def __init__(self, directory: Path, *arguments: str) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *arguments: str,
+        command: tuple[str, ...] = COMMAND,
+        environment: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self.log = directory / f"scheduler-{time.monotonic_ns()}.log"
-        environment = {**os.environ, "PYTHONWARNINGS": "default"}
-        environment.pop("KUBECONFIG", None)
+        variables = {**os.environ, "PYTHONWARNINGS": "default", **environment}
+        variables.pop("KUBECONFIG", None)
         with self.log.open("w") as out:
             self.running = subprocess.Popen(
-                [*COMMAND, *arguments], cwd=directory, env=environment, stderr=out, stdout=out
+                [*command, *arguments], cwd=directory, env=variables, stderr=out, stdout=out
             )
 
     @property

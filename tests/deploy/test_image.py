@@ -1,0 +1,56 @@
+"""The image's recipe keeps what the manifests promise, and everything names one version."""
+
+import re
+from pathlib import Path
+
+import pytest
+from support.deploy.shipped_manifests import DEPLOY
+
+from podium import __version__
+
+RECIPE = (DEPLOY / "Dockerfile").read_text()
+IGNORED = (DEPLOY / "Dockerfile.dockerignore").read_text().splitlines()
+
+
+def instructions(name: str) -> list[str]:
+    joined = RECIPE.replace("\\\n", " ")
+    return re.findall(rf"^{name} +(.+)$", joined, re.MULTILINE)
+
+
+def test_it_runs_podium_as_a_user_with_a_number() -> None:
+    last = RECIPE[RECIPE.rindex("\nFROM ") :]
+    assert re.search(r"^USER [1-9]\d*:[1-9]\d*$", last, re.MULTILINE)
+    assert instructions("ENTRYPOINT") == ['["podium"]']
+    assert "RUN" not in last
+
+
+def test_the_base_has_a_version_and_no_registry() -> None:
+    bases = {each.split()[0] for each in instructions("FROM")}
+    assert len(bases) == 1
+    assert re.fullmatch(r"python:3\.\d+\.\d+-slim-bookworm", bases.pop())
+
+
+def test_versions_are_those_of_the_constraints_and_nothing_is_compiled() -> None:
+    assert "PIP_CONSTRAINT=/source/constraints.txt" in RECIPE
+    assert "--only-binary=:all:" in RECIPE
+
+
+def test_what_is_copied_is_there_and_is_not_ignored() -> None:
+    copied = [each.split()[:-1] for each in instructions("COPY") if not each.startswith("--from")]
+    for name in (name for names in copied for name in names):
+        assert (DEPLOY.parent / name).exists()
+        assert f"!{name}" in IGNORED
+    assert IGNORED[0] == "*"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [each for each in sorted(DEPLOY.rglob("*")) if each.is_file()],
+    ids=lambda path: str(path.relative_to(DEPLOY)),
+)
+def test_images_have_the_version_of_podium_and_no_registry(path: Path) -> None:
+    text = path.read_text()
+    named = re.findall(r"image: (\S+)$", text, re.MULTILINE)
+    if "chart" not in path.parts:
+        assert {*named} <= {f"podium:{__version__}"}
+    assert {*re.findall(r"newTag: (\S+)", text)} <= {__version__}

@@ -1,0 +1,235 @@
+"""The roles of the manifests grant what the scheduler does, all of it and nothing else.
+
+A scheduler process runs with the account of the Deployment and has everything to do that there is.
+Each attempt that the API server judges by a rule of the roles is recorded.
+"""
+
+import json
+import ssl
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+
+import pytest
+from support.apiserver.recorded_server import RecordedServer, recorded_server
+from support.deploy.account_kubeconfig import COLLECTIONS
+from support.deploy.busy_cluster import BusyCluster
+from support.deploy.container_process import ApiAddress, Container, account_token
+from support.deploy.recorded_rights import RecordedRights, recorded_rights
+from support.deploy.shipped_manifests import (
+    DEPLOY,
+    Manifest,
+    one,
+    rendered,
+    written_with_components,
+)
+from support.e2e.scheduler_process import until
+from support.e2e.waiting import wait_until
+
+from podium.config.feature_gates import FeatureGates
+
+pytestmark = pytest.mark.slow
+
+GATES = {"GenericWorkload": True, "GangScheduling": True, "DRADeviceTaintRules": True}
+ACCOUNT = "system:serviceaccount:kube-system:podium"
+"""Refusals name whom they refuse."""
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+SCRAPER = {
+    "ServiceAccount": {"metadata": {"name": "scraper", "namespace": "kube-system"}},
+    "ClusterRole": {
+        "metadata": {"name": "scraper"},
+        "rules": [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}],
+    },
+    "ClusterRoleBinding": {
+        "metadata": {"name": "scraper"},
+        "roleRef": {
+            "apiGroup": "rbac.authorization.k8s.io",
+            "kind": "ClusterRole",
+            "name": "scraper",
+        },
+        "subjects": [{"kind": "ServiceAccount", "name": "scraper", "namespace": "kube-system"}],
+    },
+}
+
+
+class Administrator:
+    def __init__(self, server: RecordedServer) -> None:
+        assert server.certificates is not None
+        self.server = server
+        self._trusted = ssl.create_default_context(cadata=server.certificates.authority.decode())
+
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        request = urllib.request.Request(
+            f"{self.server.url}{path}",
+            None if body is None else json.dumps(body).encode(),
+            {"Authorization": f"Bearer {self.server.token}", "Content-Type": "application/json"},
+            method=method,
+        )
+        try:
+            with urllib.request.urlopen(request, context=self._trusted) as answer:
+                return json.load(answer)
+        except HTTPError as refused:
+            with refused:
+                pytest.fail(f"{method} {path}: {refused.read().decode()}")
+
+    def create(self, path: str, body: Any) -> Any:
+        return self.ask("POST", path, body)
+
+    def apply(self, manifests: list[Manifest]) -> None:
+        for kind, path in {**COLLECTIONS, "CustomResourceDefinition": DEFINITIONS}.items():
+            for manifest in manifests:
+                if manifest["kind"] == kind:
+                    self.create(path, manifest)
+
+
+@contextmanager
+def recorded(
+    directory: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    manifests: list[Manifest],
+    *roles: Manifest,
+    deployment: str = "podium",
+) -> Iterator[tuple[Administrator, Container, RecordedRights]]:
+    """A server with the roles, the container of a deployment, and the record of its attempts."""
+    with (
+        recorded_rights(monkeypatch, *roles) as record,
+        recorded_server(FeatureGates(GATES)) as server,
+    ):
+        administrator = Administrator(server)
+        administrator.apply(manifests)
+        kubeconfig = directory / "kubeconfig"
+        server.kubeconfig(kubeconfig)
+        container = Container(
+            directory / "container",
+            one(manifests, "Deployment", deployment)["spec"]["template"],
+            ApiAddress(kubeconfig),
+            manifests=manifests,
+            token=account_token(administrator.create, deployment),
+        )
+        yield administrator, container, record
+
+
+def gate_flag() -> str:
+    return "--feature-gates=" + ",".join(f"{name}=true" for name in GATES)
+
+
+@pytest.mark.parametrize("path", ["second-scheduler", "replace-kube-scheduler"])
+def test_every_right_is_used_and_none_is_missing(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifests = rendered(DEPLOY / path)
+    roles = one(manifests, "ClusterRole"), one(manifests, "Role")
+    name = "podium" if path == "second-scheduler" else "default-scheduler"
+    with recorded(tmp_path, monkeypatch, manifests, *roles) as (administrator, container, record):
+        for kind, manifest in SCRAPER.items():
+            administrator.create(COLLECTIONS[kind], manifest)
+        scraper = account_token(administrator.create, "scraper")
+        with container.running(gate_flag(), "--leader-elect-retry-period=200ms") as process:
+            BusyCluster(administrator.ask, name).run()
+            assert until(lambda: container.fetch("/metrics", scraper)[0]) == 200
+            assert process.stopped() == 0
+        assert {verb for verb, *_ in record.unused} == {"list"}
+        # Servers without streaming lists are asked for lists in pages.
+        administrator.server.streams_lists = False
+        with container.running(gate_flag()) as again:
+            wait_until(lambda: not record.unused, lambda: f"never used: {record.unused}")
+            assert again.stopped() == 0
+    assert record.refused == set()
+    assert ACCOUNT not in process.said + again.said
+
+
+def test_every_right_of_the_component_for_plugins_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = written_with_components(tmp_path, "second-scheduler", "scheduler-plugins")
+    manifests = rendered(place)
+    role = one(manifests, "ClusterRole", "podium-scheduler-plugins")
+    with recorded(tmp_path, monkeypatch, manifests, role) as (administrator, container, record):
+        configuration = container.directory / "mounted" / "configuration" / "scheduler.yaml"
+        shipped = configuration.read_text()
+        # The older kind of pod groups, which no cluster of today serves by itself.
+        administrator.create(DEFINITIONS, older_pod_groups(manifests))
+        for streams in (True, False):
+            administrator.server.streams_lists = streams
+            for plugins in PLUGINS:
+                configuration.write_text(shipped + plugins)
+                said = run_until_ready(container)
+                assert "Successfully acquired lease" in said
+                assert ACCOUNT not in said
+    assert record.refused == set()
+    assert record.unused == set()
+
+
+def run_until_ready(container: Container) -> str:
+    """What it says until it leads and has seen everything."""
+    with container.running() as process:
+        until(lambda: "Successfully acquired lease" in process.said)
+        until(lambda: container.probe("readinessProbe") == 200)
+        assert process.stopped() == 0
+    return process.said
+
+
+PLUGINS = (
+    """\
+  plugins:
+    multiPoint:
+      enabled:
+      - {name: CapacityScheduling}
+      - {name: Coscheduling}
+      - {name: NodeResourceTopologyMatch}
+      - {name: NetworkOverhead}
+      - {name: SySched}
+      disabled: [{name: PrioritySort}, {name: DefaultPreemption}]
+""",
+    """\
+  plugins:
+    queueSort:
+      enabled: [{name: TopologicalSort}]
+      disabled: [{name: "*"}]
+    postFilter:
+      enabled: [{name: PreemptionToleration}]
+      disabled: [{name: "*"}]
+""",
+)
+
+
+def older_pod_groups(manifests: list[Manifest]) -> Manifest:
+    """PodGroups in the group that they had once."""
+    found = one(manifests, "CustomResourceDefinition", "podgroups.scheduling.x-k8s.io")
+    group = "scheduling.sigs.k8s.io"
+    spec = {**found["spec"], "group": group}
+    return {**found, "metadata": {**found["metadata"], "name": f"podgroups.{group}"}, "spec": spec}
+
+
+def test_every_right_of_the_controller_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    components = ("scheduler-plugins", "podgroup-controller")
+    manifests = rendered(written_with_components(tmp_path, "second-scheduler", *components))
+    name = "podium-podgroup-controller"
+    roles = one(manifests, "ClusterRole", name), one(manifests, "Role", name)
+    with recorded(tmp_path, monkeypatch, manifests, *roles, deployment=name) as (
+        administrator,
+        container,
+        record,
+    ):
+        groups = "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups"
+        administrator.create(groups, {**GANG, "spec": {"minMember": 1}})
+        with container.running() as process:
+            until(lambda: administrator.ask("GET", f"{groups}/gang").get("status"))
+            assert process.stopped() == 0
+        administrator.server.streams_lists = False
+        with container.running() as process:
+            wait_until(lambda: not record.unused, lambda: f"never used: {record.unused}")
+            assert process.stopped() == 0
+    assert record.refused == set()
+
+
+GANG = {
+    "apiVersion": "scheduling.x-k8s.io/v1alpha1",
+    "kind": "PodGroup",
+    "metadata": {"name": "gang"},
+}
