@@ -31,11 +31,6 @@ MAX_CONFLICTS: Final = 5
 Metadata = dict[str, object]
 
 
-def join(first: PodWrite, second: PodWrite) -> PodWrite:
-    """Both; the second counts where they differ."""
-    return PodWrite({**first.annotations, **second.annotations}, {**first.labels, **second.labels})
-
-
 async def write_on_pod(api: ApiHandle, pod: Pod, write: PodWrite, *, version: str = "") -> None:
     """Another pod of that name, or one that is not of this version any more, is a conflict."""
     metadata: Metadata = {}

@@ -16,6 +16,7 @@ from podium.gpu.card_table import CardTable
 from podium.gpu.choosing import allocate, check_row
 from podium.gpu.dialects.dialect import InvalidRequest
 from podium.gpu.dialects.stale import grace_period
+from podium.gpu.dialects.writes import merge_writes
 from podium.gpu.fitting import fit
 from podium.gpu.node_scores import scores
 from podium.gpu.quota import QuotaLeft
@@ -56,7 +57,6 @@ from podium.scheduler_plugins.gpu_share.arguments import (
 )
 from podium.scheduler_plugins.gpu_share.decision_writing import (
     TakeBack,
-    join,
     lock_node,
     write_on_pod,
 )
@@ -299,7 +299,7 @@ class GPUShare(
         now = self.handle.clock()
         cards = self._followed().cards_of(node_name)
         decision = self._dialect.write_decision(pod, node_name, cards, reservation.allocation, now)
-        reservation.written = join(decision, self._dialect.write_binding(pod, now))
+        reservation.written = merge_writes(decision, self._dialect.write_binding(pod, now))
         await write_on_pod(api, pod, reservation.written)
         return None
 
