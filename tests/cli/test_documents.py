@@ -65,6 +65,12 @@ QUICK: dict[str, list[Printed]] = {
         ("ExtensionPointsList", ("-o", "json")),
         ("ExtensionPointsList", ("-o", "json", "--feature-gates", "GenericWorkload=true")),
     ],
+    "gpu show": [
+        ("GPUOverview", ("-f", str(EXAMPLES / "gpu" / "hami-cluster.yaml"), "-o", "json")),
+    ],
+    "gpu defrag": [
+        ("GPUDefragmentation", ("-f", str(EXAMPLES / "gpu" / "hami-cluster.yaml"), "-o", "yaml")),
+    ],
     "plugin list": [
         ("PluginList", ("-o", "json")),
         ("PluginList", ("--plugin", str(EXAMPLES / "plugins" / "zone_price.py"), "-o", "json")),

@@ -20,6 +20,7 @@ from support.simulated_cluster.simulated_clusters import Cluster, in_cluster, wo
 from podium.client.resources import CONFIG_MAPS, NODES, PODS, REPLICA_SETS
 from podium.gpu.dialects import DIALECTS, find_dialect
 from podium.gpu.dialects.dialect import Phase
+from podium.gpu.dialects.node_lock import write_lock
 from podium.gpu.held_cards import held_cards
 from podium.gpu.reasons import Reason
 
@@ -289,6 +290,26 @@ def test_a_refused_pod_is_marked_and_its_lock_released(dialect: str) -> None:
         assert decision is not None
         assert decision.phase is Phase.FAILED
         assert speaks.lock is not None
+        assert not node.metadata.annotation(speaks.lock.key)
+
+    in_cluster(scenario, nodes=1, gpus=["4xT4"], gpu_dialect=dialect)
+
+
+@LOCKING
+def test_a_lock_that_is_seen_after_its_pod_was_served_goes(dialect: str) -> None:
+    """The agent hears of pods and of nodes by two ways, of which either may be quicker."""
+
+    async def scenario(cluster: Cluster) -> None:
+        speaks = find_dialect(dialect)
+        assert speaks.lock is not None
+        started = now()
+        pod = gpu_pod("work", SHARES[dialect])
+        await place(cluster, dialect, pod, "node-0")
+        await until_phase(cluster, "work", "Running")
+        lock = {speaks.lock.key: write_lock(speaks.lock, await read_pod(cluster, "work"), started)}
+        await cluster.patch(NODES, "node-0", {"metadata": {"annotations": lock}})
+        await asyncio.sleep(5)
+        node = await read_node(cluster, "node-0")
         assert not node.metadata.annotation(speaks.lock.key)
 
     in_cluster(scenario, nodes=1, gpus=["4xT4"], gpu_dialect=dialect)

@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from podium.api.errors import InputError
+from podium.api.json_values import JsonObject
 from podium.api.node import Node as SchedulerNode
 from podium.api.pod import Pod as SchedulerPod
 from podium.client.api_errors import AlreadyExists
@@ -23,7 +24,13 @@ from podium.simulated_cluster.gpus.registration import (
     registration,
     status_writes,
 )
-from podium.simulated_cluster.gpus.serving import Books, Outcome, asks_agent, serve_next_pod
+from podium.simulated_cluster.gpus.serving import (
+    Books,
+    Outcome,
+    asks_agent,
+    has_left_lock,
+    serve_next_pod,
+)
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.names import GPUS, SIMULATED
 from podium.simulated_cluster.pods.admission import Rejection
@@ -168,6 +175,9 @@ class GPUAgents:
             pods = [_as_scheduler_pod(pod) for pod in self._pods.on_node.of(node_name)]
             outcome = serve_next_pod(agent, seen, cards, pods, books)
             if outcome is None:
+                if has_left_lock(agent.dialect, seen, pods, books):
+                    version = seen.metadata.resource_version
+                    await self._executor.execute(_lock_release(agent, node_name, version))
                 return
             try:
                 await self._executor.execute(_writes(agent, node_name, outcome))
@@ -225,10 +235,19 @@ def _writes(agent: Agent, node_name: str, outcome: Outcome) -> list[Action]:
         body = {name: part for name, part in parts.items() if part}
         if body:
             actions.append(Patch(PODS, pod.namespace, pod.name, {"metadata": body}))
-    if outcome.releases_lock and agent.dialect.lock is not None:
-        annotations = {agent.dialect.lock.key: None}
-        actions.append(Patch(NODES, "", node_name, {"metadata": {"annotations": annotations}}))
+    if outcome.releases_lock:
+        actions += _lock_release(agent, node_name)
     return actions
+
+
+def _lock_release(agent: Agent, node_name: str, version: str = "") -> list[Action]:
+    """With a version it is refused if the node has changed since."""
+    if agent.dialect.lock is None:
+        return []
+    metadata: JsonObject = {"annotations": {agent.dialect.lock.key: None}}
+    if version:
+        metadata["resourceVersion"] = version
+    return [Patch(NODES, "", node_name, {"metadata": metadata})]
 
 
 def _as_scheduler_pod(pod: Pod) -> SchedulerPod:

@@ -28,7 +28,7 @@ from podium.gpu.dialects.agents import (
 )
 from podium.gpu.dialects.dialect import Dialect, InvalidRequest, Phase, PodWrite
 from podium.gpu.dialects.gpu_manager import GPUManager
-from podium.gpu.dialects.node_lock import may_release_lock
+from podium.gpu.dialects.node_lock import may_release_lock, read_lock
 from podium.gpu.dialects.reading import allocatable_of, containers_of, init_containers_of
 from podium.gpu.requests import ContainerRequest, PodRequest, Topology
 from podium.simulated_cluster.gpus.registration import Agent
@@ -48,6 +48,8 @@ class Books:
     given: dict[str, dict[int, tuple[CardShare, ...]]] = field(default_factory=dict)
     """The agent's: the cards that it chose itself, by the place of the container."""
     is_primed: bool = False
+    served_since: float = 0.0
+    """The agent's: when the last of the pods that it is through with began to wait for it."""
 
     def forget(self, uid: str) -> None:
         for book in (self.settled, self.served, self.given):
@@ -111,6 +113,7 @@ def _ask(
                 continue
             if found.pod is not None:
                 writes.append((found.pod, dialect.refuse(found.pod)))
+                _note_end(dialect, found.pod, books)
                 releases |= _releases(dialect, node, found.pod)
             message = f"rpc error: code = Unknown desc = {found.message}"
             return Outcome(pod, _reject(message), tuple(writes), releases)
@@ -118,6 +121,7 @@ def _ask(
         books.served[uid] = books.served.get(uid, frozenset()) | {found.container}
         if _is_complete(dialect, found.pod, books.served[uid]):
             writes.append((found.pod, _confirm(dialect, found.pod, books)))
+            _note_end(dialect, found.pod, books)
             releases |= _releases(dialect, node, found.pod)
     return Outcome(pod, None, tuple(writes), releases)
 
@@ -185,6 +189,22 @@ def _was_served(dialect: Dialect, pod: Pod, cards: NodeCards) -> bool:
 
 def _is_complete(dialect: Dialect, pod: Pod, served: frozenset[str]) -> bool:
     return all(each.name in served for each in _containers(pod) if _count(dialect, each))
+
+
+def has_left_lock(dialect: Dialect, node: Node, pods: list[Pod], books: Books) -> bool:
+    """Whether the node shows the lock of a pod that the agent is through with: it may hear of the
+    pod before it hears of the lock."""
+    holder = None if dialect.lock is None else read_lock(dialect.lock, node)
+    if holder is None:
+        return False
+    if not holder.name:
+        return holder.locked_at <= books.served_since
+    owners = (pod.metadata.uid for pod in pods if holder.is_pod(pod.metadata))
+    return any(uid in books.settled for uid in owners)
+
+
+def _note_end(dialect: Dialect, pod: Pod, books: Books) -> None:
+    books.served_since = max(books.served_since, dialect.waiting_since(pod) or 0.0)
 
 
 def _releases(dialect: Dialect, node: Node, pod: Pod) -> bool:
