@@ -182,6 +182,7 @@ PLUGINS = (
       - {name: NodeResourceTopologyMatch}
       - {name: NetworkOverhead}
       - {name: SySched}
+      - {name: GPUShare}
       disabled: [{name: PrioritySort}, {name: DefaultPreemption}]
 """,
     """\

@@ -13,7 +13,6 @@ plugin's failure and says so.
 from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
-from operator import lt
 from types import GeneratorType
 from typing import Any, Final, cast
 
@@ -207,12 +206,16 @@ class _Key:
         if self._is_plain and other._is_plain:
             with suppress(TypeError):
                 return bool(self._key < other._key)
-        return bool(self._within_order(lt, self._key, other._key))
+        return bool(self._within_order(_is_less, self._key, other._key))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Key) and not (self < other or other < self)
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _is_less(one: Any, other: Any) -> bool:
+    return bool(one < other)  # of arrays the comparison is fine, and its truth is not
 
 
 def _is_plain(key: object) -> bool:

@@ -48,6 +48,7 @@ class CardJudge:
         self.versions += 1
         if isinstance(obj, Node):
             self.nodes[obj.name] = obj
+            self._judge(obj.name)
         else:
             self.pods[obj.metadata.uid] = obj
             self._judge(self._dialect.decided_node(obj))
@@ -79,8 +80,8 @@ class CardJudge:
         return used
 
     def _judge(self, node_name: str) -> None:
-        if not node_name:
-            return
+        if node_name not in self.nodes:
+            return  # nodes come by a watch of their own: judged when it is there
         cards = {card.index: card for card in self.cards(node_name).cards}
         for index, (cores, memory, slots) in self.used(node_name).items():
             card = cards[index]
