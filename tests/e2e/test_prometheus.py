@@ -73,7 +73,9 @@ class Scene:
         name = f"pod-{self._count}"
         self.cluster.ask("POST", PODS, pod(name, scheduler))
         query = f"{PODS}?fieldSelector=metadata.name%3D{name}"
-        found = self.cluster.until(query, lambda pods: bool(pods and pods[0]["spec"]["nodeName"]))
+        found = self.cluster.until(
+            query, lambda pods: bool(pods and pods[0]["spec"].get("nodeName"))
+        )
         return str(found[0]["spec"]["nodeName"])
 
     def until_placed(self, scheduler: str, node: str) -> None:

@@ -33,7 +33,7 @@ def place(cluster: UpProcess, name: str) -> str:
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
     cluster.ask("POST", PODS, pod)
     query = f"{PODS}?fieldSelector=metadata.name%3D{name}"
-    found = cluster.until(query, lambda pods: bool(pods and pods[0]["spec"]["nodeName"]))
+    found = cluster.until(query, lambda pods: bool(pods and pods[0]["spec"].get("nodeName")))
     return str(found[0]["spec"]["nodeName"])
 
 

@@ -6,15 +6,22 @@ only the models that stand there.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 import numpy as np
 
+from podium.api.pod import Pod
 from podium.gpu.columns import Bools, Ints
+from podium.gpu.dialects.dialect import Dialect, InvalidRequest
 from podium.gpu.requests import ContainerRequest, PodRequest
 
 CORES_OF_A_CARD = 100
+QUOTA_CONFIG_MAP: Final = ("kube-system", "gpuquota")
+"""Namespace and name of the ConfigMap with the document, and the key under which it stands."""
+QUOTA_KEY: Final = "gpu_quota"
+MODEL_LABEL: Final = "gaia.tencent.com/gpu-model"
+POOL_LABEL: Final = "gaia.tencent.com/gpu-pool"
 
 
 class InvalidQuota(ValueError):
@@ -109,6 +116,15 @@ def quota_left(quotas: Iterable[QuotaAmounts]) -> QuotaLeft | None:
 def requested_cores(request: PodRequest) -> int:
     """What a pod counts in a quota by model: the cores of its containers, as generation A does."""
     return sum(_cores(container) for container in request.containers if container is not None)
+
+
+def pod_cores(dialect: Dialect, pod: Pod) -> int:
+    """The same of a pod as it is written; 0 if it asks for no card or cannot be read."""
+    try:
+        request = dialect.pod_request(pod)
+    except InvalidRequest:
+        return 0
+    return 0 if request is None else requested_cores(request)
 
 
 def _cores(container: ContainerRequest) -> int:

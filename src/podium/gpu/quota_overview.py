@@ -7,13 +7,18 @@ from msgspec import Struct
 
 from podium.api.node import Node
 from podium.api.pod import Pod
-from podium.gpu.dialects.dialect import Dialect, InvalidRequest
-from podium.gpu.quota import CORES_OF_A_CARD, read_quotas, requested_cores
+from podium.gpu.dialects.dialect import Dialect
+from podium.gpu.quota import (
+    CORES_OF_A_CARD,
+    MODEL_LABEL,
+    QUOTA_CONFIG_MAP,
+    QUOTA_KEY,
+    pod_cores,
+    read_quotas,
+)
 from podium.workloads.quotas import ResourceQuota
 
-QUOTA_CONFIG_MAP: Final = ("kube-system", "gpuquota")
-QUOTA_KEY: Final = "gpu_quota"
-MODEL_LABELS: Final = ("gaia.tencent.com/gpu-model", "tkestack.io/gpu-model")
+MODEL_LABELS: Final = (MODEL_LABEL, "tkestack.io/gpu-model")
 _PREFIXES: Final = ("requests.", "limits.")
 
 
@@ -67,7 +72,7 @@ def view_model_quotas(
         model = models.get(pod.spec.node_name, "")
         if model:
             key = pod.namespace, model
-            used[key] = used.get(key, 0) + _cores(dialect, pod)
+            used[key] = used.get(key, 0) + pod_cores(dialect, pod)
     return [
         ModelQuotaView(namespace, model, cards, used.get((namespace, model), 0), quota.pool)
         for namespace, quota in sorted(read_quotas(text).items())
@@ -81,11 +86,3 @@ def quota_text(config_maps: Mapping[tuple[str, str], Mapping[str, str]]) -> str:
 
 def _model_of(node: Node) -> str:
     return next((text for key in MODEL_LABELS if (text := node.metadata.label(key))), "")
-
-
-def _cores(dialect: Dialect, pod: Pod) -> int:
-    try:
-        request = dialect.pod_request(pod)
-    except InvalidRequest:
-        return 0
-    return requested_cores(request) if request is not None else 0

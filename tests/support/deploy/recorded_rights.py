@@ -36,14 +36,14 @@ class RecordedRights:
 
     def judge(self, rule: JsonObject, attempt: Attempt) -> bool:
         allowed = grants(rule, attempt)
+        self._allowed[attempt] = self._allowed.get(attempt, False) or allowed
         if rule in self._rules:
             self._by_rules.add(attempt)
-        self._allowed[attempt] = self._allowed.get(attempt, False) or allowed
         return allowed
 
     @property
     def refused(self) -> set[Attempt]:
-        return {attempt for attempt in self._by_rules if not self._allowed[attempt]}
+        return {attempt for attempt in list(self._by_rules) if not self._allowed[attempt]}
 
     @property
     def unused(self) -> set[Right]:
@@ -53,7 +53,7 @@ class RecordedRights:
         return any(
             (attempt.verb, attempt.group, attempt.full_resource) == (verb, group, resource)
             and name in ("", attempt.name)
-            for attempt in self._by_rules
+            for attempt in list(self._by_rules)
         )
 
 

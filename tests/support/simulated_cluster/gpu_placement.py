@@ -1,5 +1,6 @@
 """Placing pods on simulated nodes with GPUs as a scheduler of their dialect does."""
 
+import asyncio
 from typing import Any
 
 import msgspec
@@ -110,3 +111,12 @@ async def until_phase(cluster: Cluster, name: str, phase: str) -> float:
 async def _write(cluster: Cluster, name: str, write: PodWrite) -> None:
     body = {"annotations": dict(write.annotations), "labels": dict(write.labels)}
     await cluster.patch(PODS, name, {"metadata": body})
+
+
+def now() -> float:
+    return BEGIN_S + asyncio.get_running_loop().time()
+
+
+async def annotate(cluster: Cluster, node: str, **values: str | None) -> None:
+    annotations = {f"podium.dev/{key.replace('_', '-')}": text for key, text in values.items()}
+    await cluster.patch(NODES, node, {"metadata": {"annotations": annotations}})

@@ -14,12 +14,8 @@ from podium.apiserver.validation.conditions import check_conditions
 from podium.apiserver.validation.match_conditions import (
     check_expression,
 )
-from podium.apiserver.validation.names import (
-    subdomain_problems,
-)
 from podium.apiserver.validation.object_meta import (
     Errors,
-    built_in_meta_errors,
     built_in_meta_update_errors,
     check_label_key,
     meta_of,
@@ -28,6 +24,8 @@ from podium.apiserver.validation.policy_parts import (
     check_bound,
     check_matching,
     check_shared_expressions,
+    create_errors,
+    update_errors,
 )
 
 _REASONS: Final = ("Forbidden", "Invalid", "RequestEntityTooLarge")
@@ -42,15 +40,11 @@ _DENY_AND_WARN: Final = (
 
 
 def policy_create_errors(policy: JsonObject) -> Errors:
-    errors = built_in_meta_errors(meta_of(policy), False, subdomain_problems)
-    _check_policy(errors, policy)
-    return errors
+    return create_errors(policy, _check_policy)
 
 
 def policy_update_errors(new: JsonObject, old: JsonObject) -> Errors:
-    errors = built_in_meta_update_errors(meta_of(new), meta_of(old))
-    _check_policy(errors, new)
-    return errors
+    return update_errors(new, old, _check_policy)
 
 
 def policy_status_errors(new: JsonObject, old: JsonObject) -> Errors:
@@ -67,15 +61,11 @@ def policy_status_errors(new: JsonObject, old: JsonObject) -> Errors:
 
 
 def binding_create_errors(binding: JsonObject) -> Errors:
-    errors = built_in_meta_errors(meta_of(binding), False, subdomain_problems)
-    _check_binding(errors, binding.get("spec") or {})
-    return errors
+    return create_errors(binding, _check_binding)
 
 
 def binding_update_errors(new: JsonObject, old: JsonObject) -> Errors:
-    errors = built_in_meta_update_errors(meta_of(new), meta_of(old))
-    _check_binding(errors, new.get("spec") or {})
-    return errors
+    return update_errors(new, old, _check_binding)
 
 
 # --- policies -------------------------------------------------------------------------------------
@@ -151,7 +141,8 @@ def _check_annotation(
 # --- bindings -------------------------------------------------------------------------------------
 
 
-def _check_binding(errors: Errors, spec: JsonObject) -> None:
+def _check_binding(errors: Errors, binding: JsonObject) -> None:
+    spec = binding.get("spec") or {}
     check_bound(errors, spec)
     _check_actions(errors, spec.get("validationActions") or [])
 

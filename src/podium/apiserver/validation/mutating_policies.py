@@ -8,17 +8,15 @@ from podium.apiserver.policies.patch_types import JSON_PATCHES, OBJECT
 from podium.apiserver.policies.programs import Programs
 from podium.apiserver.validation.match_conditions import check_expression
 from podium.apiserver.validation.match_resources import REINVOCATION_POLICIES
-from podium.apiserver.validation.names import subdomain_problems
 from podium.apiserver.validation.object_meta import (
     Errors,
-    built_in_meta_errors,
-    built_in_meta_update_errors,
-    meta_of,
 )
 from podium.apiserver.validation.policy_parts import (
     check_bound,
     check_matching,
     check_shared_expressions,
+    create_errors,
+    update_errors,
 )
 
 _OPERATIONS: Final = ("*", "CONNECT", "CREATE", "UPDATE")
@@ -28,35 +26,29 @@ _RESULTS: Final = {"ApplyConfiguration": OBJECT, "JSONPatch": JSON_PATCHES}
 
 
 def policy_create_errors(policy: JsonObject) -> Errors:
-    errors = built_in_meta_errors(meta_of(policy), False, subdomain_problems)
-    _check_policy(errors, policy.get("spec") or {})
-    return errors
+    return create_errors(policy, _check_policy)
 
 
 def policy_update_errors(new: JsonObject, old: JsonObject) -> Errors:
-    errors = built_in_meta_update_errors(meta_of(new), meta_of(old))
-    _check_policy(errors, new.get("spec") or {})
-    return errors
+    return update_errors(new, old, _check_policy)
 
 
 def binding_create_errors(binding: JsonObject) -> Errors:
-    errors = built_in_meta_errors(meta_of(binding), False, subdomain_problems)
-    _check_binding(errors, binding.get("spec") or {})
-    return errors
+    return create_errors(binding, _check_binding)
 
 
 def binding_update_errors(new: JsonObject, old: JsonObject) -> Errors:
-    errors = built_in_meta_update_errors(meta_of(new), meta_of(old))
-    _check_binding(errors, new.get("spec") or {})
-    return errors
+    return update_errors(new, old, _check_binding)
 
 
-def _check_binding(errors: Errors, spec: JsonObject) -> None:
+def _check_binding(errors: Errors, binding: JsonObject) -> None:
+    spec = binding.get("spec") or {}
     check_bound(errors, spec)
     _check_operations(errors, spec.get("matchResources"), "spec.matchResources")
 
 
-def _check_policy(errors: Errors, spec: JsonObject) -> None:
+def _check_policy(errors: Errors, policy: JsonObject) -> None:
+    spec = policy.get("spec") or {}
     check_matching(errors, spec)
     _check_operations(errors, spec.get("matchConstraints"), "spec.matchConstraints")
     programs = Programs.of(spec, always_has_variables=True)

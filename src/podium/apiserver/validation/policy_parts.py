@@ -1,7 +1,7 @@
 """What admission policies of both kinds have in common, and so do their bindings."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from podium.api.field_errors import forbidden, invalid, not_supported, required
@@ -18,7 +18,12 @@ from podium.apiserver.validation.names import (
     path_segment_problems,
     subdomain_problems,
 )
-from podium.apiserver.validation.object_meta import Errors
+from podium.apiserver.validation.object_meta import (
+    Errors,
+    built_in_meta_errors,
+    built_in_meta_update_errors,
+    meta_of,
+)
 from podium.apiserver.validation.selectors import check_label_selector
 from podium.cel import CompileError
 
@@ -36,6 +41,21 @@ _WORDS: Final = frozenset(
     }
 )  # fmt: skip
 _ONE_OF: Final = "name and selector are mutually exclusive"
+
+Check = Callable[[Errors, JsonObject], None]
+"""Looks at all of a policy or binding but its metadata."""
+
+
+def create_errors(obj: JsonObject, check: Check) -> Errors:
+    errors = built_in_meta_errors(meta_of(obj), False, subdomain_problems)
+    check(errors, obj)
+    return errors
+
+
+def update_errors(new: JsonObject, old: JsonObject, check: Check) -> Errors:
+    errors = built_in_meta_update_errors(meta_of(new), meta_of(old))
+    check(errors, new)
+    return errors
 
 
 def check_matching(errors: Errors, spec: JsonObject) -> None:

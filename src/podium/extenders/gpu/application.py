@@ -18,16 +18,16 @@ from podium.extenders.gpu.housekeeping import Housekeeping
 from podium.extenders.gpu.inspection import inspect_page
 from podium.extenders.gpu.predicates import Predicates
 from podium.extenders.gpu.preemption import PreemptionSettings
-from podium.extenders.gpu.quotas import MODEL_LABEL, POOL_LABEL, NamespaceQuotas
+from podium.extenders.gpu.quotas import NamespaceQuotas
 from podium.extenders.gpu.watching import ClusterWatch
 from podium.extenders.service import DEFAULT_BODY_LIMIT, ExtenderService, PageText, Route
 from podium.gpu.dialects.dialect import Dialect
 from podium.gpu.dialects.stale import GRACE_PERIOD_S
 from podium.gpu.ledger import Ledger
+from podium.gpu.quota import MODEL_LABEL, POOL_LABEL, QUOTA_CONFIG_MAP
 
 PREFIX: Final = "/scheduler"
 GPUSHARE_PREFIX: Final = "/gpushare-scheduler"
-QUOTA_CONFIG_MAP: Final = ("kube-system", "gpuquota")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,13 +5,13 @@ from typing import Annotated
 import msgspec
 
 from podium.api.errors import InputError
-from podium.extenders.gpu.quotas import MODEL_LABEL, POOL_LABEL
+from podium.gpu.quota import MODEL_LABEL, POOL_LABEL, QUOTA_CONFIG_MAP
 
 
 class GPUExtenderFile(msgspec.Struct, rename="pascal", forbid_unknown_fields=True, frozen=True):
     """`SkipBindTime` is read and not needed: nothing waits for the last binding to be seen."""
 
-    quota_config_map_name: str = "gpuquota"
+    quota_config_map_name: str = QUOTA_CONFIG_MAP[1]
     quota_config_map_namespace: str = "kube-system"
     gpu_model_label: str = msgspec.field(default=MODEL_LABEL, name="GPUModelLabel")
     gpu_pool_label: str = msgspec.field(default=POOL_LABEL, name="GPUPoolLabel")

@@ -11,24 +11,22 @@ from typing import Final
 
 import numpy as np
 
-from podium.api.pod import Pod
 from podium.gpu.columns import Bools
-from podium.gpu.dialects.dialect import Dialect, InvalidRequest
 from podium.gpu.ledger import Ledger
 from podium.gpu.quota import (
+    MODEL_LABEL,
+    POOL_LABEL,
     InvalidQuota,
     NamespaceQuota,
     eligible_models,
     nodes_within_quota,
+    pod_cores,
     read_quotas,
     requested_cores,
 )
 from podium.gpu.requests import PodRequest
 
 _LOG: Final = logging.getLogger("podium.extenders")
-
-MODEL_LABEL: Final = "gaia.tencent.com/gpu-model"
-POOL_LABEL: Final = "gaia.tencent.com/gpu-pool"
 
 
 class NamespaceQuotas:
@@ -65,7 +63,7 @@ class NamespaceQuotas:
         for pod in ledger.counted_pods():
             if pod.namespace != namespace or pod.metadata.uid == uid:
                 continue
-            cores = _cores_of(ledger.dialect, pod)
+            cores = pod_cores(ledger.dialect, pod)
             nodes = {pod.spec.node_name} if pod.spec.node_name else ledger.charged(pod.metadata.uid)
             for name in nodes:
                 model = self._model(ledger, name)
@@ -84,11 +82,3 @@ class NamespaceQuotas:
 def _code(codes: dict[str, int], value: str) -> int:
     """The number of a label's value, -1 for none."""
     return codes.setdefault(value, len(codes)) if value else -1
-
-
-def _cores_of(dialect: Dialect, pod: Pod) -> int:
-    try:
-        request = dialect.pod_request(pod)
-    except InvalidRequest:
-        return 0
-    return 0 if request is None else requested_cores(request)

@@ -13,10 +13,10 @@ from podium.api.pod import Pod
 from podium.client import Clock, KubeClient, Reflector, Selection
 from podium.client.resources import CONFIG_MAPS, NODES, PODS, RESOURCE_QUOTAS
 from podium.extenders.gpu.cluster_view import ClusterView
+from podium.gpu.quota import QUOTA_KEY
 from podium.workloads.kinds import ConfigMap
 from podium.workloads.quotas import ResourceQuota
 
-QUOTA_KEY: Final = "gpu_quota"
 _RUNNING_OR_WAITING: Final = Selection(fields="status.phase!=Succeeded,status.phase!=Failed")
 """Pods that have finished hold nothing: to a watch they are deleted."""
 

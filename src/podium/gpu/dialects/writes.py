@@ -15,9 +15,15 @@ def merge_writes(first: PodWrite, second: PodWrite) -> PodWrite:
     return PodWrite({**first.annotations, **second.annotations}, {**first.labels, **second.labels})
 
 
-def merge_patch_of(write: PodWrite, metadata: ObjectMeta) -> JsonObject:
-    """A JSON merge patch that is refused unless the object is still in this version."""
-    patched: JsonObject = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
+def merge_patch_of(
+    write: PodWrite, metadata: ObjectMeta, *, any_version: bool = False
+) -> JsonObject:
+    """A JSON merge patch that is refused if the object is another one, or in another version."""
+    patched: JsonObject = {}
+    if metadata.uid:
+        patched["uid"] = metadata.uid
+    if metadata.resource_version and not any_version:
+        patched["resourceVersion"] = metadata.resource_version
     if write.annotations:
         patched["annotations"] = dict(write.annotations)
     if write.labels:

@@ -7,6 +7,7 @@ import msgspec
 from podium.framework.plugin_arguments import ArgumentsError
 from podium.gpu.dialects import UnknownDialect, find_dialect
 from podium.gpu.dialects.dialect import Dialect
+from podium.gpu.quota import MODEL_LABEL, POOL_LABEL
 from podium.gpu.requests import CardKey, NodePolicy, PodRequest
 from podium.plugin import Pod
 from podium.scheduler_plugins.args_header import ArgsHeader
@@ -20,8 +21,8 @@ class QuotaSettings(msgspec.Struct, frozen=True, rename="camel"):
 
     file: str = ""
     config_map: str = ""
-    model_label: str = "gaia.tencent.com/gpu-model"
-    pool_label: str = "gaia.tencent.com/gpu-pool"
+    model_label: str = MODEL_LABEL
+    pool_label: str = POOL_LABEL
 
 
 class GPUShareArgs(ArgsHeader, frozen=True, kw_only=True, rename="camel"):

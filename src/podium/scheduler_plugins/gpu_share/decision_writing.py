@@ -13,8 +13,8 @@ from podium.gpu.dialects.node_lock import (
     LockHeld,
     NodeLockRule,
     acquire_lock,
-    may_release_lock,
 )
+from podium.gpu.dialects.writes import has_write, merge_patch_of
 from podium.plugin import (
     ApiHandle,
     DeferredWrite,
@@ -31,20 +31,13 @@ MAX_CONFLICTS: Final = 5
 Metadata = dict[str, object]
 
 
-async def write_on_pod(api: ApiHandle, pod: Pod, write: PodWrite, *, version: str = "") -> None:
-    """Another pod of that name, or one that is not of this version any more, is a conflict."""
-    metadata: Metadata = {}
-    if write.annotations:
-        metadata["annotations"] = dict(write.annotations)
-    if write.labels:
-        metadata["labels"] = dict(write.labels)
-    if not metadata:
-        return
-    if pod.metadata.uid:
-        metadata["uid"] = pod.metadata.uid
-    if version:
-        metadata["resourceVersion"] = version
-    await api.patch(Pod, pod.name, {"metadata": metadata}, pod.namespace)  # type: ignore[dict-item]
+async def write_on_pod(
+    api: ApiHandle, pod: Pod, write: PodWrite, *, any_version: bool = False
+) -> None:
+    """Another pod of that name is a conflict; so is another version, unless any will do."""
+    if write.annotations or write.labels:
+        patch = merge_patch_of(write, pod.metadata, any_version=any_version)
+        await api.patch(Pod, pod.name, patch, pod.namespace)
 
 
 async def lock_node(
@@ -54,8 +47,8 @@ async def lock_node(
     pod: Pod,
     clock: Callable[[], float],
     pod_exists: Callable[[str, str], bool],
-) -> Status | None:
-    """Take the node's lock for a pod; why it cannot be had if that fails several times."""
+) -> str | Status:
+    """Take the node's lock for a pod: its value, or why it cannot be had after several tries."""
     refused = f"node {node_name} could not be locked"
     pause_s = rule.backoff_s
     for attempt in range(rule.tries):
@@ -66,13 +59,13 @@ async def lock_node(
         answer = acquire_lock(rule, node, pod, clock(), pod_exists)
         match answer:
             case LockGranted(value=None):
-                return None
-            case LockGranted(value=value):
+                return node.metadata.annotation(rule.key)
+            case LockGranted(value=str(value)):
                 try:
                     await _annotate(api, node, {rule.key: value})
                 except ObjectConflict:
                     continue
-                return None
+                return value
             case LockHeld():
                 refused = answer.message
     return error(refused)
@@ -90,13 +83,13 @@ class TakeBack(DeferredWrite):
     another decision by now; and unlock the node."""
 
     def __init__(
-        self, dialect: Dialect, pod: Pod, node_name: str, written: PodWrite | None, *, locked: bool
+        self, dialect: Dialect, pod: Pod, node_name: str, written: PodWrite | None, lock: str
     ) -> None:
         self.dialect = dialect
         self.pod = pod
         self.node_name = node_name
         self.written = written
-        self.locked = locked
+        self.lock = lock
 
     async def carry_out(self, api: ApiHandle) -> None:
         for attempt in range(MAX_CONFLICTS):
@@ -104,7 +97,7 @@ class TakeBack(DeferredWrite):
                 if self.written is not None:
                     await self._clear(api, self.written)
                     self.written = None
-                if self.locked:
+                if self.lock:
                     await self._unlock(api)
             except ObjectConflict:
                 if attempt < MAX_CONFLICTS - 1:
@@ -121,19 +114,13 @@ class TakeBack(DeferredWrite):
             return
         if pod.metadata.uid != self.pod.metadata.uid or pod.spec.node_name:
             return
-        if not _carries(pod.metadata.annotations, written.annotations):
-            return
-        clear = self.dialect.clear_decision(pod)
-        await write_on_pod(api, pod, clear, version=pod.metadata.resource_version)
+        if has_write(pod, written):
+            await write_on_pod(api, pod, self.dialect.clear_decision(pod))
 
     async def _unlock(self, api: ApiHandle) -> None:
         rule = self.dialect.lock
         if rule is None:
             return
         node = await api.get(Node, self.node_name)
-        if may_release_lock(rule, node, self.pod):
+        if node.metadata.annotation(rule.key) == self.lock:  # nobody else's by now
             await _annotate(api, node, {rule.key: None})
-
-
-def _carries(there: Mapping[str, str] | None, written: Mapping[str, str | None]) -> bool:
-    return all((there or {}).get(key) == value for key, value in written.items())

@@ -242,7 +242,7 @@ class GPUShare(
 
     def unreserve(self, cycle: Cycle, node_name: str) -> None:
         reservation = self._reservations.pop(cycle.pod.uid, None)
-        if reservation is None or (reservation.written is None and not reservation.locked):
+        if reservation is None or (reservation.written is None and not reservation.lock):
             return
         self._withdraw(cycle, node_name)
         cycle.writes.append(
@@ -251,7 +251,7 @@ class GPUShare(
                 cycle.pod.pod,
                 node_name,
                 reservation.written,
-                locked=reservation.locked,
+                reservation.lock,
             )
         )
 
@@ -290,17 +290,17 @@ class GPUShare(
     ) -> Status | None:
         pod, node_name = self._newest(info), reservation.node
         if self._lock is not None:
-            refused = await lock_node(
+            taken = await lock_node(
                 api, self._lock, node_name, pod, self.handle.clock, self._pod_exists
             )
-            if refused is not None:
-                return refused
-            reservation.locked = True
+            if isinstance(taken, Status):
+                return taken
+            reservation.lock = taken
         now = self.handle.clock()
         cards = self._followed().cards_of(node_name)
         decision = self._dialect.write_decision(pod, node_name, cards, reservation.allocation, now)
         reservation.written = merge_writes(decision, self._dialect.write_binding(pod, now))
-        await write_on_pod(api, pod, reservation.written)
+        await write_on_pod(api, pod, reservation.written, any_version=True)
         return None
 
     def _newest(self, info: PodInfo) -> Pod:

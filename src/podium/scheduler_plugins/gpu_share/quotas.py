@@ -10,17 +10,16 @@ document that cannot be read leaves the one before in place, one that is gone li
 
 import asyncio
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Final, cast
 
 import numpy as np
 
-from podium.api.quantity import QuantityError, value
 from podium.cluster.growth import Mask
 from podium.cluster.label_columns import LabelColumn
-from podium.gpu.cards import MAX_MEMORY
+from podium.files.bounded_files import read_file
 from podium.gpu.dialects.dialect import Dialect
 from podium.gpu.quota import (
+    QUOTA_KEY,
     NamespaceQuota,
     QuotaAmounts,
     QuotaLeft,
@@ -31,6 +30,7 @@ from podium.gpu.quota import (
     requested_cores,
 )
 from podium.gpu.requests import PodRequest
+from podium.gpu.resource_quotas import hard_amounts
 from podium.plugin import Handle, Ints, ValueSource, WatchedKind
 from podium.scheduler_plugins.gpu_share.arguments import GPUShareArgs, QuotaSettings
 from podium.scheduler_plugins.gpu_share.config_maps import ConfigMapSource
@@ -39,7 +39,6 @@ from podium.workloads.quotas import ResourceQuota
 
 Document = Mapping[str, NamespaceQuota]
 RESOURCE_QUOTAS: Final = WatchedKind(ResourceQuota, "resourcequotas", optional=True)
-KEY: Final = "gpu_quota"
 MAX_DOCUMENT: Final = 1 << 20
 REFRESH_EVERY_S: Final = 5.0
 FOR_EVER_S: Final = 1e9
@@ -51,21 +50,20 @@ class ResourceQuotas:
 
     def __init__(self, handle: Handle, dialect: Dialect) -> None:
         self._handle = handle
-        self._cores = _names(dialect.cores_resource)
-        self._memory = _names(dialect.memory_resource)
+        self._dialect = dialect
         self._version = -1
-        self._quotas: dict[str, list[ResourceQuota]] = {}
+        self._hard: dict[str, list[tuple[int | None, int | None]]] = {}
 
     def left(self, namespace: str, use: NamespaceUse) -> QuotaLeft | None:
         """None if nothing limits the namespace."""
         self._read()
-        quotas = self._quotas.get(namespace)
-        if quotas is None:
+        limits = self._hard.get(namespace)
+        if limits is None:
             return None
         cores, memory = use.total(namespace)
         return quota_left(
-            QuotaAmounts(_hard(each, self._cores), cores, _hard(each, self._memory), memory)
-            for each in quotas
+            QuotaAmounts(hard_cores, cores, hard_memory, memory)
+            for hard_cores, hard_memory in limits
         )
 
     def _read(self) -> None:
@@ -73,25 +71,11 @@ class ResourceQuotas:
         if version == self._version:
             return
         self._version = version
-        self._quotas = {}
+        self._hard = {}
         for quota in self._handle.list(ResourceQuota):
-            self._quotas.setdefault(quota.metadata.namespace, []).append(quota)
-
-
-def _names(resource: str) -> tuple[str, ...]:
-    return (f"limits.{resource}", f"requests.{resource}") if resource else ()
-
-
-def _hard(quota: ResourceQuota, names: tuple[str, ...]) -> int | None:
-    found = []
-    for name in names:
-        text = (quota.spec.hard or {}).get(name)
-        if text is not None:
-            try:
-                found.append(min(value(text), MAX_MEMORY))
-            except QuantityError:
-                continue
-    return min(found, default=None)
+            amounts = hard_amounts(quota, self._dialect)
+            if amounts is not None:
+                self._hard.setdefault(quota.namespace, []).append(amounts)
 
 
 class QuotaFile(ValueSource):
@@ -109,8 +93,7 @@ class QuotaFile(ValueSource):
 
     def _text(self) -> str:
         try:
-            with Path(self.path).open("rb") as file:
-                return file.read(MAX_DOCUMENT).decode()
+            return read_file(self.path, MAX_DOCUMENT).decode()
         except FileNotFoundError:
             return ""
 
@@ -122,7 +105,7 @@ class QuotaConfigMap(ConfigMapSource):
 
     async def fetch(self) -> object:
         found = await self.ask()
-        return _read_document(found.get(self.one, {}).get(KEY, ""))
+        return _read_document(found.get(self.one, {}).get(QUOTA_KEY, ""))
 
 
 def _read_document(text: str) -> Document:

@@ -20,17 +20,17 @@ from podium.plugin import Cluster
 
 
 class Reservation:
-    """`written` is what was sent to the API server, whether it arrived or not; `locked` says that
-    the node's lock was taken for the pod."""
+    """`written` is what was sent to the API server, whether it arrived or not; `lock` is the
+    value of the node's lock that was taken for the pod, if one was."""
 
-    __slots__ = ("allocation", "locked", "node", "uses", "written")
+    __slots__ = ("allocation", "lock", "node", "uses", "written")
 
     def __init__(self, node: str, allocation: Allocation) -> None:
         self.node = node
         self.allocation = allocation
         self.uses: Mapping[int, CardUse] = card_uses(allocation)
         self.written: PodWrite | None = None
-        self.locked = False
+        self.lock = ""
 
 
 class Reservations(dict[str, Reservation]):
