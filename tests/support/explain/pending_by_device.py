@@ -1,6 +1,6 @@
 """Pods that wait for devices."""
 
-from support.explain.pending_cluster import GPU_DRIVER, allocation, device_claim, pod
+from support.explain.manifests import GPU_DRIVER, allocation, device_claim, pod
 from support.explain.pending_pod import PendingPod
 
 _LARGE = 'device.capacity["gpu.example.com"].memory.compareTo(quantity("80Gi")) >= 0'

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from support.explain.pending_cluster import GPU_TAINT, HOSTNAME, ZONE, Manifest, pod
+from support.explain.manifests import HOSTNAME, ZONE, Manifest, pod
+from support.explain.pending_cluster import GPU_TAINT
 from support.explain.pending_pod import PendingPod
 
 TOLERATES_GPU = [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from support.explain.manifests import HOSTNAME, ZONE, pod
 from support.explain.pending_by_node import TOLERATES_GPU
-from support.explain.pending_cluster import HOSTNAME, ZONE, pod
 from support.explain.pending_pod import PendingPod
 
 

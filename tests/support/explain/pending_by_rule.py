@@ -1,6 +1,6 @@
 """Pods that are held back before or after a node is looked for, or by plugins of users."""
 
-from support.explain.pending_cluster import pod
+from support.explain.manifests import pod
 from support.explain.pending_pod import PendingPod
 
 _FILTER = """

@@ -1,6 +1,6 @@
 """Pods that wait for volumes."""
 
-from support.explain.pending_cluster import ZONE, claim, pod, volume
+from support.explain.manifests import ZONE, claim, pod, volume
 from support.explain.pending_pod import PendingPod
 
 _STORED = {"resourceVersion": "1"}

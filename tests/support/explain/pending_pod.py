@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from support.explain.pending_cluster import Manifest
+from support.explain.manifests import Manifest
 
 
 @dataclass(frozen=True, slots=True)
