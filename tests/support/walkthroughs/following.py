@@ -1,6 +1,6 @@
 """Follow a walkthrough as a reader would: write its files, type its commands, compare.
 
-The directory is empty but for `examples`, which leads to the repository's, and `podium` and
+The directory is empty but for `examples` and `deploy`, the repository's; `podium` and
 `kubectl` are on the path. A page starts its cluster itself (`podium up ... &`), waits for what it
 needs with commands that it shows (`kubectl wait ...`), and may leave output out with a line `...`.
 A command in the background has to print what is shown before the next one is typed.
@@ -23,7 +23,8 @@ def follow(page: Path, directory: Path) -> None:
     reader, scratch = directory / "reader", directory / "scratch"
     reader.mkdir()
     scratch.mkdir()
-    (reader / "examples").symlink_to(ROOT / "examples")
+    for name in ("examples", "deploy"):
+        (reader / name).symlink_to(ROOT / name)
     with shell(reader, scratch) as opened:
         for step in page_steps(page):
             if isinstance(step, FileStep):
