@@ -51,8 +51,11 @@ def _run(page: Path, step: CommandStep, opened: Shell) -> None:
 def _start(page: Path, step: CommandStep, opened: Shell) -> None:
     job = opened.start(step.command)
     deadline = time.monotonic() + PATIENCE_S
-    while not is_shown([*step.shown, LEFT_OUT], job.printed()):
-        if time.monotonic() > deadline:
+    while True:
+        is_over = not job.is_running() or time.monotonic() > deadline
+        if is_shown([*step.shown, LEFT_OUT], job.printed()):
+            return
+        if is_over:
             raise AssertionError(_told(page, step, job.printed(), opened.jobs))
         time.sleep(LOOK_S)
 

@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 COLUMNS = 120
 _END_S = 60
+_WAITED_FOR = 127
+"""What bash answers to `wait` for what was waited for before."""
 
 # A page has no reason to say ports; tests beside it want theirs.
 _PODIUM = """#!/bin/sh
@@ -41,6 +43,13 @@ class Job(NamedTuple):
 
     pid: int
     log: Path
+
+    def is_running(self) -> bool:
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        return True
 
     def printed(self) -> list[str]:
         return self.log.read_text(errors="replace").splitlines()
@@ -70,8 +79,9 @@ class Shell:
         return job
 
     def end(self, job: Job) -> int:
-        """The exit code of a job, which is told to end if it has not."""
-        return int(self._ask(f"kill {job.pid} 2>/dev/null; wait {job.pid}; echo $?", _END_S))
+        """The exit code of a job, which is told to end if it has not; 0 if the page knows it."""
+        code = int(self._ask(f"kill {job.pid} 2>/dev/null; wait {job.pid}; echo $?", _END_S))
+        return 0 if code == _WAITED_FOR else code
 
     def _ask(self, words: str, timeout_s: float) -> str:
         assert self._bash.stdin is not None
