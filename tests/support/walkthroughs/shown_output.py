@@ -19,6 +19,7 @@ _DIFFERENT_EACH_TIME = [
         (rf"-{_SUFFIX}\b", "-SUFFIX"),
         (r"\b127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
         (r"\b10\.64\.\d+\.\d+\b", "ADDRESS"),
+        (r"\bat revision \d+", "at revision NUMBER"),
         (r" \(x\d+ over \w+\)", ""),
         (rf"(?<!\S)(?=\d){_AGE}(?!\S)", "AGE"),
         (r"[ \t]+", " "),
