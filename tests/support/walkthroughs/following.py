@@ -14,7 +14,7 @@ from support.walkthroughs.shell import Job, Shell, TooSlow, shell
 from support.walkthroughs.shown_output import LEFT_OUT, is_shown
 
 ROOT = Path(__file__).parents[3]
-PATIENCE_S = 60.0
+PATIENCE_S = 90.0
 LOOK_S = 0.05
 
 
