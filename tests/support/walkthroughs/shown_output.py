@@ -20,6 +20,7 @@ _DIFFERENT_EACH_TIME = [
         (r"\b127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
         (r"\b10\.64\.\d+\.\d+\b", "ADDRESS"),
         (r"\bat revision \d+", "at revision NUMBER"),
+        (r'(" (?:force )?deleted) from \S+ namespace$', r"\1"),
         (r" \(x\d+ over \w+\)", ""),
         (rf"(?<!\S)(?=\d){_AGE}(?!\S)", "AGE"),
         (r"[ \t]+", " "),
