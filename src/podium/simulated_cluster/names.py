@@ -2,6 +2,7 @@
 
 podium.dev/simulated=true      label of a node: Podium plays its kubelet
 podium.dev/failure             annotation of a node: `unreachable` or `not-ready`
+podium.dev/pressure            annotation of a node: what it runs short of: `memory`, `disk`, `pid`
 podium.dev/gpus                annotation of a node: the GPUs that it has, `8xA100`
 podium.dev/gpu-dialect         annotation of a node: how its GPU agent speaks; `hami` without it
 podium.dev/gpu-unhealthy       annotation of a node: indexes of the GPUs that are broken
@@ -22,6 +23,7 @@ SIMULATED: Final = "podium.dev/simulated"
 FAILURE: Final = "podium.dev/failure"
 NOT_READY: Final = "not-ready"
 """The failure of a node that still speaks; any other one makes it fall silent."""
+PRESSURE: Final = "podium.dev/pressure"
 GPUS: Final = "podium.dev/gpus"
 GPU_DIALECT: Final = "podium.dev/gpu-dialect"
 GPU_UNHEALTHY: Final = "podium.dev/gpu-unhealthy"

@@ -110,6 +110,7 @@ class PodSpec(KubeStruct, frozen=True):
     restart_policy: str = ""
     scheduler_name: str = ""
     priority_class_name: str = ""
+    priority: int | None = None
     host_network: bool = False
     affinity: Affinity | None = None
     tolerations: tuple[Toleration, ...] | None = None

@@ -16,6 +16,8 @@ SYSTEM_PRIORITIES: Final = {
     "system-node-critical": 2_000_001_000,
 }
 """The classes that every cluster has."""
+MIN_CRITICAL_PRIORITY: Final = SYSTEM_PRIORITIES["system-cluster-critical"]
+"""From here on a pod is critical: a kubelet takes it whatever the node runs short of."""
 MAX_USER_PRIORITY: Final = 1_000_000_000
 
 

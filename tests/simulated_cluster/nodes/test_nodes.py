@@ -149,6 +149,20 @@ def test_a_node_that_failed_falls_silent_or_says_so() -> None:
     assert (ready["type"], ready["status"]) == ("Ready", "False")
 
 
+def test_a_node_says_what_it_was_told_to_run_short_of_and_recovers() -> None:
+    pressed = healthy(metadata={"annotations": {"podium.dev/pressure": "memory,pid"}})
+    written = written_status(beat(pressed, LEASE, 0, 1), "nodes")["conditions"]
+    assert {each["type"]: each["reason"] for each in written} == {
+        "MemoryPressure": "KubeletHasInsufficientMemory",
+        "PIDPressure": "KubeletHasInsufficientPID",
+    }
+    told = {**condition("MemoryPressure", "True"), "reason": "KubeletHasInsufficientMemory"}
+    others = [condition("Ready"), condition("DiskPressure", "False"), condition("PIDPressure")]
+    over = build(Node, "n1", "", status={"conditions": [told, *others]})
+    (written,) = written_status(beat(over, LEASE, 0, 1), "nodes")["conditions"]
+    assert (written["type"], written["status"]) == ("MemoryPressure", "False")
+
+
 def test_conditions_that_somebody_has_set_stay_and_unknown_ones_do_not() -> None:
     conditions = [
         condition("Ready", "Unknown"),

@@ -54,6 +54,36 @@ def test_a_node_runs_out_of_resources_and_of_places() -> None:
     )
 
 
+def pressed(*conditions: str) -> Node:
+    told = [{"type": name, "status": "True"} for name in conditions]
+    return build(Node, "n1", "", status={"conditions": told})
+
+
+def of_class(name: str, **spec: Any) -> Pod:
+    return pod("a", "Pending", spec=spec, status={"qosClass": name})
+
+
+MEMORY_TAINT = {"key": "node.kubernetes.io/memory-pressure", "operator": "Exists"}
+
+
+def test_a_node_short_of_memory_takes_no_more_pods_that_ask_for_nothing() -> None:
+    node = pressed("MemoryPressure")
+    assert admit(of_class("BestEffort"), node, []) == Rejection(
+        "Evicted", "Pod was rejected: The node had condition: [MemoryPressure]. "
+    )
+    assert admit(of_class("Burstable"), node, []) is None
+    assert admit(of_class("BestEffort", tolerations=[MEMORY_TAINT]), node, []) is None
+    assert admit(of_class("BestEffort", priority=2_000_000_000), node, []) is None
+
+
+def test_a_node_short_of_anything_else_takes_critical_pods_only() -> None:
+    node = pressed("Ready", "DiskPressure", "MemoryPressure")
+    rejection = admit(of_class("Guaranteed", tolerations=[MEMORY_TAINT]), node, [])
+    assert rejection is not None
+    assert "[MemoryPressure DiskPressure]" in rejection.message
+    assert admit(of_class("Guaranteed", priority=2_000_001_000), node, []) is None
+
+
 def test_what_claims_take_of_the_node_counts_too() -> None:
     claimed = {"resourceClaimName": "x", "containers": ["c"], "resources": {"cpu": "1500m"}}
     status = {"startTime": timestamp(), "nodeAllocatableResourceClaimStatuses": [claimed]}

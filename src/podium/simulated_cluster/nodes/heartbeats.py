@@ -1,8 +1,9 @@
 """Heartbeats: each simulated node renews its lease and says that it is ready.
 
 A node with the annotation `podium.dev/failure: unreachable` falls silent; one with `not-ready`
-goes on speaking and says that it is not ready. Without the annotation it recovers. Conditions that
-somebody has set otherwise, such as pressure, stay as they are.
+goes on speaking and says that it is not ready. Without the annotation it recovers. With
+`podium.dev/pressure: memory` (or `disk`, `pid`, several with commas) it says what it runs short of.
+Conditions that somebody else has set, such as pressure, stay as they are.
 """
 
 from typing import Final
@@ -14,7 +15,7 @@ from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.controllers.conditions import changed_condition
 from podium.simulated_cluster.controllers.node_lifecycle import LEASE_NAMESPACE
 from podium.simulated_cluster.informers import Informers
-from podium.simulated_cluster.names import FAILURE, NOT_READY
+from podium.simulated_cluster.names import FAILURE, NOT_READY, PRESSURE
 from podium.simulated_cluster.pods.kubelets import is_simulated
 from podium.simulated_cluster.pods.stages import share
 from podium.workloads.moment import Moment
@@ -29,6 +30,19 @@ _HEALTHY: Final = {
     "MemoryPressure": ("KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
     "DiskPressure": ("KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
     "PIDPressure": ("KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+}
+_PRESSED: Final = {
+    "MemoryPressure": (
+        "KubeletHasInsufficientMemory",
+        "kubelet has insufficient memory available",
+    ),
+    "DiskPressure": ("KubeletHasDiskPressure", "kubelet has disk pressure"),
+    "PIDPressure": ("KubeletHasInsufficientPID", "kubelet has insufficient PID available"),
+}
+_CONDITION_BY_PRESSURE: Final = {
+    "memory": "MemoryPressure",
+    "disk": "DiskPressure",
+    "pid": "PIDPressure",
 }
 
 
@@ -62,13 +76,24 @@ def _conditions(node: Node, moment: Moment, *, is_broken: bool) -> list[JsonObje
     wanted = _BROKEN if is_broken else _READY
     if ready is None or ready.status != wanted[0]:
         made.append(changed_condition(present, moment, "Ready", *wanted, **heartbeat))
-    for name, (reason, message) in _HEALTHY.items():
+    pressed = _pressed(node)
+    for name in _HEALTHY:
         known = condition_of(present, name)
-        if known is None or known.status == "Unknown":
-            made.append(
-                changed_condition(present, moment, name, "False", reason, message, **heartbeat)
-            )
+        if name in pressed:
+            told = ("True", *_PRESSED[name])
+        elif known is None or known.status == "Unknown" or known.reason == _PRESSED[name][0]:
+            told = ("False", *_HEALTHY[name])
+        else:
+            continue
+        if known is None or known.status != told[0]:
+            made.append(changed_condition(present, moment, name, *told, **heartbeat))
     return [each for each in made if each is not None]
+
+
+def _pressed(node: Node) -> set[str]:
+    """The conditions by which the node says what it was told to run short of."""
+    said = node.metadata.annotation(PRESSURE).split(",")
+    return {_CONDITION_BY_PRESSURE[word] for word in said if word in _CONDITION_BY_PRESSURE}
 
 
 def _new_lease(node: Node, moment: Moment) -> Create:

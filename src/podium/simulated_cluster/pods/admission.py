@@ -2,7 +2,9 @@
 
 A pod that the scheduler has placed is refused only where things changed meanwhile; one that names
 its node itself may be refused for good reason. Pods are looked at in the order of their making, so
-that of two that are too much the first is taken (`pkg/kubelet/lifecycle/predicate.go`).
+that of two that are too much the first is taken (`pkg/kubelet/lifecycle/predicate.go`). A node
+that runs short of memory takes no more pods that ask for nothing, and one that runs short of
+anything else takes critical pods only (`pkg/kubelet/eviction`).
 """
 
 from collections.abc import Callable, Iterable
@@ -13,16 +15,21 @@ import msgspec
 from podium.api.kinds import convert_object
 from podium.api.node_affinity import required_of
 from podium.api.pod import Pod as SchedulerPod
+from podium.api.quality_of_service import BEST_EFFORT
 from podium.api.quantity import milli_value, value
 from podium.api.quantity_spelling import total
-from podium.api.tolerations import NO_EXECUTE, untolerated
+from podium.api.tolerations import NO_EXECUTE, NO_SCHEDULE, tolerated, untolerated
 from podium.workloads.nodes import Node
 from podium.workloads.pods import Pod
+from podium.workloads.priorities import MIN_CRITICAL_PRIORITY
 from podium.workloads.quota_usage import pod_amounts
 
 _PORTS: Final = "node(s) didn't have free ports for the requested pod ports"
 _AFFINITY: Final = "node(s) didn't match Pod's node affinity/selector"
 _TAINTS: Final = "node(s) had taints that the pod didn't tolerate"
+_MEMORY: Final = "MemoryPressure"
+_PRESSURES: Final = (_MEMORY, "DiskPressure", "PIDPressure")
+_MEMORY_TAINT: Final = "node.kubernetes.io/memory-pressure"
 _ANY_ADDRESS: Final = ("", "0.0.0.0")
 _FIRST: Final = ("cpu", "memory", "ephemeral-storage")
 Amounts = dict[str, int]
@@ -96,6 +103,9 @@ def _order(pod: Pod) -> tuple[str, str]:
 
 
 def _rejection(pod: Pod, wanted: Needs, node: Node, present: list[Needs]) -> Rejection | None:
+    pressed = _pressure(pod, node)
+    if pressed is not None:
+        return pressed
     short = _shortage(wanted.amounts, node, present)
     if short is not None:
         return short
@@ -107,6 +117,21 @@ def _rejection(pod: Pod, wanted: Needs, node: Node, present: list[Needs]) -> Rej
     if untolerated(node.spec.taints, pod.spec.tolerations or (), (NO_EXECUTE,)) is not None:
         return _predicate("TaintToleration", _TAINTS)
     return None
+
+
+def _pressure(pod: Pod, node: Node) -> Rejection | None:
+    conditions = node.status.conditions or ()
+    pressures = [each.type for each in conditions if each.status == "True"]
+    pressures = [name for name in _PRESSURES if name in pressures]
+    if not pressures or (pod.spec.priority or 0) >= MIN_CRITICAL_PRIORITY:
+        return None
+    if pressures == [_MEMORY] and (
+        pod.status.qos_class != BEST_EFFORT
+        or tolerated(pod.spec.tolerations, _MEMORY_TAINT, "", NO_SCHEDULE)
+    ):
+        return None
+    named = " ".join(pressures)
+    return Rejection("Evicted", f"Pod was rejected: The node had condition: [{named}]. ")
 
 
 def _predicate(name: str, why: str) -> Rejection:
