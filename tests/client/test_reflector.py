@@ -20,7 +20,7 @@ from support.live.scripted_server import (
 )
 from support.live.virtual_loop import run_virtually
 
-from podium.client import KubeClient, LoopClock, Reflector, Unreachable
+from podium.client import KubeClient, LoopClock, ObjectStore, Reflector, Unreachable
 from podium.client.resources import PODS
 
 
@@ -58,13 +58,12 @@ def _decode(raw: msgspec.Raw) -> Any:
 @contextlib.asynccontextmanager
 async def following(
     server: ScriptedServer, *, streams: bool = False
-) -> AsyncIterator[tuple[Reflector[Any], Heard]]:
+) -> AsyncIterator[tuple[Reflector[ObjectStore[Any]], Heard]]:
     heard = Heard()
     reflector = Reflector(
         KubeClient(server, clock=LoopClock()),
         PODS,
-        _decode,
-        heard,
+        ObjectStore(PODS.plural, _decode, heard),
         clock=LoopClock(),
         randomness=Random(1),
         streams_lists=streams,

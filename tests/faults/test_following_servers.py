@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from support.apiserver.apiserver_process import RunningServer, serving
 
-from podium.client import KubeClient, LoopClock, Reflector
+from podium.client import KubeClient, LoopClock, ObjectStore, Reflector
 from podium.client.connection import find_settings, transport_for
 from podium.client.resources import NODES
 
@@ -68,8 +68,7 @@ def test_nothing_is_missed_when_the_server_is_killed_and_comes_back(tmp_path: Pa
             reflector = Reflector(
                 KubeClient(transport),
                 NODES,
-                msgspec.json.decode,
-                names,
+                ObjectStore(NODES.plural, msgspec.json.decode, names),
                 clock=LoopClock(),
                 randomness=Random(1),
             )

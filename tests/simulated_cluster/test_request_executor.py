@@ -22,7 +22,7 @@ from podium.simulated_cluster.actions import (
     status_patch,
 )
 from podium.simulated_cluster.clock import ClusterClock
-from podium.simulated_cluster.control import ControlLoop, Planned
+from podium.simulated_cluster.control import Planned, make_control_loop
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.request_executor import RequestExecutor
 from podium.workloads.moment import Moment
@@ -139,7 +139,7 @@ def test_a_key_that_fails_comes_again_and_the_others_go_on(problem: Exception) -
         clock = ClusterClock(speed=10, wall=lambda: 0)
         controller = Counting(problem)
         executor = RequestExecutor(KubeClient(ScriptedServer()), Informers())
-        loop = ControlLoop(Planned(controller, executor, clock), clock, workers=1)
+        loop = make_control_loop(Planned(controller, executor, clock), clock, workers=1)
         running = asyncio.ensure_future(loop.run())
         await asyncio.sleep(1.5)
         running.cancel()

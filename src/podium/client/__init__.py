@@ -1,43 +1,107 @@
-"""A thin asynchronous Kubernetes client: transports, verbs, errors, and stores of collections.
+"""Kubernetes' API from the client's side: verbs, watches, informers and work queues.
 
-    connection.find_settings, transport_for      kubeconfig -> HttpTransport
-    AsgiTransport                                the same without sockets
-    KubeClient                                   the verbs; objects as bytes
-    Reflector                                    an object store of a collection, kept true
-    api_errors                                   what a server's refusals mean
+Everything that controllers are written with, under one name; what is listed stays where it is from
+release to release (`tests/test_client_surface.py` pins it). How to write one: docs/informers.md.
 
-Kept small on purpose: it decodes nothing but what every object has, so that the scheduler and the
-simulated cluster each decode what they read and no more.
+    connect                                  a client, from a kubeconfig or inside a pod
+    KubeClient, PatchType, DeleteOptions     the verbs; objects as bytes
+    resources, ResourceType                  kinds by name; any other kind
+    api_errors                               what a server's refusals mean
+    Reflector, DeltaFIFO                     list and watch; what happened to each object
+    SharedInformer, SharedInformerFactory    one copy of a collection for everybody
+    Indexer, Lister                          reading it
+    ResourceEventHandler(Funcs)              being told of changes
+    RateLimitingQueue, ControlLoop           keys to look at, and looking at them
+
+Scheduler, simulated cluster, extenders and `podium controller` are made of the same parts.
 """
 
+from podium.client import api_errors, resources
 from podium.client.asgi_transport import AsgiTransport
 from podium.client.clock import Clock, LoopClock
+from podium.client.connection import connect
+from podium.client.control_loop import ControlLoop
+from podium.client.delta_fifo import Delta, DeltaFIFO, DeltaType, PoppedDeltas
+from podium.client.event_handlers import (
+    HandlerRegistration,
+    ResourceEventHandler,
+    ResourceEventHandlerFuncs,
+)
 from podium.client.http_transport import HttpTransport
+from podium.client.indexer import NAMESPACE_INDEX, Index, Indexer, IndexFunc
+from podium.client.informer_factory import SharedInformerFactory
 from podium.client.kube_client import DeleteOptions, KubeClient, PatchType, Selection
+from podium.client.lister import Lister
+from podium.client.object_keys import (
+    DeletedFinalStateUnknown,
+    Key,
+    last_state,
+    meta_namespace_key,
+    split_meta_namespace_key,
+)
 from podium.client.object_store import Handler, ObjectStore
 from podium.client.rate_limit import LimitedTransport, TokenBucket
-from podium.client.reflector import Reflector
+from podium.client.rate_limiters import (
+    BucketRateLimiter,
+    ItemExponentialFailureRateLimiter,
+    MaxOfRateLimiter,
+    RateLimiter,
+    default_controller_rate_limiter,
+)
+from podium.client.reflector import Reflector, ReflectorStore
 from podium.client.resources import ResourceType
+from podium.client.shared_informer import SharedInformer, new_indexer_informer
 from podium.client.transport import RequestFailed, Transport, Unreachable
-from podium.client.watching import Key
+from podium.client.work_queue import QueueShutDown, RateLimitingQueue
 
 __all__ = [
+    "NAMESPACE_INDEX",
     "AsgiTransport",
+    "BucketRateLimiter",
     "Clock",
+    "ControlLoop",
     "DeleteOptions",
+    "DeletedFinalStateUnknown",
+    "Delta",
+    "DeltaFIFO",
+    "DeltaType",
     "Handler",
+    "HandlerRegistration",
     "HttpTransport",
+    "Index",
+    "IndexFunc",
+    "Indexer",
+    "ItemExponentialFailureRateLimiter",
     "Key",
     "KubeClient",
     "LimitedTransport",
+    "Lister",
     "LoopClock",
+    "MaxOfRateLimiter",
     "ObjectStore",
     "PatchType",
+    "PoppedDeltas",
+    "QueueShutDown",
+    "RateLimiter",
+    "RateLimitingQueue",
     "Reflector",
+    "ReflectorStore",
     "RequestFailed",
+    "ResourceEventHandler",
+    "ResourceEventHandlerFuncs",
     "ResourceType",
     "Selection",
+    "SharedInformer",
+    "SharedInformerFactory",
     "TokenBucket",
     "Transport",
     "Unreachable",
+    "api_errors",
+    "connect",
+    "default_controller_rate_limiter",
+    "last_state",
+    "meta_namespace_key",
+    "new_indexer_informer",
+    "resources",
+    "split_meta_namespace_key",
 ]

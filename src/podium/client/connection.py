@@ -10,7 +10,8 @@ What a user can get wrong is an `InputError` that names the file and what is mis
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeVar
@@ -22,6 +23,7 @@ from podium.api.errors import InputError, closest, did_you_mean
 from podium.client.credentials import Credentials, user_credentials
 from podium.client.exec_plugin import ExecCredentials
 from podium.client.http_transport import HttpTransport
+from podium.client.kube_client import KubeClient
 from podium.config.errors import ConfigurationError
 from podium.config.flags.client_settings import ROOT_CA_FILE, TOKEN_FILE, ClientSettings
 from podium.config.kubeconfig import ClusterEntry, ContextEntry, UserEntry, load_kubeconfig
@@ -66,6 +68,22 @@ def transport_for(
     cluster, user = located.cluster, located.user
     headers = [("User-Agent", user_agent), *_impersonation(user)]
     return HttpTransport(cluster, _credentials(user, cluster), headers=headers)
+
+
+@asynccontextmanager
+async def connect(
+    kubeconfig: str = "", context: str = "", *, field_manager: str = "podium"
+) -> AsyncIterator[KubeClient]:
+    """A client for the server of a context, found as kubectl finds it; closed at the end.
+
+    Raises InputError.
+    """
+    settings = find_settings(kubeconfig, context)
+    transport = transport_for(settings, user_agent=field_manager)
+    try:
+        yield KubeClient(transport, field_manager=field_manager)
+    finally:
+        await transport.close()
 
 
 @dataclass(frozen=True, slots=True)

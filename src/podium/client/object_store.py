@@ -6,23 +6,17 @@ everything: objects that it lacks were deleted while nobody watched, and objects
 version that is known are no news.
 """
 
-import logging
-from collections.abc import Callable, Iterable, Iterator
-from typing import Final, Generic, NamedTuple, Protocol, TypeVar
+from collections.abc import Iterable, Iterator
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
-from podium.api.errors import ObjectError
-from podium.client.watching import BrokenStream, Head, Key, head_of
+from podium.client.object_decoding import STEP, Decoder, ObjectReader
+from podium.client.object_keys import Key
+from podium.client.watching import Head
 
 T = TypeVar("T")
 SeenT_contra = TypeVar("SeenT_contra", contravariant=True)
-Decoder = Callable[[msgspec.Raw], T]
-
-_LOG: Final = logging.getLogger("podium.client")
-_STEP: Final = 100
-"""How many objects of a list are taken in at a time."""
-_UNDECODABLE: Final = (msgspec.MsgspecError, UnicodeDecodeError, ObjectError, ValueError)
 
 
 class Handler(Protocol[SeenT_contra]):
@@ -42,13 +36,16 @@ class _Held(NamedTuple, Generic[T]):
 
 
 class ObjectStore(Generic[T]):
+    """What a reflector keeps (a `ReflectorStore`) for one handler that is called at once."""
+
     def __init__(self, what: str, decode: Decoder[T], handler: Handler[T]) -> None:
-        self._what = what
-        self._decode = decode
+        self._reader = ObjectReader(what, decode)
         self._handler = handler
         self._held: dict[Key, _Held[T]] = {}
-        self.undecodable = 0
-        """How many objects could not be read, and were passed over."""
+
+    @property
+    def undecodable(self) -> int:
+        return self._reader.undecodable
 
     def __len__(self) -> int:
         return len(self._held)
@@ -65,22 +62,15 @@ class ObjectStore(Generic[T]):
         for _ in self.replacing(items):
             pass
 
-    def replacing(self, items: Iterable[msgspec.Raw]) -> Iterator[None]:
+    def replacing(self, items: Iterable[msgspec.Raw], version: str = "") -> Iterator[None]:
         """`replace` in steps, for lists so long that others want a turn in between."""
+        del version
         heads: dict[Key, tuple[Head, msgspec.Raw]] = {}
-        for number, item in enumerate(items):
-            if number % _STEP == _STEP - 1:
-                yield
-            try:
-                head = head_of(item)
-            except BrokenStream as problem:
-                self._pass_over("an item", problem)
-                continue
-            heads[head.key] = (head, item)
+        yield from self._reader.read_heads(items, heads)
         for key in [key for key in self._held if key not in heads]:
             self._handler.deleted(self._held.pop(key).obj, seen=False)
         for number, (head, item) in enumerate(heads.values()):
-            if number % _STEP == _STEP - 1:
+            if number % STEP == STEP - 1:
                 yield
             self.put(head, item)
 
@@ -90,7 +80,7 @@ class ObjectStore(Generic[T]):
         held = self._held.get(key)
         if held is not None and held.resource_version == version:
             return
-        obj = self._decoded(key, item)
+        obj = self._reader.read(key, item)
         if obj is None:
             return
         self._held[key] = _Held(version, obj)
@@ -102,19 +92,7 @@ class ObjectStore(Generic[T]):
     def remove(self, head: Head, item: msgspec.Raw) -> None:
         """An object was deleted; `item` is its last version."""
         held = self._held.pop(head.key, None)
-        last = self._decoded(head.key, item)
+        last = self._reader.read(head.key, item)
         obj = last if last is not None else held and held.obj
         if obj is not None:
             self._handler.deleted(obj, seen=True)
-
-    def _decoded(self, key: Key, item: msgspec.Raw) -> T | None:
-        try:
-            return self._decode(item)
-        except _UNDECODABLE as problem:
-            self._pass_over("/".join(part for part in key if part), problem)
-            return None
-
-    def _pass_over(self, which: str, problem: Exception) -> None:
-        """One object that makes no sense must not stop the others."""
-        self.undecodable += 1
-        _LOG.error("%s: %s cannot be read and is passed over: %s", self._what, which, problem)

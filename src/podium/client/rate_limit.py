@@ -76,6 +76,14 @@ class TokenBucket:
             self._waiting -= 1
         return self._clock.now() - begun
 
+    def reserve(self) -> float:
+        """Take the next token before it is there; after how many seconds it is."""
+        if self.qps < 0:
+            return 0.0
+        now = self._clock.now()
+        self._full_at = self._full_with_one_less(now)
+        return max(0.0, self._full_at - self.burst / self.qps - now)
+
     def _has_token(self, now: float) -> bool:
         """Take a token if there is one."""
         full_at = self._full_with_one_less(now)

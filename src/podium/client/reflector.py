@@ -1,4 +1,4 @@
-"""Keeps an object store true to a collection: list, watch, and begin again where that fails.
+"""Keeps a store true to a collection: list, watch, and begin again where that fails.
 
 A streaming list is tried first, a list in pages after it. Then changes are followed from where the
 list stood; a watch that ends in time is reopened where it was, one that is too old (410) makes a
@@ -12,9 +12,9 @@ which a watch goes on.
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from random import Random
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 import msgspec
 
@@ -29,7 +29,7 @@ from podium.client.api_errors import (
 from podium.client.backoff import RelistBackoff
 from podium.client.clock import Clock
 from podium.client.kube_client import EVERYTHING, PAGE, KubeClient, Query, Selection
-from podium.client.object_store import Decoder, Handler, ObjectStore
+from podium.client.object_keys import Key
 from podium.client.resources import ResourceType
 from podium.client.transport import RequestFailed, Stream, Unreachable
 from podium.client.watching import (
@@ -40,13 +40,10 @@ from podium.client.watching import (
     MODIFIED,
     BrokenStream,
     Head,
-    Key,
     WatchEvent,
     events,
     head_of,
 )
-
-T = TypeVar("T")
 
 _LOG: Final = logging.getLogger("podium.client")
 _SHORT_S: Final = 1.0
@@ -65,15 +62,30 @@ class _VeryShortWatch(Exception):
 _TROUBLE: Final = (RequestFailed, BrokenStream, _VeryShortWatch, InputError)
 
 
-class Reflector(Generic[T]):
+class ReflectorStore(Protocol):
+    """What a reflector keeps: `ObjectStore` for one handler, `DeltaFIFO` for informers."""
+
+    def put(self, head: Head, item: msgspec.Raw) -> None:
+        """Take in one version of an object."""
+
+    def remove(self, head: Head, item: msgspec.Raw) -> None:
+        """An object was deleted; `item` is its last version."""
+
+    def replacing(self, items: Iterable[msgspec.Raw], version: str) -> Iterator[None]:
+        """Become a list, in steps, so that others have a turn in between."""
+
+
+StoreT = TypeVar("StoreT", bound=ReflectorStore)
+
+
+class Reflector(Generic[StoreT]):
     """Keeps `store` for as long as `run` runs; `synced` is set once it was complete."""
 
     def __init__(
         self,
         client: KubeClient,
         resource: ResourceType,
-        decode: Decoder[T],
-        handler: Handler[T],
+        store: StoreT,
         *,
         clock: Clock,
         randomness: Random,
@@ -81,7 +93,7 @@ class Reflector(Generic[T]):
         streams_lists: bool = True,
         page: int = PAGE,
     ) -> None:
-        self.store = ObjectStore(resource.plural, decode, handler)
+        self.store = store
         self.synced = asyncio.Event()
         self.trouble = ""
         """Why it does not follow right now; empty while it does."""
@@ -149,7 +161,7 @@ class Reflector(Generic[T]):
         await self._become(found.items, found.resource_version)
 
     async def _become(self, items: Iterable[msgspec.Raw], version: str) -> None:
-        for _ in self.store.replacing(items):
+        for _ in self.store.replacing(items, version):
             await asyncio.sleep(0)
         self.version = version
         self._is_listed = True

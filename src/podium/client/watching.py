@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from podium.api.errors import PodiumError
+from podium.client.object_keys import Key
 
 ADDED: Final = "ADDED"
 MODIFIED: Final = "MODIFIED"
@@ -29,13 +30,6 @@ class BrokenStream(PodiumError):
 class WatchEvent(NamedTuple):
     type: str
     object: msgspec.Raw
-
-
-class Key(NamedTuple):
-    """What tells objects of a kind apart; the namespace is empty for those that have none."""
-
-    namespace: str
-    name: str
 
 
 class HeadMeta(msgspec.Struct, rename="camel"):

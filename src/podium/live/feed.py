@@ -13,7 +13,8 @@ import msgspec
 from podium.api.kinds import KubeObject, decode_as
 from podium.api.node import Node
 from podium.api.pod import Pod
-from podium.client.object_store import Decoder, Handler
+from podium.client.object_decoding import Decoder
+from podium.client.object_store import Handler
 from podium.cluster.catalog import object_key
 from podium.engine import Engine
 from podium.engine.validation import InvariantBroken

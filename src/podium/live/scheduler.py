@@ -79,7 +79,7 @@ class LiveScheduler:
         self._ask = extenders.ask if extenders is not None else None
         self._stirred = asyncio.Event()
         self._feed = Feed(engine, self._stirred.set, raw)
-        self._reflectors: dict[ResourceType, Reflector[Any]] = {}
+        self._reflectors: dict[ResourceType, Reflector[ObjectStore[Any]]] = {}
         self._next_tick = 0.0
         self._watching: asyncio.Task[None] | None = None
         self._refreshing = SourceRefreshing(
@@ -168,13 +168,14 @@ class LiveScheduler:
 
     def _start(
         self, group: asyncio.TaskGroup, watched: Watched, selection: Selection
-    ) -> Reflector[KubeObject]:
+    ) -> Reflector[ObjectStore[KubeObject]]:
         resource, struct = watched
         reflector = Reflector(
             self._client,
             resource,
-            self._feed.decoder_of(struct),
-            self._feed.handler_of(struct),
+            ObjectStore(
+                resource.plural, self._feed.decoder_of(struct), self._feed.handler_of(struct)
+            ),
             clock=self._clock,
             randomness=self._randomness,
             selection=selection,

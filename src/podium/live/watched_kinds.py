@@ -32,7 +32,7 @@ from podium.api.workloads import (
     StatefulSet,
 )
 from podium.client import ResourceType, Selection, resources
-from podium.client.object_store import Decoder
+from podium.client.object_decoding import Decoder
 from podium.framework.watched_kind import WatchedKind
 
 Watched = tuple[ResourceType, type[KubeObject]]

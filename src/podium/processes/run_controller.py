@@ -14,7 +14,7 @@ from uuid import uuid4
 from podium import __version__
 from podium.api.errors import InputError
 from podium.api.go_duration import Duration
-from podium.client import KubeClient, LoopClock, Reflector, ResourceType, Unreachable
+from podium.client import KubeClient, LoopClock, ResourceType, Unreachable
 from podium.client.api_errors import ApiError, NotFound
 from podium.client.connection import transport_for
 from podium.client.discovery import served_in
@@ -25,7 +25,7 @@ from podium.processes.kube_log import KubeLog
 from podium.processes.steady_time import steady_wall
 from podium.processes.tasks import run_until_stopped, stop_on_signal
 from podium.simulated_cluster import ClusterClock
-from podium.simulated_cluster.control import ControlLoop
+from podium.simulated_cluster.control import make_control_loop
 from podium.simulated_cluster.controller_registry import ControllerContext, custom_kind_of, make
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.request_executor import RequestExecutor
@@ -96,20 +96,12 @@ async def _work(
         node_grace_s=0.0,
         root_ca="",
     )
-    loop = ControlLoop(make(name, context), clock, workers=workers)
+    loop = make_control_loop(make(name, context), clock, workers=workers)
     try:
         async with asyncio.TaskGroup() as group:
-            for resource, store in informers.stores.items():
-                reflector = Reflector(
-                    client,
-                    resource,
-                    store.decode,
-                    store,
-                    clock=LoopClock(),
-                    randomness=SystemRandom(),
-                )
-                group.create_task(reflector.run())
-                await _synced(resource, reflector)
+            for store in informers.stores.values():
+                group.create_task(store.run(client))
+                await store.wait_for_sync(within_s=_START_S)
             on_started()
             await loop.run()
     except* (ApiError, Unreachable, InputError) as problems:
@@ -126,18 +118,6 @@ async def _require_served(client: KubeClient, kind: ResourceType) -> None:
             f"the server does not serve {kind.plural} ({kind.api_version})",
             remedy="install their CustomResourceDefinition",
         )
-
-
-async def _synced(resource: ResourceType, reflector: Reflector[object]) -> None:
-    """Raises InputError if a kind cannot be followed from the start."""
-    while not reflector.synced.is_set():
-        try:
-            async with asyncio.timeout(_START_S):
-                await reflector.synced.wait()
-        except TimeoutError:
-            if reflector.trouble:
-                kind = f"{resource.plural} ({resource.api_version})"
-                raise InputError(f"{kind} cannot be followed: {reflector.trouble}") from None
 
 
 def _election(client: KubeClient, settings: LeaderElectionConfiguration) -> LeaderElection:

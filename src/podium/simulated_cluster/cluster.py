@@ -14,12 +14,12 @@ from typing import Any, Final
 
 from podium.api.errors import InputError
 from podium.api.json_values import JsonObject
-from podium.client import KubeClient, LoopClock, Reflector, ResourceType, Unreachable
+from podium.client import ControlLoop, KubeClient, LoopClock, ResourceType, Unreachable
 from podium.client.api_errors import AlreadyExists, ApiError
 from podium.client.resources import NODES
 from podium.simulated_cluster.actions import Create, Delete
 from podium.simulated_cluster.clock import ClusterClock
-from podium.simulated_cluster.control import ControlLoop, Planned
+from podium.simulated_cluster.control import Planned, make_control_loop
 from podium.simulated_cluster.controller_registry import ControllerContext, custom_kind_of, make
 from podium.simulated_cluster.controllers.garbage import Garbage, collects
 from podium.simulated_cluster.controllers.node_lifecycle import GRACE_S
@@ -78,7 +78,7 @@ class SimulatedCluster:
         self._clock = clock or ClusterClock()
         self._randomness = randomness or Random()
         self._on_progress = on_progress
-        self._reflectors: dict[ResourceType, Reflector[Any]] = {}
+        self._followed: set[ResourceType] = set()
         self._garbage: Garbage | None = None
         self.executor = RequestExecutor(client, self.informers)
         self._kinds = ServedKinds(client, self._clock)
@@ -104,7 +104,7 @@ class SimulatedCluster:
             root_ca=self._options.root_ca,
         )
 
-    def _made_loops(self) -> list[ControlLoop]:
+    def _made_loops(self) -> list[ControlLoop[Any]]:
         gpu_agents = GPUAgents(self.informers, self.executor, self._clock)
         own = (
             Heartbeats(self.informers, self._heartbeat_s),
@@ -112,9 +112,10 @@ class SimulatedCluster:
             AllocatableFollower(self.informers),
         )
         loops = [
-            ControlLoop(Planned(each, self.executor, self._clock), self._clock) for each in own
+            make_control_loop(Planned(each, self.executor, self._clock), self._clock)
+            for each in own
         ]
-        loops.append(ControlLoop(gpu_agents, self._clock))
+        loops.append(make_control_loop(gpu_agents, self._clock))
         for name in self._options.controllers:
             custom = custom_kind_of(name)
             if custom is not None:
@@ -123,7 +124,7 @@ class SimulatedCluster:
             controller = make(name, self._context)
             if isinstance(controller, Garbage):
                 self._garbage = controller
-            loops.append(ControlLoop(controller, self._clock))
+            loops.append(make_control_loop(controller, self._clock))
         return loops
 
     async def run(self) -> None:
@@ -133,7 +134,7 @@ class SimulatedCluster:
         """
         try:
             async with asyncio.TaskGroup() as group:
-                await self._mirror_everything(group)
+                await self._follow_everything(group)
                 await self._register()
                 for loop in self._loops:
                     group.create_task(loop.run())
@@ -147,9 +148,9 @@ class SimulatedCluster:
     def trouble(self) -> dict[str, str]:
         """Kinds that cannot be followed right now, and why."""
         return {
-            resource.plural: reflector.trouble
-            for resource, reflector in self._reflectors.items()
-            if reflector.trouble
+            resource.plural: store.trouble
+            for resource, store in self.informers.stores.items()
+            if store.trouble
         }
 
     async def remove_nodes(self) -> None:
@@ -162,29 +163,21 @@ class SimulatedCluster:
 
     # --- starting -----------------------------------------------------------------------------
 
-    async def _mirror_everything(self, group: asyncio.TaskGroup) -> None:
+    async def _follow_everything(self, group: asyncio.TaskGroup) -> None:
         await self._include_kinds()
-        total = len(self.informers.stores)
-        for resource in list(self.informers.stores):
-            self._mirror(group, resource)
-        for done, (resource, reflector) in enumerate(list(self._reflectors.items())):
-            self._on_progress(Progress("kinds", done, total))
-            await _synced(resource, reflector)
+        stores = list(self.informers.stores.values())
+        self._follow(group)
+        for done, store in enumerate(stores):
+            self._on_progress(Progress("kinds", done, len(stores)))
+            await store.wait_for_sync(within_s=_START_S)
 
-    def _mirror(self, group: asyncio.TaskGroup, resource: ResourceType) -> None:
-        if resource in self._reflectors:
-            return
-        store = self.informers.stores[resource]
-        reflector = Reflector(
-            self._client,
-            resource,
-            store.decode,
-            store,
-            clock=LoopClock(),
-            randomness=self._randomness,
-        )
-        self._reflectors[resource] = reflector
-        group.create_task(reflector.run())
+    def _follow(self, group: asyncio.TaskGroup) -> None:
+        """Begin to follow the kinds that are not followed yet."""
+        for resource, store in self.informers.stores.items():
+            if resource not in self._followed:
+                self._followed.add(resource)
+                running = store.run(self._client, clock=LoopClock(), randomness=self._randomness)
+                group.create_task(running)
 
     async def _register(self) -> None:
         """Make the nodes that are not there yet."""
@@ -204,7 +197,7 @@ class SimulatedCluster:
 
     # --- kinds that appear --------------------------------------------------------------------
 
-    async def _include_kinds(self) -> list[ControlLoop]:
+    async def _include_kinds(self) -> list[ControlLoop[Any]]:
         """Collect garbage of all kinds that are served by now, and make the controllers of custom
         ones; returns their loops."""
         if self._garbage is None and not self._dormant:
@@ -217,7 +210,7 @@ class SimulatedCluster:
                 self._garbage.include(each.resource)
         known = {each.resource for each in served}
         woken = [name for name, resource in self._dormant.items() if resource in known]
-        made = [ControlLoop(make(name, self._context), self._clock) for name in woken]
+        made = [make_control_loop(make(name, self._context), self._clock) for name in woken]
         for name in woken:
             del self._dormant[name]
         self._loops.extend(made)
@@ -231,20 +224,6 @@ class SimulatedCluster:
             except (ApiError, Unreachable) as problem:
                 _LOG.warning("what the server serves cannot be found out: %s", problem)
                 continue
-            for resource in list(self.informers.stores):
-                self._mirror(group, resource)
+            self._follow(group)
             for loop in made:
                 group.create_task(loop.run())
-
-
-async def _synced(resource: ResourceType, reflector: Reflector[Any]) -> None:
-    """Raises InputError if a kind cannot be followed from the start."""
-    while not reflector.synced.is_set():
-        try:
-            async with asyncio.timeout(_START_S):
-                await reflector.synced.wait()
-        except TimeoutError:
-            if reflector.trouble:
-                kind = f"{resource.plural} ({resource.api_version})"
-                problem = f"{kind} cannot be followed: {reflector.trouble}"
-                raise InputError(problem) from None

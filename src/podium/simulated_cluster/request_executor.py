@@ -94,7 +94,7 @@ class RequestExecutor:
         store = self._informers.stores.get(resource)
         if store is None:
             return
-        obj = store.decode(body)
+        obj = store.decode(msgspec.Raw(body))
         store.put(obj)
         if obj.metadata.is_terminating and _is_gone(obj.metadata):
             store.drop(obj)

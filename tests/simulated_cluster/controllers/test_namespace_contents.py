@@ -28,6 +28,7 @@ def test_a_namespace_gets_its_service_account_back() -> None:
     assert shown(accounts.plan("ns", moment())) == ["+serviceaccounts default"]
     account = build(KubeObject, "default")
     known.service_accounts.put(account)
+    woken.clear()
     assert shown(accounts.plan("ns", moment())) == []
     known.service_accounts.drop(account)
     assert woken == ["ns"]

@@ -12,7 +12,7 @@ import msgspec
 
 from podium.api.node import Node
 from podium.api.pod import Pod
-from podium.client import KubeClient, LoopClock, Reflector
+from podium.client import KubeClient, LoopClock, ObjectStore, Reflector
 from podium.client.resources import NODES, PODS
 from podium.gpu.cards import NO_CARDS, NodeCards
 from podium.gpu.dialects.dialect import Dialect
@@ -37,8 +37,7 @@ class CardJudge:
                 reflector: Reflector[Any] = Reflector(
                     self._client,
                     resource,
-                    msgspec.json.Decoder(kind).decode,
-                    self,
+                    ObjectStore(resource.plural, msgspec.json.Decoder(kind).decode, self),
                     clock=LoopClock(),
                     randomness=Random(2),
                 )

@@ -5,18 +5,18 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, Final, Generic, TypeVar
 
-import msgspec
-
 from podium.api.meta import KubeObject
 from podium.api.node import Node
 from podium.api.pod import Pod
-from podium.client import Clock, KubeClient, Reflector, Selection
+from podium.client import Clock, KubeClient, ObjectStore, Reflector, ResourceType, Selection
+from podium.client.object_decoding import decoder_of
 from podium.client.resources import CONFIG_MAPS, NODES, PODS, RESOURCE_QUOTAS
 from podium.extenders.gpu.cluster_view import ClusterView
 from podium.gpu.quota import QUOTA_KEY
 from podium.workloads.kinds import ConfigMap
 from podium.workloads.quotas import ResourceQuota
 
+_EVERYTHING: Final = Selection()
 _RUNNING_OR_WAITING: Final = Selection(fields="status.phase!=Succeeded,status.phase!=Failed")
 """Pods that have finished hold nothing: to a watch they are deleted."""
 
@@ -69,10 +69,8 @@ class ClusterWatch:
             lambda pod: ledger.delete_pod(pod.metadata.uid, view.now()),
         )
         self.reflectors: tuple[Reflector[Any], ...] = (
-            Reflector(client, NODES, _decoder(Node), nodes, **self._how()),
-            Reflector(
-                client, PODS, _decoder(Pod), pods, selection=_RUNNING_OR_WAITING, **self._how()
-            ),
+            self._reflector(NODES, Node, nodes),
+            self._reflector(PODS, Pod, pods, _RUNNING_OR_WAITING),
             *self._of_config_maps(quota_config_map),
             *self._of_resource_quotas(),
         )
@@ -91,8 +89,21 @@ class ClusterWatch:
         """What cannot be followed right now, and why; empty if everything can."""
         return next((each.trouble for each in self.reflectors if each.trouble), "")
 
-    def _how(self) -> dict[str, Any]:
-        return {"clock": self._clock, "randomness": self._randomness}
+    def _reflector(
+        self,
+        resource: ResourceType,
+        kind: type[T],
+        told: _Told[T],
+        selection: Selection = _EVERYTHING,
+    ) -> Reflector[ObjectStore[T]]:
+        return Reflector(
+            self._client,
+            resource,
+            ObjectStore(resource.plural, decoder_of(kind), told),
+            selection=selection,
+            clock=self._clock,
+            randomness=self._randomness,
+        )
 
     def _of_config_maps(self, quota: tuple[str, str] | None) -> list[Reflector[Any]]:
         view, found = self._view, []
@@ -103,14 +114,15 @@ class ClusterWatch:
                 lambda _: view.quotas.read(None, source),
             )
             selection = Selection(namespace=quota[0], fields=f"metadata.name={quota[1]}")
-            found.append(self._config_maps(selection, told))
+            found.append(self._reflector(CONFIG_MAPS, ConfigMap, told, selection))
         of_nodes = view.dialect.config_map_name("")
         if of_nodes is not None:
             told = _Told(
                 lambda each: self._put_config_map(each, each.data or {}),
                 lambda each: self._put_config_map(each, {}),
             )
-            found.append(self._config_maps(Selection(namespace=of_nodes[0]), told))
+            selection = Selection(namespace=of_nodes[0])
+            found.append(self._reflector(CONFIG_MAPS, ConfigMap, told, selection))
         return found
 
     def _of_resource_quotas(self) -> list[Reflector[Any]]:
@@ -118,24 +130,8 @@ class ClusterWatch:
         if not quotas.are_needed:
             return []
         told: _Told[ResourceQuota] = _Told(quotas.put, quotas.delete)
-        decode = _decoder(ResourceQuota)
-        return [Reflector(self._client, RESOURCE_QUOTAS, decode, told, **self._how())]
-
-    def _config_maps(self, selection: Selection, told: _Told[ConfigMap]) -> Reflector[Any]:
-        return Reflector(
-            self._client,
-            CONFIG_MAPS,
-            _decoder(ConfigMap),
-            told,
-            selection=selection,
-            **self._how(),
-        )
+        return [self._reflector(RESOURCE_QUOTAS, ResourceQuota, told)]
 
     def _put_config_map(self, config_map: ConfigMap, data: dict[str, str]) -> None:
         view = self._view
         view.ledger.put_config_map(config_map.namespace, config_map.name, data, view.now())
-
-
-def _decoder(kind: type[T]) -> Callable[[Any], T]:
-    decode: Callable[[Any], T] = msgspec.json.Decoder(kind).decode
-    return decode

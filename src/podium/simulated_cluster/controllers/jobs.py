@@ -221,7 +221,7 @@ class Jobs:
     def __init__(self, informers: Informers) -> None:
         self._informers = informers
         self._jobs, self._pods = informers.jobs, informers.pods
-        self._tracked = self._pods.index(_owning_job)
+        self._tracked = self._pods.indexer.add_index("job", _owning_job)
 
     def watch(self, wake: Wake) -> None:
         wake_owners(self._informers.pods, self._jobs, JOB, wake)

@@ -46,7 +46,7 @@ class CoschedulingPodGroups:
 
     def __init__(self, informers: Informers) -> None:
         self._groups = informers.coscheduling_pod_groups
-        self._members = informers.pods.index(_group_of)
+        self._members = informers.pods.indexer.add_index("coscheduling group", _group_of)
         self._pods = informers.pods
         self._given_up: set[str] = set()
 

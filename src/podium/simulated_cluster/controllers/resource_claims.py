@@ -83,10 +83,10 @@ class ResourceClaims:
     def __init__(self, informers: Informers) -> None:
         self._pods, self._claims = informers.pods, informers.resource_claims
         self._templates = informers.claim_templates
-        self._reserved = self._claims.index(
-            lambda claim: tuple(each.uid for each in claim.status.reserved_for or ())
+        self._reserved = self._claims.indexer.add_index(
+            "reserved", lambda claim: tuple(each.uid for each in claim.status.reserved_for or ())
         )
-        self._waiting = self._pods.index(_templates_of)
+        self._waiting = self._pods.indexer.add_index("claim templates", _templates_of)
 
     def watch(self, wake: Wake) -> None:
         def pod_changed(old: Pod | None, new: Pod | None) -> None:

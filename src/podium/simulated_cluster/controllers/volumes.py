@@ -163,8 +163,10 @@ class Volumes:
         self._claims, self._volumes = informers.claims, informers.volumes
         self._classes, self._nodes = informers.storage_classes, informers.nodes
         self._csi_nodes = informers.csi_nodes
-        self._unbound = self._claims.index(lambda claim: () if claim.spec.volume_name else (True,))
-        self._reserved = self._volumes.index(_reservation)
+        self._unbound = self._claims.indexer.add_index(
+            "unbound", lambda claim: () if claim.spec.volume_name else (True,)
+        )
+        self._reserved = self._volumes.indexer.add_index("reservation", _reservation)
 
     def watch(self, wake: Wake) -> None:
         def claim_changed(

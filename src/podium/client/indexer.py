@@ -1,0 +1,131 @@
+"""Objects by key, and by whatever else is asked for: client-go's Indexer.
+
+An index is made by a function from an object to the values that it is found under, none or several.
+Values are anything hashable. Indexes may be added at any time, also of objects that are there.
+
+Contract: written by the thread of the event loop only. Reading is safe from every thread, since
+each answer is one copy of one dictionary; what is handed out is a list of its own, while the
+objects in it are shared and not to be changed.
+"""
+
+import builtins
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any, Final, Generic, TypeVar
+
+from podium.api.errors import InputError, closest, did_you_mean
+from podium.client.object_keys import Key, meta_namespace_key
+
+T = TypeVar("T")
+IndexFunc = Callable[[T], Iterable[Hashable]]
+
+NAMESPACE_INDEX: Final = "namespace"
+
+
+def index_by_namespace(obj: Any) -> tuple[str]:
+    """client-go's MetaNamespaceIndexFunc."""
+    return (meta_namespace_key(obj).namespace,)
+
+
+class Index(Generic[T]):
+    """Objects by something that they say."""
+
+    def __init__(self, values_of: IndexFunc[T]) -> None:
+        self.values_of = values_of
+        self._found: dict[Hashable, dict[Key, T]] = {}
+
+    def of(self, value: Hashable) -> list[T]:
+        return list(self._found.get(value, {}).values())
+
+    def keys_of(self, value: Hashable) -> list[Key]:
+        return list(self._found.get(value, {}))
+
+    def values(self) -> list[Hashable]:
+        """Everything under which an object is found."""
+        return list(self._found)
+
+    def put(self, key: Key, old: T | None, new: T | None) -> None:
+        if old is not None:
+            for value in self.values_of(old):
+                found = self._found.get(value)
+                if found is not None:
+                    found.pop(key, None)
+                    if not found:
+                        del self._found[value]
+        if new is not None:
+            for value in self.values_of(new):
+                self._found.setdefault(value, {})[key] = new
+
+
+class Indexer(Generic[T]):
+    """A store with indexes; always with one by namespace."""
+
+    def __init__(self, indexers: Mapping[str, IndexFunc[T]] | None = None) -> None:
+        self._objects: dict[tuple[str, str], T] = {}
+        self._indexes: dict[str, Index[T]] = {}
+        self.add_index(NAMESPACE_INDEX, index_by_namespace)
+        for name, values_of in (indexers or {}).items():
+            self.add_index(name, values_of)
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+    def add_index(self, name: str, values_of: IndexFunc[T]) -> Index[T]:
+        """A further index, of what there is and of what will be. Raises InputError for a name that
+        is taken."""
+        if name in self._indexes:
+            raise InputError(f'there is an index "{name}" already')
+        made: Index[T] = Index(values_of)
+        for key, obj in self._objects.items():
+            made.put(Key(*key), None, obj)
+        self._indexes[name] = made
+        return made
+
+    def index(self, name: str) -> Index[T]:
+        """Raises InputError if there is no such index."""
+        found = self._indexes.get(name)
+        if found is None:
+            known = did_you_mean(closest(name, sorted(self._indexes)))
+            raise InputError(f'there is no index "{name}"', remedy=known)
+        return found
+
+    # --- reading ------------------------------------------------------------------------------
+
+    def get(self, namespace: str, name: str) -> T | None:
+        return self._objects.get((namespace, name))
+
+    def get_by_key(self, key: tuple[str, str]) -> T | None:
+        return self._objects.get(key)
+
+    def list(self) -> builtins.list[T]:
+        return [*self._objects.values()]
+
+    def list_keys(self) -> builtins.list[Key]:
+        return [Key(*key) for key in self._objects]
+
+    def by_index(self, name: str, value: Hashable) -> builtins.list[T]:
+        return self.index(name).of(value)
+
+    def index_keys(self, name: str, value: Hashable) -> builtins.list[Key]:
+        return self.index(name).keys_of(value)
+
+    def index_values(self, name: str) -> builtins.list[Hashable]:
+        """client-go's ListIndexFuncValues."""
+        return self.index(name).values()
+
+    # --- writing ------------------------------------------------------------------------------
+
+    def put(self, key: Key, obj: T) -> T | None:
+        """client-go's Add and Update; what was there before."""
+        old = self._objects.get(key)
+        self._objects[key] = obj
+        for index in self._indexes.values():
+            index.put(key, old, obj)
+        return old
+
+    def delete(self, key: Key) -> T | None:
+        """What was there, None if nothing was."""
+        old = self._objects.pop(key, None)
+        if old is not None:
+            for index in self._indexes.values():
+                index.put(key, old, None)
+        return old

@@ -1,0 +1,64 @@
+"""Reading objects as they come: one that makes no sense stops no other.
+
+Whoever takes in a collection decodes each object once, at the door. What cannot be decoded is
+counted, logged with its key, and passed over.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, Generic, TypeVar
+
+import msgspec
+
+from podium.api.errors import ObjectError
+from podium.client.object_keys import Key
+from podium.client.watching import BrokenStream, Head, head_of
+
+T = TypeVar("T")
+Decoder = Callable[[msgspec.Raw], T]
+
+STEP: Final = 100
+"""How many objects of a list are taken in at a time."""
+_LOG: Final = logging.getLogger("podium.client")
+_UNDECODABLE: Final = (msgspec.MsgspecError, UnicodeDecodeError, ObjectError, ValueError)
+
+
+def decoder_of(kind: type[T]) -> Decoder[T]:
+    """For a struct of msgspec, or `dict` for plain objects."""
+    decode: Decoder[T] = msgspec.json.Decoder(kind).decode
+    return decode
+
+
+class ObjectReader(Generic[T]):
+    """`what` names the collection in the log."""
+
+    def __init__(self, what: str, decode: Decoder[T]) -> None:
+        self.undecodable = 0
+        """How many objects could not be read, and were passed over."""
+        self._what = what
+        self._decode = decode
+
+    def read(self, key: Key, item: Any) -> T | None:
+        try:
+            return self._decode(item)
+        except _UNDECODABLE as problem:
+            self._pass_over(str(key), problem)
+            return None
+
+    def read_heads(
+        self, items: Iterable[msgspec.Raw], into: dict[Key, tuple[Head, msgspec.Raw]]
+    ) -> Iterator[None]:
+        """The items of a list by key, in steps."""
+        for number, item in enumerate(items):
+            if number % STEP == STEP - 1:
+                yield
+            try:
+                head = head_of(item)
+            except BrokenStream as problem:
+                self._pass_over("an item", problem)
+                continue
+            into[head.key] = (head, item)
+
+    def _pass_over(self, which: str, problem: Exception) -> None:
+        self.undecodable += 1
+        _LOG.error("%s: %s cannot be read and is passed over: %s", self._what, which, problem)
