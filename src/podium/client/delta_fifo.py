@@ -15,7 +15,7 @@ knows is nothing. Objects that wait are not put in for a Sync.
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from enum import StrEnum
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -171,10 +171,9 @@ class DeltaFIFO(Generic[T]):
         waiting = self._deltas.get(key)
         return waiting[-1].obj if waiting else self._known.get_by_key(key)
 
-    def _delete_unlisted(self, listed: Iterable[Key], version: str) -> None:
-        there = dict.fromkeys((*self._deltas, *self._known.keys_until(version)))
-        for key in there.keys() - listed:
-            if self._is_there(key):
+    def _delete_unlisted(self, listed: Container[Key], version: str) -> None:
+        for key in dict.fromkeys((*self._deltas, *self._known.keys_until(version))):
+            if key not in listed and self._is_there(key):
                 gone = DeletedFinalStateUnknown(key, self._last_known(key))
                 self._add(key, DeltaType.DELETED, gone)
 

@@ -100,7 +100,7 @@ class Indexer(Generic[T]):
         return [*self._objects.values()]
 
     def list_keys(self) -> builtins.list[Key]:
-        return [Key(*key) for key in self._objects]
+        return [Key(*key) for key in [*self._objects]]
 
     def by_index(self, name: str, value: Hashable) -> builtins.list[T]:
         return self.index(name).of(value)
