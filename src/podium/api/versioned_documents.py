@@ -22,6 +22,7 @@ ListedKind = Literal[
 """Kinds that come several at a time."""
 
 Kind = Literal[
+    "Capacity",
     "ConfigurationCheck",
     "DumpCommand",
     "EngineBenchmark",
