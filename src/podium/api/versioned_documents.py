@@ -37,6 +37,7 @@ Kind = Literal[
     "Simulation",
     "SourceRecordList",
     "Story",
+    "WhatIf",
 ]
 """Kinds that come alone."""
 

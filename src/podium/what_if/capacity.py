@@ -73,7 +73,8 @@ class CapacityQuestion:
 
     def _count_rows(self, template: PodTemplate) -> RowCounts | None:
         engine = self._engine
-        info = engine.cluster.infos.of(template.pod)
+        pod, _ = Copies(template, self._objects).make(0)
+        info = engine.cluster.infos.of(pod)
         if self._schedules or self._limit or self._refusal(info) is not None:
             return None
         return count_rows(engine, info)

@@ -127,7 +127,7 @@ class NodePurchase:
         with ExitStack() as stack:
             for node in nodes:
                 stack.enter_context(trial.with_node(node))
-            daemons = (_on_node(pod, node) for node in nodes for pod in self._daemons)
+            daemons = (pod_of_daemon(pod, node) for node in nodes for pod in self._daemons)
             stack.enter_context(holding(self._engine, daemons))
             yield
 
@@ -142,7 +142,7 @@ def daemons_of(pods: Iterable[Pod]) -> list[Pod]:
     return list(found.values())
 
 
-def _on_node(pod: Pod, node: Node) -> Pod:
+def pod_of_daemon(pod: Pod, node: Node) -> Pod:
     """The pod that a daemon set would make for another node."""
     name = f"{pod.metadata.name}-{node.metadata.name}"
     metadata = replace(pod.metadata, name=name, uid="", resource_version="")

@@ -101,8 +101,8 @@ class Copies:
     def make(self, number: int) -> tuple[Pod, list[KubeObject]]:
         pod, name = self._pod, f"{self._pod.metadata.name}-copy-{number}"
         metadata = replace(pod.metadata, name=name, uid="", resource_version="")
-        status = replace(pod.status, resource_claim_statuses=None)
-        copy = assign_uid(replace(pod, metadata=metadata, status=status))
+        spec = replace(pod.spec, node_name="")
+        copy = assign_uid(Pod(metadata=metadata, spec=spec))
         if not (pod.spec.volumes or pod.spec.resource_claims):
             return copy, []
         copy, made = self._claims.make(copy)

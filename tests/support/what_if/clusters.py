@@ -52,6 +52,9 @@ def simulation(
     running: Iterable[Pod] = (),
     pending: Iterable[Pod] = (),
     objects: Iterable[Any] = (),
+    *,
+    validate: bool = False,
 ) -> Simulation:
     scenario = Scenario(tuple(nodes), tuple(running), tuple(pending), tuple(objects))
-    return Simulation(scenario, load_configuration(None), in_tree_registry())
+    registry = in_tree_registry()
+    return Simulation(scenario, load_configuration(None), registry, validate=validate)
