@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from podium.api.errors import closest, did_you_mean
 from podium.api.pod import Pod
-from podium.cli.asking_extenders import asker_of
 from podium.cli.feature_gate_flags import read_gates
 from podium.cli.options import (
     limit_plugins,
@@ -29,6 +28,7 @@ from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.config.errors import ConfigurationError
 from podium.config.feature_gates import FeatureGates
 from podium.engine import Engine
+from podium.extenders.asking_offline import asker_of
 from podium.framework.asking import Asker
 from podium.plugins import in_tree_registry
 from podium.simulator import Scenario, Simulation, SimulationReport

@@ -24,6 +24,7 @@ from podium.api.pod import Pod
 from podium.engine.scheduler import Engine
 from podium.explain.trial import Trial, as_pending
 from podium.simulator.admission import assign_uid
+from podium.simulator.scenario import load_scenario
 from podium.what_if.capacity import CapacityQuestion, holding
 from podium.what_if.capacity_answer import Mix
 from podium.what_if.pod_templates import PodTemplate
@@ -52,6 +53,11 @@ class NodeShape:
         labels = {**(metadata.labels or {}), HOSTNAME: name}
         metadata = replace(metadata, name=name, labels=labels, uid="", resource_version="")
         return assign_uid(replace(self.node, metadata=metadata))
+
+
+def load_nodes(path: str) -> tuple[Node, ...]:
+    """The nodes of a file. Raises InputError."""
+    return load_scenario([path]).nodes
 
 
 def read_shapes(nodes: Iterable[Node]) -> list[NodeShape]:
