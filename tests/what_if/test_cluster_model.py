@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli.command_line import ROOT, node, podium, writer
+from support.cli.command_line import ROOT, Raw, node, pod, podium, writer
 
 from podium.what_if import (
     AddNodes,
@@ -138,3 +138,34 @@ def test_a_model_without_a_question_says_so(tmp_path: Path) -> None:
         model.capacity()
     with pytest.raises(InputError, match="no input"):
         load_cluster()
+
+
+def ephemeral(name: str) -> Raw:
+    """A pod with a volume of its own, which a controller would make again."""
+    asks = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    template = {"spec": {"storageClassName": "zonal", **asks}}
+    made = pod(name, volumes=[{"name": "scratch", "ephemeral": {"volumeClaimTemplate": template}}])
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "sort", "uid": "1"}
+    made["metadata"]["ownerReferences"] = [{**owner, "controller": True}]
+    return made
+
+
+def test_claims_that_go_with_a_pod_are_made_again_with_it(tmp_path: Path) -> None:
+    zonal = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": "zonal"},
+        "provisioner": "disks.example.com",
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
+    nodes = [node(f"n{zone}", labels={"topology.kubernetes.io/zone": zone}) for zone in ("a", "b")]
+    pods = [ephemeral(f"sort-{number}") for number in range(3)]
+    model = load_cluster(writer(tmp_path)(*nodes, zonal, *pods))
+    before = {each["name"]: each["node"] for each in model.run().pods}
+    assert {*before.values()} == {"na", "nb"}
+
+    moved = model.what_if(Fail("na"))
+
+    assert {each["what"] for each in moved} == {"moved"}
+    assert {each["name"] for each in moved} == {name for name in before if before[name] == "na"}
+    assert all(each["survived"] for each in (*model.each_node(), *model.each_zone()))

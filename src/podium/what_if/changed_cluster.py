@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterable, Sequence
 
 from msgspec.structs import replace
 
-from podium.api.devices import ResourceClaim
 from podium.api.meta import KubeObject
 from podium.api.node import Node
 from podium.api.pod import Pod, PodStatus
@@ -22,7 +21,6 @@ from podium.api.tolerations import NO_EXECUTE
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
 from podium.simulator.admission import assign_uid, uid_for
-from podium.simulator.pod_claims import ClaimMaker
 from podium.simulator.run import Simulation
 from podium.simulator.scenario import Scenario
 from podium.what_if.changes import (
@@ -42,6 +40,7 @@ from podium.what_if.disruption_accounts import DisruptionAccounts
 from podium.what_if.node_selection import nodes_in_zone, select_nodes
 from podium.what_if.node_shapes import daemons_of, pod_of_daemon
 from podium.what_if.pod_kinds import is_bound_to_node, is_daemon
+from podium.what_if.pod_templates import PodClaims
 from podium.what_if.scaling import pods_of_workload, pods_to_add, pods_to_remove
 from podium.workloads.taint_eviction import stay_s
 
@@ -56,6 +55,7 @@ class ChangedCluster:
         self._engine = simulation.engine
         self._scenario = scenario
         self._accounts = DisruptionAccounts(self._engine)
+        self._claims: PodClaims | None = None
         self._made = 0
         self._changes: list[str] = []
         self._gone: list[Gone] = []
@@ -204,7 +204,7 @@ class ChangedCluster:
             self._note_place(object_key(pod.metadata), pod.spec.node_name)
             self._let_go.add(object_key(pod.metadata))
             self._simulation.remove_pod(pod)
-        made, objects = pods_to_add(pods, change, self._catalog_objects())
+        made, objects = pods_to_add(pods, change, self._objects())
         for obj in objects:
             self._engine.intake.object_put(obj)
         self._new.update(object_key(pod.metadata) for pod in made)
@@ -217,7 +217,7 @@ class ChangedCluster:
         pod, node = info.pod, self._node_of(info)
         self._note_place(info.key, node)
         self._accounts.charge(info)
-        claims = self._drop_ephemeral_claims(pod)
+        self._drop_ephemeral_claims(pod)
         self._simulation.remove_pod(pod)
         if is_daemon(pod) or is_bound_to_node(pod):
             self._let_go.add(info.key)
@@ -225,32 +225,31 @@ class ChangedCluster:
         if pod.metadata.controller is None:
             self._gone.append(Gone(info.key, self._before.get(info.key, node)))
             return None
-        return self._make_again(pod, claims=claims)
+        return self._make_again(pod)
 
-    def _make_again(self, pod: Pod, *, claims: bool = False) -> Pod:
+    def _make_again(self, pod: Pod) -> Pod:
         self._made += 1
         uid = uid_for("Pod", pod.metadata.namespace, f"{pod.metadata.name}#{self._made}")
         metadata = replace(pod.metadata, uid=uid)
         again = replace(
             pod, metadata=metadata, spec=replace(pod.spec, node_name=""), status=PodStatus()
         )
-        if claims or again.spec.resource_claims:
-            again, made = ClaimMaker(self._catalog_objects()).make(again)
+        if again.spec.volumes or again.spec.resource_claims:
+            self._claims = self._claims or PodClaims(self._objects())
+            again, made = self._claims.make(again)
             for obj in made:
-                self._engine.intake.object_put(assign_uid(obj))
+                self._engine.intake.object_put(obj)
         return again
 
-    def _drop_ephemeral_claims(self, pod: Pod) -> bool:
-        """Claims that go with the pod; whether there were any."""
-        catalog, found = self._engine.cluster.catalog, False
+    def _drop_ephemeral_claims(self, pod: Pod) -> None:
+        """Claims that go with the pod."""
+        catalog = self._engine.cluster.catalog
         for volume in pod.spec.volumes or ():
             if volume.ephemeral is not None:
                 name = f"{pod.metadata.name}-{volume.name}"
                 claim = catalog.get(PersistentVolumeClaim, name, pod.metadata.namespace)
                 if claim is not None:
                     self._engine.intake.object_deleted(claim)
-                    found = True
-        return found
 
     def _settle(self, pods: Iterable[Pod | None]) -> None:
         """Let pods find nodes, and those whom they preempt as well."""
@@ -269,6 +268,7 @@ class ChangedCluster:
                 elif is_daemon(eviction.victim):
                     self._let_go.add(eviction.key)
                 else:
+                    self._drop_ephemeral_claims(eviction.victim)
                     arriving.append(self._make_again(eviction.victim))
             if not arriving:
                 break
@@ -307,7 +307,6 @@ class ChangedCluster:
     def _waiting(self) -> list[Pod]:
         return [pod for pod in self._engine.state.pods.values() if not pod.spec.node_name]
 
-    def _catalog_objects(self) -> list[KubeObject]:
+    def _objects(self) -> list[KubeObject]:
         """What claims are made from."""
-        kept = (obj for obj in self._scenario.objects if isinstance(obj, KubeObject))
-        return [obj for obj in kept if not isinstance(obj, ResourceClaim)]
+        return [obj for obj in self._scenario.objects if isinstance(obj, KubeObject)]

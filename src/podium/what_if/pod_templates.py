@@ -5,15 +5,17 @@ Copies differ in name and UID only, and each has claims of its own where a contr
 some: for ephemeral volumes, for devices, for the volumes of a stateful set.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from podium.api.devices import ResourceClaimTemplate
 from podium.api.errors import InputError
 from podium.api.meta import KubeObject
 from podium.api.pod import Pod
 from podium.api.storage import PersistentVolumeClaim, StorageClass
+from podium.api.volumes import Volume
 from podium.explain.trial import as_pending
 from podium.simulator.admission import Admission, assign_uid, is_stored
 from podium.simulator.pod_claims import ClaimMaker
@@ -87,15 +89,31 @@ def require_templates(templates: Sequence[PodTemplate]) -> None:
         )
 
 
+class PodClaims:
+    """Makes the claims of a new pod, as controllers and provisioners would."""
+
+    def __init__(self, objects: Iterable[KubeObject]) -> None:
+        """Of `objects`, templates of claims and classes count."""
+        there = [obj for obj in objects if isinstance(obj, ResourceClaimTemplate | StorageClass)]
+        self._claims = ClaimMaker(there)
+        self._admission = Admission(there)
+        self._classes = [obj for obj in there if isinstance(obj, StorageClass)]
+
+    def make(self, pod: Pod, more: Iterable[KubeObject] = ()) -> tuple[Pod, list[KubeObject]]:
+        """The pod with its claims' names, and the claims and volumes to add, `more` among them."""
+        pod, made = self._claims.make(pod)
+        claims = [self._admission.admit(assign_uid(claim)) for claim in made]
+        provisioned = provision_at_once([*self._classes, *claims, *more])
+        return pod, [obj for obj in provisioned if not isinstance(obj, StorageClass)]
+
+
 class Copies:
     """Copies of a template, numbered, with what has to be in the cluster for each."""
 
     def __init__(self, template: PodTemplate, objects: Iterable[KubeObject]) -> None:
         there = list(objects)
         self._pod = template.pod
-        self._claims = ClaimMaker(there)
-        self._admission = Admission(there)
-        self._classes = [obj for obj in there if isinstance(obj, StorageClass)]
+        self._claims = PodClaims(there)
         self._own = _claims_of_ordinal(template.pod, there)
 
     def make(self, number: int) -> tuple[Pod, list[KubeObject]]:
@@ -105,16 +123,14 @@ class Copies:
         copy = assign_uid(Pod(metadata=metadata, spec=spec))
         if not (pod.spec.volumes or pod.spec.resource_claims):
             return copy, []
-        copy, made = self._claims.make(copy)
-        objects = [self._admission.admit(assign_uid(claim)) for claim in made]
         copy, own = self._with_own_claims(copy)
-        provisioned = provision_at_once([*self._classes, *objects, *own])
-        return copy, [obj for obj in provisioned if not isinstance(obj, StorageClass)]
+        return self._claims.make(copy, own)
 
-    def _with_own_claims(self, copy: Pod) -> tuple[Pod, Iterator[KubeObject]]:
+    def _with_own_claims(self, copy: Pod) -> tuple[Pod, list[KubeObject]]:
         if not self._own:
-            return copy, iter(())
-        volumes, claims = [], []
+            return copy, []
+        volumes: list[Volume] = []
+        claims: list[KubeObject] = []
         for volume in copy.spec.volumes or ():
             claim = self._own.get(volume.name)
             source = volume.persistent_volume_claim
@@ -127,7 +143,7 @@ class Copies:
                 replace(volume, persistent_volume_claim=replace(source, claim_name=name))
             )
         spec = replace(copy.spec, volumes=tuple(volumes))
-        return replace(copy, spec=spec), iter(claims)
+        return replace(copy, spec=spec), claims
 
 
 def _owner_kind(pod: Pod) -> str:
