@@ -48,6 +48,18 @@ def simulate_wide(text: str) -> Arguments:
     return ["simulate", "-f", write_cluster(text), "-o", "wide", "--timeline"]
 
 
+def capacity(text: str) -> Arguments:
+    return ["capacity", "-f", write_cluster(text)]
+
+
+def what_if(text: str) -> Arguments:
+    return ["what-if", "-f", write_cluster(text), "--fail", f"n-{text}", "--each-node", "--all"]
+
+
+def what_if_about_nothing(text: str) -> Arguments:
+    return ["what-if", "-f", write_cluster("x"), "--scale", f"deploy/{text}=3"]
+
+
 def explain(text: str) -> Arguments:
     return ["explain", f"default/t-{text}", "-f", write_cluster(text)]
 
@@ -195,7 +207,8 @@ COMMANDS: list[Callable[[str], Arguments]] = [
     story_of_a_gated_pod, refused_inputs, one_refused_input, warned_inputs, missing_file,
     broken_file, usage_error, config_check, config_check_good, config_points, config_diff,
     refused_configuration, parity, no_case, bench_list_of_nothing, plugin_error, crashing_plugin,
-    run_flag, run_argument, nodes_template, up_controller,
+    run_flag, run_argument, nodes_template, up_controller, capacity, what_if,
+    what_if_about_nothing,
 ]  # fmt: skip
 QUOTING = {
     parity,
@@ -207,6 +220,7 @@ QUOTING = {
     broken_file,
     bench_list_of_nothing,
     why,
+    capacity,
 }
 """They quote parts of what they print, where a backslash of the visible form is doubled."""
 

@@ -1,5 +1,6 @@
 """`podium explain`, `story` and `simulate` on a cluster that runs, over TLS."""
 
+import json
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,8 @@ from typing import Any
 import pytest
 from support.apiserver.recorded_server import RecordedServer, other_authority, recorded_server
 from support.cli.command_line import Done, node, pod, podium, writer
+
+from podium.what_if import InputError, read_live_cluster
 
 OWNER = {"apiVersion": "apps/v1", "uid": "1", "controller": True}
 READABLE = ["nodes", "pods", "namespaces", "persistentvolumes", "persistentvolumeclaims"]
@@ -97,6 +100,38 @@ def test_nothing_but_lists_is_ever_asked_for(
     assert not [path for _, path in server.asked if "watch" in path]
     collections = {path.rpartition("/")[2] for _, path in server.asked}
     assert {"nodes", "pods", "csinodes", "volumeattachments", "resourceslices"} <= collections
+
+
+def test_questions_about_a_cluster_only_read_it(
+    capsys: pytest.CaptureFixture[str], kubeconfig: str, server: RecordedServer, tmp_path: Path
+) -> None:
+    cluster = ("--kubeconfig", kubeconfig)
+    server.asked.clear()
+    counted = podium(capsys, "capacity", *cluster, "--of", "deployment/web", "-o", "json")
+    failed = podium(capsys, "what-if", *cluster, "--fail", "n1", "-o", "json")
+    model = read_live_cluster(writer(tmp_path)(pod("extra")), kubeconfig=kubeconfig)
+
+    (room,) = counted.decoded()["pods"]
+    assert (room["workload"], room["fits"]) == ("replicaset/web-abc", 5)
+    moved = [(each["pod"], each["after"]) for each in failed.decoded()["moved"]]
+    assert ("default/web-abc-1", "n2") in moved
+    (extra,) = model.capacity().pods
+    assert (extra["name"], extra["fits"]) == ("extra", 5)
+    assert {method for method, _ in server.asked} == {"GET"}
+    assert not [path for _, path in server.asked if "watch" in path]
+
+
+def test_a_cluster_that_does_not_answer_is_an_error_of_the_input(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        server = f"https://127.0.0.1:{taken.getsockname()[1]}"
+        named = {"name": "x", "cluster": {"server": server}}
+        context = {"name": "x", "context": {"cluster": "x", "user": "x"}}
+        written = {"clusters": [named], "contexts": [context], "current-context": "x"}
+        path = tmp_path / "kubeconfig"
+        path.write_text(json.dumps({**written, "users": [{"name": "x", "user": {}}]}))
+        with pytest.raises(InputError, match="does not answer"):
+            read_live_cluster(kubeconfig=str(path))
 
 
 def test_kubeconfig_variable_leads_to_the_cluster_without_files(

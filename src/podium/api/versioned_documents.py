@@ -22,6 +22,7 @@ ListedKind = Literal[
 """Kinds that come several at a time."""
 
 Kind = Literal[
+    "Capacity",
     "ConfigurationCheck",
     "DumpCommand",
     "EngineBenchmark",
@@ -36,6 +37,7 @@ Kind = Literal[
     "Simulation",
     "SourceRecordList",
     "Story",
+    "WhatIf",
 ]
 """Kinds that come alone."""
 

@@ -46,6 +46,8 @@ COMMANDS = (
     ("explain", "podium.cli.explain:explain", _LOOK, "Tell why a pod goes where it goes."),
     ("why", "podium.cli.why:why", _LOOK, "Tell what would make a pending pod fit."),
     ("story", "podium.cli.story:story", _LOOK, "Tell everything that happened to a pod."),
+    ("capacity", "podium.cli.capacity:capacity", _LOOK, "Count how many more of a pod fit."),
+    ("what-if", "podium.cli.what_if:what_if", _LOOK, "Tell what a change of the cluster would do."),
     ("gpu", "podium.cli.gpu:gpu", _LOOK, "Show GPUs, who shares them, and what is free."),
     (
         "dump-command",

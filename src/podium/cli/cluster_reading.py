@@ -6,20 +6,16 @@ from contextlib import contextmanager
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress
 
-from podium import __version__
-from podium.api.errors import InputError, ObjectError
+from podium.api.errors import InputError
 from podium.cli.console import Console, DescriptionColumn
-from podium.client import KubeClient, ResourceType, Unreachable
-from podium.client.api_errors import ApiError, Unauthorized
-from podium.client.connection import transport_for
-from podium.client.snapshot import Listing, ListProgress, OnProgress, Snapshot, read_snapshot
+from podium.client import ResourceType
+from podium.client.snapshot import Listing, ListProgress, OnProgress, Snapshot
 from podium.config.feature_gates import FeatureGates
 from podium.config.flags.client_settings import ClientSettings
 from podium.framework.watched_kind import WatchedKind
 from podium.processes.event_loop import run
 from podium.simulator.live_cluster import LiveCluster, listings_for
-
-_UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
+from podium.simulator.live_reading import fetch_snapshot, refusals_told
 
 
 def read_cluster(
@@ -32,58 +28,20 @@ def read_cluster(
     else a command wants to read. Raises InputError."""
     server = settings.cluster.server
     with _progress() as on_progress, _without_collector(), refusals_told(server):
-        snapshot = _read(settings, [*listings_for(gates, watched), *more], on_progress)
+        listings = [*listings_for(gates, watched), *more]
+        read: list[Snapshot] = []
+
+        async def reading() -> None:
+            read.append(await fetch_snapshot(settings, listings, on_progress))
+
+        run(reading())
+        (snapshot,) = read
     cluster = LiveCluster.of(server, snapshot, watched)
     if cluster.missing:
         raise InputError(
             cluster.missing, source=server, remedy="there is no answer without nodes and pods"
         )
     return cluster
-
-
-def _read(
-    settings: ClientSettings, listings: Sequence[Listing], on_progress: OnProgress
-) -> Snapshot:
-    read: list[Snapshot] = []
-
-    async def reading() -> None:
-        transport = transport_for(settings, user_agent=f"podium/{__version__}")
-        try:
-            client = KubeClient(transport)
-            read.append(await read_snapshot(client, listings, on_progress=on_progress))
-        finally:
-            await transport.close()
-
-    run(reading())
-    return read[0]
-
-
-@contextmanager
-def refusals_told(server: str) -> Iterator[None]:
-    """What keeps a server from answering, as errors that a user can do something about."""
-    try:
-        yield
-    except Unauthorized as problem:
-        raise InputError(
-            f"does not accept the credentials: {problem}",
-            source=server,
-            remedy="the user of the kubeconfig's context says who asks",
-        ) from None
-    except ApiError as problem:
-        raise InputError(f"says no: {problem}", source=server) from None
-    except ObjectError as problem:
-        raise InputError(f"is no API server: its answer {problem}", source=server) from None
-    except Unreachable as problem:
-        cause = str(problem).removeprefix(f"{server}: ")
-        if _UNTRUSTED in cause:
-            raise InputError(
-                f"its certificate is not trusted: {cause}",
-                source=server,
-                remedy="certificate-authority names who has signed it",
-            ) from None
-        if problem.refused:
-            cause = "connection refused"
-        raise InputError(f"does not answer: {cause}", source=server) from None
 
 
 @contextmanager

@@ -6,8 +6,8 @@ from typing import BinaryIO
 import msgspec
 
 from podium.api.printable_documents import escape_in_json
-from podium.cli.asking_extenders import asker_of
 from podium.cli.exit_codes import OK
+from podium.extenders.asking_offline import asker_of
 from podium.parity.cases import Case, Step, read_cases
 from podium.parity.replay import decide as decide_case
 

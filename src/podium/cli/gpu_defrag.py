@@ -130,11 +130,11 @@ def _read_pause(text: str) -> float:
 
 def _apply(cluster: ClusterOptions, pods: list[Pod], pause_s: float) -> bool:
     """Whether all of them were evicted; each is told on standard error."""
-    from podium.cli.cluster_reading import refusals_told
     from podium.client import KubeClient, LoopClock
     from podium.client.connection import transport_for
     from podium.processes.event_loop import run
     from podium.processes.pod_evictions import EvictionStopped, evict_in_turn
+    from podium.simulator.live_reading import refusals_told
 
     sys.stdout.flush()  # the plan comes before what is told of it
     settings = cluster.find().settings

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from podium.api.errors import closest, did_you_mean
 from podium.api.pod import Pod
-from podium.cli.asking_extenders import asker_of
 from podium.cli.feature_gate_flags import read_gates
 from podium.cli.options import (
     limit_plugins,
@@ -29,6 +28,7 @@ from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.config.errors import ConfigurationError
 from podium.config.feature_gates import FeatureGates
 from podium.engine import Engine
+from podium.extenders.asking_offline import asker_of
 from podium.framework.asking import Asker
 from podium.plugins import in_tree_registry
 from podium.simulator import Scenario, Simulation, SimulationReport
@@ -90,6 +90,18 @@ class PreparedSimulation:
     ) -> Iterator[tuple[SimulationReport, Engine, Asker | None]]:
         """The same for those who have questions afterwards: the report, the engine as it stands at
         the end, and who can ask its extenders."""
+        with self.simulating(watch=watch, until=until, scenario=scenario) as (report, run, ask):
+            yield report, run.engine, ask
+
+    @contextmanager
+    def simulating(
+        self,
+        *,
+        watch: Collection[str] = (),
+        until: str = "",
+        scenario: Scenario | None = None,
+    ) -> Iterator[tuple[SimulationReport, Simulation, Asker | None]]:
+        """The same for those who go on with the simulation itself."""
         chosen = scenario or self.scenario
         simulation = self._simulation(chosen, watch)
         try:
@@ -100,7 +112,7 @@ class PreparedSimulation:
                         on_attempt=lambda: progress.advance(progress.task_ids[0]),
                         ask=ask,
                     )
-                yield report, simulation.engine, ask
+                yield report, simulation, ask
         except ConfigurationError as problem:
             raise problem.found_in(self.config) from problem.__cause__
 

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from podium import __version__
 from podium.api.errors import InputError
 from podium.cli.cluster_options import ClusterOptions
-from podium.cli.cluster_reading import refusals_told
 from podium.cli.recorded_options import SCHEDULER_EXTENSION, RecordedOptions
 from podium.cli.recorded_pod import RecordedPod, decode_record
 from podium.client import KubeClient
@@ -21,6 +20,7 @@ from podium.client.connection import FoundContext, NoKubeconfig, find_context, t
 from podium.config.flags.client_settings import ClientSettings
 from podium.config.kubeconfig import ClusterEntry, UserEntry
 from podium.processes.event_loop import run
+from podium.simulator.live_reading import refusals_told
 
 _REMEDY: Final = "name it in full, with -n or as namespace/name; only Podium has such records"
 _PODS: Final = ("po", "pod", "pods")

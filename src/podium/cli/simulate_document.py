@@ -14,7 +14,7 @@ from podium.explain.digest_document import digest_document
 from podium.simulator import PodOutcome, PodResult, SimulationReport
 from podium.simulator.report import group_by_cause
 
-_UNITS = {CPU: "milli", MEMORY: "bytes", EPHEMERAL_STORAGE: "bytes"}
+UNITS = {CPU: "milli", MEMORY: "bytes", EPHEMERAL_STORAGE: "bytes"}
 
 
 def report_document(report: SimulationReport, *, timeline: bool = False) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def _node(report: SimulationReport, name: str) -> dict[str, Any]:
     for resource in report.utilisation.resources:
         use = report.utilisation.of(name, resource)
         resources[resource] = {
-            "unit": _UNITS.get(resource, "count"),
+            "unit": UNITS.get(resource, "count"),
             "allocatable": use.allocatable,
             "before": use.before,
             "after": use.after,

@@ -34,6 +34,15 @@ class NodeOrder:
     def __len__(self) -> int:
         return len(self._zone_of)
 
+    def copy(self) -> "NodeOrder":
+        """The same tree and list; neither changes with the other."""
+        twin = NodeOrder()
+        twin._zones = {zone: dict(names) for zone, names in self._zones.items()}
+        twin._zone_of = dict(self._zone_of)
+        twin._listed, twin._listed_set = list(self._listed), set(self._listed_set)
+        twin.version, twin._stale = self.version, self._stale
+        return twin
+
     def put(self, node: Node) -> None:
         """Add a node, or move it if its zone changed."""
         name, zone = node.metadata.name, zone_key(node)

@@ -6,6 +6,9 @@ it; such rows hold pods but show no node. A snapshot is no copy: a cycle runs to
 next event is applied, so plugins read the columns themselves.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 import numpy.typing as npt
 
@@ -80,6 +83,16 @@ class Cluster:
             rows = (self.nodes.row(name) for name in names)
             self._order_rows = np.fromiter(rows, dtype=np.intp, count=len(names))
         return self._order_rows
+
+    @contextmanager
+    def keeping_node_order(self) -> Iterator[None]:
+        """Nodes that are taken out and put back meanwhile have their places again afterwards."""
+        kept = self._order.copy()
+        try:
+            yield
+        finally:
+            kept.version = self._order.version + 1
+            self._order = kept
 
     # pods
 

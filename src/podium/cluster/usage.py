@@ -60,6 +60,20 @@ class Usage:
         self.ports.add(row, info.shape.ports)
         self._own_pods(row).append(info)
 
+    def suppose_alike(self, rows: Ints, counts: Ints, info: PodInfo) -> None:
+        """So many pods like one on each of some rows, in sums and ports and not in the lists of
+        pods: for forks that only filters on sums and ports are asked about."""
+        requests = info.shape.table_requests or self._table_requests(info.shape)
+        self.grow()
+        for resource, amount in requests:
+            self.requested[resource, rows] += counts * amount
+        for line, amount in enumerate(info.shape.accounted_nonzero):
+            self.nonzero[line, rows] += counts * amount
+        self.pod_count[rows] += counts
+        if info.shape.ports:
+            for row in rows[counts > 0].tolist():
+                self.ports.add(row, info.shape.ports)
+
     def remove(self, row: int, info: PodInfo) -> None:
         """Take a pod out by UID; the last pod of the list takes its place."""
         pods = self._own_pods(row)

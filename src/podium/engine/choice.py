@@ -31,7 +31,11 @@ class Seeded:
     """A splitmix64 sequence: the same seed and questions give the same answers."""
 
     def __init__(self, seed: int = 0) -> None:
-        self._state = seed & _MASK
+        self._seed = self._state = seed & _MASK
+
+    def restart(self) -> None:
+        """Give the same answers as from the beginning."""
+        self._state = self._seed
 
     def pick(self, rows: BestRows, names: Sequence[str]) -> int:  # noqa: ARG002
         return int(rows[0] if len(rows) == 1 else rows[self._next() % len(rows)])

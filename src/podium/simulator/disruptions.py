@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from podium.api.meta import KubeObject, OwnerReference
 from podium.api.pod import Pod
-from podium.api.workloads import PodDisruptionBudget
+from podium.api.workloads import PodDisruptionBudget, PodDisruptionBudgetStatus
 from podium.simulator.admission import is_stored
 from podium.workloads.disruptions import Scale, count_disruptions
 from podium.workloads.kinds import Deployment, ReplicaSet, ReplicationController, StatefulSet
@@ -44,6 +44,14 @@ def count_budget(
         disruptions_allowed=allowed,
     )
     return replace(budget, status=status)
+
+
+def recount_budget(budget: PodDisruptionBudget, pods: Iterable[Pod]) -> PodDisruptionBudget:
+    """The budget of a manifest as its controller has it once the pods are where they are; who made
+    them wants as many as there are. One that a cluster has counted keeps its count."""
+    if is_stored(budget):
+        return budget
+    return count_budget(replace(budget, status=PodDisruptionBudgetStatus()), pods, lambda *_: None)
 
 
 def scales_of(objects: Iterable[KubeObject]) -> Scale:

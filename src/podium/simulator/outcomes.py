@@ -38,6 +38,10 @@ class Outcomes:
             )
         return self.results[key]
 
+    def forget_causes(self) -> None:
+        """The cluster goes on: causes that were found on it are those of the past."""
+        self._causes.forget()
+
     def is_placed(self, key: str) -> bool:
         return key in self.results and self.results[key].placed
 

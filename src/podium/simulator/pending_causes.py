@@ -39,6 +39,10 @@ class PendingCauses:
             dropped=decision.dropped,
         )
 
+    def forget(self) -> None:
+        """Look again at what was found, since the cluster has changed."""
+        self._by_shape.clear()
+
     def of(self, pod: Pod, key: str) -> tuple[Cause, ...]:
         """Why a pod has no node, the cause that matters most first."""
         decision = self._attempts.get(key)

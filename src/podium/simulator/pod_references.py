@@ -43,7 +43,7 @@ def find_pod(
     scenario: Scenario, reference: str, namespace: str = "", current_namespace: str = ""
 ) -> FoundPod:
     """`namespace` is the only one to look in, `current_namespace` the first. Raises InputError."""
-    kind, written, name = _read(reference)
+    kind, written, name = read_reference(reference)
     within = written or namespace
     if written and namespace and written != namespace:
         raise InputError(f"{reference} is not in namespace {namespace}", remedy="leave one out")
@@ -65,7 +65,7 @@ def find_pod(
     raise InputError(f"no pod named {named} in the input", remedy=remedy)
 
 
-def _read(reference: str) -> tuple[str, str, str]:
+def read_reference(reference: str) -> tuple[str, str, str]:
     """(kind, namespace, name); a word in front of a slash that is no kind is a namespace."""
     before, slash, name = reference.rpartition("/")
     namespace, _, kind = before.rpartition("/")
@@ -107,11 +107,11 @@ def _ambiguous(pods: Sequence[Pod], what: str) -> InputError:
 def _of_workload(
     scenario: Scenario, pods: Iterable[Pod], kind: str, name: str, current_namespace: str
 ) -> FoundPod:
-    deployments = _deployments_of(scenario) if kind == "Deployment" else {}
+    deployments = deployments_of(scenario) if kind == "Deployment" else {}
     owned: dict[str, list[Pod]] = {}
     known: set[str] = set()
     for pod in pods:
-        owner = _owner_of(pod, kind, deployments)
+        owner = owner_of(pod, kind, deployments)
         known.add(owner)
         if owner == name:
             owned.setdefault(pod.metadata.namespace, []).append(pod)
@@ -133,7 +133,7 @@ def _of_workload(
     return FoundPod(chosen, f"{_key(chosen)} of {what}{others}")
 
 
-def _owner_of(pod: Pod, kind: str, deployments: dict[tuple[str, str], str]) -> str:
+def owner_of(pod: Pod, kind: str, deployments: dict[tuple[str, str], str]) -> str:
     """The name of the workload of a kind that a pod belongs to, "" if it belongs to none."""
     controller = pod.metadata.controller
     if controller is None:
@@ -147,7 +147,7 @@ def _owner_of(pod: Pod, kind: str, deployments: dict[tuple[str, str], str]) -> s
     return ""
 
 
-def _deployments_of(scenario: Scenario) -> dict[tuple[str, str], str]:
+def deployments_of(scenario: Scenario) -> dict[tuple[str, str], str]:
     """Replica sets by namespace and name -> the deployment of each, "" if it has none."""
     found: dict[tuple[str, str], str] = {}
     for obj in scenario.objects:

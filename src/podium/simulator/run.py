@@ -10,7 +10,7 @@ the same scenario, configuration and seed give the same report, and a pod whose 
 reported with the traceback and never stops the others.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -29,7 +29,7 @@ from podium.framework.registry import Registry
 from podium.simulator.completeness import MissingKind, find_missing_kinds
 from podium.simulator.failed_pods import FailedPods
 from podium.simulator.outcomes import Outcomes
-from podium.simulator.report import SimulationReport
+from podium.simulator.report import Eviction, PodResult, SimulationReport
 from podium.simulator.request_handling import RequestHandler
 from podium.simulator.scenario import Scenario
 from podium.simulator.simulated_api import SimulatedApi
@@ -65,11 +65,12 @@ class Simulation:
         self._start = self._now = start.timestamp()
         self._scenario = scenario
         self._seed = seed
+        self._choice = Seeded(seed)
         most_pods = max(MAX_PODS, len(scenario.pending) + len(scenario.running))
         self.engine = Engine(
             configuration,
             registry,
-            choice=Seeded(seed),
+            choice=self._choice,
             clock=lambda: self._now,
             gates=gates,
             validate=validate,
@@ -109,20 +110,8 @@ class Simulation:
         self._api.ask = ask
         self._sources.fetch_due()
         before = load_of(self.engine.cluster)
-        self._arrive()
-        while not self._outcomes.is_placed(until):
-            # Before the next attempt, which may be that of a pod whose wait is just over.
-            self.engine.bindings.look_at_waiting()
-            self._record_failures()
-            attempt = self.engine.schedule_next(ask)
-            if attempt is not None:
-                self._record(attempt)
-                self._spend(ATTEMPT_S)
-                on_attempt()
-            self._requests.handle_all()
-            self._record_failures()
-            if attempt is None and not self._jump_ahead() and not self._see_off():
-                break
+        self.arrive(self._scenario.pending)
+        self.settle(until=until, on_attempt=on_attempt)
         for pod in self._scenario.pending:
             if object_key(pod.metadata) not in self._outcomes.results:
                 self._outcomes.record_untried(pod)
@@ -143,6 +132,24 @@ class Simulation:
             self._watched.looks,
             self._find_missing_kinds(),
         )
+
+    def settle(self, *, until: str = "", on_attempt: Callable[[], None] = lambda: None) -> None:
+        """Go on until nobody can be helped any more, or the pod `until` has its place."""
+        ask = self._api.ask
+        self._outcomes.forget_causes()
+        while not self._outcomes.is_placed(until):
+            # Before the next attempt, which may be that of a pod whose wait is just over.
+            self.engine.bindings.look_at_waiting()
+            self._record_failures()
+            attempt = self.engine.schedule_next(ask)
+            if attempt is not None:
+                self._record(attempt)
+                self._spend(ATTEMPT_S)
+                on_attempt()
+            self._requests.handle_all()
+            self._record_failures()
+            if attempt is None and not self._jump_ahead() and not self._see_off():
+                break
 
     def _find_missing_kinds(self) -> tuple[MissingKind, ...]:
         scenario = self._scenario
@@ -178,10 +185,33 @@ class Simulation:
                     self.engine.state.pods.pop(failed.info.key)
                 self.engine.state.note(failed.info.key, "given up")
 
+    # changes from outside
+
+    @property
+    def results(self) -> Mapping[str, PodResult]:
+        """What has come of each pod so far, by key."""
+        return self._outcomes.results
+
+    def take_evictions(self) -> list[Eviction]:
+        """Pods that were preempted since the last call, in order."""
+        taken, self._outcomes.evictions = self._outcomes.evictions, []
+        return taken
+
+    def remove_pod(self, pod: Pod) -> None:
+        """A pod is gone, and its devices are free; what came of it so far is forgotten."""
+        self.engine.intake.pod_deleted(pod)
+        self._api.release_claims(pod)
+        self._outcomes.results.pop(object_key(pod.metadata), None)
+
+    def restart_choices(self) -> None:
+        """Choose between equal nodes as at the beginning."""
+        self._choice.restart()
+
     # time
 
-    def _arrive(self) -> None:
-        for pod in self._scenario.pending:
+    def arrive(self, pods: Iterable[Pod]) -> None:
+        """Pods that want a node appear, one after the other."""
+        for pod in pods:
             self._now += ARRIVAL_S
             try:
                 self.engine.intake.pod_put(pod)

@@ -1,4 +1,4 @@
-"""Extenders of a configuration, for commands that run an engine offline: they are really asked."""
+"""Extenders of a configuration, for whoever runs an engine offline: they are really asked."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,0 +1,154 @@
+"""`podium capacity`: how many more of these pods fit?"""
+
+import dataclasses
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from podium.api.errors import InputError
+from podium.api.pod import Pod
+from podium.cli.capacity_document import capacity_document
+from podium.cli.capacity_view import show_capacity
+from podium.cli.documents import print_document
+from podium.cli.exit_codes import NO, OK
+from podium.cli.input_warnings import input_warnings_document, show_input_warnings
+from podium.cli.options import Output, read_scenario
+from podium.cli.preparation import PreparedSimulation, prepare_simulation
+from podium.cli.simulate import exit_code
+from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
+from podium.cli.tables import Screen
+from podium.simulator.pod_references import find_pod
+from podium.what_if.capacity import CapacityQuestion
+from podium.what_if.capacity_answer import CapacityAnswer, Purchase
+from podium.what_if.node_shapes import NodePurchase, daemons_of, read_shapes
+from podium.what_if.pod_templates import (
+    PodTemplate,
+    require_templates,
+    split_templates,
+    templates_of,
+)
+from podium.what_if.utilisation_limit import NO_LIMIT, parse_limit
+
+
+def capacity(
+    *paths: Annotated[str, Parameter(help="More files, as with -f.")],
+    options: SimulationOptions = BY_DEFAULT,
+    of: Annotated[
+        list[str] | None,
+        Parameter(
+            name=["--of"],
+            negative="",
+            metavar="POD",
+            help="Ask about a pod of the cluster, or of a workload: web-0, deployment/web. "
+            "May be repeated.",
+        ),
+    ] = None,
+    until: Annotated[
+        str | None,
+        Parameter(
+            name=["--until"],
+            metavar="SHARE",
+            help="Stop when the cluster is so full: 90% of every resource that the pod requests, "
+            "or cpu=80%,memory=90%.",
+        ),
+    ] = None,
+    want: Annotated[
+        int | None,
+        Parameter(
+            name=["--want"],
+            metavar="N",
+            help="How many have to fit; with --shapes, what to add if they do not.",
+        ),
+    ] = None,
+    shapes: Annotated[
+        str | None,
+        Parameter(
+            name=["--shapes"],
+            metavar="FILE",
+            help="Nodes that could be added, each as often as needed, with prices in the "
+            "annotation podium/price.",
+        ),
+    ] = None,
+    output: Output = "table",
+    show_all: Annotated[
+        bool,
+        Parameter(
+            name=["--all", "-a"], negative="", show_default=False, help="Every node, however many."
+        ),
+    ] = False,
+) -> int:
+    """Count how many more of a pod fit, and tell what stops the next one.
+
+    The files hold a cluster and the pods to ask about: pods, Deployments, Jobs and so on that no
+    server has stored. Copies of a pod are scheduled one after the other, as the configured
+    scheduler would, until one finds no node; nothing is preempted for them. Pods that the cluster
+    has pending are placed first. Several pods are counted alone, each with the cluster for itself,
+    and together, taking turns.
+
+    With `--want` and `--shapes` it is told which nodes to add so that so many fit: the cheapest mix
+    of the shapes, or the fewest nodes if they have no prices. DaemonSets of the cluster take their
+    part of new nodes first.
+
+    **Examples**
+
+    ```
+    podium capacity -f cluster.json -f web.yaml
+    podium capacity -f cluster.json -f web.yaml --until 90%
+    podium capacity -f cluster.json -f web.yaml --want 200 --shapes shapes.yaml
+    podium capacity --kubeconfig ~/.kube/config --of deployment/web -n shop
+    podium capacity -f cluster.json -f web.yaml -o json | jq '.pods[].fits'
+    ```
+
+    **Exit code** 0 if at least one of each fits, or as many as `--want` says; 1 if not; 2 if the
+    input is wrong, 70 if Podium has a bug.
+    """
+    if want is not None and want < 1:
+        raise InputError(f"--want {want}", remedy="a number of pods, 1 or more")
+    if shapes is not None and want is None:
+        raise InputError("--shapes without --want", remedy="--want says how many have to fit")
+    limit = parse_limit(until) if until is not None else NO_LIMIT
+    prepared = prepare_simulation(options.files(paths), options)
+    templates, pending, notes = _templates(prepared, of or [])
+    require_templates(templates)
+    if want is not None and len(templates) > 1:
+        names = ", ".join(template.name for template in templates)
+        raise InputError(f"--want is about one pod, here are {names}")
+    offered = read_shapes(read_scenario([shapes], options.validation).nodes) if shapes else []
+    scenario = dataclasses.replace(prepared.scenario, pending=tuple(pending))
+    with prepared.running(scenario=scenario) as (report, engine, ask):
+        crashed = exit_code(report)
+        question = CapacityQuestion(engine, scenario.objects, ask, limit)
+        answer = CapacityAnswer(
+            [question.alone(template) for template in templates],
+            question.together(templates) if len(templates) > 1 else [],
+        )
+        if want is not None:
+            answer.wanted = want
+        if want is not None and offered and answer.alone[0].fits < want:
+            daemons = daemons_of((*scenario.running, *pending))
+            buying = NodePurchase(engine, question, daemons)
+            mix = buying.find(templates[0], want, offered)
+            answer.purchase = Purchase(mix, tuple(shape.name for shape in offered))
+    told = (*notes, *report.notes)
+    if output in ("json", "yaml"):
+        fields = {**input_warnings_document(report), **capacity_document(answer, told)}
+        print_document("Capacity", fields, output)
+    else:
+        screen = Screen()
+        show_input_warnings(report, screen)
+        show_capacity(answer, screen, wide=output == "wide", show_all=show_all)
+        screen.notes(told)
+    if crashed not in (OK, NO):
+        return crashed
+    return OK if answer.is_enough else NO
+
+
+def _templates(
+    prepared: PreparedSimulation, references: list[str]
+) -> tuple[list[PodTemplate], list[Pod], list[str]]:
+    templates, pending, notes = split_templates(prepared.scenario)
+    if references:
+        scenario, current = prepared.scenario, prepared.current_namespace
+        named = [find_pod(scenario, each, prepared.namespace, current).pod for each in references]
+        return templates_of(named), list(prepared.scenario.pending), notes
+    return templates, pending, notes

@@ -1,0 +1,127 @@
+"""`podium what-if`: what would a change of the cluster do?"""
+
+from collections.abc import Callable
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from podium.api.errors import InputError
+from podium.cli.change_options import NAMES, Changes, read_changes
+from podium.cli.documents import print_document
+from podium.cli.exit_codes import NO, OK
+from podium.cli.input_warnings import input_warnings_document, show_input_warnings
+from podium.cli.options import Output, progress_bar
+from podium.cli.preparation import prepare_simulation
+from podium.cli.simulate import exit_code
+from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
+from podium.cli.tables import Screen
+from podium.cli.what_if_document import what_if_document
+from podium.cli.what_if_view import show_what_if
+from podium.explain.utilisation import load_of
+from podium.simulator import Scenario, Simulation
+from podium.what_if.answer import WhatIfAnswer
+from podium.what_if.changed_cluster import ChangedCluster
+from podium.what_if.disruption_accounts import recount_budgets
+from podium.what_if.failures import Failure, fail_each_node, fail_each_zone
+from podium.what_if.node_selection import zones_of
+
+
+def what_if(
+    *paths: Annotated[str, Parameter(help="More files, as with -f.")],
+    options: SimulationOptions = BY_DEFAULT,
+    changes: Changes = None,
+    each_node: Annotated[
+        bool,
+        Parameter(
+            name=["--each-node"],
+            negative="",
+            show_default=False,
+            help="Let every node fail by itself, after the changes.",
+        ),
+    ] = False,
+    each_zone: Annotated[
+        bool,
+        Parameter(
+            name=["--each-zone"],
+            negative="",
+            show_default=False,
+            help="Let every zone fail by itself, after the changes.",
+        ),
+    ] = False,
+    output: Output = "table",
+    show_all: Annotated[
+        bool,
+        Parameter(
+            name=["--all", "-a"],
+            negative="",
+            show_default=False,
+            help="Every pod and every failure, however many.",
+        ),
+    ] = False,
+) -> int:
+    """Tell what a change of the cluster would do, without doing it.
+
+    The cluster comes from files or is one that runs, as with `podium simulate`; its pending pods
+    are placed first. Then the changes are made one after the other, as they are written. Pods that
+    lose their node and have a controller are made again and scheduled; those that get none are told
+    with the cause. A drain evicts as PodDisruptionBudgets allow, waits until the pods run elsewhere
+    and goes on; what may not be evicted stays and is told.
+
+    `--each-node` and `--each-zone` let every node or zone fail by itself and list the failures that
+    the cluster does not survive: some pod gets no node again, or has no controller to bring it
+    back.
+
+    **Examples**
+
+    ```
+    podium what-if -f cluster.json --drain worker-3
+    podium what-if -f cluster.json --cordon pool=old --scale deploy/web=50
+    podium what-if -f cluster.json --add new-nodes.yaml --remove pool=old
+    podium what-if -f cluster.json --zone-outage eu-1a -o json | jq '.stranded'
+    podium what-if --kubeconfig ~/.kube/config --each-node
+    ```
+
+    **Exit code** 0 if every pod has a place in the end and every one that was to go has gone, 1 if
+    not, 2 if the input is wrong, 70 if Podium has a bug.
+    """
+    wanted = read_changes(changes or (), options.validation)
+    if not wanted and not each_node and not each_zone:
+        raise InputError("nothing is to change", remedy=", ".join((*NAMES, "--each-node")))
+    prepared = prepare_simulation(options.files(paths), options)
+    with prepared.simulating() as (report, simulation, _):
+        crashed = exit_code(report)
+        scenario = prepared.scenario
+        recount_budgets(simulation.engine)
+        before = load_of(simulation.engine.cluster)
+        changed = ChangedCluster(simulation, scenario)
+        for change in wanted:
+            changed.apply(change)
+        answer = WhatIfAnswer(changed.consequences(), before, load_of(simulation.engine.cluster))
+        if each_node:
+            size = simulation.engine.cluster.nodes.present_count
+            answer.nodes = _each(fail_each_node, simulation, scenario, "failing nodes", size)
+        if each_zone:
+            size = len(zones_of(simulation.engine.cluster))
+            answer.zones = _each(fail_each_zone, simulation, scenario, "failing zones", size)
+    if output in ("json", "yaml"):
+        fields = {**input_warnings_document(report), **what_if_document(answer, report.notes)}
+        print_document("WhatIf", fields, output)
+    else:
+        screen = Screen()
+        show_input_warnings(report, screen)
+        show_what_if(answer, screen, show_all=show_all)
+        screen.notes(report.notes)
+    if crashed not in (OK, NO):
+        return crashed
+    return OK if answer.is_survived else NO
+
+
+def _each(
+    fail: Callable[[Simulation, Scenario, Callable[[], None]], list[Failure]],
+    simulation: Simulation,
+    scenario: Scenario,
+    what: str,
+    size: int,
+) -> list[Failure]:
+    with progress_bar(what, size) as progress:
+        return fail(simulation, scenario, lambda: progress.advance(progress.task_ids[0]))

@@ -1,0 +1,63 @@
+"""The nodes that somebody means: by name, by labels, or by zone."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from podium.api.errors import InputError, closest, did_you_mean
+from podium.api.labels import SelectorError
+from podium.api.node import Node
+from podium.apiserver.selectors.label_text import parse_label_selector
+from podium.cluster.state import Cluster
+
+ZONE: Final = "topology.kubernetes.io/zone"
+_OLD_ZONE: Final = "failure-domain.beta.kubernetes.io/zone"
+
+
+def select_nodes(cluster: Cluster, text: str) -> list[str]:
+    """Names in order; a text that is no name is a label selector. Raises InputError."""
+    if cluster.nodes.is_present(text):
+        return [text]
+    names = sorted(node.metadata.name for node in _nodes(cluster))
+    if not any(sign in text for sign in "=!,() "):
+        raise InputError(
+            f"no node named {text}", remedy=did_you_mean(closest(text, names)) or _list(names)
+        )
+    try:
+        selector = parse_label_selector(text)
+    except SelectorError as problem:
+        raise InputError(f"{text!r} is no label selector: {problem}", remedy="pool=gpu") from None
+    found = [n.metadata.name for n in _nodes(cluster) if selector.matches(n.metadata.labels)]
+    if not found:
+        raise InputError(f"no node has {text}", remedy=_list(names))
+    return sorted(found)
+
+
+def zones_of(cluster: Cluster) -> Mapping[str, list[str]]:
+    """Zone -> its nodes, both in order; nodes without a zone are in none."""
+    found: dict[str, list[str]] = {}
+    for node in _nodes(cluster):
+        labels = node.metadata.labels or {}
+        zone = labels.get(ZONE) or labels.get(_OLD_ZONE)
+        if zone:
+            found.setdefault(zone, []).append(node.metadata.name)
+    return {zone: sorted(names) for zone, names in sorted(found.items())}
+
+
+def nodes_in_zone(cluster: Cluster, zone: str) -> list[str]:
+    """Raises InputError."""
+    zones = zones_of(cluster)
+    if zone not in zones:
+        remedy = did_you_mean(closest(zone, list(zones))) or _list(list(zones))
+        raise InputError(f"no node is in zone {zone}", remedy=remedy)
+    return zones[zone]
+
+
+def _nodes(cluster: Cluster) -> Iterator[Node]:
+    for row in cluster.node_order().tolist():
+        yield cluster.nodes.node(row)
+
+
+def _list(names: list[str], most: int = 5) -> str:
+    if not names:
+        return "there are none"
+    return f"there are {', '.join(names[:most])}" + (", ..." if len(names) > most else "")
