@@ -27,7 +27,7 @@ profiles:
 """
 
 
-def test_a_start_with_plugins_that_cannot_work_is_warned_of(
+def test_a_start_with_plugins_that_cannot_work_elsewhere_is_warned_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -37,4 +37,6 @@ def test_a_start_with_plugins_that_cannot_work_is_warned_of(
     prepare_scheduler(options, settled_gates(options.versions), KubeLog(options.logs))
     found = re.findall(r"^W.*\] (.*)$", capsys.readouterr().err, re.MULTILINE)
     assert len(found) == 1
-    assert found[0].startswith("scheduler.yaml: profiles[0].plugins.preFilter: every pod fails")
+    assert found[0].startswith(
+        "scheduler.yaml: profiles[0].plugins.preFilter: kube-scheduler fails"
+    )
