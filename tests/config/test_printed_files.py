@@ -15,6 +15,7 @@ from support.e2e.printed_files import COPIES, SEEDS, printed
 from podium.api.go_duration import Duration
 from podium.config import DEFAULT_GATES
 from podium.config.examine import KnownPlugins, examine
+from podium.config.points import ExtensionPoint
 from podium.config.policy_names import (
     COVERED_BY_TAINTS,
     EQUAL_PRIORITY,
@@ -24,7 +25,6 @@ from podium.config.policy_names import (
     PRIORITY_ALIASES,
     RATIO_PRIORITY,
 )
-from podium.config.points import ExtensionPoint
 
 OWN_POINTS = {*ExtensionPoint} - {ExtensionPoint.QUEUE_SORT}
 HEADER = "kind: KubeSchedulerConfiguration\napiVersion: kubescheduler.config.k8s.io/"
