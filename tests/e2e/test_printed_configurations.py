@@ -5,6 +5,7 @@ printed: files stand in a directory of the test instead of `/etc/kubernetes`, se
 (Prometheus, an extender) are at addresses of this machine, and ports are free ones.
 """
 
+import os
 import re
 import socket
 import ssl
@@ -21,6 +22,7 @@ import pytest
 import yaml
 from support.apiserver.apiserver_process import RunningServer, serving
 from support.cli.command_line import EXAMPLES
+from support.deploy.shipped_manifests import newest_kubectl
 from support.e2e.printed_files import COPIES, placed_in, printed
 from support.e2e.scheduler_process import SchedulerProcess, running_scheduler, until
 
@@ -319,6 +321,37 @@ def test_the_oldest_command_line(server: RunningServer, here: Path) -> None:
         assert placed(server, "of-old", schedulerName="default-scheduler") in NODES
         assert server.ask("GET", LEASE)[1]["spec"]["holderIdentity"]
     assert "Flag --address has been deprecated" in process.said
+
+
+EVICTED = (
+    "kubectl -n NAMESPACE get pods | grep Evicted | awk '{print $1}'"
+    " | xargs kubectl -n NAMESPACE delete pod"
+)
+
+
+def test_the_one_line_that_clears_evicted_pods_away(server: RunningServer, here: Path) -> None:
+    kubectl = newest_kubectl()
+    namespace = "20190905164919672-9b8b-6b2e04122"
+    named = {"metadata": {"name": namespace}}
+    assert server.ask("POST", "/api/v1/namespaces", named)[0] == 201
+    pods = f"/api/v1/namespaces/{namespace}/pods"
+    for name in ("gone-1", "gone-2", "stays"):
+        spec = {"containers": [{"name": "c", "image": "nginx"}], "schedulerName": "nobody"}
+        status, made = server.ask("POST", pods, {"metadata": {"name": name}, "spec": spec})
+        assert status == 201, made
+        if name != "stays":
+            made["status"] |= {"phase": "Failed", "reason": "Evicted"}
+            assert server.ask("PUT", f"{pods}/{name}/status", made)[0] == 200
+    (here / "kubectl").symlink_to(kubectl)
+    variables = {
+        "PATH": f"{here}:{os.environ['PATH']}",
+        "KUBECONFIG": str(here / "scheduler.conf"),
+        "HOME": str(here),
+    }
+    line = EVICTED.replace("NAMESPACE", namespace)
+    subprocess.run(["bash", "-c", line], env=variables, check=True, timeout=60)
+    left = [each["metadata"]["name"] for each in server.ask("GET", pods)[1]["items"]]
+    assert left == ["stays"]
 
 
 def test_the_effective_configuration_of_wyq_scheduler(server: RunningServer, here: Path) -> None:
