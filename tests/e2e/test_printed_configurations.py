@@ -239,19 +239,20 @@ def test_the_gate_and_the_shape_for_storage(server: RunningServer, here: Path) -
 
 
 def give_devices(server: RunningServer) -> None:
-    """A GPU on n2, and the claim that the article's pod names."""
+    """A GPU on n2, a device of another driver on n3, and the claim that the article's pod names."""
     group, named = "/apis/resource.k8s.io/v1", {"name": "my-gpu-claim"}
-    pool = {"name": "n2", "generation": 1, "resourceSliceCount": 1}
     requests = [{"name": "gpu", "exactly": {"deviceClassName": "gpu"}}]
-    spec = {
-        "driver": "gpu.example.com",
-        "nodeName": "n2",
-        "pool": pool,
-        "devices": [{"name": "gpu-0"}],
-    }
+    selector = {"cel": {"expression": "device.driver == 'gpu.example.com'"}}
+
+    def devices(driver: str, node: str) -> dict[str, Any]:
+        pool = {"name": node, "generation": 1, "resourceSliceCount": 1}
+        spec = {"driver": driver, "nodeName": node, "pool": pool, "devices": [{"name": "gpu-0"}]}
+        return {"metadata": {"name": node}, "spec": spec}
+
     for path, body in (
-        ("deviceclasses", {"metadata": {"name": "gpu"}, "spec": {}}),
-        ("resourceslices", {"metadata": {"name": "n2"}, "spec": spec}),
+        ("deviceclasses", {"metadata": {"name": "gpu"}, "spec": {"selectors": [selector]}}),
+        ("resourceslices", devices("gpu.example.com", "n2")),
+        ("resourceslices", devices("fpga.example.com", "n3")),
         (
             "namespaces/default/resourceclaims",
             {"metadata": named, "spec": {"devices": {"requests": requests}}},
