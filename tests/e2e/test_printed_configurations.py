@@ -23,68 +23,34 @@ import yaml
 from support.apiserver.apiserver_process import RunningServer, serving
 from support.cli.command_line import EXAMPLES
 from support.deploy.shipped_manifests import newest_kubectl
+from support.e2e.printed_cluster import (
+    NODES,
+    OWN_EXTENDER,
+    OWN_PLUGINS,
+    PODS,
+    create,
+    kube_scheduler,
+    node,
+    node_of,
+    placed,
+)
 from support.e2e.printed_files import COPIES, placed_in, printed
-from support.e2e.scheduler_process import SchedulerProcess, running_scheduler, until
+from support.e2e.scheduler_process import until
 
 pytestmark = pytest.mark.slow
 
-PODS = "/api/v1/namespaces/default/pods"
 CLAIM = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims/my-gpu-claim"
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
 GROUPS = "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups"
-NODES = ("n1", "n2", "n3")
 DELEGATED = ("--authentication-kubeconfig=DIR/scheduler.conf",
              "--authorization-kubeconfig=DIR/scheduler.conf")  # fmt: skip
-
-OWN_PLUGINS = """\
-from podium.plugin import NodeFilterPlugin, NodeScorePlugin, PreFilterPlugin, PreScorePlugin
-
-
-class MyPlugin(PreFilterPlugin, NodeFilterPlugin, PreScorePlugin, NodeScorePlugin):
-    name = "MyPlugin"
-
-    def pre_filter(self, cycle):
-        return None
-
-    def filter_node(self, pod, node):
-        return None
-
-    def pre_score(self, cycle, rows):
-        return None
-
-    def score_node(self, pod, node):
-        return 100 if node.name == "n2" else 0
-
-
-class MyPlugin1(NodeFilterPlugin):
-    name = "MyPlugin1"
-
-    def filter_node(self, pod, node):
-        return "not here" if node.name == "n1" else None
-"""
-OWN_EXTENDER = """\
-from podium.extenders import Extender
-
-
-class OnlyThird(Extender):
-    def filter(self, pod, nodes):
-        return {node.metadata.name: "no" for node in nodes if node.metadata.name == "n1"}
-
-    def prioritize(self, pod, nodes):
-        return {"n3": 10}
-"""
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     with serving(tmp_path_factory.mktemp("server"), "--plain") as running:
         for name in NODES:
-            status = {
-                "allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"},
-                "conditions": [{"type": "Ready", "status": "True"}],
-            }
-            body = {"metadata": {"name": name}, "status": status}
-            assert running.ask("POST", "/api/v1/nodes", body)[0] == 201
+            assert running.ask("POST", "/api/v1/nodes", node(name))[0] == 201
         yield running
 
 
@@ -94,35 +60,6 @@ def here(tmp_path: Path, server: RunningServer) -> Path:
     for name in ("scheduler.conf", "scheduler-conf"):
         (tmp_path / name).write_bytes(server.kubeconfig.read_bytes())
     return tmp_path
-
-
-@contextmanager
-def kube_scheduler(
-    here: Path, *flags: str, port: str = "--secure-port=0"
-) -> Iterator[SchedulerProcess]:
-    """`podium run` in the place of kube-scheduler, ended politely."""
-    as_here = (flag.replace("DIR", str(here)) for flag in flags)
-    with running_scheduler(here, *as_here, port) as process:
-        yield process
-        assert process.stopped() == 0, process.said
-
-
-def create(server: RunningServer, name: str, **spec: Any) -> None:
-    labels = spec.pop("labels", {})
-    metadata = {"name": name, "labels": labels}
-    whole = {"containers": [{"name": "c", "image": "nginx"}], **spec}
-    status, told = server.ask("POST", PODS, {"metadata": metadata, "spec": whole})
-    assert status == 201, told
-
-
-def node_of(server: RunningServer, name: str) -> str:
-    return str(server.ask("GET", f"{PODS}/{name}")[1]["spec"].get("nodeName", ""))
-
-
-def placed(server: RunningServer, name: str, **spec: Any) -> str:
-    """The node that a new pod gets."""
-    create(server, name, **spec)
-    return str(until(lambda: node_of(server, name)))
 
 
 @pytest.mark.skipif(not printed(), reason="the articles are not here")
@@ -316,12 +253,21 @@ def test_the_policy_and_its_extender(server: RunningServer, here: Path) -> None:
             assert placed(server, "by-policy") == "n3"
 
 
-def test_the_oldest_command_line(server: RunningServer, here: Path) -> None:
-    flags = ("--address=127.0.0.1", "--leader-elect=true", "--kubeconfig=DIR/scheduler.conf")
-    with kube_scheduler(here, *flags) as process:
-        assert placed(server, "of-old", schedulerName="default-scheduler") in NODES
-        assert server.ask("GET", LEASE)[1]["spec"]["holderIdentity"]
-    assert "Flag --address has been deprecated" in process.said
+# --- lines for kubectl ---------------------------------------------------------------------------
+
+
+def shell(here: Path, *lines: str) -> None:
+    """Lines as they are printed, with kubectl for this server."""
+    link = here / "kubectl"
+    if not link.exists():
+        link.symlink_to(newest_kubectl())
+    variables = {
+        "PATH": f"{here}:{os.environ['PATH']}",
+        "KUBECONFIG": str(here / "scheduler.conf"),
+        "HOME": str(here),
+    }
+    for line in lines:
+        subprocess.run(["bash", "-c", line], env=variables, check=True, timeout=60)
 
 
 EVICTED = (
@@ -331,7 +277,6 @@ EVICTED = (
 
 
 def test_the_one_line_that_clears_evicted_pods_away(server: RunningServer, here: Path) -> None:
-    kubectl = newest_kubectl()
     namespace = "20190905164919672-9b8b-6b2e04122"
     named = {"metadata": {"name": namespace}}
     assert server.ask("POST", "/api/v1/namespaces", named)[0] == 201
@@ -343,16 +288,60 @@ def test_the_one_line_that_clears_evicted_pods_away(server: RunningServer, here:
         if name != "stays":
             made["status"] |= {"phase": "Failed", "reason": "Evicted"}
             assert server.ask("PUT", f"{pods}/{name}/status", made)[0] == 200
-    (here / "kubectl").symlink_to(kubectl)
-    variables = {
-        "PATH": f"{here}:{os.environ['PATH']}",
-        "KUBECONFIG": str(here / "scheduler.conf"),
-        "HOME": str(here),
-    }
-    line = EVICTED.replace("NAMESPACE", namespace)
-    subprocess.run(["bash", "-c", line], env=variables, check=True, timeout=60)
+    shell(here, EVICTED.replace("NAMESPACE", namespace))
     left = [each["metadata"]["name"] for each in server.ask("GET", pods)[1]["items"]]
     assert left == ["stays"]
+
+
+LABELLED = "kubectl label nodes node-01 disktype=ssd"
+TAINTED = (
+    "kubectl taint nodes node1 key1=value1:NoSchedule",
+    "kubectl taint nodes node1 key1=value1:NoExecute",
+    "kubectl taint nodes node1 key2=value2:NoSchedule",
+)
+
+
+def tolerating(*taints: tuple[str, str]) -> dict[str, Any]:
+    """For a pod that only node1 is for."""
+    return {
+        "nodeSelector": {"kubernetes.io/hostname": "node1"},
+        "tolerations": [
+            {
+                "key": f"key{number}",
+                "operator": "Equal",
+                "value": f"value{number}",
+                "effect": effect,
+            }
+            for number, effect in taints
+        ],
+    }
+
+
+def test_by_the_oldest_command_line_pods_follow_labels_and_taints_set_as_printed(
+    server: RunningServer, here: Path
+) -> None:
+    for name in ("node-01", "node1"):
+        assert server.ask("POST", "/api/v1/nodes", node(name))[0] == 201
+    two = (("1", "NoSchedule"), ("1", "NoExecute"))
+    flags = ("--address=127.0.0.1", "--leader-elect=true", "--kubeconfig=DIR/scheduler.conf")
+    shell(here, *TAINTED)
+    with kube_scheduler(here, *flags) as process:
+        create(server, "on-a-disk", nodeSelector={"disktype": "ssd"})
+        create(server, "two-of-three", **tolerating(*two))
+        path = f"{PODS}/two-of-three"
+        found = until(lambda: server.ask("GET", path)[1]["status"].get("conditions"))
+        assert "1 node(s) had untolerated taint(s)" in found[0]["message"]
+        assert placed(server, "all-three", **tolerating(*two, ("2", "NoSchedule"))) == "node1"
+        assert node_of(server, "on-a-disk") == ""
+        shell(here, LABELLED)
+        assert until(lambda: node_of(server, "on-a-disk")) == "node-01"
+        assert node_of(server, "two-of-three") == ""
+        assert server.ask("GET", LEASE)[1]["spec"]["holderIdentity"]
+    assert "Flag --address has been deprecated" in process.said
+    for name in ("on-a-disk", "two-of-three", "all-three"):
+        server.ask("DELETE", f"{PODS}/{name}?gracePeriodSeconds=0")
+    for name in ("node-01", "node1"):
+        assert server.ask("DELETE", f"/api/v1/nodes/{name}")[0] == 200
 
 
 def test_the_effective_configuration_of_wyq_scheduler(server: RunningServer, here: Path) -> None:
