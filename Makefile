@@ -32,7 +32,10 @@ BENCH ?=
 # The time that files in a wheel carry: that of the commit, or any fixed one where there is no git.
 EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1577836800)
 
-# What `make image` builds with.
+# What `make image` builds with and for, and where `make push` pushes to.
+VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/podium/__init__.py)
+PLATFORM ?=
+REGISTRY ?=
 ENGINE ?= $(notdir $(firstword $(shell command -v docker podman buildah)))
 
 # Where `make install` puts a link if there is neither uv nor pipx.
@@ -43,7 +46,7 @@ ARGS ?=
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9.-]+:.*## / { printf "  make %-21s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: setup
 setup: $(READY) ## make .venv with everything in it
@@ -94,7 +97,17 @@ scaling: $(READY) ## measure how cost grows and renew the tables of docs/scaling
 
 .PHONY: image
 image: ## build the image podium:VERSION with docker, podman or buildah
-	$(ENGINE) build -f deploy/Dockerfile -t podium:$(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/podium/__init__.py) .
+	$(ENGINE) build $(PLATFORM) -f deploy/Dockerfile -t podium:$(VERSION) .
+
+.PHONY: build-scheduler.amd64
+build-scheduler.amd64: PLATFORM = --platform=linux/amd64
+build-scheduler.amd64: image ## build the image for amd64, whatever this machine is
+
+.PHONY: push
+push: image ## build the image, name it REGISTRY/podium:VERSION and push it there
+	@test -n "$(REGISTRY)" || { echo "say where to: make push REGISTRY=registry.example.com/team"; exit 2; }
+	$(ENGINE) tag podium:$(VERSION) $(REGISTRY)/podium:$(VERSION)
+	$(ENGINE) push $(REGISTRY)/podium:$(VERSION)
 
 .PHONY: wheel
 wheel: $(READY) ## build dist/podium-*.whl; the same commit gives the same bytes

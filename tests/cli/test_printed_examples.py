@@ -1,19 +1,36 @@
 """Examples that articles explain in words: what they say happens, happens."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.cli.command_line import node, pod, podium, writer
+from support.e2e.printed_files import COPIES
 
 ONE = {"key": "key1", "operator": "Equal", "value": "value1", "effect": "NoSchedule"}
 TWO = {"key": "key1", "operator": "Equal", "value": "value1", "effect": "NoExecute"}
 THREE = {"key": "key2", "operator": "Equal", "value": "value2", "effect": "NoSchedule"}
 
 
-def placed(capsys: pytest.CaptureFixture[str], tmp_path: Path, *objects: dict[str, Any]) -> Any:
-    done = podium(capsys, "simulate", writer(tmp_path)(*objects), "-o", "json")
+HOST = "kubernetes.io/hostname"
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+
+
+def placed(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, *objects: dict[str, Any], flags: Any = ()
+) -> Any:
+    done = podium(capsys, "simulate", writer(tmp_path)(*objects), *flags, "-o", "json")
     return {each["name"]: each["node"] for each in done.decoded()["pods"]}
+
+
+def labelled(name: str, **labels: str) -> dict[str, Any]:
+    return node(name, labels={HOST: name, **labels})
+
+
+def of_key(key: str, *values: str) -> dict[str, Any]:
+    return {"matchExpressions": [{"key": key, "operator": "In", "values": list(values)}]}
 
 
 def test_a_pod_has_to_tolerate_all_taints_of_a_node(
@@ -43,3 +60,191 @@ def test_of_the_nodes_that_filters_leave_the_one_with_the_highest_score_wins(
     terms = [preferring(2, "node-1"), preferring(5, "node-2"), preferring(100, "node-3")]
     affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": terms}}
     assert placed(capsys, tmp_path, *nodes, pod("p", affinity=affinity)) == {"p": "node-2"}
+
+
+def test_a_daemon_set_runs_on_the_nodes_that_its_selector_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    labels = {"app": "agent"}
+    spec = {"nodeSelector": {"disktype": "ssd"}, "containers": [{"name": "c", "image": "agent"}]}
+    agents = {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "agent"},
+        "spec": {
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": spec},
+        },
+    }
+    nodes = labelled("node-01", disktype="ssd"), labelled("node-02", disktype="hdd")
+    assert list(placed(capsys, tmp_path, *nodes, agents).values()) == ["node-01"]
+
+
+def test_a_pod_goes_where_it_must_and_there_where_it_would_like_to(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    zone, liked = "kubernetes.io/e2e-az-name", "another-node-label-key"
+    must = {"nodeSelectorTerms": [of_key(zone, "e2e-az1", "e2e-az2")]}
+    like = {"weight": 1, "preference": of_key(liked, "another-node-label-value")}
+    affinity = {"nodeAffinity": {REQUIRED: must, PREFERRED: [like]}}
+    nodes = [
+        labelled("plain", **{zone: "e2e-az1"}),
+        labelled("liked", **{zone: "e2e-az2", liked: "another-node-label-value"}),
+        labelled("elsewhere", **{zone: "e2e-az3", liked: "another-node-label-value"}),
+    ]
+    wanting = pod("with-node-affinity", affinity=affinity)
+    assert placed(capsys, tmp_path, *nodes, wanting) == {"with-node-affinity": "liked"}
+    assert placed(capsys, tmp_path, nodes[2], wanting) == {"with-node-affinity": None}
+
+
+def test_a_pod_goes_into_the_zone_of_one_pod_and_not_beside_another(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def running(name: str, at: str, security: str) -> dict[str, Any]:
+        made = pod(name, cpu="10m", nodeName=at)
+        made["metadata"]["labels"] = {"security": security}
+        return made
+
+    old_zone = "failure-domain.beta.kubernetes.io/zone"
+    near = {"labelSelector": of_key("security", "S1"), "topologyKey": old_zone}
+    away = {
+        "weight": 100,
+        "podAffinityTerm": {"labelSelector": of_key("security", "S2"), "topologyKey": HOST},
+    }
+    affinity = {"podAffinity": {REQUIRED: [near]}, "podAntiAffinity": {PREFERRED: [away]}}
+    zone = "topology.kubernetes.io/zone"
+    objects = [
+        labelled("a1", **{zone: "a"}),
+        labelled("a2", **{zone: "a"}),
+        labelled("b1", **{zone: "b"}),
+        running("first", "a1", "S1"),
+        running("second", "a1", "S2"),
+        pod("with-pod-affinity", affinity=affinity),
+    ]
+    found = placed(capsys, tmp_path, *objects)
+    assert found["with-pod-affinity"] == "a2"
+
+
+def test_a_node_under_pressure_takes_no_pod_without_requests(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pressed = node("n1")
+    key = "node.kubernetes.io/memory-pressure"
+    pressed["spec"] = {"taints": [{"key": key, "effect": "NoSchedule"}]}
+    best_effort = pod("best-effort")
+    del best_effort["spec"]["containers"][0]["resources"]
+    tolerating = pod("burstable", tolerations=[{"key": key, "operator": "Exists"}])
+    found = placed(capsys, tmp_path, pressed, best_effort, tolerating)
+    assert found == {"best-effort": None, "burstable": "n1"}
+
+
+def test_opaque_integer_resources_are_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "pod.alpha.kubernetes.io/opaque-int-resource-dongle"
+    has_two = node("n1")
+    has_two["status"]["allocatable"][name] = "2"
+
+    def wanting(pod_name: str, count: str) -> dict[str, Any]:
+        made = pod(pod_name)
+        made["spec"]["containers"][0]["resources"] = {
+            "requests": {name: count},
+            "limits": {name: count},
+        }
+        return made
+
+    found = placed(capsys, tmp_path, has_two, wanting("two", "2"), wanting("one-more", "1"))
+    assert found == {"two": "n1", "one-more": None}
+
+
+def by_policy(tmp_path: Path, *priorities: str) -> tuple[str, str]:
+    policy = {
+        "kind": "Policy",
+        "apiVersion": "v1",
+        "predicates": [{"name": "GeneralPredicates"}],
+        "priorities": [{"name": name, "weight": 1} for name in priorities],
+    }
+    (tmp_path / "policy.json").write_text(json.dumps(policy))
+    return "--config", str(tmp_path / "policy.json")
+
+
+def test_with_the_equal_priority_alone_every_node_is_as_good_as_another(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = by_policy(tmp_path, "EqualPriority")
+    pods = [pod(f"p{number}", cpu="10m") for number in range(4)]
+    nodes = node("large", cpu="64"), node("small", cpu="2")
+    found = placed(capsys, tmp_path, *nodes, *pods, flags=flags)
+    assert sorted(found.values()) == ["large", "large", "small", "small"]
+
+
+@pytest.mark.parametrize("priority", ["ServiceSpreadingPriority", "SelectorSpreadPriority"])
+def test_pods_of_a_service_are_spread_by_the_priorities_for_that(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], priority: str
+) -> None:
+    labels = {"app": "web"}
+    service = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "web"},
+        "spec": {"selector": labels, "ports": [{"port": 80}]},
+    }
+    pods = [pod(f"web-{number}", cpu="10m") for number in range(3)]
+    for each in pods:
+        each["metadata"]["labels"] = labels
+    nodes = [labelled(f"n{number}") for number in range(3)]
+    flags = by_policy(tmp_path, priority)
+    found = placed(capsys, tmp_path, service, *nodes, *pods, flags=flags)
+    assert sorted(found.values()) == ["n0", "n1", "n2"]
+
+
+# --- scores by what storage there is --------------------------------------------------------------
+
+
+def local_volume(at: str, size: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": f"disk-{at}"},
+        "spec": {
+            "capacity": {"storage": size},
+            "accessModes": ["ReadWriteOnce"],
+            "storageClassName": "local",
+            "local": {"path": "/mnt/disk"},
+            "nodeAffinity": {"required": {"nodeSelectorTerms": [of_key(HOST, at)]}},
+        },
+    }
+
+
+def stored() -> list[dict[str, Any]]:
+    """A pod with a claim of 10 GiB, and two nodes with local volumes of 10 and of 100 GiB."""
+    storage_class = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": "local"},
+        "provisioner": "kubernetes.io/no-provisioner",
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data"},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "storageClassName": "local",
+            "resources": {"requests": {"storage": "10Gi"}},
+        },
+    }
+    volume = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
+    nodes = [labelled("exact"), labelled("roomy")]
+    volumes = [local_volume("exact", "10Gi"), local_volume("roomy", "100Gi")]
+    return [storage_class, claim, *nodes, *volumes, pod("db", volumes=[volume])]
+
+
+def test_the_printed_shape_fills_volumes_and_the_default_prefers_room(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gate = ("--feature-gates", "StorageCapacityScoring=true")
+    printed = ("--config", str(COPIES["002-1"]), *gate)
+    assert placed(capsys, tmp_path, *stored(), flags=printed) == {"db": "exact"}
+    assert placed(capsys, tmp_path, *stored(), flags=gate) == {"db": "roomy"}

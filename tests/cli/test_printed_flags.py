@@ -1,7 +1,8 @@
 """Command lines that are printed in articles: they start.
 
-They stand here with files that exist in place of those under /etc. Where the texts they were taken
-from are at hand, every flag that is printed in them is found in one of these command lines.
+They stand here with files that exist in place of those under /etc, and are at work in
+`tests/e2e/test_printed_configurations.py`. Where the texts they were taken from are at hand, every
+flag that is printed in them is found in one of these command lines.
 """
 
 import re

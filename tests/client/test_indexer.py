@@ -1,5 +1,6 @@
 """Objects by key and by whatever else is asked for; typed and plain ones."""
 
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -89,3 +90,33 @@ def test_a_lister_reads_by_namespace_name_and_labels() -> None:
     found = two.get("b")
     assert found is not None
     assert two.get("a") is None
+
+
+def test_other_threads_may_read_while_objects_come_and_go() -> None:
+    store = filled()
+    pods = [labelled(f"pod-{number}", app=f"app-{number % 3}") for number in range(300)]
+    failures: list[BaseException] = []
+    is_over = Event()
+
+    def read() -> None:
+        try:
+            while not is_over.is_set():
+                assert len(store.list()) <= len(pods)
+                assert len(store.list_keys()) <= len(pods)
+                assert {*store.index_values("label")} <= {"app-0", "app-1", "app-2"}
+                assert len(store.by_index("label", "app-1")) <= len(pods)
+        except BaseException as problem:
+            failures.append(problem)
+
+    readers = [Thread(target=read) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    for _ in range(20):
+        for pod in pods:
+            store.put(meta_namespace_key(pod), pod)
+        for pod in pods:
+            store.delete(meta_namespace_key(pod))
+    is_over.set()
+    for reader in readers:
+        reader.join()
+    assert failures == []

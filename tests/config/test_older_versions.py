@@ -66,6 +66,34 @@ def test_v1beta3_has_its_defaults_in_multi_point_and_no_devices() -> None:
     assert points["filter"][7:10] == ["EBSLimits", "GCEPDLimits", "NodeVolumeLimits"]
 
 
+def test_the_defaults_of_v1beta3_are_those_that_articles_print() -> None:
+    """`getDefaultPlugins` of 1.29 and before; PreEnqueue's plugin comes by a feature gate."""
+    configuration = load_configuration(document("v1beta3"))
+    enabled = configuration.profiles[0].plugins.multi_point.enabled
+    assert [(each.name, each.weight) for each in enabled if each.name != "SchedulingGates"] == [
+        ("PrioritySort", 0),
+        ("NodeUnschedulable", 0),
+        ("NodeName", 0),
+        ("TaintToleration", 3),
+        ("NodeAffinity", 2),
+        ("NodePorts", 0),
+        ("NodeResourcesFit", 1),
+        ("VolumeRestrictions", 0),
+        ("EBSLimits", 0),
+        ("GCEPDLimits", 0),
+        ("NodeVolumeLimits", 0),
+        ("AzureDiskLimits", 0),
+        ("VolumeBinding", 0),
+        ("VolumeZone", 0),
+        ("PodTopologySpread", 2),
+        ("InterPodAffinity", 2),
+        ("DefaultPreemption", 0),
+        ("NodeResourcesBalancedAllocation", 1),
+        ("ImageLocality", 1),
+        ("DefaultBinder", 0),
+    ]
+
+
 @pytest.mark.parametrize("version", VERSIONS[:2])
 def test_filters_and_scores_get_the_companions_they_have_gained(version: str) -> None:
     points = lists(version)

@@ -1,19 +1,21 @@
-"""Configurations that are printed in articles and on running schedulers load, or fail for a reason.
+"""Configurations that are printed in articles and on running schedulers load.
 
-The short ones stand here. The texts they were taken from are read as well where they are at hand:
-everything in them that is a configuration or a Policy has an outcome written down below.
+The short ones stand here, cut down to what a test is about. Whole ones are at work in
+`tests/e2e/test_printed_configurations.py`. The texts they were taken from are read as well where
+they are at hand.
 """
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 from support.config.known_plugins import every_plugin
+from support.e2e.printed_files import COPIES, SEEDS, printed
 
 from podium.api.go_duration import Duration
 from podium.config import DEFAULT_GATES
-from podium.config.examine import examine
+from podium.config.examine import KnownPlugins, examine
+from podium.config.points import ExtensionPoint
 from podium.config.policy_names import (
     COVERED_BY_TAINTS,
     EQUAL_PRIORITY,
@@ -24,12 +26,7 @@ from podium.config.policy_names import (
     RATIO_PRIORITY,
 )
 
-SEEDS = sorted((Path(__file__).resolve().parents[2].parent / "shared" / "seeds").glob("*.txt"))
-_BLOCK = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
-# What a scheduler logged around its configuration.
-_BANNER = re.compile(r"^----.*\n", re.MULTILINE)
-_KINDS = re.compile(r"""^["]?kind["]?\s*:\s*["]?(KubeSchedulerConfiguration|Policy)\b""", re.M)
-
+OWN_POINTS = {*ExtensionPoint} - {ExtensionPoint.QUEUE_SORT}
 HEADER = "kind: KubeSchedulerConfiguration\napiVersion: kubescheduler.config.k8s.io/"
 ON_DEFAULT = "initializing profiles: creating profile for scheduler name default-scheduler: "
 
@@ -199,37 +196,18 @@ def test_the_policy_of_many_articles_loads() -> None:
     ]
 
 
-def printed() -> list[tuple[str, str]]:
-    """Every configuration in the texts, with the text's number and its own."""
-    found: list[tuple[str, str]] = []
-    for seed in SEEDS:
-        blocks = [b for b in _BLOCK.findall(seed.read_text()) if _KINDS.search(b)]
-        found.extend(
-            (f"{seed.name[:3]}-{i}", _BANNER.sub("", block)) for i, block in enumerate(blocks)
-        )
-    return found
-
-
-OUTCOMES = {
-    "000-0": '"MyPlugin" does not exist',
-    "001-0": None,
-    "002-0": None,
-    "002-1": "turn on the feature gate StorageCapacityScoring",
-    "002-2": None,
-    "002-3": None,
-    "003-0": None,
-}
-
-
 @pytest.mark.skipif(not SEEDS, reason="the texts are not here")
-@pytest.mark.parametrize(("name", "text"), printed(), ids=lambda value: str(value)[:5])
-def test_a_printed_file_ends_as_written_down(name: str, text: str) -> None:
-    outcome, expected = message(text), OUTCOMES[name]
-    if expected is None:
-        assert outcome is None
-    else:
-        assert outcome is not None
-        assert expected in outcome
+def test_every_printed_file_loads_with_the_plugin_and_the_gate_that_its_text_tells_of() -> None:
+    of_podium, own = every_plugin(), ("MyPlugin", "MyPlugin1")
+    known = KnownPlugins(
+        (*of_podium.names, *own),
+        lambda name, point: (
+            point in OWN_POINTS if name in own else of_podium.implements(name, point)
+        ),
+    )
+    gates = DEFAULT_GATES.with_overrides({"StorageCapacityScoring": True})
+    found = {name: examine(text.encode(), known, gates).message for name, text in printed().items()}
+    assert found == dict.fromkeys(COPIES)
 
 
 # Names that the texts explain one by one, some of them those of functions.

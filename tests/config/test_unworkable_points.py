@@ -1,4 +1,4 @@
-"""Plugin lists with which every pod fails."""
+"""Plugin lists with which kube-scheduler fails every pod."""
 
 import json
 
@@ -32,8 +32,8 @@ def test_a_filter_without_its_pre_filter_is_told_with_its_line_and_remedy() -> N
         7,
     )
     assert finding.text == (
-        "every pod fails, since what is worked out at preFilter is read at filter by plugins that"
-        " do not run at preFilter: NodePorts"
+        "kube-scheduler fails every pod, since what is worked out at preFilter is read at filter by"
+        " plugins that are off at preFilter: NodePorts; here they run there"
     )
     assert finding.remedy == "enable them at preFilter, or disable them at filter"
 
@@ -51,7 +51,7 @@ def test_a_plugin_that_is_off_at_both_points_needs_nothing() -> None:
 
 def test_a_score_without_its_pre_score_is_told() -> None:
     (finding,) = examined(preScore=["TaintToleration", "NodeAffinity"]).findings
-    assert finding.text.endswith(": TaintToleration")
+    assert finding.text.endswith(": TaintToleration; here they run there")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The image's recipe keeps what the manifests promise, and everything names one version."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,48 @@ def test_images_have_the_version_of_podium_and_no_registry(path: Path) -> None:
     if "chart" not in path.parts:
         assert {*named} <= {f"podium:{__version__}"}
     assert {*re.findall(r"newTag: (\S+)", text)} <= {__version__}
+
+
+def made(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """What make does with an engine that only tells what it was asked for."""
+    return subprocess.run(
+        ["make", "-s", *arguments, "ENGINE=echo"],
+        cwd=DEPLOY.parent,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+BUILT = f"build -f deploy/Dockerfile -t podium:{__version__} ."
+
+
+@pytest.mark.parametrize(
+    ("target", "lines"),
+    [
+        (("image",), [BUILT]),
+        (("build-scheduler.amd64",), [BUILT.replace("-f", "--platform=linux/amd64 -f", 1)]),
+        (
+            ("push", "REGISTRY=example.com/team"),
+            [
+                BUILT,
+                f"tag podium:{__version__} example.com/team/podium:{__version__}",
+                f"push example.com/team/podium:{__version__}",
+            ],
+        ),
+    ],
+)
+def test_one_command_builds_the_image_and_one_pushes_it(
+    target: tuple[str, ...], lines: list[str]
+) -> None:
+    done = made(*target)
+    assert done.returncode == 0, done.stderr
+    told = [line for line in done.stdout.splitlines() if not line.startswith("echo ")]
+    assert [" ".join(line.split()) for line in told] == lines
+
+
+def test_pushing_nowhere_is_refused_with_what_to_say() -> None:
+    done = made("push")
+    assert done.returncode != 0
+    assert "make push REGISTRY=" in done.stdout

@@ -33,6 +33,14 @@ def serve_command(
     *,
     host: Annotated[str, Parameter(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, Parameter(help="Port to listen on; 0 takes a free one.")] = 8888,
+    path_prefix: Annotated[
+        str,
+        Parameter(
+            metavar="PATH",
+            show_default=False,
+            help="Answer below this path too, as in a urlPrefix http://HOST:PORT/scheduler.",
+        ),
+    ] = "",
     tls_cert: Annotated[Path | None, Parameter(help="Certificate (PEM): serve HTTPS.")] = None,
     tls_key: Annotated[Path | None, Parameter(help="Its private key (PEM).")] = None,
     client_ca: Annotated[
@@ -51,6 +59,7 @@ def serve_command(
 
     ```
     podium extender serve examples/extenders/rack_power.py
+    podium extender serve mine.py --port 12346 --path-prefix /scheduler
     podium extender serve licences:Licences --port 8443 --tls-cert tls.crt --tls-key tls.key
     ```
     """
@@ -67,12 +76,14 @@ def serve_command(
         key=tls_key,
         client_ca=client_ca,
         body_limit=max_request_mib << 20,
+        prefix=path_prefix.strip("/"),
     )
 
     def announce(url: str) -> None:
         if listening.is_open_to_all:
             print_line(_OPEN_TO_ALL.format(name=name, host=host), error=True)
-        print_line(f"{name} serves {verbs} on {url}")
+        below = f", also below /{listening.prefix}" if listening.prefix else ""
+        print_line(f"{name} serves {verbs} on {url}{below}")
 
     serve(served, listening, announce)
     return OK

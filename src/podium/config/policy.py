@@ -86,7 +86,7 @@ def load_policy(raw: Mapping[str, Any], strict: StrictErrors, gates: FeatureGate
         _refuse(NO_FIT_ARGS)
     if policy.always_check_all_predicates:
         notes.append(_ALL_REASONS)
-        configuration = _with_all_reasons(configuration)
+        configuration = with_all_reasons(configuration)
     return replace(
         configuration, api_version=V1BETA1.api_version, from_policy=True, notes=tuple(notes)
     )
@@ -118,7 +118,8 @@ def _decoded(
     return policy, replace(written, profiles=(profile,))
 
 
-def _with_all_reasons(configuration: Configuration) -> Configuration:
+def with_all_reasons(configuration: Configuration) -> Configuration:
+    """The same with every filter looking at every node."""
     profiles = (replace(p, always_check_all_predicates=True) for p in configuration.profiles)
     return replace(configuration, profiles=tuple(profiles))
 

@@ -1,9 +1,10 @@
-"""Plugins that are listed so that every pod fails.
+"""Plugins that are listed so that kube-scheduler fails every pod.
 
 Upstream takes any list of plugins that exist. A plugin that filters by what its PreFilter worked
 out, with the PreFilter switched off (`disabled: [{name: "*"}]` at preFilter is all it takes), finds
 nothing there and ends every attempt with an error. kube-scheduler starts with such a list and
-places nothing, so it is told before.
+places nothing. A profile here has such a plugin pass the point all the same (framework/profile.py),
+and the list is told of, because it is no good elsewhere.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -38,8 +39,8 @@ def find_unworkable(
             yield Finding(
                 Level.WARNING,
                 path,
-                f"every pod fails, since what is worked out at {needed} is read at {at} by plugins "
-                f"that do not run at {needed}: {names}",
+                f"kube-scheduler fails every pod, since what is worked out at {needed} is read at "
+                f"{at} by plugins that are off at {needed}: {names}; here they run there",
                 f"enable them at {needed}, or disable them at {at}",
                 written.line_of(path),
             )

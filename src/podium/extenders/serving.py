@@ -25,7 +25,8 @@ idle ones for 90 s; the side that closes second loses no request."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listening:
-    """Where to listen, and with which certificates; port 0 lets the system choose."""
+    """Where to listen, with which certificates, and below which path besides the root; port 0 lets
+    the system choose."""
 
     host: str = "127.0.0.1"
     port: int = 8888
@@ -33,6 +34,7 @@ class Listening:
     key: Path | None = None
     client_ca: Path | None = None
     body_limit: int = DEFAULT_BODY_LIMIT
+    prefix: str = ""
     patience_s: int = 30
     limits: Limits = field(default=_LIMITS)
 
@@ -50,7 +52,8 @@ class Listening:
 def serve(extender: Extender, listening: Listening, announce: Callable[[str], None]) -> None:
     """Serve until told to stop; `announce` hears the address. Raises InputError."""
     check_listening(listening)
-    service = ExtenderService(extender, body_limit=listening.body_limit)
+    prefixes = (listening.prefix,) if listening.prefix else ()
+    service = ExtenderService(extender, body_limit=listening.body_limit, prefixes=prefixes)
     server, listener, url = _server(service, listening)
 
     def stop() -> None:

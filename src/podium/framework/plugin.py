@@ -39,7 +39,7 @@ class Plugin:
 
     builds_on: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Points at which it reads what it worked out at another one, and that one; named as in
-    configurations. Without the other point the first fails for every pod."""
+    configurations. The other point is passed even where a configuration has it off."""
 
     def __init__(self, args: Arguments, handle: "Handle") -> None:
         self.args = args

@@ -77,11 +77,11 @@ class Profile:
         self._lists = lists
         self.pre_enqueue = self._at(ExtensionPoint.PRE_ENQUEUE, PreEnqueuePlugin)
         self.queue_sort = self._at(ExtensionPoint.QUEUE_SORT, QueueSortPlugin)[0]
-        self.pre_filter = self._at(ExtensionPoint.PRE_FILTER, PreFilterPlugin)
+        self.pre_filter = self._at_or_needed(ExtensionPoint.PRE_FILTER, PreFilterPlugin)
         self.extensions = [p for p in self.pre_filter if isinstance(p, PreFilterExtensions)]
         self.filter = self._at(ExtensionPoint.FILTER, FilterPlugin)
         self.post_filter = self._at(ExtensionPoint.POST_FILTER, PostFilterPlugin)
-        self.pre_score = self._at(ExtensionPoint.PRE_SCORE, PreScorePlugin)
+        self.pre_score = self._at_or_needed(ExtensionPoint.PRE_SCORE, PreScorePlugin)
         self.score = self._weighted(ExtensionPoint.SCORE, ScorePlugin)
         self.reserve = self._at(ExtensionPoint.RESERVE, ReservePlugin)
         self.permit = self._at(ExtensionPoint.PERMIT, PermitPlugin)
@@ -150,6 +150,20 @@ class Profile:
             plugin = self.plugins[ref.name]
             if isinstance(plugin, kind):
                 found.append(plugin)
+        return found
+
+    def _at_or_needed(self, point: ExtensionPoint, kind: type[P]) -> list[P]:
+        """Those that are listed, and those that build on the point and are off there.
+
+        Upstream has the latter fail every pod: they find nothing of what they read later.
+        """
+        found = self._at(point, kind)
+        for at, refs in self._lists.items():
+            for ref in refs:
+                plugin = self.plugins[ref.name]
+                needed = plugin.builds_on.get(at.value) == point.value
+                if needed and isinstance(plugin, kind) and plugin not in found:
+                    found.append(plugin)
         return found
 
     def _weighted(self, point: ExtensionPoint, kind: type[P]) -> list[tuple[P, int]]:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from support.simulated_cluster.controller_objects import (
     build,
     condition,
@@ -91,6 +92,20 @@ def test_pressure_and_cordons_are_taints_and_those_of_others_stay() -> None:
         ("dedicated", "NoSchedule"),
     }
     assert own in patches(made)[0].body["spec"]["taints"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "taint"),
+    [
+        ("MemoryPressure", "memory-pressure"),
+        ("DiskPressure", "disk-pressure"),
+        ("PIDPressure", "pid-pressure"),
+    ],
+)
+def test_every_kind_of_pressure_keeps_new_pods_out(kind: str, taint: str) -> None:
+    conditions = [condition("Ready"), condition(kind)]
+    pressed = build(Node, "n1", "", spec={}, status={"conditions": conditions})
+    assert taints_of(plan(pressed)) == {(taint, "NoSchedule")}
 
 
 def test_pods_on_a_node_that_is_not_ready_are_not_ready() -> None:

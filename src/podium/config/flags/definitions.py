@@ -231,6 +231,13 @@ OWN: Final = Section(
             "A file that does not load leaves the plugin before in force.",
         ),
         Flag(
+            "run-all-filters",
+            BOOL,
+            False,
+            "Have every filter look at every node, so that a node shows all reasons against it and "
+            "not that of the first filter only. Pods go where they go without it.",
+        ),
+        Flag(
             "strict",
             BOOL,
             False,

@@ -142,6 +142,7 @@ class Options:
     plugin: tuple[str, ...]
     plugin_timeout: Duration
     reload: bool
+    run_all_filters: bool
     strict: bool
     given: frozenset[str]
     positional: tuple[str, ...]
@@ -167,6 +168,7 @@ def options_of(parsed: ParsedFlags) -> Options:
         plugin=tuple(values["plugin"]),
         plugin_timeout=values["plugin-timeout"],
         reload=values["reload"],
+        run_all_filters=values["run-all-filters"],
         strict=values["strict"],
         given=frozenset(parsed.given),
         positional=parsed.positional,

@@ -28,7 +28,7 @@ from podium.config.flags.providers import is_provider, readers_with
 from podium.config.header import SCHEME, header_of
 from podium.config.load import built, decode_written
 from podium.config.plugin_args import InterPodAffinityArgs
-from podium.config.policy import is_policy
+from podium.config.policy import is_policy, with_all_reasons
 from podium.config.registration import EMPTY, is_empty
 from podium.config.types import (
     API_VERSION,
@@ -121,7 +121,8 @@ def completed(
             f"couldn't create scheduler using provider {name}: algorithm provider {name} is not "
             "registered"
         )
-    return built(configuration, gates)
+    configuration = built(configuration, gates)
+    return with_all_reasons(configuration) if options.run_all_filters else configuration
 
 
 def with_leader_election(
