@@ -22,20 +22,29 @@ ListedKind = Literal[
 """Kinds that come several at a time."""
 
 Kind = Literal[
+    "ClusterView",
     "ConfigurationCheck",
+    "ConfigurationView",
     "DumpCommand",
     "EngineBenchmark",
     "Explanation",
     "GPUDefragmentation",
     "GPUOverview",
     "LiveBenchmark",
+    "NodeView",
+    "PageOverview",
     "PluginTest",
+    "PodAnalysis",
     "PodRecord",
+    "PodSearch",
+    "PodView",
     "Proposals",
     "QueueRecord",
+    "QueueView",
     "Simulation",
     "SourceRecordList",
     "Story",
+    "ThroughputView",
 ]
 """Kinds that come alone."""
 
