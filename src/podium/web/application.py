@@ -56,6 +56,13 @@ class PageApplication:
         self._access = access
         self._prefix = prefix
 
+    async def follow(self) -> None:
+        """To run for as long as the page is served; streams that are open then are ended."""
+        try:
+            await self._documents.follow()
+        finally:
+            self._streams.close()
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
         if scope["type"] != "http":
             return

@@ -10,6 +10,7 @@ Contract: messages are at least `INTERVAL_S` apart and bounded in size, there ar
 """
 
 import asyncio
+from contextlib import suppress
 from typing import Final
 
 import msgspec
@@ -36,15 +37,16 @@ class EventStreams:
         self._source = source
         self._interval_s = interval_s
         self._open = 0
+        self._closing = asyncio.Event()
 
-    @property
-    def count(self) -> int:
-        return self._open
+    def close(self) -> None:
+        """End all of them, and whichever come."""
+        self._closing.set()
 
     async def serve(
         self, mark: str, send: Send, headers: tuple[tuple[bytes, bytes], ...] = ()
     ) -> None:
-        """Until the browser has gone. Raises TooBusy and ClientGone."""
+        """Until the browser has gone or the streams are closed. Raises TooBusy and ClientGone."""
         if self._open >= MAX_STREAMS:
             raise TooBusy(f"{MAX_STREAMS} pages are open already")
         self._open += 1
@@ -58,18 +60,21 @@ class EventStreams:
             )
             await _send(send, f"retry: {RETRY_MS}\n\n".encode())
             await self._follow(mark, send)
+            await send({"type": "http.response.body", "body": b""})
         finally:
             self._open -= 1
 
     async def _follow(self, mark: str, send: Send) -> None:
         silent_s = HEARTBEAT_S
-        while True:
+        while not self._closing.is_set():
             changes = self._source.changes(mark)
             if changes["mark"] != mark or silent_s >= HEARTBEAT_S:
                 mark, silent_s = changes["mark"], 0.0
                 body = msgspec.json.encode(changes)
                 await _send(send, b"id: %b\ndata: %b\n\n" % (mark.encode(), body))
-            await asyncio.sleep(self._interval_s)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._interval_s):
+                    await self._closing.wait()
             silent_s += self._interval_s
 
 

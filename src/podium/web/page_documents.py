@@ -20,6 +20,9 @@ class TooBusy(Exception):
 
 
 class Documents(Protocol):
+    async def follow(self) -> None:
+        """Gather what cannot be read afterwards, until cancelled."""
+
     def document(self, path: str, parameters: Parameters) -> Document | Awaitable[Document]:
         """Raises NotThere and TooBusy."""
 

@@ -32,12 +32,11 @@ class PageServer:
 
     async def serve(self, page: LivePage) -> None:
         """Until cancelled."""
-        streams = EventStreams(page)
-        application = PageApplication(page, streams, self._access)
+        application = PageApplication(page, EventStreams(page), self._access)
         server = WebServer(application, limits=_LIMITS, grace_s=_GRACE_S)
         serving = asyncio.ensure_future(server.serve([self._listener]))
         try:
-            await asyncio.gather(asyncio.shield(serving), page.follow())
+            await asyncio.gather(asyncio.shield(serving), application.follow())
         finally:
             server.should_exit = True
             await asyncio.gather(serving, return_exceptions=True)
