@@ -314,7 +314,7 @@ class ClusterPage {
     const top = this.aside.scrollTop;
     replaceChildren(
       this.aside,
-      h("div", { class: "title" }, h("h1", {}, node.name), this.closeButton()),
+      h("div", { class: "title" }, h("h2", { class: "name" }, node.name), this.closeButton()),
       node.unschedulable && h("p", { class: "warn" }, "Cordoned: no new pods come here."),
       table("Resources", ["Resource", "", { text: "requested", num: true }, { text: "of", num: true }],
         node.resources.map((/** @type {Doc} */ each) => [each.name, meter(each.requested, each.allocatable), formatAmount(each.name, each.requested), formatAmount(each.name, each.allocatable)])),
