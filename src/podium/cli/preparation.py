@@ -6,7 +6,7 @@ is wrong with any of them is told before anything runs.
 """
 
 import dataclasses
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -87,11 +87,13 @@ class PreparedSimulation:
         watch: Collection[str] = (),
         until: str = "",
         scenario: Scenario | None = None,
+        on_engine: Callable[[Engine], None] = lambda _: None,
     ) -> Iterator[tuple[SimulationReport, Engine, Asker | None]]:
         """The same for those who have questions afterwards: the report, the engine as it stands at
-        the end, and who can ask its extenders."""
+        the end, and who can ask its extenders. `on_engine` is given the engine before the run."""
         chosen = scenario or self.scenario
         simulation = self._simulation(chosen, watch)
+        on_engine(simulation.engine)
         try:
             with asker_of(simulation.engine) as ask:
                 with progress_bar("placing pods", len(chosen.pending)) as progress:

@@ -111,6 +111,7 @@ def analyse(engine: Engine, scenario: Scenario, key: str, runs_on: str = "") -> 
         "premise": explained.premise,
         "causes": [cause_document(cause) for cause in explained.causes],
         "matrix": explanation_document(widest) if widest is not None else None,
+        "like": None,
         **_proposals(answer, runs_on),
     }
 

@@ -100,7 +100,8 @@ export function showQueue(view) {
     (problem) => replaceChildren(body, stateLine(problem.message, "bad")),
   );
   const ticking = setInterval(() => {
-    for (const each of body.querySelectorAll("[data-until]")) each.textContent = countdown(String(each.getAttribute("data-until")));
+    if (isReport) return;
+    for (const each of body.querySelectorAll("[data-until]")) each.textContent = countdown(String(each.getAttribute("data-until")), Date.now());
   }, 1000);
   return () => {
     stop();
@@ -108,9 +109,9 @@ export function showQueue(view) {
   };
 }
 
-/** @param {string} until */
-function countdown(until) {
-  const left = (new Date(until).getTime() - Date.now()) / 1000;
+/** @param {string} until @param {number} now */
+function countdown(until, now) {
+  const left = (new Date(until).getTime() - now) / 1000;
   return left > 0 ? `in ${formatSeconds(left)}` : "now";
 }
 
@@ -121,7 +122,7 @@ function countdown(until) {
  */
 function partTable(part, entries, queue) {
   const since = (/** @type {string} */ moment) => formatSeconds(Math.max(0, (new Date(queue.at).getTime() - new Date(moment).getTime()) / 1000));
-  const until = (/** @type {string | null} */ moment) => (moment ? h("span", { "data-until": moment }, countdown(moment)) : "");
+  const until = (/** @type {string | null} */ moment) => (moment ? h("span", { "data-until": moment }, countdown(moment, isReport ? new Date(queue.at).getTime() : Date.now())) : "");
   const heads = part.name === "waiting"
     ? ["Pod", "Node", "Waits for", { text: "since", num: true }, { text: "gives up", num: true }]
     : ["Pod", { text: "priority", num: true }, { text: "attempts", num: true }, { text: "waits", num: true }, { text: "tried again", num: true }, "Because"];
