@@ -16,11 +16,15 @@ from podium.api.timestamps import micro_time_text
 from podium.api.versioned_documents import add_version
 from podium.engine import Engine
 from podium.live.metrics import SchedulerMetrics
+from podium.live.serving.surface import UI
 from podium.processes.management import SchedulerParts
+from podium.web.access import DelegatedAccess
 from podium.web.analysis import Analyses
+from podium.web.application import PageApplication
 from podium.web.cluster_document import ClusterReader
 from podium.web.configuration_document import configuration_document
 from podium.web.decision_document import pod_document
+from podium.web.event_stream import EventStreams
 from podium.web.node_document import node_document
 from podium.web.page_documents import LIVE, Document, NotThere, Parameters
 from podium.web.queue_document import queue_document
@@ -169,3 +173,10 @@ def _span(parameters: Parameters) -> float:
     if not written.isascii() or not written.isdigit():
         return _DEFAULT_SPAN_S
     return float(min(max(int(written), 10), KEPT_S))
+
+
+def mounted_page(parts: SchedulerParts) -> PageApplication:
+    """The page below `/ui` of the port at which the scheduler tells of itself; who may look is
+    decided there."""
+    page = LivePage(lambda: parts)
+    return PageApplication(page, EventStreams(page), DelegatedAccess(), UI)

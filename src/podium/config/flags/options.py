@@ -142,6 +142,7 @@ class Options:
     plugin: tuple[str, ...]
     plugin_timeout: Duration
     reload: bool
+    ui: bool
     strict: bool
     given: frozenset[str]
     positional: tuple[str, ...]
@@ -167,6 +168,7 @@ def options_of(parsed: ParsedFlags) -> Options:
         plugin=tuple(values["plugin"]),
         plugin_timeout=values["plugin-timeout"],
         reload=values["reload"],
+        ui=values["ui"],
         strict=values["strict"],
         given=frozenset(parsed.given),
         positional=parsed.positional,
