@@ -178,8 +178,9 @@ def up(
     Permit, or why it cannot go anywhere; below that, how many nodes, pods and pending pods there
     are.
 
-    The server listens on loopback with a certificate and a token of its own; both are in the
-    kubeconfig that it writes.
+    The first line is a link to a page that shows the cluster, its queue and why each pod is where
+    it is; it is served to this machine only, and the link is its key. The server listens on
+    loopback with a certificate and a token of its own; both are in the kubeconfig that it writes.
 
     **Examples**
 
@@ -244,7 +245,6 @@ def up(
     )
     target = kubeconfig_out or (data / "kubeconfig" if data else Path(_KUBECONFIG))
     where = shlex.quote(str(target))
-    page_server = PageServer(page_port) if page else None
     server = ApiServer(
         ServerOptions(
             host=host,
@@ -258,6 +258,7 @@ def up(
     authority = server.certificates.authority if server.certificates else None
     try:
         write_kubeconfig(target, server.url, server.token, authority)
+        page_server = PageServer(page_port) if page else None
     except InputError:
         server.close()
         raise
@@ -278,7 +279,11 @@ def up(
         print_line("podium: Ctrl-C stops it")
 
     with seldom_collected():
-        run(run_cluster(server, plan, announce))
+        try:
+            run(run_cluster(server, plan, announce))
+        finally:
+            if page_server is not None:
+                page_server.close()
     print_line("podium: stopped", error=True)
     return OK
 

@@ -20,14 +20,14 @@ class PageServer:
 
     def __init__(self, port: int = 0, token: str | None = None) -> None:
         """Port 0 is any free one. Raises InputError."""
-        self._listener = listen(HOST, port)
+        self._listener = listen(HOST, port, "--page-port")
         taken = self._listener.getsockname()[1]
         self._access = LinkAccess(taken, token)
         self.origin = f"http://{HOST}:{taken}"
         self.link = f"{self.origin}/?token={quote(self._access.token)}"
 
     def close(self) -> None:
-        """For one that was never served."""
+        """For one that was never served, or is no more."""
         self._listener.close()
 
     async def serve(self, page: LivePage) -> None:

@@ -93,6 +93,8 @@ class ClusterPage {
 
   /** @param {Doc} change */
   change(change) {
+    // The first message of a stream knows nothing of what has been read in between.
+    if (cluster && change.mark.startsWith(`${cluster.mark}_`)) return;
     if (!cluster || change.cluster.reload) {
       // Nodes have come, gone or changed: all of it anew, but not for every single one.
       this.later ??= setTimeout(() => {
