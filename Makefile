@@ -32,6 +32,9 @@ BENCH ?=
 # The time that files in a wheel carry: that of the commit, or any fixed one where there is no git.
 EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1577836800)
 
+# What checks the types of the page's scripts.
+TYPESCRIPT ?= 7.0.2
+
 # What `make image` builds with and for, and where `make push` pushes to.
 VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/podium/__init__.py)
 PLATFORM ?=
@@ -81,6 +84,15 @@ check: $(READY) ## formatting, lint, types, layers and dead code; changes nothin
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/vulture
+	@$(MAKE) check-page
+
+# The scripts of the page have types in their comments. Nothing else here needs Node.
+.PHONY: check-page
+check-page: ## types of the page's scripts, where tsc or npx is there
+	@if command -v tsc >/dev/null; then tsc --project jsconfig.json; \
+	elif command -v npx >/dev/null && npx --yes --package typescript@$(TYPESCRIPT) tsc --version >/dev/null 2>&1; then \
+	  npx --yes --package typescript@$(TYPESCRIPT) tsc --project jsconfig.json; \
+	else echo "check-page: skipped, there is neither tsc nor an npx that can fetch it"; fi
 
 .PHONY: format
 format: $(READY) ## format the code and apply the safe lint fixes

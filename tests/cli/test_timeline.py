@@ -6,10 +6,11 @@ import pytest
 import yaml
 from support.cli.command_line import EXAMPLE, Write, node, pod, podium, writer
 
-from podium.cli.pod_log_words import describe_line, describe_step
+from podium.cli.pod_log_words import describe_step
 from podium.cli.tables import Screen
 from podium.cli.timeline_view import show_timeline
 from podium.engine.pod_log import Line, PodLog
+from podium.explain.pod_log_lines import describe_line
 from podium.simulator.timeline import LifeStep, LineKind, Timeline
 
 

@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, Group, Parameter
 
-from podium.cli.config_diff import effective_diff
 from podium.cli.config_files import FileJudge, NamedFiles
 from podium.cli.config_view import (
     checked_document,
@@ -21,6 +20,7 @@ from podium.cli.printing import print_lines
 from podium.cli.tables import Screen
 from podium.config.convert import to_v1
 from podium.config.effective import effective
+from podium.config.effective_diff import effective_diff
 from podium.config.effective_yaml import effective_yaml
 
 config = App(

@@ -3,8 +3,8 @@
 from typing import Any
 
 from podium.cli.extender_view import consulted_document
-from podium.cli.simulate_document import cause_document
 from podium.engine.decision import Decision
+from podium.explain.cause_document import cause_document
 from podium.explain.digest_document import scores_document
 from podium.explain.explanation import Explanation, Ranked
 from podium.framework.status import Status

@@ -6,7 +6,7 @@ is wrong with any of them is told before anything runs.
 """
 
 import dataclasses
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -87,10 +87,15 @@ class PreparedSimulation:
         watch: Collection[str] = (),
         until: str = "",
         scenario: Scenario | None = None,
+        on_engine: Callable[[Engine], None] = lambda _: None,
     ) -> Iterator[tuple[SimulationReport, Engine, Asker | None]]:
         """The same for those who have questions afterwards: the report, the engine as it stands at
-        the end, and who can ask its extenders."""
-        with self.simulating(watch=watch, until=until, scenario=scenario) as (report, run, ask):
+        the end, and who can ask its extenders. `on_engine` is given the engine before the run."""
+        with self.simulating(watch=watch, until=until, scenario=scenario, on_engine=on_engine) as (
+            report,
+            run,
+            ask,
+        ):
             yield report, run.engine, ask
 
     @contextmanager
@@ -100,10 +105,12 @@ class PreparedSimulation:
         watch: Collection[str] = (),
         until: str = "",
         scenario: Scenario | None = None,
+        on_engine: Callable[[Engine], None] = lambda _: None,
     ) -> Iterator[tuple[SimulationReport, Simulation, Asker | None]]:
         """The same for those who go on with the simulation itself."""
         chosen = scenario or self.scenario
         simulation = self._simulation(chosen, watch)
+        on_engine(simulation.engine)
         try:
             with asker_of(simulation.engine) as ask:
                 with progress_bar("placing pods", len(chosen.pending)) as progress:

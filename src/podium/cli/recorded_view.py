@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from podium.cli.console import RichText, Text
-from podium.cli.pod_log_words import describe_line
 from podium.cli.recorded_pod import RecordedDecision, RecordedPod
 from podium.cli.tables import Screen, count
+from podium.explain.pod_log_lines import describe_line
 
 
 def show_record(record: RecordedPod, screen: Screen) -> None:

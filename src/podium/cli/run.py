@@ -31,6 +31,7 @@ from podium.config.flags.version_gates import SettledGates, settled_gates
 from podium.processes.kube_log import KubeLog
 
 if TYPE_CHECKING:
+    from podium.processes.management import MakePage
     from podium.processes.startup import PreparedScheduler
 
 
@@ -45,7 +46,7 @@ def run(*arguments: Annotated[str, Parameter(allow_leading_hyphen=True)]) -> int
     ```
     podium run --help
     podium run --kubeconfig ~/.kube/config --leader-elect=false
-    podium run --config scheduler.yaml --plugin mine.py
+    podium run --config scheduler.yaml --plugin mine.py --ui
     podium run --config scheduler.yaml --write-config-to effective.yaml --secure-port=0
     ```
 
@@ -124,11 +125,18 @@ def _schedule(
     from podium.processes.run_scheduler import LeadershipLost, run_scheduler
 
     try:
-        event_loop.run(run_scheduler(prepared, options, settled.gates, log, flags))
+        page = _page_maker() if options.ui else None
+        event_loop.run(run_scheduler(prepared, options, settled.gates, log, flags, page))
     except LeadershipLost as problem:
         log.error("Leaderelection lost", err=str(problem))
         return NO
     return OK
+
+
+def _page_maker() -> "MakePage":
+    from podium.web.live_page import mounted_page
+
+    return mounted_page
 
 
 def _version_struct() -> str:

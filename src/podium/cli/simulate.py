@@ -1,5 +1,8 @@
 """`podium simulate`: where would these pods go?"""
 
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -8,12 +11,13 @@ from podium.cli.documents import print_document
 from podium.cli.exit_codes import BROKEN, NO, OK
 from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import Output
-from podium.cli.preparation import prepare_simulation
+from podium.cli.preparation import PreparedSimulation, prepare_simulation
 from podium.cli.printing import print_line, print_traceback
 from podium.cli.simulate_document import report_document
 from podium.cli.simulate_view import show_report
 from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.cli.tables import Screen
+from podium.files.private_files import write_private_file
 from podium.simulator import SimulationReport
 
 
@@ -29,6 +33,15 @@ def simulate(
             help="Tell what happened to each pod, and when on the virtual clock.",
         ),
     ] = False,
+    html: Annotated[
+        Path | None,
+        Parameter(
+            name=["--html"],
+            metavar="FILE",
+            show_default=False,
+            help="Write a report for browsers as well: one file that needs no server.",
+        ),
+    ] = None,
     output: Output = "table",
     show_all: Annotated[
         bool,
@@ -65,13 +78,15 @@ def simulate(
     helm template ./chart | podium simulate -f cluster.json -f -
     podium simulate -f cluster.json -f pods/ -o json | jq '.pods[].node'
     podium simulate -f cluster.json -f pods/ --timeline --plugin my_rule.py
+    podium simulate -f cluster.json -f pods/ --html report.html
     ```
 
     **Exit code** 0 if all pods fit, 1 if some do not, 2 if the input is wrong, 70 if Podium has a
     bug. Pods with a scheduling gate or for another scheduler are reported and do not count.
     """
-    prepared = prepare_simulation(options.files(paths), options)
-    report = prepared.run()
+    files = options.files(paths)
+    prepared = prepare_simulation(files, options)
+    report = prepared.run() if html is None else _run_for_html(prepared, html, files, options)
     if output in ("json", "yaml"):
         document = report_document(report, timeline=timeline)
         print_document("Simulation", {**input_warnings_document(report), **document}, output)
@@ -81,6 +96,23 @@ def simulate(
         show_input_warnings(report, screen)
         show_report(report, screen, wide=wide, show_all=show_all, timeline=timeline)
     return exit_code(report)
+
+
+def _run_for_html(
+    prepared: PreparedSimulation, target: Path, files: Sequence[str], options: SimulationOptions
+) -> SimulationReport:
+    """The run, and the file that shows it. Raises InputError."""
+    from podium.web.report import Recorder, report_html
+
+    recorders: list[Recorder] = []
+    with prepared.running(on_engine=lambda engine: recorders.append(Recorder(engine))) as run:
+        report, _, ask = run
+        told = [part for name in files for part in ("-f", name)]
+        told += ["--config", options.config] if options.config else []
+        told += [part for name in options.plugin or () for part in ("--plugin", name)]
+        page = report_html(recorders[0], report, command_input=shlex.join(told), ask=ask)
+    write_private_file(target, page)
+    return report
 
 
 def exit_code(report: SimulationReport) -> int:

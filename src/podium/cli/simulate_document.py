@@ -4,12 +4,11 @@ Names are Kubernetes' where it has one. Nothing is left out and nothing is round
 milli-cores, memory and storage in bytes, everything else in units.
 """
 
-from copy import deepcopy
 from typing import Any
 
 from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 from podium.engine.pod_log import Line
-from podium.explain.cause import Cause
+from podium.explain.cause_document import cause_document
 from podium.explain.digest_document import digest_document
 from podium.simulator import PodOutcome, PodResult, SimulationReport
 from podium.simulator.report import group_by_cause
@@ -48,18 +47,6 @@ def report_document(report: SimulationReport, *, timeline: bool = False) -> dict
             for key, life in report.timeline.lives()
         ]
     return document
-
-
-def cause_document(cause: Cause) -> dict[str, Any]:
-    """A cause with all that its sentence is made of; told twice, it is written out twice."""
-    return {
-        "code": cause.code,
-        "plugin": cause.plugin or None,
-        "subject": cause.subject,
-        "sentence": cause.sentence,
-        "nodes": list(cause.nodes),
-        "facts": deepcopy(cause.facts),
-    }
 
 
 def _causes(report: SimulationReport) -> list[dict[str, Any]]:

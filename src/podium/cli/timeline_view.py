@@ -5,9 +5,10 @@ A few pods are listed one by one with every step; thousands are grouped by what 
 """
 
 from podium.cli.console import RichText, Text
-from podium.cli.pod_log_words import describe_line, describe_step, format_seconds
+from podium.cli.pod_log_words import describe_step, format_seconds
 from podium.cli.tables import Screen, count, some
 from podium.engine.pod_log import Line
+from podium.explain.pod_log_lines import describe_line
 from podium.simulator.timeline import LifeGroup, LifeStep, Timeline
 
 MAX_PODS = 25

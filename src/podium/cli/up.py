@@ -1,5 +1,6 @@
 """`podium up`: a whole cluster, scheduler included, with one command."""
 
+import asyncio
 import logging
 import shlex
 from collections.abc import Callable, Sequence
@@ -53,6 +54,8 @@ from podium.user_code.plugins import Equipped, equip
 
 if TYPE_CHECKING:
     from podium.processes.cluster_scheduler import PluginReload
+    from podium.processes.whole_cluster import RunningCluster
+    from podium.web.page_server import PageServer
 
 _KUBECONFIG: Final = "podium.kubeconfig"
 _ZONES: Final = "a,b,c"
@@ -105,6 +108,23 @@ def up(
             " [default: any free one, which is in the kubeconfig]",
         ),
     ] = 0,
+    page_port: Annotated[
+        int,
+        Parameter(
+            show_default=False,
+            help="The loopback port of the page that shows the cluster in a browser."
+            " [default: any free one, in the link that is printed]",
+        ),
+    ] = 0,
+    page: Annotated[
+        bool,
+        Parameter(
+            name=["--page"],
+            negative="--no-page",
+            show_default=False,
+            help="Serve the page. [default: yes]",
+        ),
+    ] = True,
     data: Annotated[
         Path | None,
         Parameter(
@@ -158,8 +178,9 @@ def up(
     Permit, or why it cannot go anywhere; below that, how many nodes, pods and pending pods there
     are.
 
-    The server listens on loopback with a certificate and a token of its own; both are in the
-    kubeconfig that it writes.
+    The first line is a link to a page that shows the cluster, its queue and why each pod is where
+    it is; it is served to this machine only, and the link is its key. The server listens on
+    loopback with a certificate and a token of its own; both are in the kubeconfig that it writes.
 
     **Examples**
 
@@ -184,6 +205,7 @@ def up(
     from podium.processes.cluster_scheduler import SchedulerPlan
     from podium.processes.kube_log import log_at
     from podium.processes.whole_cluster import ClusterPlan, RunningCluster, run_cluster
+    from podium.web.page_server import PageServer
 
     start_logging(logging.WARNING)
     silence_web_server()
@@ -219,10 +241,10 @@ def up(
         require_usable_speed(speed),
         documents_in(apply or (), None if strict else _warn),
         _warn,
-        None
-        if quiet
-        else lambda up: ClusterScreen(screen, lambda: up.scheduler.engine, nodes=watch).show(),
+        lambda up: _show(up, None if quiet else screen, page_server, where, nodes=watch),
     )
+    target = kubeconfig_out or (data / "kubeconfig" if data else Path(_KUBECONFIG))
+    where = shlex.quote(str(target))
     server = ApiServer(
         ServerOptions(
             host=host,
@@ -233,10 +255,10 @@ def up(
             gates=gates,
         )
     )
-    target = kubeconfig_out or (data / "kubeconfig" if data else Path(_KUBECONFIG))
     authority = server.certificates.authority if server.certificates else None
     try:
         write_kubeconfig(target, server.url, server.token, authority)
+        page_server = PageServer(page_port) if page else None
     except InputError:
         server.close()
         raise
@@ -246,7 +268,8 @@ def up(
         write_kubeconfig(target, server.url, server.token, authority, told)
         kept = f"objects in {data}" if data else "objects in memory"
         size = counted(len(cluster.nodes), "node")
-        where = shlex.quote(str(target))
+        if page_server is not None:
+            print_line(f"podium: see it at  {page_server.link}")
         print_lines(f"podium: {note}" for note in scheduler_plan.equipped.notes)
         print_line(f"podium: a cluster of {size} at {server.url}, {kept}")
         print_line(f"podium: look at it with  KUBECONFIG={where} kubectl get pods -o wide")
@@ -256,9 +279,38 @@ def up(
         print_line("podium: Ctrl-C stops it")
 
     with seldom_collected():
-        run(run_cluster(server, plan, announce))
+        try:
+            run(run_cluster(server, plan, announce))
+        finally:
+            if page_server is not None:
+                page_server.close()
     print_line("podium: stopped", error=True)
     return OK
+
+
+async def _show(
+    up: "RunningCluster",
+    screen: Screen | None,
+    page_server: "PageServer | None",
+    kubeconfig: str,
+    *,
+    nodes: bool,
+) -> None:
+    """On the terminal and in browsers, for as long as the cluster is up."""
+    from podium.web.live_page import LivePage
+
+    async with asyncio.TaskGroup() as group:
+        if screen is not None:
+            shown = ClusterScreen(screen, lambda: up.scheduler.engine, nodes=nodes)
+            group.create_task(shown.show())
+        if page_server is not None:
+            page = LivePage(
+                lambda: up.scheduler.parts,
+                terminal=f"KUBECONFIG={kubeconfig}",
+                url=lambda: up.scheduler.url,
+            )
+            group.create_task(page_server.serve(page))
+        await asyncio.Event().wait()
 
 
 def _warn(problem: InputError) -> None:

@@ -12,8 +12,8 @@ from podium.cli.preparation import only, prepare_simulation
 from podium.cli.simulate import exit_code
 from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.cli.tables import Screen
-from podium.cli.why_document import answer_document
 from podium.cli.why_view import show_answer
+from podium.explain.proposals.answer_document import answer_document
 from podium.explain.proposals.search import Answer, find_proposals
 from podium.explain.trial import Trial
 

@@ -51,6 +51,11 @@ class Catalog:
             if isinstance(obj, kind):
                 yield obj
 
+    def everything(self) -> Iterator[KubeStruct]:
+        """All objects of all kinds."""
+        for objects in self._kinds.values():
+            yield from objects.values()
+
     def version(self, kind: type[KubeStruct]) -> int:
         return self._versions.get(kind, 0)
 

@@ -95,6 +95,7 @@ class Engine:
         want to reach the API server themselves; a pod that has waited `max_unschedulable_s` for an
         event that helps it is tried again without one; `log` is where plugins say what they do."""
         self.configuration = configuration
+        self.registry = registry
         self.gates = gates or FeatureGates()
         self.cluster = Cluster(request_rules(self.gates))
         self.cluster.pod_groups.enabled = self.gates["GenericWorkload"]

@@ -131,6 +131,10 @@ class Family(Generic[SeriesT]):
             found = self._series[labels] = self._make(self.definition)
         return found
 
+    def items(self) -> Iterable[tuple[Labels, SeriesT]]:
+        """All series with their label values."""
+        return self._series.items()
+
     def collect(self) -> Metric | None:
         """What there is to show."""
         definition = self.definition

@@ -93,6 +93,11 @@ class SchedulerMetrics(Observer):
     def text(self) -> bytes:
         return self.exposition.text()
 
+    @property
+    def victims_total(self) -> int:
+        """How many pods had to go for others."""
+        return int(self._victims.total)
+
     def reset(self) -> None:
         """Count from zero again."""
         self.exposition.reset()

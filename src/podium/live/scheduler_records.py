@@ -33,7 +33,7 @@ Document = dict[str, Any]
 class SchedulerRecords:
     def __init__(self, engine: Engine, decisions: DecisionRecords) -> None:
         self._engine = engine
-        self._decisions = decisions
+        self.decisions = decisions
 
     # --- one pod ------------------------------------------------------------------------------
 
@@ -41,7 +41,7 @@ class SchedulerRecords:
         """What is known of a pod; None if it was never heard of, or is forgotten."""
         key = f"{namespace}/{name}"
         state = self._engine.state
-        lines, record = state.pod_log.lines(key), self._decisions.get(key)
+        lines, record = state.pod_log.lines(key), self.decisions.get(key)
         pod = state.pods.get(key)
         if pod is None and record is None and not lines:
             return None
@@ -139,7 +139,7 @@ class SchedulerRecords:
         }
 
     def _entry(self, queued: QueuedPod, part: str) -> Document:
-        record = self._decisions.get(queued.info.key)
+        record = self.decisions.get(queued.info.key)
         message = record.message if record is not None else ""
         return {"pod": queued.info.key, **self._queued(queued, part), "message": message or None}
 

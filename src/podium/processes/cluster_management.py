@@ -12,15 +12,27 @@ from podium.config.feature_gates import FeatureGates
 from podium.config.flags.options import options_of
 from podium.config.flags.parser import parse_flags
 from podium.live.assembly import Assembly
-from podium.live.exposition import rules_of
 from podium.live.metrics import SchedulerMetrics
 from podium.live.serving import ManagementServer, Reviewers
-from podium.processes.host_environment import LocalHost
 from podium.processes.management import SchedulerParts, management_server
 
 
+def scheduler_parts(assembly: Assembly) -> SchedulerParts:
+    """What there is to see of a scheduler that leads for as long as it runs."""
+    engine = assembly.engine
+    return SchedulerParts(
+        engine,
+        SchedulerMetrics(engine),
+        None,
+        assembly.records,
+        assembly.scheduler.synced.is_set,
+        lambda: False,
+        lambda _: None,
+    )
+
+
 def scheduler_management(
-    server: ApiServer, port: int, assembly: Assembly, client: KubeClient, gates: FeatureGates
+    server: ApiServer, port: int, parts: SchedulerParts, client: KubeClient, gates: FeatureGates
 ) -> ManagementServer:
     """Listens already; port 0 is any free one. Raises StartRefused."""
     address = urlsplit(server.url).hostname or ""
@@ -33,16 +45,6 @@ def scheduler_management(
         flags["tls-cert-file"] = str(server.certificates.certificate_file)
         flags["tls-private-key-file"] = str(server.certificates.key_file)
     options = options_of(parse_flags([f"--{name}={value}" for name, value in flags.items()]))
-    engine = assembly.engine
-    parts = SchedulerParts(
-        engine,
-        SchedulerMetrics(engine, rules_of(options.metrics, LocalHost())),
-        None,
-        assembly.records,
-        assembly.scheduler.synced.is_set,
-        lambda: False,
-        lambda _: None,
-    )
     return management_server(
-        options, flags, engine.configuration, gates, parts, Reviewers(client, client)
+        options, flags, parts.engine.configuration, gates, parts, Reviewers(client, client)
     )

@@ -24,8 +24,9 @@ from podium.engine.observer import Observer
 from podium.framework.log import SILENT
 from podium.live.assembly import Assembly, live_engine
 from podium.live.scheduling_log import SchedulingLog
-from podium.processes.cluster_management import scheduler_management
+from podium.processes.cluster_management import scheduler_management, scheduler_parts
 from podium.processes.kube_log import KubeLog
+from podium.processes.management import SchedulerParts
 from podium.processes.plugin_reloading import WatchedPluginFiles
 from podium.processes.steady_time import steady_wall
 from podium.processes.tasks import Part, end_part, running_part
@@ -56,7 +57,7 @@ class SchedulerPlan:
 
 
 class ClusterScheduler:
-    """Runs for as long as its task; `engine` and `url` are there once it is `ready`."""
+    """Runs for as long as its task; `engine`, `parts` and `url` are there once it is `ready`."""
 
     def __init__(self, server: ApiServer, plan: SchedulerPlan, client: KubeClient) -> None:
         self.ready = asyncio.Event()
@@ -64,6 +65,8 @@ class ClusterScheduler:
         self.may_decide = asyncio.Event()
         """To be set by whoever waited for `ready`; before that no pod is placed."""
         self.engine: Engine
+        self.parts: SchedulerParts
+        """What there is to see of the engine at work now."""
         self.url = ""
         """Where it tells of itself: metrics, health, records of its decisions."""
         self._server = server
@@ -93,12 +96,13 @@ class ClusterScheduler:
             observers=plan.observers(engine),
         )
         port = urlsplit(self.url).port or plan.port
-        management = scheduler_management(self._server, port, assembly, self._client, plan.gates)
+        parts = scheduler_parts(assembly)
+        management = scheduler_management(self._server, port, parts, self._client, plan.gates)
         traces = exported_traces(engine, os.environ, plan.log or KubeLog())
         async with management, assembly.following() as scheduler:
             self.url = management.url
             await scheduler.ready()
-            self.engine = engine
+            self.engine, self.parts = engine, parts
             self.ready.set()
             await self.may_decide.wait()
             with traces:

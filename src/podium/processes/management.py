@@ -7,6 +7,7 @@ served, to whom and on which port is decided by flags.
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from podium.config.effective import effective
 from podium.config.feature_gates import FeatureGates
@@ -27,6 +28,7 @@ from podium.live.serving import (
     Standing,
     Surface,
 )
+from podium.serving import Receive, Scope, Send
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,18 @@ class SchedulerParts:
     set_verbosity: Callable[[int], None]
 
 
+class ServedPage(Protocol):
+    """The page for browsers, put together by somebody else."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
+
+    async def follow(self) -> None:
+        """To run for as long as the page is served."""
+
+
+MakePage = Callable[[SchedulerParts], ServedPage]
+
+
 def management_server(
     options: Options,
     flags: Mapping[str, str],
@@ -49,6 +63,7 @@ def management_server(
     gates: FeatureGates,
     inside: SchedulerParts,
     reviewers: Reviewers,
+    page: ServedPage | None = None,
 ) -> ManagementServer:
     """Listens already; port 0 is any free one. Raises StartRefused."""
     surface = Surface(
@@ -65,6 +80,7 @@ def management_server(
             Check("sched-handler-sync", lambda: None if inside.is_synced() else NOT_SYNCHRONIZED),
         ),
         records=inside.records,
+        ui=page,
         set_verbosity=inside.set_verbosity if configuration.enable_profiling else None,
         gates=gates,
     )

@@ -39,11 +39,11 @@ from podium.live.serving import Reviewers
 from podium.live.write_metrics import WriteMetrics
 from podium.processes.host_environment import LocalHost
 from podium.processes.kube_log import KubeLog
-from podium.processes.management import SchedulerParts, management_server
+from podium.processes.management import MakePage, SchedulerParts, management_server
 from podium.processes.plugin_reloading import WatchedPluginFiles
 from podium.processes.startup import PreparedScheduler, with_plugins_loaded
 from podium.processes.steady_time import steady_wall
-from podium.processes.tasks import end_part
+from podium.processes.tasks import end_part, running_part
 from podium.processes.trace_export import exported_traces
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
@@ -61,10 +61,11 @@ async def run_scheduler(
     gates: FeatureGates,
     log: KubeLog,
     flags: Mapping[str, str],
+    make_page: MakePage | None = None,
 ) -> None:
-    """Until SIGTERM or SIGINT; `flags` are all flags as they would be written. Raises StartRefused
-    and LeadershipLost."""
-    await _RunningScheduler(prepared, options, gates, log, flags).run()
+    """Until SIGTERM or SIGINT; `flags` are all flags as they would be written, `make_page` makes
+    the page for browsers, if there is to be one. Raises StartRefused and LeadershipLost."""
+    await _RunningScheduler(prepared, options, gates, log, flags, make_page).run()
 
 
 class _RunningScheduler:
@@ -75,7 +76,9 @@ class _RunningScheduler:
         gates: FeatureGates,
         log: KubeLog,
         flags: Mapping[str, str],
+        make_page: MakePage | None,
     ) -> None:
+        self._make_page = make_page
         self._prepared = prepared
         self._options = options
         self._gates = gates
@@ -196,10 +199,13 @@ class _RunningScheduler:
                 for settings in (prepared.authentication, prepared.authorization)
             )
         )
+        page = self._make_page(inside) if self._make_page is not None else None
         server = management_server(
-            self._options, self._flags, prepared.configuration, self._gates, inside, reviewers
+            self._options, self._flags, prepared.configuration, self._gates, inside, reviewers, page
         )
         await stack.enter_async_context(server)
+        if page is not None:
+            await stack.enter_async_context(running_part(page.follow()))
         self._log.info("Serving securely on", address=server.url)
 
     def _delays(self, election: LeaderElection | None) -> bool:

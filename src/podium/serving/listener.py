@@ -10,15 +10,15 @@ _UNSPECIFIED: Final = ("0.0.0.0", "::")
 _BACKLOG: Final = 1024
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """Port 0 is any free one. Raises InputError."""
+def listen(host: str, port: int, option: str = "--port") -> socket.socket:
+    """Port 0 is any free one; `option` is where users say which. Raises InputError."""
     try:
         return bind_listener(host, port)
     except (OSError, OverflowError) as problem:
         # Some errors of the socket library explain themselves at length in brackets.
         reason = (getattr(problem, "strerror", None) or str(problem)).partition(" (")[0].lower()
         is_taken = isinstance(problem, OSError) and problem.errno == errno.EADDRINUSE
-        remedy = "--port 0 takes any free one" if is_taken else ""
+        remedy = f"{option} 0 takes any free one" if is_taken else ""
         raise InputError(f"cannot listen on {host}:{port}: {reason}", remedy=remedy) from None
 
 

@@ -148,9 +148,11 @@ def management(
     set_ = settings(*flags)
     clock = FakeClock()
     trust = Trust(set_.authentication)
+    seen = of(**fields)
     application = ManagementApplication(
-        Pages(of(**fields)),
+        Pages(seen),
         Authenticator(set_.authentication, trust, reviewers, clock),
         Authorizer(set_.authorization, reviewers, clock),
+        seen.ui,
     )
     return Management(application, clock, trust)

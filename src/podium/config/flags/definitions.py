@@ -244,6 +244,13 @@ OWN: Final = Section(
             "Refuse names of earlier releases in the configuration and among the feature gates, as "
             "kube-scheduler does, instead of taking them with a warning.",
         ),
+        Flag(
+            "ui",
+            BOOL,
+            False,
+            "Serve a page for browsers below /ui/ of the secure port: nodes, queue and decisions, "
+            "for whoever may get that path.",
+        ),
     ),
 )
 """What kube-scheduler does not have."""

@@ -143,6 +143,7 @@ class Options:
     plugin_timeout: Duration
     reload: bool
     run_all_filters: bool
+    ui: bool
     strict: bool
     given: frozenset[str]
     positional: tuple[str, ...]
@@ -169,6 +170,7 @@ def options_of(parsed: ParsedFlags) -> Options:
         plugin_timeout=values["plugin-timeout"],
         reload=values["reload"],
         run_all_filters=values["run-all-filters"],
+        ui=values["ui"],
         strict=values["strict"],
         given=frozenset(parsed.given),
         positional=parsed.positional,

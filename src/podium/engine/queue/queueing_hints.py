@@ -74,6 +74,14 @@ class Interests:
     def concerns_plugin(self, profile: str, plugin: str, event: ClusterEvent) -> bool:
         return any(interest.plugin == plugin for interest in self.matching(profile, event))
 
+    def events_of(self, profile: str, plugin: str) -> list[ClusterEvent]:
+        """What a plugin registered for, in its order; whether an event helps is for its hint."""
+        return [
+            ClusterEvent(registration.resource, registration.action)
+            for name, registration in self._by_profile.get(profile, ())
+            if name == plugin
+        ]
+
     def requeue_strategy(
         self, queued: QueuedPod, event: ClusterEvent, old: EventObject, new: EventObject
     ) -> Strategy:

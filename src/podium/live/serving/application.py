@@ -18,6 +18,7 @@ from podium.live.serving.authorization import Authorizer
 from podium.live.serving.exchange import PageRequest, PageResponse, plain_error, refusal
 from podium.live.serving.pages import Pages
 from podium.live.serving.reviews import ReviewFailed, UserInfo
+from podium.live.serving.surface import UI, Application
 from podium.serving import BadQuery, BodyTooLarge, ClientGone, Receive, Scope, Send, read_body
 
 _LOG: Final = logging.getLogger("podium.live")
@@ -27,16 +28,28 @@ _BROKEN: Final = "This request broke the scheduler's page. Its log says more."
 
 
 class ManagementApplication:
-    def __init__(self, pages: Pages, authenticator: Authenticator, authorizer: Authorizer) -> None:
+    def __init__(
+        self,
+        pages: Pages,
+        authenticator: Authenticator,
+        authorizer: Authorizer,
+        ui: Application | None = None,
+    ) -> None:
         self._pages = pages
         self._authenticator = authenticator
         self._authorizer = authorizer
+        self._ui = ui
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
+        request = _request(scope)
         try:
-            answer = await self._answer(_request(scope), scope, receive)
+            refused = await self._refusal(request)
+            if refused is None and self._ui is not None and _is_below_ui(request.path):
+                await self._ui(scope, receive, send)
+                return
+            answer = refused or await self._answer(request, scope, receive)
         except ClientGone:
             return
         except BodyTooLarge:
@@ -48,7 +61,8 @@ class ManagementApplication:
             answer = plain_error(500, _BROKEN)
         await _send(answer, send)
 
-    async def _answer(self, request: PageRequest, scope: Scope, receive: Receive) -> PageResponse:
+    async def _refusal(self, request: PageRequest) -> PageResponse | None:
+        """Why nothing is answered, if somebody may not ask this."""
         user = await self._authenticator.user_of(request)
         if user is None:
             return refusal(request, 401, "Unauthorized", "Unauthorized")
@@ -60,10 +74,17 @@ class ManagementApplication:
             return plain_error(500, _harmless(words))
         if not verdict.allowed:
             return _forbidden(user, request, verdict.reason)
+        return None
+
+    async def _answer(self, request: PageRequest, scope: Scope, receive: Receive) -> PageResponse:
         if request.method == "PUT":
             body = await read_body(scope["headers"], receive, _MAX_BODY_BYTES)
             request = replace(request, body=bytes(body))
         return self._pages.answer(request)
+
+
+def _is_below_ui(path: str) -> bool:
+    return path == UI or path.startswith(f"{UI}/")
 
 
 def _forbidden(user: UserInfo, request: PageRequest, reason: str) -> PageResponse:

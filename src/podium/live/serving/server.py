@@ -55,7 +55,9 @@ class ManagementServer:
             raise
         authenticator = Authenticator(settings.authentication, self._trust, reviewers, clock)
         authorizer = Authorizer(settings.authorization, reviewers, clock)
-        self.application = ManagementApplication(Pages(surface), authenticator, authorizer)
+        self.application = ManagementApplication(
+            Pages(surface), authenticator, authorizer, surface.ui
+        )
         self._limits = limits
         self._server: WebServer | None = None
         self._tasks: list[asyncio.Task[None]] = []

@@ -5,15 +5,20 @@ more than is true at that moment.
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from podium.api.pod import Pod
 from podium.live.serving.health import PING, Check
 from podium.live.serving.record_pages import Records
 from podium.live.serving.zpages import Standing
+from podium.serving import Receive, Scope, Send
+
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+UI: Final = "/ui"
+"""Where the page for browsers is."""
 
 
 class Shown(Protocol):
@@ -29,7 +34,8 @@ class Surface:
     """`healthz` and `readyz` are checks in the order in which they are listed. `configuration` is
     the document of `/configz`, `flags` all flags as they would be written. `pods` and `leading` are
     for `/metrics/resources`, which only a leader fills. Without `set_verbosity` (profiling is
-    disabled) there are no debug pages, without `records` none about pods and the queue."""
+    disabled) there are no debug pages, without `records` none about pods and the queue. `ui`
+    answers by itself what is asked for below `/ui`, once it is known that somebody may."""
 
     metrics: Shown
     configuration: Callable[[], Mapping[str, Any]]
@@ -41,6 +47,7 @@ class Surface:
     readyz: Sequence[Check] = (PING,)
     set_verbosity: Callable[[int], None] | None = None
     records: Records | None = None
+    ui: Application | None = None
     gates: Mapping[str, bool] = field(default_factory=dict)
     wall: Callable[[], float] = time.time
     randomness: Random = field(default_factory=Random)

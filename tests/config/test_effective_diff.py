@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from support.cli.command_line import podium
 
-from podium.cli.config_diff import effective_diff
+from podium.config.effective_diff import effective_diff
 
 HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 V1BETA3 = HEADER.replace("/v1\n", "/v1beta3\n")

@@ -1,0 +1,15 @@
+"""The page: a cluster and its scheduler to look at, in a browser, read-only.
+
+    a browser ──▶ application ──▶ static_files     scripts and styles, written here
+                      │
+                      ├─────────▶ documents        what a view shows, as JSON, one file a view
+                      └─────────▶ event_stream     what has changed since, a few times a second
+
+access           who may look: a link with a token, for the page of `podium up`
+page_server      the page on a loopback port of its own
+live_page        the page of a scheduler that runs
+report           the same views as one file
+
+Contract: nothing is written, no other host is contacted, and a browser that is slow or wants much
+holds nobody up. What costs time is made only when somebody asks.
+"""

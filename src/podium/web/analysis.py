@@ -1,0 +1,125 @@
+"""Why a pod has no node and what would have to change, worked out by an engine of its own.
+
+The scheduler at work is never asked such questions: the objects that it knows at this moment, which
+nobody changes, are given to a simulation of the same configuration in another thread, where the pod
+is decided anew and changes are tried as `podium why --alone` does.
+
+Contract: one analysis at a time; an answer is kept for a moment, so that a page that is opened
+twice asks once.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from podium.api.meta import KubeStruct
+from podium.api.pod import Pod
+from podium.engine import Engine
+from podium.engine.state import placed
+from podium.explain.cause_document import cause_document
+from podium.explain.proposals.answer_document import answer_document
+from podium.explain.proposals.search import Answer, find_proposals
+from podium.explain.trial import Trial
+from podium.simulator import ExplainedPod, Scenario, Simulation
+from podium.web.decision_document import explanation_document
+from podium.web.page_documents import NotThere, TooBusy
+
+KEPT_S: Final = 10.0
+MAX_KEPT: Final = 32
+MAX_WAITING: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    at: float
+    document: dict[str, Any]
+
+
+class Analyses:
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._turn = asyncio.Lock()
+        self._waiting = 0
+
+    async def document(self, engine: Engine, key: str) -> dict[str, Any]:
+        """Raises NotThere and TooBusy."""
+        held = self._kept.get(key)
+        if held is not None and self._clock() - held.at < KEPT_S:
+            return held.document
+        if self._waiting >= MAX_WAITING:
+            raise TooBusy("others are being analysed; try again in a moment")
+        self._waiting += 1
+        try:
+            async with self._turn:
+                scenario, runs_on = question(engine, key)
+                made = await asyncio.to_thread(analyse, engine, scenario, key, runs_on)
+        finally:
+            self._waiting -= 1
+        self._kept[key] = _Kept(self._clock(), made)
+        while len(self._kept) > MAX_KEPT:
+            self._kept.popitem(last=False)
+        return made
+
+
+def question(engine: Engine, key: str) -> tuple[Scenario, str]:
+    """The cluster as the engine knows it, with this pod alone pending; and where it runs, if it
+    does. Raises NotThere."""
+    pod = engine.state.pods.get(key)
+    if pod is None:
+        raise NotThere("the scheduler knows no such pod any more")
+    cluster = engine.cluster
+    nodes = tuple(cluster.nodes.node(row) for row in cluster.node_order().tolist())
+    running: list[Pod] = []
+    for placement in cluster.placements.values():
+        other, name = placement.info.pod, cluster.nodes.names[placement.row]
+        if placement.info.key != key:
+            running.append(other if other.spec.node_name else placed(other, name))
+    objects: tuple[KubeStruct, ...] = tuple(cluster.catalog.everything())
+    pending = replace(
+        pod,
+        spec=replace(pod.spec, node_name=""),
+        status=replace(pod.status, nominated_node_name=""),
+    )
+    return Scenario(nodes, tuple(running), (pending,), objects), pod.spec.node_name
+
+
+def analyse(engine: Engine, scenario: Scenario, key: str, runs_on: str = "") -> dict[str, Any]:
+    """`engine` gives its configuration, plugins and gates, and nothing else."""
+    simulation = Simulation(
+        scenario, engine.configuration, engine.registry, gates=engine.gates, watch=[key]
+    )
+    report = simulation.run(until=key)
+    explained = ExplainedPod.of(report, key, runs_on=runs_on, alone=True)
+    result = explained.result
+    if result.placed:
+        answer = Answer(result.pod, result.node, victims=result.victims)
+    elif result.turned_away_from:
+        reason = result.causes[0].sentence
+        answer = Answer(result.pod, reason=reason, turned_away_from=result.turned_away_from)
+    else:
+        pod = simulation.engine.state.pods.get(key, result.pod)
+        answer = find_proposals(Trial(simulation.engine, pod))
+    widest = explained.widest
+    return {
+        "outcome": result.outcome.value,
+        "message": result.message,
+        "premise": explained.premise,
+        "causes": [cause_document(cause) for cause in explained.causes],
+        "matrix": explanation_document(widest) if widest is not None else None,
+        "like": None,
+        **_proposals(answer, runs_on),
+    }
+
+
+def _proposals(answer: Answer, runs_on: str) -> dict[str, Any]:
+    """As `podium why` has them, without the changes as data."""
+    found = answer_document(answer, runs_on=runs_on)
+    found.pop("message")
+    for proposal in found["proposals"]:
+        proposal.pop("changes")
+    return found

@@ -1,0 +1,182 @@
+"""The page of a scheduler that runs: its documents, and what has changed in between.
+
+Everything is read in the scheduler's own thread, between two of its steps, so that a document is of
+one moment; what takes long is worked out elsewhere (`analysis.py`). The engine may be replaced
+while the page is open (plugins that are loaded anew): the next document is of the new one, and a
+mark of the old one means nothing any more.
+"""
+
+import itertools
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+from urllib.parse import unquote
+
+from podium import __version__
+from podium.api.timestamps import micro_time_text
+from podium.api.versioned_documents import add_version
+from podium.engine import Engine
+from podium.live.metrics import SchedulerMetrics
+from podium.live.serving.surface import UI
+from podium.processes.management import SchedulerParts
+from podium.web.access import DelegatedAccess
+from podium.web.analysis import Analyses
+from podium.web.application import PageApplication
+from podium.web.cluster_document import ClusterReader
+from podium.web.configuration_document import configuration_document
+from podium.web.decision_document import pod_document
+from podium.web.event_stream import EventStreams
+from podium.web.node_document import node_document
+from podium.web.page_documents import LIVE, Document, NotThere, Parameters
+from podium.web.queue_document import queue_document
+from podium.web.throughput import KEPT_S, Throughput
+
+MAX_FOUND: Final = 50
+_DEFAULT_SPAN_S: Final = 300.0
+_EPOCHS: Final = itertools.count(1)
+
+
+class LivePage:
+    def __init__(
+        self,
+        parts: Callable[[], SchedulerParts],
+        *,
+        terminal: str = "",
+        url: Callable[[], str] = lambda: "",
+    ) -> None:
+        """`parts` are those of the scheduler at work now; `terminal` is what commands in a
+        terminal have to begin with to reach the same cluster, `url` where it tells of itself."""
+        self._parts = parts
+        self._terminal = terminal
+        self._url = url
+        self._throughput = Throughput(self._counted)
+        self._analyses = Analyses(self._now)
+        self._started = f"{next(_EPOCHS)}-{id(self):x}"
+        self._reader: tuple[Engine, ClusterReader] | None = None
+        self._engines = 0
+
+    async def follow(self) -> None:
+        """Sample the counters until cancelled."""
+        await self._throughput.follow()
+
+    # --- documents ----------------------------------------------------------------------------
+
+    def document(self, path: str, parameters: Parameters) -> Document | Awaitable[Document]:
+        """Raises NotThere and TooBusy."""
+        kind, *names = path.split("/")
+        match kind, names:
+            case "overview", []:
+                return add_version("PageOverview", self._overview())
+            case "cluster", []:
+                return add_version("ClusterView", self._cluster.document())
+            case "nodes", [name]:
+                return add_version("NodeView", node_document(self._engine, unquote(name)))
+            case "queue", []:
+                parts = self._parts()
+                found = queue_document(parts.engine, parts.records, parts.records.decisions)
+                return add_version("QueueView", found)
+            case "pods", []:
+                words = next(iter(parameters.get("q", ())), "")
+                return add_version("PodSearch", self._find_pods(words))
+            case "pods", [namespace, name]:
+                parts = self._parts()
+                found = pod_document(parts.engine, parts.records, namespace, name)
+                return add_version("PodView", found)
+            case "pods", [namespace, name, "analysis"]:
+                return self._analysis(f"{namespace}/{name}")
+            case "throughput", []:
+                return add_version("ThroughputView", self._throughput.document(_span(parameters)))
+            case "configuration", []:
+                return add_version("ConfigurationView", configuration_document(self._engine))
+        raise NotThere("there is no such document")
+
+    def _overview(self) -> dict[str, Any]:
+        engine = self._engine
+        return {
+            "mode": LIVE,
+            "version": __version__,
+            "terminal": self._terminal,
+            "url": self._url(),
+            "input": "",
+            "schedulers": list(engine.profiles),
+            **self._numbers(),
+        }
+
+    def _numbers(self) -> dict[str, Any]:
+        """What the head of the page shows, and every message with it."""
+        engine = self._engine
+        cluster = engine.cluster
+        return {
+            "at": micro_time_text(engine.clock()),
+            "nodes": cluster.nodes.present_count,
+            "pods": len(cluster.placements),
+            "queue": {**engine.queue.sizes()._asdict(), "waiting": len(engine.state.waiting)},
+        }
+
+    def _find_pods(self, words: str) -> dict[str, Any]:
+        """Pods whose name has some words in it, those without a node first."""
+        wanted = words.lower().split()
+        found: list[tuple[bool, str, str]] = []
+        for key, pod in self._engine.state.pods.items():
+            if all(word in key for word in wanted):
+                found.append((bool(pod.spec.node_name), key, pod.spec.node_name))
+        found.sort()
+        return {
+            "count": len(found),
+            "pods": [{"pod": key, "node": node or None} for _, key, node in found[:MAX_FOUND]],
+        }
+
+    async def _analysis(self, key: str) -> Document:
+        return add_version("PodAnalysis", await self._analyses.document(self._engine, key))
+
+    # --- changes ------------------------------------------------------------------------------
+
+    def changes(self, mark: str) -> Document:
+        """What is different from the moment of a mark on."""
+        cluster = self._cluster
+        return {
+            "mark": self._mark(),
+            **self._numbers(),
+            "cluster": cluster.changes(mark.partition("_")[0]),
+        }
+
+    def _mark(self) -> str:
+        """Moves with the cluster and with the queue."""
+        engine = self._engine
+        sizes = "-".join(map(str, (*engine.queue.sizes(), len(engine.state.waiting))))
+        return f"{self._cluster.mark}_{sizes}"
+
+    # --- the engine at work now ---------------------------------------------------------------
+
+    @property
+    def _engine(self) -> Engine:
+        return self._parts().engine
+
+    @property
+    def _cluster(self) -> ClusterReader:
+        engine = self._engine
+        if self._reader is None or self._reader[0] is not engine:
+            self._engines += 1
+            reader = ClusterReader(engine.cluster, f"{self._started}-{self._engines}")
+            self._reader = (engine, reader)
+        return self._reader[1]
+
+    def _now(self) -> float:
+        return self._engine.clock()
+
+    def _counted(self) -> tuple[Engine, SchedulerMetrics]:
+        parts = self._parts()
+        return parts.engine, parts.metrics
+
+
+def _span(parameters: Parameters) -> float:
+    written = next(iter(parameters.get("span", ())), "")
+    if not written.isascii() or not written.isdigit():
+        return _DEFAULT_SPAN_S
+    return float(min(max(int(written), 10), KEPT_S))
+
+
+def mounted_page(parts: SchedulerParts) -> PageApplication:
+    """The page below `/ui` of the port at which the scheduler tells of itself; who may look is
+    decided there."""
+    page = LivePage(lambda: parts)
+    return PageApplication(page, EventStreams(page), DelegatedAccess(), UI)

@@ -1,0 +1,39 @@
+"""What the page asks for, by path: an interface with two ends.
+
+A scheduler that runs answers as things are at that moment; a report has its answers in the file.
+Documents are mappings with `apiVersion` and `kind`, like all documents of Podium.
+"""
+
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import Any, Final, Protocol
+
+Parameters = Mapping[str, Sequence[str]]
+Document = Mapping[str, Any]
+
+
+class NotThere(LookupError):
+    """There is nothing at that path; says what is missing."""
+
+
+class TooBusy(Exception):
+    """It would be worked out, but so much is asked for already."""
+
+
+class Documents(Protocol):
+    async def follow(self) -> None:
+        """Gather what cannot be read afterwards, until cancelled."""
+
+    def document(self, path: str, parameters: Parameters) -> Document | Awaitable[Document]:
+        """Raises NotThere and TooBusy."""
+
+
+class EventSource(Protocol):
+    """What has changed in between, for whoever keeps looking."""
+
+    def changes(self, mark: str) -> Document:
+        """What is different from the moment of a mark on, with a `mark` of its own; a mark that
+        is unknown or too old is answered with `reload`."""
+
+
+LIVE: Final = "live"
+REPORT: Final = "report"

@@ -1,0 +1,129 @@
+"""Everybody who waits: where in the queue, why, in groups of one reason, and what would wake them.
+
+The parts are those of the scheduler's own records. Reasons are taken from the message of the last
+attempt without its numbers, so that pods that wait for the same thing stand together however many
+nodes there are.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from podium.engine import Engine
+from podium.framework.events import Action, ClusterEvent, Resource
+from podium.framework.queued import QueuedPod
+from podium.live.decision_records import DecisionRecords
+from podium.live.scheduler_records import SchedulerRecords
+
+MAX_LISTED: Final = 200
+MAX_GROUPS: Final = 100
+MAX_EXAMPLES: Final = 100
+_HEAD: Final = re.compile(r"^0/\d+ nodes are available: ")
+_COUNT: Final = re.compile(r"(^|, )\d+ ")
+_UNTOLD: Final = "not tried yet"
+
+_POD_LEAVES: Final = "a pod leaves a node"
+_EVENT_WORDS: Final[Mapping[tuple[str, Action], str]] = {
+    (Resource.NODE, Action.ADD): "a node is added",
+    (Resource.NODE, Action.UPDATE_NODE_ALLOCATABLE): "a node gets more resources",
+    (Resource.NODE, Action.UPDATE_NODE_LABEL): "a node's labels change",
+    (Resource.NODE, Action.UPDATE_NODE_TAINT): "a taint is taken off a node",
+    (Resource.NODE, Action.UPDATE_NODE_CONDITION): "a node's conditions change",
+    (Resource.NODE, Action.UPDATE_NODE_ANNOTATION): "a node's annotations change",
+    (Resource.POD, Action.ADD): "a pod is placed",
+    (Resource.POD, Action.DELETE): _POD_LEAVES,
+    (Resource.POD, Action.UPDATE_POD_LABEL): "a pod's labels change",
+    (Resource.POD, Action.UPDATE_POD_SCALE_DOWN): "a pod asks for less",
+    (Resource.POD, Action.UPDATE_POD_TOLERATION): "the pod tolerates more",
+    (Resource.POD, Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED): "its gates are removed",
+    (Resource.POD, Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM): "its claim is made",
+}
+_KIND_WORDS: Final = {
+    Action.ADD: "is added",
+    Action.DELETE: "is deleted",
+    Action.UPDATE: "changes",
+}
+
+
+def queue_document(
+    engine: Engine, records: SchedulerRecords, decisions: DecisionRecords
+) -> dict[str, Any]:
+    found = records.queue(MAX_LISTED)
+    parts = engine.queue.parts()
+    for part, members in (
+        ("unschedulable", parts.unschedulable),
+        ("gated", parts.gated),
+        ("backoff", [*parts.backoff, *parts.error_backoff]),
+    ):
+        for entry, queued in zip(found[part], members, strict=False):
+            entry["wokenBy"] = waking_events(engine, queued)
+    stuck = [*parts.unschedulable, *parts.backoff, *parts.error_backoff, *parts.gated]
+    return {**found, "groups": list(_groups(engine, stuck, decisions))}
+
+
+def _groups(
+    engine: Engine, stuck: Iterable[QueuedPod], decisions: DecisionRecords
+) -> Iterator[dict[str, Any]]:
+    groups: dict[str, list[QueuedPod]] = {}
+    for queued in stuck:
+        record = decisions.get(queued.info.key)
+        message = record.message if record is not None else ""
+        if queued.gating_plugin:
+            reason = f"held back by {queued.gating_plugin}"
+        else:
+            reason = reason_of(message) or _UNTOLD
+        groups.setdefault(reason, []).append(queued)
+    ranked = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
+    for reason, members in ranked[:MAX_GROUPS]:
+        rejectors = Counter(plugin for each in members for plugin in each.rejectors)
+        yield {
+            "reason": reason,
+            "count": len(members),
+            "rejectedBy": sorted(rejectors),
+            "pods": [each.info.key for each in members[:MAX_EXAMPLES]],
+            "wokenBy": waking_events(engine, members[0]),
+        }
+
+
+def reason_of(message: str) -> str:
+    """What a message says, whatever the numbers.
+
+    >>> reason_of("0/3 nodes are available: 3 Insufficient cpu. preemption: 0/3 nodes are ...")
+    'Insufficient cpu'
+    """
+    # Behind the reasons, in a sentence of its own, is what PostFilter made of them.
+    told = _HEAD.sub("", message).partition(". ")[0].rstrip(".")
+    return _COUNT.sub(r"\1", told)
+
+
+def waking_events(engine: Engine, queued: QueuedPod) -> list[str]:
+    """What would have the pod tried again, in words; events that sound alike stand once."""
+    profile = queued.info.pod.spec.scheduler_name
+    interests = engine.queue.interests
+    told = [
+        words
+        for plugin in sorted(queued.rejectors | queued.pending)
+        for event in interests.events_of(profile, plugin)
+        for words in _event_words(event)
+    ]
+    return list(dict.fromkeys(told))
+
+
+def _event_words(event: ClusterEvent) -> Iterator[str]:
+    if event.resource is Resource.ANY:
+        yield "anything happens"
+        return
+    resource = event.resource
+    if resource in (Resource.ASSIGNED_POD, Resource.UNSCHEDULABLE_POD):
+        resource = Resource.POD
+    actions = Action(event.action)
+    for action in actions:
+        words = _EVENT_WORDS.get((resource, action))
+        if words is not None:
+            yield words
+    if resource not in (Resource.NODE, Resource.POD):
+        kind = str(resource).rpartition("/")[2]
+        for action, words in _KIND_WORDS.items():
+            if actions & action:
+                yield f"a {kind} {words}"

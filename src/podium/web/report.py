@@ -1,0 +1,180 @@
+"""A simulation as one file that shows the page's views without a server.
+
+The documents that a view would ask for are in it as JSON, the scripts and styles as they are
+served. Its policy lets nothing run but that very script, and nothing be loaded at all.
+
+Contract: a report is bounded. Of many nodes and pods those are kept whole that one would look at
+first, and the file says so where it has no more; changes that would help are looked for once for
+each cause.
+"""
+
+import base64
+import hashlib
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+
+from podium import __version__
+from podium.api.timestamps import micro_time_text
+from podium.api.versioned_documents import Kind, add_version
+from podium.engine import Engine
+from podium.explain.cause_document import cause_document
+from podium.explain.proposals.answer_document import answer_document
+from podium.explain.proposals.search import Answer, find_proposals
+from podium.explain.trial import Trial
+from podium.framework.asking import Asker
+from podium.live.decision_records import DecisionRecords
+from podium.live.scheduler_records import SchedulerRecords
+from podium.simulator import PodResult, SimulationReport
+from podium.web.cluster_document import ClusterReader
+from podium.web.configuration_document import configuration_document
+from podium.web.decision_document import pod_document
+from podium.web.node_document import node_document
+from podium.web.page_documents import REPORT, NotThere
+from podium.web.queue_document import queue_document
+from podium.web.script_bundle import bundle
+from podium.web.static_files import static_files
+
+MAX_PODS: Final = 1_000
+MAX_NODES: Final = 500
+MAX_SEARCHES: Final = 20
+"""For changes that would help."""
+
+Documents = dict[str, Any]
+
+
+class Recorder:
+    """Notes what a run decides; to be there before it begins."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.decisions = DecisionRecords(engine.clock)
+        engine.observers.add(self.decisions)
+        self.records = SchedulerRecords(engine, self.decisions)
+
+
+def report_html(
+    recorder: Recorder, report: SimulationReport, *, command_input: str, ask: Asker | None = None
+) -> bytes:
+    """`command_input` is what commands in a terminal are given to read the same; the engine stands
+    as the run has left it, and does again afterwards."""
+    return embed(dict(_documents(recorder, report, command_input, ask)))
+
+
+def embed(documents: Documents) -> bytes:
+    """Documents by their paths, and the page around them."""
+    found = static_files()
+    scripts = {name: file.content.decode() for name, file in found.items() if name.endswith(".js")}
+    script, style = bundle(scripts), found["style.css"].content.decode()
+    policy = (
+        f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'; "
+        "require-trusted-types-for 'script'; trusted-types 'none'"
+    )
+    page = found["index.html"].content.decode()
+    head, _, rest = page.partition('<link rel="icon"')
+    body = rest[rest.index("</head>") :]
+    data = msgspec.json.encode(documents).decode()
+    # What ends a script in HTML is no character of JSON that has to be written as it is.
+    for sign in "<>&\u2028\u2029":
+        data = data.replace(sign, f"\\u{ord(sign):04x}")
+    return "".join(
+        (
+            head.replace(
+                '<meta charset="utf-8">',
+                '<meta charset="utf-8">\n'
+                f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+                '<meta name="referrer" content="no-referrer">',
+            ),
+            f"<style>{style}</style>\n",
+            body.replace(
+                "</body>",
+                f'<script type="application/json" id="report-data">{data}</script>\n'
+                f'<script type="module">{script}</script>\n</body>',
+            ),
+        )
+    ).encode()
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _documents(
+    recorder: Recorder, report: SimulationReport, command_input: str, ask: Asker | None
+) -> Iterator[tuple[str, Any]]:
+    engine, records = recorder.engine, recorder.records
+    cluster = ClusterReader(engine.cluster, REPORT).document()
+    queue = queue_document(engine, records, recorder.decisions)
+    yield "overview", add_version("PageOverview", _overview(engine, report, command_input))
+    yield "cluster", add_version("ClusterView", cluster)
+    yield "queue", add_version("QueueView", queue)
+    yield "configuration", add_version("ConfigurationView", configuration_document(engine))
+    for name in cluster["names"][:MAX_NODES]:
+        yield f"nodes/{name}", add_version("NodeView", node_document(engine, name))
+    waiting = [result for result in report.pods if not result.placed]
+    placed = [result for result in report.pods if result.placed]
+    listed = [{"pod": each.key, "node": each.node or None} for each in (*waiting, *placed)]
+    yield "pods", add_version("PodSearch", {"count": len(listed), "pods": listed})
+    for result in (*waiting, *placed)[:MAX_PODS]:
+        namespace, _, name = result.key.partition("/")
+        try:
+            found = pod_document(engine, records, namespace, name)
+        except NotThere:
+            continue
+        yield f"pods/{result.key}", add_version("PodView", found)
+    yield from _analyses(engine, waiting[:MAX_PODS], ask)
+
+
+def _overview(engine: Engine, report: SimulationReport, command_input: str) -> dict[str, Any]:
+    return {
+        "mode": REPORT,
+        "version": __version__,
+        "terminal": "",
+        "url": "",
+        "input": command_input,
+        "schedulers": list(engine.profiles),
+        "at": micro_time_text(engine.clock()),
+        "nodes": len(report.utilisation.nodes),
+        "pods": len(engine.cluster.placements),
+        "queue": {**engine.queue.sizes()._asdict(), "waiting": len(engine.state.waiting)},
+    }
+
+
+def _analyses(
+    engine: Engine, waiting: list[PodResult], ask: Asker | None
+) -> Iterator[tuple[str, Any]]:
+    """Causes for everybody, and what would help once for each cause."""
+    kind: Kind = "PodAnalysis"
+    answers: dict[object, Answer] = {}
+    for result in waiting:
+        first = result.causes[0].key if result.causes else result.message
+        if first not in answers and len(answers) < MAX_SEARCHES:
+            answers[first] = _answer(engine, result, ask)
+        answer = answers.get(first)
+        own = answer is not None and answer.pod.metadata.key == result.pod.metadata.key
+        shown = answer if own and answer is not None else Answer(result.pod, is_complete=False)
+        fields = answer_document(shown, runs_on="")
+        proposals = [
+            {name: value for name, value in each.items() if name != "changes"}
+            for each in fields["proposals"]
+        ]
+        analysis = {
+            **fields,
+            "proposals": proposals,
+            "outcome": result.outcome.value,
+            "message": result.message,
+            "premise": "decided with all pending pods, in the order of the queue",
+            "causes": [cause_document(cause) for cause in result.causes],
+            "matrix": None,
+            "like": f"{answer.pod.namespace}/{answer.pod.name}" if answer and not own else None,
+        }
+        yield f"pods/{result.key}/analysis", add_version(kind, analysis)
+
+
+def _answer(engine: Engine, result: PodResult, ask: Asker | None) -> Answer:
+    pod = engine.state.pods.get(result.key)
+    if pod is None or result.turned_away_from:
+        return Answer(result.pod, reason=result.message, turned_away_from=result.turned_away_from)
+    return find_proposals(Trial(engine, pod, ask))

@@ -1,0 +1,79 @@
+// Where documents come from: the process that serves this page, or the report that it is.
+// @ts-check
+
+/** @typedef {any} Doc */
+
+export class Refusal extends Error {
+  /** @param {number} status @param {string} words */
+  constructor(status, words) {
+    super(words);
+    this.status = status;
+  }
+}
+
+/** @type {Record<string, Doc> | null} */
+const EMBEDDED = (() => {
+  const held = document.getElementById("report-data");
+  return held ? JSON.parse(held.textContent ?? "{}") : null;
+})();
+
+/** Whether this is a file on its own. */
+export const isReport = EMBEDDED !== null;
+
+/**
+ * A document by its path below `data/`.
+ * @param {string} path
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Doc>}
+ */
+export async function getDocument(path, signal) {
+  if (EMBEDDED) return fromReport(path);
+  /** @type {Response} */
+  let answer;
+  try {
+    answer = await fetch(`data/${path}`, { signal: signal ?? null, headers: { Accept: "application/json" } });
+  } catch (problem) {
+    if (signal?.aborted) throw problem;
+    throw new Refusal(0, "The process that serves this page does not answer.");
+  }
+  if (!answer.ok) throw new Refusal(answer.status, (await answer.text()).trim());
+  return answer.json();
+}
+
+/** @param {string} path @returns {Doc} */
+function fromReport(path) {
+  const [plain = "", query = ""] = path.split("?");
+  if (plain === "pods") return findInReport(new URLSearchParams(query).get("q") ?? "");
+  const found = EMBEDDED?.[plain];
+  if (found === undefined) throw new Refusal(404, "This report does not hold that; it keeps a limited number of pods and nodes.");
+  return found;
+}
+
+/** @param {string} words @returns {Doc} */
+function findInReport(words) {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  /** @type {{pod: string, node: string | null}[]} */
+  const all = EMBEDDED?.["pods"]?.pods ?? [];
+  const found = all.filter((each) => wanted.every((word) => each.pod.includes(word)));
+  return { count: found.length, pods: found.slice(0, 50) };
+}
+
+/** The path of a pod's document. @param {string} key */
+export function podPath(key) {
+  return `pods/${key.split("/").map(encodeURIComponent).join("/")}`;
+}
+
+/** The address of a pod's decision. @param {string} key */
+export function podLink(key) {
+  return `#/${podPath(key).replace("pods/", "pod/")}`;
+}
+
+/** The address of a pod's life. @param {string} key */
+export function storyLink(key) {
+  return `#/${podPath(key).replace("pods/", "story/")}`;
+}
+
+/** The address of a node in the cluster. @param {string} name */
+export function nodeLink(name) {
+  return `#/cluster?node=${encodeURIComponent(name)}`;
+}

@@ -1,0 +1,111 @@
+"""The last hour in numbers: what the scheduler has counted, sampled once a second.
+
+Nothing is counted a second time: the counters are those of the metrics, and a sample notes what
+they stand at. Rates are differences between two samples.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+from podium.engine import Engine
+from podium.live.metric_series import Family, HistogramSeries
+from podium.live.metrics import SchedulerMetrics
+
+EVERY_S: Final = 1.0
+KEPT_S: Final = 3600
+MAX_POINTS: Final = 300
+_PHASES: Final = ("PreFilter", "Filter", "PostFilter", "Score", "Permit", "PreBind", "Bind")
+_RESULTS: Final = ("scheduled", "unschedulable", "error")
+_PARTS: Final = ("active", "backoff", "unschedulable", "gated", "waiting")
+
+
+class Sample(NamedTuple):
+    """Counts since the start, and the queue at that moment; `phases` are (calls, seconds)."""
+
+    at: float
+    attempts: tuple[int, ...]
+    queue: tuple[int, ...]
+    victims: int
+    phases: tuple[tuple[int, float], ...]
+
+
+class Throughput:
+    def __init__(
+        self, parts: Callable[[], tuple[Engine, SchedulerMetrics]], every_s: float = EVERY_S
+    ) -> None:
+        self._parts = parts
+        self._every_s = every_s
+        self._samples: deque[Sample] = deque(maxlen=int(KEPT_S / every_s) + 1)
+
+    async def follow(self) -> None:
+        """Sample until cancelled."""
+        while True:
+            self.sample()
+            await asyncio.sleep(self._every_s)
+
+    def sample(self) -> None:
+        engine, metrics = self._parts()
+        attempts = dict.fromkeys(_RESULTS, 0)
+        for (result, _), series in metrics.attempts.items():
+            if result in attempts:
+                attempts[result] += series.value
+        sizes = engine.queue.sizes()
+        sample = Sample(
+            engine.clock(),
+            tuple(attempts.values()),
+            (*sizes, len(engine.state.waiting)),
+            int(metrics.victims_total),
+            _phases(metrics.point_duration),
+        )
+        if self._samples and sample.attempts < self._samples[-1].attempts:
+            self._samples.clear()  # another engine, or counters that were reset
+        self._samples.append(sample)
+
+    def document(self, span_s: float) -> dict[str, Any]:
+        """At most `MAX_POINTS` points over the last so many seconds, each the mean of its part."""
+        samples = list(self._samples)
+        if samples:
+            since = samples[-1].at - span_s
+            samples = [each for each in samples if each.at >= since]
+        step = max(1, -(-len(samples) // MAX_POINTS))
+        picked = samples[::-1][::step][::-1]
+        pairs = list(pairwise(picked))
+        return {
+            "spanSeconds": span_s,
+            "at": [round(after.at, 3) for _, after in pairs],
+            "rates": {
+                result: [_rate(b, a, b.attempts[i], a.attempts[i]) for b, a in pairs]
+                for i, result in enumerate(_RESULTS)
+            },
+            "queue": {
+                part: [after.queue[i] for _, after in pairs] for i, part in enumerate(_PARTS)
+            },
+            "preemptions": [after.victims - before.victims for before, after in pairs],
+            "phaseSeconds": {
+                phase: [_mean(before.phases[i], after.phases[i]) for before, after in pairs]
+                for i, phase in enumerate(_PHASES)
+            },
+            "totals": dict(zip(_RESULTS, samples[-1].attempts, strict=True)) if samples else {},
+        }
+
+
+def _rate(before: Sample, after: Sample, was: int, is_: int) -> float:
+    return round((is_ - was) / max(after.at - before.at, 1e-6), 3)
+
+
+def _mean(before: tuple[int, float], after: tuple[int, float]) -> float | None:
+    calls = after[0] - before[0]
+    return round((after[1] - before[1]) / calls, 9) if calls > 0 else None
+
+
+def _phases(family: Family[HistogramSeries]) -> tuple[tuple[int, float], ...]:
+    found = {phase: [0, 0.0] for phase in _PHASES}
+    for (point, *_), series in family.items():
+        held = found.get(point)
+        if held is not None:
+            held[0] += sum(series.counts)
+            held[1] += series.total
+    return tuple((int(calls), seconds) for calls, seconds in found.values())
