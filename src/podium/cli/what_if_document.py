@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from podium.cli.simulate_document import UNITS, cause_document
+from podium.cli.simulate_document import UNITS
+from podium.explain.cause_document import cause_document
 from podium.what_if.answer import WhatIfAnswer
 from podium.what_if.consequences import Consequences, Stranded
 from podium.what_if.failures import Failure

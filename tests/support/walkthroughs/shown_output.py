@@ -18,6 +18,7 @@ _DIFFERENT_EACH_TIME = [
         (rf"-[0-9a-f]{{8,10}}-{_SUFFIX}\b", "-HASH-SUFFIX"),
         (rf"-{_SUFFIX}\b", "-SUFFIX"),
         (r"\b127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
+        (r"\?token=[\w-]+", "?token=TOKEN"),
         (r"\b10\.64\.\d+\.\d+\b", "ADDRESS"),
         (r"\bat revision \d+", "at revision NUMBER"),
         (r'(" (?:force )?deleted) from \S+ namespace$', r"\1"),
