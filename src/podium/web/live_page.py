@@ -132,18 +132,14 @@ class LivePage:
 
     def changes(self, mark: str) -> Document:
         """What is different from the moment of a mark on."""
-        cluster = self._cluster
+        cluster, numbers = self._cluster, self._numbers()
+        sizes = "-".join(map(str, numbers["queue"].values()))
+        # A mark moves with the cluster and with the queue.
         return {
-            "mark": self._mark(),
-            **self._numbers(),
+            "mark": f"{cluster.mark}_{sizes}",
+            **numbers,
             "cluster": cluster.changes(mark.partition("_")[0]),
         }
-
-    def _mark(self) -> str:
-        """Moves with the cluster and with the queue."""
-        engine = self._engine
-        sizes = "-".join(map(str, (*engine.queue.sizes(), len(engine.state.waiting))))
-        return f"{self._cluster.mark}_{sizes}"
 
     # --- the engine at work now ---------------------------------------------------------------
 

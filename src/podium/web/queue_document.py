@@ -6,8 +6,8 @@ nodes there are.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from podium.engine import Engine
@@ -76,7 +76,7 @@ def _groups(
         groups.setdefault(reason, []).append(queued)
     ranked = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
     for reason, members in ranked[:MAX_GROUPS]:
-        rejectors = Counter(plugin for each in members for plugin in each.rejectors)
+        rejectors = set[str]().union(*(each.rejectors for each in members))
         yield {
             "reason": reason,
             "count": len(members),
@@ -86,6 +86,7 @@ def _groups(
         }
 
 
+@lru_cache(maxsize=1024)
 def reason_of(message: str) -> str:
     """What a message says, whatever the numbers.
 

@@ -49,6 +49,12 @@ function choosePod(view) {
   );
 }
 
+/** Whether a pod still waits, or still has its node. @param {Doc} before @param {Doc} after */
+function sameStage(before, after) {
+  const waits = ["active", "backoff", "unschedulable"];
+  return before.place === after.place || (waits.includes(before.place) && waits.includes(after.place));
+}
+
 class DecisionPage {
   /** @param {View} view @param {string} key */
   constructor(view, key) {
@@ -86,8 +92,8 @@ class DecisionPage {
     const before = this.pod;
     this.pod = pod;
     this.showFacts();
-    const attempt = pod.decision?.attempt;
-    if (before && before.decision?.attempt === attempt && before.place === pod.place) return;
+    // An analysis is work: one more attempt that failed for the same reason asks for no other.
+    if (before && before.decision?.message === pod.decision?.message && sameStage(before, pod)) return;
     const places = pod.place === "bound" || pod.place === "binding" || pod.place === "waiting";
     if (places) {
       this.analysis = null;

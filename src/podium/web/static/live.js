@@ -9,6 +9,8 @@ const listeners = new Set();
 /** @type {Set<(linked: boolean) => void>} */
 const linkListeners = new Set();
 let linked = isReport;
+// An answer that took a second is asked for again after so many.
+const PATIENCE = 20;
 
 /** @param {(change: Doc) => void} listener @returns {() => void} stops it */
 export function onChange(listener) {
@@ -47,7 +49,7 @@ export function follow() {
 
 /**
  * Call with a document now, and again when something has changed, no more often than every
- * `everyMs`; failures go to `onError`.
+ * `everyMs`, and less often where the answer takes long; failures go to `onError`.
  * @param {() => string} path
  * @param {(found: Doc) => void} use
  * @param {(problem: Error) => void} onError
@@ -59,13 +61,14 @@ export function keepFresh(path, use, onError, everyMs = 1000) {
   let busy = false;
   let wanted = false;
   let last = 0;
+  let pause = everyMs;
   const read = async () => {
     if (busy) {
       wanted = true;
       return;
     }
     busy = true;
-    last = performance.now();
+    const begun = performance.now();
     try {
       const found = await getDocument(path(), control.signal);
       if (!control.signal.aborted) use(found);
@@ -73,14 +76,16 @@ export function keepFresh(path, use, onError, everyMs = 1000) {
       if (!control.signal.aborted) onError(/** @type {Error} */ (problem));
     }
     busy = false;
+    last = performance.now();
+    pause = Math.max(everyMs, (last - begun) * PATIENCE);
     if (wanted && !control.signal.aborted) {
       wanted = false;
-      setTimeout(read, everyMs);
+      setTimeout(read, pause);
     }
   };
   let timer = 0;
   const stop = onChange(() => {
-    const due = last + everyMs - performance.now();
+    const due = last + pause - performance.now();
     if (due <= 0) void read();
     else if (!timer) {
       timer = setTimeout(() => {

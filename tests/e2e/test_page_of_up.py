@@ -1,0 +1,36 @@
+"""The page of a real `podium up`: its link comes first and opens, and it ends with the cluster."""
+
+import json
+import urllib.error
+import urllib.request
+from http.cookiejar import CookieJar
+from pathlib import Path
+
+import pytest
+from support.e2e.up_process import up
+from support.e2e.waiting import wait_until
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.slow
+def test_the_first_line_is_a_link_that_shows_why_a_pod_waits(tmp_path: Path) -> None:
+    with up(tmp_path, "1", "--apply", str(ROOT / "examples" / "first-steps.yaml")) as cluster:
+        first = cluster.output.lines[0]
+        assert first.startswith("podium: see it at  http://127.0.0.1:")
+        link = first.rpartition("  ")[2]
+        visitor = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
+        with visitor.open(link, timeout=60) as page:
+            assert b"<title>Podium</title>" in page.read()
+        origin = link.partition("/?")[0]
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            urllib.request.urlopen(f"{origin}/data/queue", timeout=60)
+
+        def reasons() -> list[str]:
+            with visitor.open(f"{origin}/data/queue", timeout=60) as answer:
+                return [group["reason"] for group in json.load(answer)["groups"]]
+
+        wait_until(lambda: "Insufficient cpu" in reasons())
+        code, told = cluster.end()
+        assert code == 0
+        assert "Traceback" not in told
