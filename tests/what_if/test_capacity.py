@@ -13,6 +13,7 @@ from support.what_if.clusters import HOST, ZONE, anti_affinity, node, pod, simul
 
 from podium.api.node import Node
 from podium.api.pod import Pod
+from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.what_if.capacity import CapacityQuestion
 from podium.what_if.capacity_answer import Room
 from podium.what_if.node_shapes import NodePurchase, NodeShape, cheapest_cover
@@ -242,3 +243,21 @@ def test_shapes_that_take_none_of_the_pods_are_no_answer() -> None:
     buying = NodePurchase(engine, CapacityQuestion(engine), [])
 
     assert buying.find(PodTemplate(pod("big", cpu="9")), 1, [shape("s", "4", "1")]) is None
+
+
+def test_many_nodes_take_no_more_questions_than_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    filter_rows = NodeResourcesFit.filter
+
+    def count(plugin: NodeResourcesFit, cycle: Any, rows: Any) -> Any:
+        asked.append(len(rows))
+        return filter_rows(plugin, cycle, rows)
+
+    nodes = [node(f"n{number}", pods=110) for number in range(300)]
+    engine = simulation(nodes).engine
+    monkeypatch.setattr(NodeResourcesFit, "filter", count)
+
+    room = CapacityQuestion(engine).alone(PodTemplate(pod("more", cpu="100m")))
+
+    assert room.fits == 300 * 40
+    assert len(asked) <= 9  # halves of 110, and one look at the end
