@@ -25,7 +25,7 @@ UNUSED_MODULES = (
     *("ensurepip", "idlelib", "lib2to3", "pydoc_data", "site-packages", "test", "tests"),
     *("tkinter", "turtledemo", "turtle.py", "__pycache__"),
 )
-UNUSED_FILES = ("*.a", "*.pyi", "*.pxd", "*.h", "_tkinter.*", "libpython*.a", "config-*")
+UNUSED_FILES = ("*.a", "*.pyi", "*.pxd", "*.h", "_tkinter.*", "_test*.so", "config-*")
 UNUSED_FOLDERS = ("tests", "f2py", "__pycache__", "include")
 """Of packages in the environment."""
 SYSTEM = (
@@ -48,8 +48,12 @@ def main(root: Path) -> None:
         copy(root, Path(name))
     for library in linked_libraries(root):
         copy_file(root, library)
+    strip_symbols(root)
     compileall.compile_dir(
-        root, quiet=1, stripdir=root, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH
+        root,
+        quiet=1,
+        stripdir=root,
+        invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
     )
     write_user(root)
     subprocess.run(["ldconfig", "-r", root], check=True)
@@ -76,7 +80,9 @@ def copy(root: Path, source: Path) -> None:
     target = within(root, source)
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.is_dir():
-        shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
+        # Time zones once more, with leap seconds and as they are, which nobody reads.
+        ignore = shutil.ignore_patterns("right", "posix")
+        shutil.copytree(source, target, symlinks=True, ignore=ignore, dirs_exist_ok=True)
     else:
         copy_file(root, source)
 
@@ -91,12 +97,25 @@ def copy_file(root: Path, source: Path) -> None:
 
 def linked_libraries(root: Path) -> Iterator[Path]:
     """What binaries in the root are linked to, as the loader of this system finds it."""
-    binaries = [within(root, PREFIX) / "bin" / "python3", *root.rglob("*.so"), *root.rglob("*.so.*")]
+    binaries = [within(root, PREFIX) / "bin" / "python3", *shared_objects(root)]
     listed = subprocess.run(["ldd", *binaries], capture_output=True, text=True, check=False).stdout
     found = re.findall(r"^\s+(?:\S+ => )?(/\S+) \(0x", listed, re.MULTILINE)
     for name in sorted({*found}):
         if not Path(name).is_relative_to(root):
             yield Path(name)
+
+
+def shared_objects(root: Path) -> list[Path]:
+    found = (path for path in root.rglob("*.so*") if re.search(r"\.so(\.\d+)*$", path.name))
+    return [path for path in found if path.is_file() and not path.is_symlink()]
+
+
+def strip_symbols(root: Path) -> None:
+    """Take out what only debuggers read. Debian's libraries have none of it, and those that wheels
+    bring along (`*.libs`) were rewritten in a way that is not made for it."""
+    ours = (*shared_objects(within(root, PREFIX)), *shared_objects(within(root, ENVIRONMENT)))
+    chosen = [path for path in ours if not path.parent.name.endswith(".libs")]
+    subprocess.run(["strip", "--strip-unneeded", *chosen], check=True)
 
 
 def write_user(root: Path) -> None:

@@ -61,7 +61,7 @@ def shown(popped: PoppedDeltas) -> str:
     def text(obj: Any) -> str:
         unseen = isinstance(obj, DeletedFinalStateUnknown)
         metadata = (obj.obj if unseen else obj)["metadata"]
-        return metadata["resourceVersion"] + ("?" if unseen else "")
+        return f"{metadata['resourceVersion']}{'?' if unseen else ''}"
 
     return f"{popped.key.name}: " + " ".join(f"{d.type}@{text(d.obj)}" for d in popped.deltas)
 

@@ -83,7 +83,7 @@ def test_a_lister_reads_by_namespace_name_and_labels() -> None:
     two = lister.of_namespace("two")
     assert names(two.list()) == ["b", "c"]
     exists = selector_of(
-        LabelSelector(match_expressions=[LabelSelectorRequirement(key="app", operator="Exists")])
+        LabelSelector(match_expressions=(LabelSelectorRequirement(key="app", operator="Exists"),))
     )
     assert isinstance(exists, Selector)
     assert names(two.list(exists)) == ["b"]

@@ -22,6 +22,7 @@ from support.live.virtual_loop import run_virtually
 from podium.api.errors import InputError
 from podium.client import (
     ResourceEventHandlerFuncs,
+    Selection,
     SharedInformer,
     Unreachable,
     new_indexer_informer,
@@ -277,6 +278,34 @@ def test_another_object_of_the_same_name_is_a_deletion_and_an_addition() -> None
             server.watches[0].send(line("MODIFIED", owned("a", 12, "two")))
             await settle()
             assert heard.take() == ["*a@3", "?a@3", "+a@12"]
+
+    run_virtually(scenario())
+
+
+def test_what_leaves_a_selection_comes_back_and_late_answers_do_not() -> None:
+    async def scenario() -> None:
+        server = ScriptedServer()
+        informer: SharedInformer[Any] = SharedInformer(
+            PODS, dict, selection=Selection(labels="app=web")
+        )
+        async with following(server, informer) as (_, heard):
+            await settle()
+            server.watches[0].send(first_list(9, owned("a", 3, "one")))
+            await informer.wait_for_sync()
+            server.watches[0].send(line("DELETED", owned("a", 12, "one")))
+            await settle()
+            informer.put(owned("a", 11, "one"))
+            assert heard.take() == ["*a@3", "-a@12"]
+            server.watches[0].send(line("ADDED", owned("a", 13, "one")))
+            await settle()
+            assert heard.take() == ["+a@13"]
+            # It has left and come back by a write of one's own before the watch told of either.
+            informer.put(owned("a", 16, "one"))
+            server.watches[0].send(
+                line("DELETED", owned("a", 15, "one")), line("ADDED", owned("a", 16, "one"))
+            )
+            await settle()
+            assert heard.take() == ["a@13>a@16"]
 
     run_virtually(scenario())
 

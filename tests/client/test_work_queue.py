@@ -8,7 +8,7 @@ from support.live.virtual_loop import run_virtually
 from podium.client import RateLimitingQueue
 
 
-async def taken(queue: RateLimitingQueue[Any], within_s: float = 0.001) -> object | None:
+async def taken(queue: RateLimitingQueue[Any], within_s: float = 0.001) -> Any:
     try:
         async with asyncio.timeout(within_s):
             return await queue.get()

@@ -1,5 +1,6 @@
 """The image's recipe keeps what the manifests promise, and everything names one version."""
 
+import importlib.util
 import re
 import subprocess
 from pathlib import Path
@@ -26,9 +27,9 @@ def test_it_runs_podium_as_a_user_with_a_number() -> None:
 
 
 def test_the_base_has_a_version_and_no_registry() -> None:
-    bases = {each.split()[0] for each in instructions("FROM")}
-    assert len(bases) == 1
-    assert re.fullmatch(r"python:3\.\d+\.\d+-slim-bookworm", bases.pop())
+    base, last = (each.split()[0] for each in instructions("FROM"))
+    assert re.fullmatch(r"python:3\.\d+\.\d+-slim-bookworm", base)
+    assert last == "scratch"
 
 
 def test_versions_are_those_of_the_constraints_and_nothing_is_compiled() -> None:
@@ -100,3 +101,16 @@ def test_pushing_nowhere_is_refused_with_what_to_say() -> None:
     done = made("push")
     assert done.returncode != 0
     assert "make push REGISTRY=" in done.stdout
+
+
+def test_what_is_collected_are_libraries_and_not_what_is_named_alike(tmp_path: Path) -> None:
+    spec = importlib.util.spec_from_file_location("image_root", DEPLOY / "image_root.py")
+    assert spec is not None
+    assert spec.loader is not None
+    image_root = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(image_root)
+    for name in ("libc.so.6", "_ssl.cpython-313.so", "ld.so.conf", "ld.so.cache", "a.sort"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "libc.so").symlink_to("libc.so.6")
+    found = image_root.shared_objects(tmp_path)
+    assert {path.name for path in found} == {"libc.so.6", "_ssl.cpython-313.so"}

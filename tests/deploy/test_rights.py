@@ -26,6 +26,7 @@ from support.deploy.shipped_manifests import (
     rendered,
     written_with_components,
 )
+from support.e2e.given_cluster import given_server
 from support.e2e.scheduler_process import until
 from support.e2e.waiting import wait_until
 
@@ -161,6 +162,34 @@ def test_every_right_of_the_component_for_plugins_is_used(
                 assert ACCOUNT not in said
     assert record.refused == set()
     assert record.unused == set()
+
+
+def test_the_rights_are_enough_for_a_given_cluster(tmp_path: Path) -> None:
+    manifests = rendered(DEPLOY / "second-scheduler")
+    with given_server() as server:
+
+        def ask(method: str, path: str, body: Any = None) -> Any:
+            status, answer = server.ask(method, path, body)
+            assert status < 400, f"{method} {path}: {answer}"
+            return answer
+
+        for kind, path in COLLECTIONS.items():
+            for manifest in manifests:
+                if manifest["kind"] == kind:
+                    ask("POST", path, manifest)
+        container = Container(
+            tmp_path / "container",
+            one(manifests, "Deployment", "podium")["spec"]["template"],
+            ApiAddress(server.kubeconfig),
+            manifests=manifests,
+            token=account_token(lambda path, body: ask("POST", path, body), "podium"),
+        )
+        has_groups = server.ask("GET", "/apis/scheduling.k8s.io/v1alpha2")[0] == 200
+        gates = (gate_flag(),) if has_groups else ()
+        with container.running(*gates, "--leader-elect-retry-period=200ms") as process:
+            BusyCluster(ask, "podium", gangs=has_groups).run()
+            assert process.stopped() == 0
+    assert ACCOUNT not in process.said
 
 
 def run_until_ready(container: Container) -> str:

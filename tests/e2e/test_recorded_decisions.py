@@ -141,6 +141,13 @@ def test_kubectl_finds_the_plugin_and_gives_it_its_words(kubectl: Kubectl, tmp_p
     assert "Insufficient cpu" in told
     told = kubectl("podium", "story", "cache-0", "--recorded", "-o", "json", PATH=path)
     assert json.loads(told)["name"] == "cache-0"
+    named = ("--context", "podium", "-n", "default")
+    told = kubectl("podium", "why", "giant", *named, PATH=path)
+    assert "1. lower the cpu request from 64" in told
+    told = kubectl("podium", "simulate", *named, code=1, PATH=path)
+    assert "1 pending pod on 3 nodes" in told
+    told = kubectl("podium", "story", "giant", *named, code=1, PATH=path)
+    assert "no node fits" in told
     completed = kubectl("__complete", "podium", "explain", "--rec", PATH=path)
     assert "--recorded" in completed
 

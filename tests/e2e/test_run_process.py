@@ -7,7 +7,6 @@ import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -15,8 +14,9 @@ from urllib.request import Request, urlopen
 
 import pytest
 import yaml
-from support.apiserver.apiserver_process import RunningServer, serving
+from support.apiserver.apiserver_process import ApiServer, serving
 from support.deploy.account_kubeconfig import account_kubeconfig
+from support.e2e.given_cluster import given_server
 from support.e2e.scheduler_process import (
     SchedulerProcess,
     running_scheduler,
@@ -66,50 +66,51 @@ class SecondTime(ReservePlugin):
 
 
 @contextmanager
-def scheduler(
-    server: RunningServer, directory: Path, *arguments: str
-) -> Iterator[SchedulerProcess]:
+def scheduler(server: ApiServer, directory: Path, *arguments: str) -> Iterator[SchedulerProcess]:
     flags = (*arguments, "--kubeconfig", str(server.kubeconfig))
     with running_scheduler(directory, *flags) as process:
         yield process
 
 
-@pytest.fixture(scope="module", params=["administrator", "deployed account"])
+@pytest.fixture(scope="module", params=["administrator", "deployed account", "given cluster"])
 def server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[RunningServer]:
-    """The kubeconfig is the administrator's, or has the rights that `deploy/` grants, no others."""
+) -> Iterator[ApiServer]:
+    """The kubeconfig is the administrator's, or has the rights that `deploy/` grants, no others; so
+    it does for a cluster that is given."""
     directory = tmp_path_factory.mktemp("server")
-    with serving(directory) as running:
+    is_given = request.param == "given cluster"
+    with given_server() if is_given else serving(directory) as running:
         status, _ = running.ask("POST", "/api/v1/nodes", NODE)
         assert status == 201
-        if request.param == "deployed account":
-            running = replace(running, kubeconfig=account_kubeconfig(running, directory))
+        if request.param != "administrator":
+            # What the test itself asks is still asked by the administrator.
+            running.kubeconfig = account_kubeconfig(running, directory)
         yield running
 
 
-def create(server: RunningServer, name: str, cpu: str = "100m") -> None:
+def create(server: ApiServer, name: str, cpu: str = "100m") -> None:
     container = {"name": "c", "image": "nginx", "resources": {"requests": {"cpu": cpu}}}
     body = {"metadata": {"name": name}, "spec": {"containers": [container]}}
     status, told = server.ask("POST", PODS, body)
     assert status == 201, told
 
 
-def node_of(server: RunningServer, name: str) -> str:
+def node_of(server: ApiServer, name: str) -> str:
     return str(server.ask("GET", f"{PODS}/{name}")[1]["spec"].get("nodeName", ""))
 
 
-def why_pending(server: RunningServer, name: str) -> str:
+def why_pending(server: ApiServer, name: str) -> str:
     conditions = server.ask("GET", f"{PODS}/{name}")[1]["status"].get("conditions", [])
     return "".join(each.get("message", "") for each in conditions)
 
 
-def holder(server: RunningServer) -> str:
+def holder(server: ApiServer) -> str:
     status, lease = server.ask("GET", LEASE)
     return str(lease["spec"]["holderIdentity"]) if status == 200 else ""
 
 
-def test_pods_are_bound_and_the_lease_is_given_back(server: RunningServer, tmp_path: Path) -> None:
+def test_pods_are_bound_and_the_lease_is_given_back(server: ApiServer, tmp_path: Path) -> None:
     with scheduler(server, tmp_path, "--secure-port=0") as process:
         create(server, "a")
         assert until(lambda: node_of(server, "a")) == "n1"
@@ -125,7 +126,7 @@ def test_pods_are_bound_and_the_lease_is_given_back(server: RunningServer, tmp_p
     assert {("a", "Scheduled"), ("large", "FailedScheduling")} <= told
 
 
-def test_a_standby_takes_over_from_one_that_ends(server: RunningServer, tmp_path: Path) -> None:
+def test_a_standby_takes_over_from_one_that_ends(server: ApiServer, tmp_path: Path) -> None:
     quick = ("--secure-port=0", "--leader-elect-retry-period=100ms")
     with scheduler(server, tmp_path, *quick) as first:
         before = until(lambda: holder(server))
@@ -138,7 +139,7 @@ def test_a_standby_takes_over_from_one_that_ends(server: RunningServer, tmp_path
             assert second.stopped() == 0
 
 
-def test_whoever_loses_the_lease_stops_and_says_so(server: RunningServer, tmp_path: Path) -> None:
+def test_whoever_loses_the_lease_stops_and_says_so(server: ApiServer, tmp_path: Path) -> None:
     quick = ("--leader-elect-renew-deadline=1s", "--leader-elect-retry-period=200ms")
     with scheduler(server, tmp_path, "--secure-port=0", *quick) as process:
         mine = until(lambda: holder(server))
@@ -153,14 +154,14 @@ def test_whoever_loses_the_lease_stops_and_says_so(server: RunningServer, tmp_pa
     assert server.ask("DELETE", LEASE)[0] == 200
 
 
-def _put(server: RunningServer, lease: dict[str, Any]) -> bool:
+def _put(server: ApiServer, lease: dict[str, Any]) -> bool:
     """Whether an update went through; who holds the lease writes to it as well."""
     _, latest = server.ask("GET", LEASE)
     lease["metadata"]["resourceVersion"] = latest["metadata"]["resourceVersion"]
     return server.ask("PUT", LEASE, lease)[0] == 200
 
 
-def test_a_plugin_of_ones_own_has_its_say(server: RunningServer, tmp_path: Path) -> None:
+def test_a_plugin_of_ones_own_has_its_say(server: ApiServer, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(PLUGIN)
     flags = ("--secure-port=0", "--leader-elect=false", "--plugin", "mine.py")
     with scheduler(server, tmp_path, *flags) as process:
@@ -171,9 +172,7 @@ def test_a_plugin_of_ones_own_has_its_say(server: RunningServer, tmp_path: Path)
         assert process.stopped() == 0
 
 
-def test_a_plugin_can_be_rewritten_while_it_is_at_work(
-    server: RunningServer, tmp_path: Path
-) -> None:
+def test_a_plugin_can_be_rewritten_while_it_is_at_work(server: ApiServer, tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text(PLUGIN)
     flags = ("--secure-port=0", "--plugin", "mine.py", "--reload")
@@ -192,7 +191,7 @@ def test_a_plugin_can_be_rewritten_while_it_is_at_work(
 
 
 def test_a_pod_that_no_event_wakes_is_tried_again_after_the_time_that_a_flag_gives(
-    server: RunningServer, tmp_path: Path
+    server: ApiServer, tmp_path: Path
 ) -> None:
     (tmp_path / "second.py").write_text(SECOND_TIME)
     flags = ("--secure-port=0", "--leader-elect=false", "--plugin", "second.py")
@@ -229,7 +228,7 @@ class Endpoints:
 
 
 def test_health_metrics_and_configuration_are_served_to_who_may_see_them(
-    server: RunningServer, tmp_path: Path
+    server: ApiServer, tmp_path: Path
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -264,9 +263,7 @@ def test_health_metrics_and_configuration_are_served_to_who_may_see_them(
     assert "Serving securely on" in process.said
 
 
-def test_the_lease_the_limits_and_the_writes_are_counted(
-    server: RunningServer, tmp_path: Path
-) -> None:
+def test_the_lease_the_limits_and_the_writes_are_counted(server: ApiServer, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     flags = (
@@ -306,7 +303,7 @@ def test_the_lease_the_limits_and_the_writes_are_counted(
             assert standby.stopped() == 0
 
 
-def grant_config_maps(server: RunningServer) -> None:
+def grant_config_maps(server: ApiServer) -> None:
     """Schedulers need no right to read them but for this old flag."""
     named = {"metadata": {"name": "policy"}}
     rule = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]}
@@ -320,7 +317,7 @@ def grant_config_maps(server: RunningServer) -> None:
         assert server.ask("POST", f"{in_namespace}/{plural}", {**named, **more})[0] == 201
 
 
-def test_a_policy_in_a_config_map_is_fetched(server: RunningServer, tmp_path: Path) -> None:
+def test_a_policy_in_a_config_map_is_fetched(server: ApiServer, tmp_path: Path) -> None:
     policy = {"apiVersion": "v1", "kind": "Policy", "priorities": [], "predicates": []}
     body = {"metadata": {"name": "old"}, "data": {"policy.cfg": json.dumps(policy)}}
     assert server.ask("POST", "/api/v1/namespaces/kube-system/configmaps", body)[0] == 201
@@ -365,7 +362,7 @@ class Endless(NodeFilterPlugin):
 
 
 def test_a_plugin_that_loops_fails_its_pod_and_others_are_bound(
-    server: RunningServer, tmp_path: Path
+    server: ApiServer, tmp_path: Path
 ) -> None:
     (tmp_path / "endless.py").write_text(ENDLESS)
     flags = ("--secure-port=0", "--plugin=endless.py", "--plugin-timeout=200ms")

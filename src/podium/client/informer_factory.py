@@ -80,6 +80,9 @@ class SharedInformerFactory:
         group, self._group = self._group, None
         for task in self._tasks.values():
             task.cancel()
+        if isinstance(problem, Exception):
+            # It is its author's, and goes on as it is; the group would wrap it.
+            kind = problem = trace = None
         await group.__aexit__(kind, problem, trace)
 
     def _start(self, resource: ResourceType, informer: SharedInformer[Any]) -> None:

@@ -63,6 +63,7 @@ class SharedInformer(Generic[T]):
         """There once `run` was called."""
         self.own_writes = MutationCache()
         self._selection = selection
+        self._is_selection = bool(selection.labels or selection.fields)
         self._processor = SharedProcessor(self.fifo.resync)
 
     @property
@@ -164,7 +165,7 @@ class SharedInformer(Generic[T]):
 
     def _process_version(self, key: Key, delta: Delta, is_in_initial_list: bool) -> None:
         _, uid, version = identity_of(delta.obj)
-        if self.own_writes.is_gone(uid) or self.own_writes.is_ahead(key, version):
+        if self.own_writes.is_gone(uid, version) or self.own_writes.is_ahead(key, version):
             return
         self.own_writes.forget(key)
         old = self.indexer.get_by_key(key)
@@ -174,12 +175,20 @@ class SharedInformer(Generic[T]):
         self._store(key, old, delta.obj, is_in_initial_list)
 
     def _process_deletion(self, key: Key, obj: Any) -> None:
-        uid = identity_of(last_state(obj)).uid
-        self.own_writes.bury(uid)
-        known = self.indexer.get_by_key(key)
-        if known is None or (uid and identity_of(known).uid != uid):
+        _, uid, version = identity_of(last_state(obj))
+        if not self._is_selection:
+            self.own_writes.bury(uid)
+        elif self.own_writes.is_ahead(key, version):
             return
-        self._delete(key, obj)
+        else:
+            self.own_writes.bury(uid, version)
+        self._delete_known(key, uid, obj)
+
+    def _delete_known(self, key: Key, uid: str, last: Any) -> None:
+        """Unless it is another object of the same name that is known."""
+        known = self.indexer.get_by_key(key)
+        if known is not None and (not uid or identity_of(known).uid == uid):
+            self._delete(key, last)
 
     def _process_sync(self, key: Key) -> None:
         obj = self.indexer.get_by_key(key)
@@ -211,7 +220,7 @@ class SharedInformer(Generic[T]):
         """The answer to a write of one's own: an object as the server has it."""
         written = identity_of(obj)
         key, uid, version = written
-        if self.own_writes.is_gone(uid):
+        if self.own_writes.is_gone(uid, version):
             return
         old = self.indexer.get_by_key(key)
         if old is not None and not is_newer(version, identity_of(old).resource_version):
@@ -221,7 +230,9 @@ class SharedInformer(Generic[T]):
 
     def drop(self, obj: T) -> None:
         """A deletion of one's own has taken effect."""
-        self._process_deletion(identity_of(obj).key, obj)
+        key, uid, _ = identity_of(obj)
+        self.own_writes.bury(uid)
+        self._delete_known(key, uid, obj)
 
 
 class _Known:

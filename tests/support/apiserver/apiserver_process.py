@@ -19,10 +19,9 @@ import yaml
 
 
 @dataclass
-class RunningServer:
-    """A server that listens, and what its kubeconfig says of it."""
+class ApiServer:
+    """A server that listens, as a kubeconfig says."""
 
-    process: subprocess.Popen[str]
     kubeconfig: Path
     url: str
     token: str
@@ -54,6 +53,13 @@ class RunningServer:
         if connection is None:
             used.close()
         return response.status, json.loads(content) if content else None
+
+
+@dataclass
+class RunningServer(ApiServer):
+    """One that runs as a process of the test's own."""
+
+    process: subprocess.Popen[str]
 
     def kill(self) -> None:
         """End it without any chance to tidy up."""
@@ -94,10 +100,16 @@ def serving(directory: Path, *arguments: str) -> Iterator[RunningServer]:
 
 def described(process: subprocess.Popen[str], kubeconfig: Path) -> RunningServer:
     """A server as the kubeconfig that it has written leads to it."""
+    found = served_at(kubeconfig)
+    return RunningServer(found.kubeconfig, found.url, found.token, found.context, process)
+
+
+def served_at(kubeconfig: Path) -> ApiServer:
+    """The server that a kubeconfig with one context leads to."""
     config = yaml.safe_load(kubeconfig.read_text())
     cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
     context = None
     if "certificate-authority-data" in cluster:
         authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
         context = ssl.create_default_context(cadata=authority)
-    return RunningServer(process, kubeconfig, cluster["server"], user.get("token", ""), context)
+    return ApiServer(kubeconfig, cluster["server"], user.get("token", ""), context)

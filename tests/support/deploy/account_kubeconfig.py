@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from support.apiserver.apiserver_process import RunningServer
+from support.apiserver.apiserver_process import ApiServer
 from support.deploy.container_process import account_token
 from support.deploy.shipped_manifests import DEPLOY, NAMESPACE, rendered
 
@@ -18,7 +18,7 @@ COLLECTIONS = {
 }
 
 
-def account_kubeconfig(server: RunningServer, directory: Path) -> Path:
+def account_kubeconfig(server: ApiServer, directory: Path) -> Path:
     """Brings account and roles of `replace-kube-scheduler` to a server."""
 
     def create(path: str, body: Any) -> Any:

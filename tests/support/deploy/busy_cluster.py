@@ -23,11 +23,13 @@ Ask = Callable[..., Any]
 
 
 class BusyCluster:
-    """`ask` sends a request as the administrator: method, path, body."""
+    """`ask` sends a request as the administrator: method, path, body; `gangs` says whether the
+    server knows pod groups."""
 
-    def __init__(self, ask: Ask, scheduler: str) -> None:
+    def __init__(self, ask: Ask, scheduler: str, *, gangs: bool = True) -> None:
         self._ask = ask
         self._scheduler = scheduler
+        self._gangs = gangs
 
     def run(self) -> None:
         """Each step in turn; it is over when the scheduler has done what it is about."""
@@ -39,7 +41,8 @@ class BusyCluster:
         self.bind_volumes()
         self.allocate_devices()
         self.take_devices_back()
-        self.schedule_a_gang()
+        if self._gangs:
+            self.schedule_a_gang()
 
     def _pod(self, name: str, **spec: Any) -> None:
         container = {"name": "c", "image": "i", "resources": spec.pop("resources", {})}
@@ -150,15 +153,28 @@ class BusyCluster:
     def take_devices_back(self) -> None:
         """A policy refuses the binding of a pod after a claim was made for it."""
         refuse_binding(self._ask, "unbindable")
+        # A policy counts when the server has noticed it; pods before that are bound.
+        while not self._is_refused():
+            self._delete("unbindable")
+        self._delete("unbindable")
         before = len(self._ask("GET", CLAIMS)["items"])
-        self._pod("unbindable", resources={"limits": {"example.com/gpu": "1"}})
-        until(self._failed_to_bind)
+        assert self._is_refused(resources={"limits": {"example.com/gpu": "1"}})
         until(lambda: len(self._ask("GET", CLAIMS)["items"]) == before)
         self._delete("unbindable")
 
-    def _failed_to_bind(self) -> bool:
-        events = self._ask("GET", EVENTS)["items"]
-        return any("denied request" in (event.get("note") or "") for event in events)
+    def _is_refused(self, **spec: Any) -> bool:
+        """Whether a new pod is refused its binding, and not bound."""
+        self._pod("unbindable", **spec)
+        uid = self._found("unbindable")["metadata"]["uid"]
+
+        def denied() -> bool:
+            return any(
+                event["regarding"].get("uid") == uid and "denied request" in event.get("note", "")
+                for event in self._ask("GET", EVENTS)["items"]
+            )
+
+        until(lambda: denied() or self._found("unbindable")["spec"].get("nodeName"))
+        return denied()
 
     def schedule_a_gang(self) -> None:
         policy = {"schedulingPolicy": {"gang": {"minCount": 2}}}
