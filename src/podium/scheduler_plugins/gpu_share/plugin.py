@@ -18,7 +18,7 @@ from podium.gpu.dialects.dialect import InvalidRequest
 from podium.gpu.dialects.stale import grace_period
 from podium.gpu.dialects.writes import merge_writes
 from podium.gpu.fitting import fit
-from podium.gpu.node_scores import scores
+from podium.gpu.node_scores import node_values, scores
 from podium.gpu.quota import QuotaLeft
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import PodRequest
@@ -136,12 +136,11 @@ class GPUShare(
         lapse = cards.next_lapse
         if lapse is not None:
             cycle.retry_at = lapse if cycle.retry_at is None else min(cycle.retry_at, lapse)
-        namespace = pod.metadata.namespace
         state = PodState(
             request,
             number,
-            self._quotas.left(namespace, cards.use),
-            self._quotas.allowed(namespace, request, cards.use),
+            self._quotas.left(cycle.pod, cards.use),
+            self._quotas.allowed(cycle.pod, request, cards.use),
             cards.unbound_row(cycle.pod.uid, pod),
         )
         cycle.write(self.name, state)
@@ -210,12 +209,19 @@ class GPUShare(
         return self.name in cycle.skip_score
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
-        values = self._followed().values.read(self._state(cycle).request)
-        found: Ints = values[rows]
-        return found.copy() if isinstance(rows, slice) else found
-
-    def score_depends(self, cycle: Cycle) -> Dependence:
         state = self._state(cycle)
+        values = self._followed().values.read(state.request)
+        found: Ints = values[rows]
+        found = found.copy() if isinstance(rows, slice) else found
+        if state.own_row >= 0:
+            alone = node_values(self._imagined(cycle, [state.own_row]), None, state.request)
+            found[indices(rows) == state.own_row] = alone[0]
+        return found
+
+    def score_depends(self, cycle: Cycle) -> Dependence | None:
+        state = self._state(cycle)
+        if state.own_row >= 0:
+            return None
         return Dependence(state.number, usage=True, version=self._followed().epoch)
 
     def normalize(self, cycle: Cycle, rows: Rows, scores_: Ints) -> Ints:  # noqa: ARG002
@@ -330,7 +336,7 @@ class GPUShare(
         if quota.phrase not in status.message:
             return None
         namespace = pod.pod.metadata.namespace
-        cores, memory = self._followed().use.total(namespace)
+        cores, memory = self._followed().use.held(namespace)
         text = f"Pods of namespace {namespace} hold {cores} cores and {memory} memory of GPUs."
         return RefusalCause(quota.code, namespace, text, {"cores": cores, "memory": memory})
 
@@ -343,7 +349,12 @@ class GPUShare(
         if self._cards is None:
             grace_s = float(self.args.grace_period_seconds)
             self._cards = FollowedCards(
-                self.handle, self._dialect, self._reservations, self._config_maps, grace_s
+                self.handle,
+                self._dialect,
+                self._reservations,
+                self._config_maps,
+                grace_s,
+                counts_requests=self._quotas.document is not None,
             )
         self._cards.follow()
         return self._cards
