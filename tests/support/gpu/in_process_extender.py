@@ -5,8 +5,8 @@ as a watch would tell it.
 """
 
 import json
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from random import Random
 from typing import Any
 from urllib.parse import urlsplit
@@ -78,10 +78,8 @@ class MemoryServer:
             sent = {"spec": {"nodeName": sent["target"]["name"]}}
         return Reply(200, {}, msgspec.json.encode(self._store(path, merge(stored, sent))))
 
-    @asynccontextmanager
-    async def stream(self, request: Request, *, timeout_s: float) -> AsyncIterator[Stream]:
-        raise AssertionError("nobody watches")
-        yield
+    def stream(self, request: Request, *, timeout_s: float) -> AbstractAsyncContextManager[Stream]:
+        raise AssertionError(f"nobody watches {request.path} for {timeout_s} s")
 
     async def close(self) -> None:
         pass
@@ -90,7 +88,9 @@ class MemoryServer:
         self._version += 1
         obj = merge(obj, {"metadata": {"resourceVersion": str(self._version)}})
         self.objects[path] = obj
-        self._changed(msgspec.convert(obj, Pod if "/pods/" in path else Node))
+        kind: type[Node] | type[Pod] = Pod if "/pods/" in path else Node
+        changed: Node | Pod = msgspec.convert(obj, type=kind)
+        self._changed(changed)
         return obj
 
 
