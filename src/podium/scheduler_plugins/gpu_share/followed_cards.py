@@ -68,6 +68,8 @@ class FollowedCards:
         self.values = ValueColumns(self.table)
         self.epoch = 0
         self.use = NamespaceUse()
+        self.unread: set[str] = set()
+        """Uids of pods with a decision of which something cannot be read."""
         self._dialect = dialect
         self._reservations = reservations
         self._config_maps = config_maps
@@ -97,6 +99,10 @@ class FollowedCards:
         name = self._dialect.decided_node(pod)
         row = self._nodes.row(name) if name else -1
         return row if 0 <= row < len(self._rows) and uid in self._rows[row].held else -1
+
+    def rows_by_name(self) -> Mapping[str, int]:
+        """The rows of nodes that are there."""
+        return {state.name: row for row, state in enumerate(self._rows) if state.name}
 
     def held(self, row: int) -> Mapping[str, Held]:
         """By uid, of all pods on the row and of those that are counted there."""
@@ -182,6 +188,7 @@ class FollowedCards:
 
     def _clear(self, row: int, state: _Row) -> None:
         for uid, held in state.held.items():
+            self.unread.discard(uid)
             self.use.put(uid, state.name, held.pod.namespace, NO_USES)
             reservation = self._reservations.get(uid)
             if reservation is not None and uid not in self._cluster.placements:
@@ -242,6 +249,7 @@ class FollowedCards:
             pod = (held or state.held[uid]).pod
             self.use.put(uid, state.name, pod.namespace, after, asks)
         if held is None:
+            self.unread.discard(uid)
             del state.held[uid]
             if uid in self._reservations and uid not in self._cluster.placements:
                 del self._reservations[uid]
@@ -273,7 +281,12 @@ class FollowedCards:
         return pod_cores(self._dialect, pod) if self._counts_requests else 0
 
     def _written_uses(self, pod: Pod, state: _Row) -> Mapping[int, CardUse]:
-        return held_cards(self._dialect, pod, state.cards, self._now, self._grace_period_s).uses
+        held = held_cards(self._dialect, pod, state.cards, self._now, self._grace_period_s)
+        if held.unread:
+            self.unread.add(uid_of(pod))
+        elif self.unread:
+            self.unread.discard(uid_of(pod))
+        return held.uses
 
     def _lapses_at(self, pod: Pod, state: _Row) -> float:
         decision = self._dialect.decision(pod, state.cards)

@@ -5,7 +5,7 @@ Reserve chooses the cards, PreBind writes them where the node's agent looks. Unt
 tells of its cards they are held in memory, and given back if the pod is not bound.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -31,6 +31,7 @@ from podium.plugin import (
     FilterPlugin,
     Handle,
     Ints,
+    PluginMetric,
     Pod,
     PodInfo,
     PreBindPlugin,
@@ -55,6 +56,7 @@ from podium.scheduler_plugins.gpu_share.arguments import (
     apply_policies,
     dialect_of,
 )
+from podium.scheduler_plugins.gpu_share.card_metrics import CardMetrics
 from podium.scheduler_plugins.gpu_share.decision_writing import (
     TakeBack,
     lock_node,
@@ -64,13 +66,12 @@ from podium.scheduler_plugins.gpu_share.explanations import explain_row, name_ca
 from podium.scheduler_plugins.gpu_share.followed_cards import FollowedCards
 from podium.scheduler_plugins.gpu_share.imagined_cards import imagine_cards
 from podium.scheduler_plugins.gpu_share.node_config_maps import NodeConfigMaps
+from podium.scheduler_plugins.gpu_share.numbered_requests import NumberedRequests
 from podium.scheduler_plugins.gpu_share.quotas import RESOURCE_QUOTAS, Allowed, Quotas
 from podium.scheduler_plugins.gpu_share.reservations import Reservation, reservations_of
 from podium.scheduler_plugins.gpu_share.statuses import HOPELESS, STATUSES, number_of
 from podium.scheduler_plugins.gpu_share.wake_ups import WakeUps
 
-MAX_REQUESTS: Final = 4096
-"""So many different requests are known by number."""
 _SCALE: Final = 10
 _QUOTA: Final = number_of(Reason.QUOTA_EXCEEDED, hopeless=True)
 
@@ -103,9 +104,8 @@ class GPUShare(
         self._quotas = Quotas(handle, args, self._dialect)
         self._config_maps = NodeConfigMaps(handle, self._dialect)
         self._cards: FollowedCards | None = None
-        self._requests: dict[Hashable, tuple[PodRequest, int]] = {}
-        self._numbers: dict[PodRequest, int] = {}
-        self._numbered = 0
+        self._requests = NumberedRequests(self._request_of)
+        self._metrics = CardMetrics(self._followed, self._reservations)
         locks = args.node_lock if args.node_lock is not None else handle.client_settings is not None
         self._lock = self._dialect.lock if locks else None
 
@@ -121,12 +121,18 @@ class GPUShare(
         of_nodes = self._config_maps.source
         return [*self._quotas.sources(), *([of_nodes] if of_nodes is not None else [])]
 
+    def metrics(self) -> Sequence[PluginMetric]:
+        return self._metrics.all()
+
+    def count_refusal(self, point: str, status: Status, nodes: int) -> None:
+        self._metrics.count_status(point, status, nodes)
+
     # --- where the pod fits ---------------------------------------------------------------------
 
     def pre_filter(self, cycle: Cycle) -> Status | None:
         pod = cycle.pod.pod
         try:
-            known = self._numbered_request(cycle.pod)
+            known = self._requests.of(cycle.pod)
         except InvalidRequest as problem:
             return unresolvable(str(problem))
         if known is None:
@@ -300,6 +306,7 @@ class GPUShare(
                 api, self._lock, node_name, pod, self.handle.clock, self._pod_exists
             )
             if isinstance(taken, Status):
+                self._metrics.count("bind", Reason.NODE_LOCKED)
                 return taken
             reservation.lock = taken
         now = self.handle.clock()
@@ -362,27 +369,6 @@ class GPUShare(
     def _request_of(self, pod: Pod) -> PodRequest | None:
         request = self._dialect.pod_request(pod)
         return None if request is None else apply_policies(self.args, self._dialect, pod, request)
-
-    def _numbered_request(self, info: PodInfo) -> tuple[PodRequest, int] | None:
-        """A pod's request and its number; pods of one template with the same annotations have the
-        same."""
-        annotations = info.pod.metadata.annotations
-        key = (info.shape, frozenset(annotations.items()) if annotations else None)
-        known = self._requests.get(key)
-        if known is None:
-            request = self._request_of(info.pod)
-            if request is None:
-                return None
-            if len(self._requests) >= MAX_REQUESTS:
-                self._requests.clear()
-            if len(self._numbers) >= MAX_REQUESTS:
-                self._numbers.clear()
-            number = self._numbers.get(request)
-            if number is None:
-                self._numbered += 1
-                number = self._numbers[request] = self._numbered
-            known = self._requests[key] = request, number
-        return known
 
     def _dependence(self, cycle: Cycle, state: PodState) -> Dependence:
         epoch = self._followed().epoch
