@@ -132,6 +132,14 @@ class FollowedCards:
         held = Held(info.pod, state.cards.cards, uses, requested_cores=requested)
         self._put_held(row, state, info.uid, held)
 
+    def recharge(self, row: int, uid: str, uses: Mapping[int, CardUse]) -> None:
+        """A pod of the row holds other cards of it from now on."""
+        state = self._rows[row]
+        held = state.held.get(uid)
+        if held is not None:
+            self._put_held(row, state, uid, held._replace(uses=uses))
+            self.epoch += 1
+
     def _changed_rows(self) -> set[int]:
         nodes, taken = self._nodes.log, self._usage.log
         if self._seen_usage == taken.generation and self._seen_nodes == nodes.generation:

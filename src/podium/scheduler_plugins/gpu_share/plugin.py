@@ -12,6 +12,7 @@ import numpy as np
 from msgspec import Struct
 
 from podium.api.json_values import JsonObject
+from podium.gpu.binding_order import UntoldDecision, choose_again
 from podium.gpu.card_table import CardTable
 from podium.gpu.choosing import allocate, check_row
 from podium.gpu.dialects.dialect import InvalidRequest
@@ -248,7 +249,7 @@ class GPUShare(
         given = allocate(cards.table, row, state.request, state.left)
         if isinstance(given, Reason):
             return STATUSES[number_of(given, hopeless=False) - 1]
-        reservation = self._reservations[uid] = Reservation(node_name, given)
+        reservation = self._reservations[uid] = Reservation(node_name, state.request, given)
         cards.charge(row, cycle.pod, reservation.uses)
         return None
 
@@ -309,12 +310,30 @@ class GPUShare(
                 self._metrics.count("bind", Reason.NODE_LOCKED)
                 return taken
             reservation.lock = taken
+        if self._dialect.chooses_shared_card and not self._choose_again(info.uid):
+            return error(f"the cards of node {node_name} have to be chosen again")
         now = self.handle.clock()
         cards = self._followed().cards_of(node_name)
         decision = self._dialect.write_decision(pod, node_name, cards, reservation.allocation, now)
         reservation.written = merge_writes(decision, self._dialect.write_binding(pod, now))
         await write_on_pod(api, pod, reservation.written, any_version=True)
         return None
+
+    def _choose_again(self, uid: str) -> bool:
+        """Choose as the agent will that is told of this pod next; whether everybody fits still."""
+        cards, untold = self._followed(), self._reservations.untold(uid)
+        row = self.handle.cluster.nodes.row(self._reservations[uid].node)
+        if row < 0:
+            return False
+        decisions = [UntoldDecision(other, each.request, each.uses) for other, each in untold]
+        chosen = choose_again(cards.table, row, decisions)
+        if chosen is None:
+            return False
+        for other, each in untold:
+            if chosen[other] != each.allocation:
+                each.choose(chosen[other])
+                cards.recharge(row, other, each.uses)
+        return True
 
     def _newest(self, info: PodInfo) -> Pod:
         metadata = info.pod.metadata
