@@ -7,12 +7,14 @@ from podium.framework.points import POINTS
 
 SURFACE = {
     "Action", "ApiCallFailed", "ApiHandle", "Assignments", "BindPlugin", "ChangeKind",
-    "ClientSettings", "Cluster", "Code", "Container", "Cycle", "DeferredWrite", "Dependence",
-    "Diagnosis", "FilterPlugin", "Floats", "Handle", "Ints", "KubeObject", "KubeStruct", "Log",
+    "ClientSettings", "Cluster", "Code", "Container", "CounterMetric", "Cycle", "DeferredWrite",
+    "Dependence",
+    "Diagnosis", "FilterPlugin", "Floats", "GaugeMetric", "Handle", "Ints", "KubeObject",
+    "KubeStruct", "Log",
     "Node", "NodeFilterPlugin", "NodeScorePlugin", "NodeSpec", "NodeStatus", "NodeView",
     "ObjectConflict", "ObjectExists", "ObjectMeta", "ObjectNotFound", "ObjectRef", "PermitPlugin",
-    "PermitResult", "Placement", "PlacementGeneratePlugin", "PlacementScorePlugin", "Plugin", "Pod",
-    "PodGroup",
+    "PermitResult", "Placement", "PlacementGeneratePlugin", "PlacementScorePlugin", "Plugin",
+    "PluginMetric", "Pod", "PodGroup",
     "PodGroupCycle", "PodIndex", "PodInfo", "PodSpec", "PodStatus", "PostBindPlugin",
     "PostFilterPlugin", "PostFilterResult", "PreBindPlugin", "PreEnqueuePlugin",
     "PreFilterExtensions", "PreFilterPlugin", "PreFlight", "PreScorePlugin", "QueueSortPlugin",

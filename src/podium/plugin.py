@@ -37,6 +37,7 @@ from podium.framework.events import Action, Registration, Resource
 from podium.framework.handle import Handle
 from podium.framework.log import Log, ObjectRef, pod_ref
 from podium.framework.node_form import NodeFilterPlugin, NodeScorePlugin, NodeView
+from podium.framework.plugin_metrics import CounterMetric, GaugeMetric, PluginMetric
 from podium.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
 from podium.framework.points import (
     BindPlugin,
@@ -87,12 +88,14 @@ __all__ = [
     "Cluster",
     "Code",
     "Container",
+    "CounterMetric",
     "Cycle",
     "DeferredWrite",
     "Dependence",
     "Diagnosis",
     "FilterPlugin",
     "Floats",
+    "GaugeMetric",
     "Handle",
     "Ints",
     "KubeObject",
@@ -115,6 +118,7 @@ __all__ = [
     "PlacementGeneratePlugin",
     "PlacementScorePlugin",
     "Plugin",
+    "PluginMetric",
     "Pod",
     "PodGroup",
     "PodGroupCycle",

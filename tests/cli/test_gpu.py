@@ -180,6 +180,55 @@ def test_a_cluster_that_runs_is_read(capsys: pytest.CaptureFixture[str], tmp_pat
     assert any(note.startswith("read from https://") for note in done.decoded()["notes"])
 
 
+def nvidia_objects() -> tuple[dict[str, Any], dict[str, Any]]:
+    """What NVIDIA's DRA driver publishes of a node with a whole GPU and a MIG device, and a claim
+    of the latter as the scheduler leaves it."""
+    product = {"productName": {"string": "NVIDIA A100-SXM4-40GB"}}
+    mig = {**product, "profile": {"string": "1g.5gb"}, "type": {"string": "mig"}}
+    devices = [
+        {"name": "gpu-0", "attributes": product, "capacity": {"memory": {"value": "40Gi"}}},
+        {"name": "gpu-1-mig-1", "attributes": mig, "capacity": {"memory": {"value": "4864Mi"}}},
+    ]
+    pool = {"name": "n1", "generation": 1, "resourceSliceCount": 1}
+    spec = {"driver": "gpu.nvidia.com", "nodeName": "n1", "pool": pool, "devices": devices}
+    head = {"apiVersion": "resource.k8s.io/v1"}
+    published = {**head, "kind": "ResourceSlice", "metadata": {"name": "n1-gpus"}, "spec": spec}
+    exactly = {"deviceClassName": "mig.nvidia.com"}
+    given = {"request": "gpu", "driver": "gpu.nvidia.com", "pool": "n1", "device": "gpu-1-mig-1"}
+    claim = {
+        **head,
+        "kind": "ResourceClaim",
+        "metadata": {"name": "small", "namespace": "default"},
+        "spec": {"devices": {"requests": [{"name": "gpu", "exactly": exactly}]}},
+        "status": {
+            "allocation": {"devices": {"results": [given]}},
+            "reservedFor": [
+                {"resource": "pods", "name": name, "uid": name} for name in ("infer-a", "infer-b")
+            ],
+        },
+    }
+    return published, claim
+
+
+def test_gpus_of_nvidias_driver_are_read_from_files_and_from_a_cluster(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    published, claim = nvidia_objects()
+    from_file = podium(capsys, "gpu", "-f", written(tmp_path, published, claim), "-o", "json")
+    with recorded_server() as server:
+        server.create("/apis/resource.k8s.io/v1/resourceslices", published)
+        claims = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
+        made = server.create(claims, {**claim, "status": {}})
+        server.update(f"{claims}/small/status", {**made, "status": claim["status"]})
+        kubeconfig = server.kubeconfig(tmp_path / "kubeconfig")
+        live = podium(capsys, "gpu", "--kubeconfig", kubeconfig, "-o", "json")
+    whole, part = live.decoded()["devices"]
+    assert live.decoded()["devices"] == from_file.decoded()["devices"]
+    assert (whole["model"], whole["holders"]) == ("NVIDIA A100-SXM4-40GB", [])
+    assert part["capacity"] == {"memory": "4864Mi"}
+    assert part["holders"] == [{"claim": "default/small", "pods": ["infer-a", "infer-b"]}]
+
+
 def test_hostile_names_are_harmless_on_the_terminal(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -8,66 +8,76 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from http.client import HTTPException
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, cast
 from urllib.error import HTTPError
-from urllib.request import Request, urlopen
+from urllib.request import Request as HttpRequest
+from urllib.request import urlopen
 
 import pytest
 from support.apiserver.apiserver_process import serving
 from support.gpu.card_judge import CardJudge
 from support.gpu.extender_clusters import GPUCluster, equal_cards
+from support.gpu.rough_days import FAILURES, RoughDay
+from support.gpu.rough_proxy import proxying
 
 from podium.client import KubeClient
 from podium.client.connection import find_settings, transport_for
 from podium.gpu.dialects import find_dialect
 
-PODS, CLIENTS = 60, 16
-NODES = tuple(f"node-{at}" for at in range(4))
+PODS, CLIENTS, NODES = 200, 16, 20
+NAMES = tuple(f"node-{at}" for at in range(NODES))
+GRACE_S = 8.0
+PACE = 0.05
+"""Of virtual time: a rough day is twenty times as fast."""
 
 
 class ExtenderProcess:
     """`podium extender gpu` on one port, however often it is started."""
 
-    def __init__(self, kubeconfig: Path, *arguments: str) -> None:
+    def __init__(self, master: str, log: Path, *arguments: str) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.address = f"127.0.0.1:{free.getsockname()[1]}"
         self.url = f"http://{self.address}"
         command = (sys.executable, "-m", "podium", "extender", "gpu", "--address", self.address)
-        self._command = (*command, "--kubeconfig", str(kubeconfig), *arguments)
-        self.start()
+        self._command = (*command, "--master", master, *arguments)
+        self._log = log
+        self.running: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
-        self.running = subprocess.Popen(
-            self._command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
+        with self._log.open("a") as log:
+            self.running = subprocess.Popen(
+                self._command, stdout=subprocess.PIPE, stderr=log, text=True
+            )
         assert self.running.stdout is not None
-        self.said = self.running.stdout.readline() + self.running.stdout.readline()
-        assert "knows the cards" in self.said, self.running.communicate(timeout=30)
+        said = self.running.stdout.readline() + self.running.stdout.readline()
+        assert "knows the cards" in said, self._log.read_text()
 
     def kill(self) -> None:
-        self.running.kill()
-        self.running.communicate(timeout=30)
+        if self.running is not None and self.running.poll() is None:
+            self.running.kill()
+        if self.running is not None:
+            self.running.communicate(timeout=30)
 
-    def stop(self) -> tuple[int, str]:
+    def terminate(self) -> tuple[int, str]:
+        """The exit code, and the last line that it said."""
+        assert self.running is not None
         self.running.send_signal(signal.SIGTERM)
-        _, error = self.running.communicate(timeout=30)
-        return self.running.returncode, error
+        self.running.communicate(timeout=30)
+        return self.running.returncode, self._log.read_text().splitlines()[-1]
 
     def get(self, path: str) -> str:
-        with urlopen(f"{self.url}{path}", timeout=10) as answer:
+        with urlopen(f"{self.url}{path}", timeout=30) as answer:
             text: str = answer.read().decode()
             return text
 
-    def ask(self, verb: str, body: Any) -> Any:
+    def _ask(self, verb: str, body: Any) -> Any:
         """None if nobody answers."""
-        request = Request(f"{self.url}/scheduler/{verb}", json.dumps(body).encode())
+        request = HttpRequest(f"{self.url}/scheduler/{verb}", json.dumps(body).encode())
         try:
-            with urlopen(request, timeout=30) as answer:
+            with urlopen(request, timeout=60) as answer:
                 return json.load(answer)
         except HTTPError as refused:
             refused.close()
@@ -75,90 +85,126 @@ class ExtenderProcess:
         except (OSError, HTTPException):
             return None
 
+    # What a rough day asks of an extender.
 
-@contextmanager
-def extender(kubeconfig: Path, *arguments: str) -> Iterator[ExtenderProcess]:
-    started = ExtenderProcess(kubeconfig, *arguments)
-    try:
-        yield started
-    finally:
-        if started.running.poll() is None:
-            started.kill()
+    async def filter(self, pod: Any, *names: str) -> Any:
+        body = {"Pod": pod, "Nodes": None, "NodeNames": list(names)}
+        return await asyncio.to_thread(self._ask, "filter", body)
+
+    async def bind(self, pod: Any, node: str) -> Any:
+        metadata = pod["metadata"]
+        of_pod = {"PodName": metadata["name"], "PodNamespace": "default"}
+        body = {**of_pod, "PodUID": metadata["uid"], "Node": node}
+        return await asyncio.to_thread(self._ask, "bind", body)
 
 
-async def schedule(cluster: GPUCluster, process: ExtenderProcess, name: str, seed: int) -> None:
-    chances = Random(seed)
-    cores = chances.choice((20, 50, 70))
-    limits = {"tencent.com/vcuda-core": cores, "tencent.com/vcuda-memory": chances.randint(1, 4)}
-    pod = await cluster.add_pod(name, limits)
-    for _ in range(6):
-        body = {"Pod": pod, "Nodes": None, "NodeNames": NODES}
-        answer = await asyncio.to_thread(process.ask, "filter", body)
-        if answer and answer["NodeNames"]:
-            metadata = pod["metadata"]
-            binding = {
-                "PodName": name,
-                "PodNamespace": "default",
-                "PodUID": metadata["uid"],
-                "Node": chances.choice(answer["NodeNames"]),
-            }
-            await asyncio.to_thread(process.ask, "bind", binding)
-        fresh = await cluster.pod(name)
-        if fresh is None or fresh["spec"].get("nodeName"):
-            return
-        await asyncio.sleep(0.2)
+class RoughDayOfAProcess(RoughDay):
+    """Callers of a process that is killed see that a connection ends."""
+
+    process: ExtenderProcess
+
+    async def start(self) -> None:
+        self.extender = cast("Any", self.process)
+        await asyncio.to_thread(self.process.start)
+
+    async def kill(self) -> None:
+        await asyncio.to_thread(self.process.kill)
+        self.count_kill()
+        await self.start()
+
+
+def random_limits(chances: Random) -> list[dict[str, int]]:
+    cores = chances.choice(([10], [30], [50, 20], [60], [100], [200], [90]))
+    return [
+        {"tencent.com/vcuda-core": each, "tencent.com/vcuda-memory": chances.randint(1, 6)}
+        for each in cores
+    ]
 
 
 @pytest.mark.slow
-def test_no_card_is_given_away_twice_while_the_process_is_killed(tmp_path: Path) -> None:
-    async def main(kubeconfig: Path, process: ExtenderProcess) -> None:
+def test_no_card_is_given_away_twice_on_a_rough_day_over_sockets(tmp_path: Path) -> None:
+    """200 pods, 20 nodes, 16 clients: bindings fail, answers are lost, watches are cut, the
+    extender is killed, pods are deleted while they are bound, agents refuse."""
+
+    async def main(kubeconfig: Path) -> None:
         transport = transport_for(find_settings(str(kubeconfig)), user_agent="test")
         cluster = RealCluster(KubeClient(transport))
-        for name in NODES:
-            await cluster.add_node(name, equal_cards(2, 8))
-        judge = CardJudge(cluster.client, cluster.dialect, cluster.now)
-        judging = asyncio.create_task(judge.run())
-        queue = [(f"pod-{at}", at) for at in range(PODS)]
-
-        async def client() -> None:
-            while queue:
-                await schedule(cluster, process, *queue.pop())
-
-        clients = [asyncio.create_task(client()) for _ in range(CLIENTS)]
-        for left in (PODS // 2, PODS // 4):
-            while len(queue) > left:
-                await asyncio.sleep(0.02)
-            await asyncio.to_thread(process.kill)
-            await asyncio.to_thread(process.start)
-        await asyncio.gather(*clients)
-        for name in NODES:
-            shown = json.loads(await asyncio.to_thread(process.get, f"/scheduler/inspect/{name}"))
-            for device in shown["nodes"][0]["devs"]:
-                assert device["usedCores"] <= 100
-                assert device["usedGPU"] <= 8
-        await _seen(judge)
-        bound = [pod for pod in judge.pods.values() if pod.spec.node_name]
-        assert judge.overbooked == []
-        assert len(bound) >= len(NODES) * 2
-        for pod in bound:
-            assert cluster.dialect.decided_node(pod) == pod.spec.node_name
-        judging.cancel()
-        await asyncio.gather(judging, return_exceptions=True)
+        await asyncio.gather(*(cluster.add_node(name, equal_cards(2, 12)) for name in NAMES))
+        judge = CardJudge(cluster.client, cluster.dialect, cluster.now, GRACE_S)
+        day = RoughDayOfAProcess(cluster, judge, 5, pace=PACE)
+        async with proxying(day.rough(transport)) as url:
+            log = tmp_path / "extender.log"
+            day.process = ExtenderProcess(url, log, "--grace-period", f"{GRACE_S:g}s")
+            beside = [asyncio.create_task(judge.run()), asyncio.create_task(day.work_as_agents())]
+            try:
+                await day.start()
+                await live_a_rough_day(day)
+                await assert_nothing_is_left_over(day)
+                code, said = await asyncio.to_thread(day.process.terminate)
+                assert (code, said) == (0, "podium: stopped")
+            finally:
+                await asyncio.to_thread(day.process.kill)
+                for task in beside:
+                    task.cancel()
+                await asyncio.gather(*beside, return_exceptions=True)
         await transport.close()
 
-    with serving(tmp_path) as server, extender(server.kubeconfig) as process:
-        asyncio.run(main(server.kubeconfig, process))
-        assert process.get("/readyz") == "ok\n"
-        assert re.search(r"podium_gpu_card_used_cores\{.*node=\"node-0\"", process.get("/metrics"))
-        code, error = process.stop()
-        assert (code, error) == (0, "podium: stopped\n")
+    with serving(tmp_path) as server:
+        asyncio.run(main(server.kubeconfig))
 
 
-async def _seen(judge: CardJudge) -> None:
-    """Until the watch has told all pods."""
-    async with asyncio.timeout(30):
-        while len(judge.pods) < PODS:
-            await asyncio.sleep(0.05)
+async def live_a_rough_day(day: RoughDayOfAProcess) -> None:
+    chances = Random(5)
+    queue = [(f"pod-{at}", random_limits(chances)) for at in range(PODS)]
+
+    async def client() -> None:
+        while queue:
+            await day.schedule(*queue.pop(), list(NAMES))
+
+    clients = [asyncio.create_task(client()) for _ in range(CLIENTS)]
+    for left in (PODS * 2 // 3, PODS // 3):
+        while len(queue) > left:
+            await asyncio.sleep(0.02)
+        await day.kill()
+    await asyncio.gather(*clients)
+    day.calm_down()
+    assert set(day.met) == set(FAILURES), day.met
+    assert len(day.bound) > PODS // 4
+
+
+async def assert_nothing_is_left_over(day: RoughDayOfAProcess) -> None:
+    """In the end what the extender counts is what stands on pods that are bound, and nothing
+    stands on others."""
+    judge, dialect = day.judge, day.cluster.dialect
+    async with asyncio.timeout(60):
+        while True:
+            waiting = [pod for pod in judge.pods.values() if not pod.spec.node_name]
+            written = [pod.name for pod in waiting if dialect.clear_decision(pod).annotations]
+            pages = json.loads(await asyncio.to_thread(day.process.get, "/scheduler/inspect"))
+            metrics = await asyncio.to_thread(day.process.get, "/metrics")
+            reserved = re.search(r"^podium_gpu_reservations (\S+)$", metrics, re.MULTILINE)
+            assert reserved is not None
+            shown = {(node["name"], *each) for node in pages["nodes"] for each in _used(node)}
+            if not written and float(reserved[1]) == 0 and shown == _held(judge):
+                break
+            await asyncio.sleep(0.2)
+    assert judge.overbooked == []
+    assert judge.versions > 2 * PODS
+
+
+def _used(node: Any) -> list[tuple[int, int, int]]:
+    """Cards of a page with the cores and the memory in use of them, where something is."""
+    found = [(each["id"], each["usedCores"], each["usedGPU"]) for each in node["devs"]]
+    return [each for each in found if any(each[1:])]
+
+
+def _held(judge: CardJudge) -> set[tuple[str, int, int, int]]:
+    """The same of all nodes by what stands on pods."""
+    return {
+        (name, card, cores, memory)
+        for name in NAMES
+        for card, (cores, memory, _) in judge.used(name).items()
+    }
 
 
 class RealCluster(GPUCluster):

@@ -47,6 +47,7 @@ from podium.framework.extender_rules import in_calling_order
 from podium.framework.faults import describe, status_or_none
 from podium.framework.handle import Preempting
 from podium.framework.log import SILENT, Log
+from podium.framework.plugin_metrics import PluginMetrics
 from podium.framework.profile import Profile, build_profiles
 from podium.framework.queued import QueuedPod
 from podium.framework.registry import Registry
@@ -104,6 +105,8 @@ class Engine:
         waiting, preempting = WaitingPods(), Preempting()
         pods = KnownPods()
         sources = Sources(self.cluster.nodes, clock)
+        self.log = log
+        self.plugin_metrics = PluginMetrics()
         self.profiles = build_profiles(
             configuration,
             registry,
@@ -116,6 +119,7 @@ class Engine:
             pods=pods,
             client_settings=client_settings,
             log=log,
+            metrics=self.plugin_metrics,
         )
         self.observers = Observers()
         self.queue = self._build_queue(max_unschedulable_s)

@@ -18,6 +18,7 @@ from podium.config.flags.client_settings import ClientSettings
 from podium.framework.events import Action
 from podium.framework.extender_rules import Extenders
 from podium.framework.log import SILENT, Log
+from podium.framework.plugin_metrics import PluginMetrics
 from podium.framework.sources import Sources
 from podium.framework.waiting import WaitingPods
 
@@ -58,7 +59,8 @@ class Handle:
 
     `clock` tells the driver's time in seconds since 1970, `extenders` come in calling order.
     `client_settings` say how the API server is reached and as whom; None where there is none, as in
-    simulations. `log` is the scheduler's log, silent where there is none.
+    simulations. `log` is the scheduler's log, silent where there is none. `metrics` are those that
+    plugins declared.
     """
 
     profile: "Profile"
@@ -76,6 +78,7 @@ class Handle:
         pods: KnownPods | None = None,
         client_settings: ClientSettings | None = None,
         log: Log = SILENT,
+        metrics: PluginMetrics | None = None,
     ) -> None:
         """`pods` are all pods that the engine has heard of."""
         self.cluster = cluster
@@ -87,6 +90,7 @@ class Handle:
         self.sources = sources if sources is not None else Sources(cluster.nodes, clock)
         self.client_settings = client_settings
         self.log = log
+        self.metrics = metrics if metrics is not None else PluginMetrics()
         self._pods = pods if pods is not None else KnownPods()
 
     @property

@@ -9,6 +9,7 @@ import msgspec
 
 from podium.cluster.pod_info import PodInfo
 from podium.framework.events import Registration
+from podium.framework.plugin_metrics import PluginMetric
 from podium.framework.proposed_change import ProposedChange
 from podium.framework.refusal_cause import RefusalCause
 from podium.framework.sources import ValueSource
@@ -55,6 +56,15 @@ class Plugin:
     def sources(self) -> Sequence[ValueSource]:
         """Data from outside that the driver is to keep up to date; see `sources.py`."""
         return ()
+
+    def metrics(self) -> Sequence[PluginMetric]:
+        """Numbers of its own that a live scheduler shows on `/metrics`; see `plugin_metrics.py`."""
+        return ()
+
+    def count_refusal(self, point: str, status: Status, nodes: int) -> None:
+        """It refused a pod at `preFilter`, `filter` or `reserve` (Permit is part of it), on so many
+        nodes for this reason: told after each attempt of a live scheduler, to be counted in a
+        metric."""
 
     def forgetting(self) -> AbstractContextManager[None]:
         """The plugin as if nothing had happened lately, for those who ask what would be if: what it

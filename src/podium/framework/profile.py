@@ -31,6 +31,7 @@ from podium.framework.handle import Handle, Preempting
 from podium.framework.log import SILENT, Log
 from podium.framework.nominated_filtering import filter_with_nominated
 from podium.framework.plugin_arguments import ArgumentsError, arguments_of
+from podium.framework.plugin_metrics import PluginMetrics
 from podium.framework.points import (
     BindPlugin,
     FilterPlugin,
@@ -184,8 +185,10 @@ def build_profiles(
     pods: KnownPods | None = None,
     client_settings: ClientSettings | None = None,
     log: Log = SILENT,
+    metrics: PluginMetrics | None = None,
 ) -> dict[str, Profile]:
     """Every profile of a configuration, by scheduler name; raises ConfigurationError."""
+    metrics = metrics if metrics is not None else PluginMetrics()
     sources = sources if sources is not None else Sources(cluster.nodes, clock)
     known_pods = pods if pods is not None else KnownPods()
     lists = expand_profiles(configuration, registry.implements, registry.__contains__)
@@ -207,6 +210,7 @@ def build_profiles(
                 pods=known_pods,
                 client_settings=client_settings,
                 log=log,
+                metrics=metrics,
             ),
         )
         for index, profile in enumerate(configuration.profiles)
@@ -237,6 +241,8 @@ def _build_plugin(
         plugin = kind(arguments_of(kind, configuration.plugin_args.get(name)), handle)
         for source in plugin.sources():
             handle.sources.declare(source, name)
+        for metric in plugin.metrics():
+            handle.metrics.declare(metric, name)
         return plugin
     except ArgumentsError as problem:
         path = _arguments_path(configuration, index, name) + problem.path.removeprefix("args")

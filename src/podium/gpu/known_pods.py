@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from podium.api.pod import Pod
 from podium.gpu.dialects.dialect import Dialect
 from podium.gpu.held_cards import NOTHING_HELD, HeldCards
+from podium.gpu.quota import pod_cores
 
 _MAX_TOMBSTONES: Final = 100_000
 
@@ -22,6 +23,8 @@ class KnownPod(Struct):
     held: HeldCards = NOTHING_HELD
     unseen_since: float | None = None
     """Since when it is known from an answer only, not from the watch."""
+    requested_cores: int = 0
+    """What it counts in quotas by model."""
 
 
 class KnownPods:
@@ -68,7 +71,8 @@ class KnownPods:
         if known is not None:
             self._forget(known.pod)
         unseen_since = None if seen else now if known is None else known.unseen_since
-        self._known[uid] = KnownPod(pod, unseen_since=unseen_since)
+        requested = pod_cores(self._dialect, pod)
+        self._known[uid] = KnownPod(pod, unseen_since=unseen_since, requested_cores=requested)
         self._remember(pod)
         return True
 

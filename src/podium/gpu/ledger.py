@@ -29,7 +29,8 @@ from podium.gpu.dialects.dialect import Dialect, Phase, WrittenDecision
 from podium.gpu.dialects.stale import GRACE_PERIOD_S, find_staleness, grace_period
 from podium.gpu.held_cards import NOTHING_HELD, HeldCards, held_cards
 from podium.gpu.known_pods import KnownPod, KnownPods
-from podium.gpu.quota import QuotaLeft
+from podium.gpu.namespace_use import NO_USES, NamespaceUse
+from podium.gpu.quota import QuotaLeft, pod_cores
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import PodRequest
 
@@ -65,6 +66,7 @@ class Ledger:
         self.table = CardTable(dialect.memory_unit)
         self.nodes: dict[str, Node] = {}
         self.reservations: dict[str, Reservation] = {}
+        self.use = NamespaceUse()
         self._grace_period_s = grace_period_s
         self._rows: dict[str, int] = {}
         self._free_rows: list[int] = []
@@ -100,8 +102,9 @@ class Ledger:
         del self.nodes[node_name]
         self._free_rows.append(row)
         self.table.drop_node(row)
-        for charges in self._charges.values():
-            charges.pop(node_name, None)
+        for uid, charges in self._charges.items():
+            if charges.pop(node_name, None) is not None:
+                self._count_use(uid, charges)
 
     def put_config_map(
         self, namespace: str, name: str, data: Mapping[str, str], now: float
@@ -256,15 +259,6 @@ class Ledger:
         find = self._rows.get
         return np.array([find(name, -1) for name in node_names], np.int64)
 
-    def counted_pods(self) -> Iterator[Pod]:
-        """Those that are on a node, or hold cards of one."""
-        for known in self._pods.all():
-            if known.pod.spec.node_name or known.pod.metadata.uid in self._charges:
-                yield known.pod
-        for uid, reservation in self.reservations.items():
-            if self._pods.get(uid) is None:
-                yield reservation.pod
-
     def charged(self, uid: str) -> Mapping[str, Uses]:
         """What a pod takes of cards, by node."""
         return self._charges.get(uid, {})
@@ -309,6 +303,7 @@ class Ledger:
             together = dict(wanted.get(reservation.node_name, {}))
             raise_uses(together, card_uses(reservation.allocation))
             wanted[reservation.node_name] = together
+        self._count_use(uid, wanted)
         charged = self._charges.get(uid, {})
         if wanted == charged:
             return
@@ -320,6 +315,22 @@ class Ledger:
             self._charges[uid] = wanted
         else:
             self._charges.pop(uid, None)
+
+    def _count_use(self, uid: str, charges: Mapping[str, Uses]) -> None:
+        """Let quotas count a pod on the node that it has, or else where it holds cards."""
+        known, reservation = self._pods.get(uid), self.reservations.get(uid)
+        self.use.remove(uid)
+        if known is not None:
+            pod, requested = known.pod, known.requested_cores
+        elif reservation is not None:
+            pod = reservation.pod
+            requested = pod_cores(self.dialect, pod)
+        else:
+            return
+        own = pod.spec.node_name
+        for node_name in {*charges, own} - {""}:
+            cores = requested if not own or node_name == own else 0
+            self.use.put(uid, node_name, pod.namespace, charges.get(node_name, NO_USES), cores)
 
     def _end_if_over(self, uid: str, known: KnownPod | None, now: float) -> None:
         reservation = self.reservations.get(uid)

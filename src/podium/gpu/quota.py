@@ -22,6 +22,7 @@ QUOTA_CONFIG_MAP: Final = ("kube-system", "gpuquota")
 QUOTA_KEY: Final = "gpu_quota"
 MODEL_LABEL: Final = "gaia.tencent.com/gpu-model"
 POOL_LABEL: Final = "gaia.tencent.com/gpu-pool"
+_FINISHED: Final = frozenset({"Succeeded", "Failed"})
 
 
 class InvalidQuota(ValueError):
@@ -119,7 +120,10 @@ def requested_cores(request: PodRequest) -> int:
 
 
 def pod_cores(dialect: Dialect, pod: Pod) -> int:
-    """The same of a pod as it is written; 0 if it asks for no card or cannot be read."""
+    """The same of a pod as it is written; 0 if it asks for no card, cannot be read, or has
+    finished."""
+    if pod.status.phase in _FINISHED:
+        return 0
     try:
         request = dialect.pod_request(pod)
     except InvalidRequest:

@@ -30,6 +30,7 @@ from podium.live.component_metrics import show_component
 from podium.live.engine_readings import show_engine
 from podium.live.exposition import EVERYTHING, Exposition, MetricRules, Reading
 from podium.live.metric_series import CounterSeries, HistogramSeries
+from podium.live.plugin_metrics import reset_plugins, show_plugins
 
 _MAX_ATTEMPTS: Final = 15
 _SUCCESS: Final = Code.SUCCESS.label
@@ -79,6 +80,7 @@ class SchedulerMetrics(Observer):
         self._evaluated: Counter[tuple[str, str, bool, tuple[str, ...]]] = Counter()
         shown.read(known.PLUGIN_EVALUATIONS, self._evaluations)
         show_engine(shown, engine)
+        show_plugins(shown, engine)
         show_component(shown, engine.gates)
         self._profiles = {name: _ProfileSeries(self, name) for name in engine.profiles}
         self._incoming_of: dict[tuple[str, ClusterEvent], CounterSeries] = {}
@@ -102,6 +104,7 @@ class SchedulerMetrics(Observer):
         """Count from zero again."""
         self.exposition.reset()
         self._evaluated.clear()
+        reset_plugins(self._engine)
 
     # --- what the engine says -----------------------------------------------------------------
 

@@ -4,6 +4,7 @@ It serves from the start, so that probes are answered, and says that it is not r
 and pods were listed. Told to stop it takes no new calls, ends those under way, and goes.
 """
 
+import asyncio
 from collections.abc import Callable
 from typing import Final
 
@@ -11,6 +12,7 @@ from podium import __version__
 from podium.client import KubeClient
 from podium.client.connection import transport_for
 from podium.config.flags.client_settings import ClientSettings
+from podium.engine.garbage import seldom_collected
 from podium.extenders.gpu.application import GPUExtenderApplication, GPUExtenderOptions
 from podium.extenders.serving import Listening, check_listening, serve_until
 from podium.processes.tasks import running_part, stop_on_signal, wait_while_running
@@ -36,12 +38,16 @@ async def run_gpu_extender(
     try:
         async with running_part(application.run()) as running:
             serving = serve_until(application.service, listening, on_listening, stopping)
-            async with running_part(_tell_ready(application, on_ready)):
+            async with running_part(_settle(application, on_ready)):
                 await wait_while_running(serving, running)
     finally:
         await transport.close()
 
 
-async def _tell_ready(application: GPUExtenderApplication, on_ready: Callable[[], None]) -> None:
+async def _settle(application: GPUExtenderApplication, on_ready: Callable[[], None]) -> None:
+    """Tell that everything was listed, and put it aside: a look for garbage among the objects of a
+    thousand nodes would keep a call waiting for longer than it takes. Until cancelled."""
     await application.watch.synced.wait()
-    on_ready()
+    with seldom_collected():
+        on_ready()
+        await asyncio.Event().wait()

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from support.gpu.card_judge import CardJudge
 from support.gpu.extender_clusters import GPUCluster, equal_cards, in_gpu_cluster
-from support.gpu.rough_days import RoughDay
+from support.gpu.rough_days import FAILURES, RoughDay
 
 from podium.client import DeleteOptions
 from podium.client.resources import PODS
@@ -69,6 +69,8 @@ def test_no_card_is_given_away_twice_on_a_day_when_everything_fails(
         assert judge.versions > 2 * PODS_OF_A_DAY
         assert len(day.bound) > PODS_OF_A_DAY // 4
         assert day.restarts > 2
+        if verb == "bind":
+            assert set(day.met) == set(FAILURES), day.met
         await _assert_nothing_is_left_over(cluster, day, names)
         judging.cancel()
         working.cancel()

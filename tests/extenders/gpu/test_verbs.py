@@ -197,7 +197,8 @@ async def assert_quota_holds(cluster: GPUCluster, extender: RunningExtender, nam
     first, second = [await cluster.add_pod(name, share()) for name in "ab"]
     answer = await extender.filter(first, *names)
     assert answer["NodeNames"] == ["t4"]
-    assert answer["FailedNodes"] == dict.fromkeys(("t4-own", "a100"), "ExceedsGPUQuota")
+    refused = answer["FailedAndUnresolvableNodes"]  # whoever exceeds a quota evicts nobody
+    assert refused == dict.fromkeys(("t4-own", "a100"), "ExceedsGPUQuota")
     errors = await asyncio.gather(*(extender.bind(pod, "t4") for pod in (first, second)))
     assert sorted(errors) == ["", "node t4: ExceedsGPUQuota"]
     answer = await extender.filter(await cluster.add_pod("c", share()), *names)
@@ -256,7 +257,7 @@ def test_resource_quotas_count_every_card_of_a_pod() -> None:
         first, second = [await cluster.add_pod(name, asking(2, 2000)) for name in "ab"]
         assert await extender.bind(first, "n1") == ""
         answer = await extender.filter(second, "n1")
-        assert answer["FailedNodes"] == {"n1": "ExceedsGPUQuota"}
+        assert answer["FailedAndUnresolvableNodes"] == {"n1": "ExceedsGPUQuota"}
         assert await extender.bind(second, "n1") == "node n1: ExceedsGPUQuota"
         small = await cluster.add_pod("c", asking(1, 1000))
         assert (await extender.filter(small, "n1"))["NodeNames"] == ["n1"]

@@ -279,3 +279,16 @@ def test_what_is_written_is_what_the_dialect_reads() -> None:
     held = held_cards(hami, pod, hami.node_cards(nodes.node(0), NOW), NOW)
     assert {index: (use.cores, use.memory) for index, use in held.uses.items()} == {0: (30, 4096)}
     assert (pod.metadata.annotations or {})["hami.io/bind-phase"] == "allocating"
+
+
+def test_whoever_is_bound_first_gets_the_card_that_the_agent_chooses_first() -> None:
+    """The agent of gpu-manager chooses by what it has given out so far."""
+    dialect = "gpu-manager"
+    cluster = gpu_cluster(gpu_node("a", cards_of(2), dialect), dialect=dialect)
+    cluster.put(*(gpu_pod(name, share(dialect, 1024, 60)) for name in ("one", "two")))
+    cluster.run()
+    cluster.bound("two")
+    assert cards_held(cluster, "two", dialect) == (0,)
+    cluster.bound("one")
+    assert cards_held(cluster, "one", dialect) == (1,)
+    assert {card: use[0] for card, use in charged(cluster).items()} == {("a", 0): 60, ("a", 1): 60}

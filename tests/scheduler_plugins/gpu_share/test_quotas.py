@@ -93,6 +93,23 @@ def test_a_namespace_uses_the_models_and_pools_of_its_document(tmp_path: Path) -
     assert "two" in cluster.run()
 
 
+def test_a_pod_counts_by_what_it_asks_for_from_the_moment_that_it_has_a_node(
+    tmp_path: Path,
+) -> None:
+    path, dialect = tmp_path / "gpu_quota.json", "gpu-manager"
+    args = document(path, {"default": {"quota": {"M40": 1}}})
+    node = gpu_node("m40", cards_of(2), dialect, labels={MODEL: "M40"})
+    cluster = gpu_cluster(node, dialect=dialect, args=args)
+    refresh(cluster, path)
+    undecided = gpu_pod("undecided", share(dialect, 1024, 60), nodeName="m40")
+    cluster.put(undecided)
+    decision = cluster.schedule(gpu_pod("late", share(dialect, 1024, 60)))
+    assert_rejected(decision, node="m40", by="GPUShare", reason="ExceedsGPUQuota")
+    cluster.change("undecided", phase="Succeeded")
+    cluster.wait(30)
+    assert cluster.run() == ["late"]
+
+
 def test_a_broken_document_leaves_the_one_before_in_place(tmp_path: Path) -> None:
     path, dialect = tmp_path / "gpu_quota.json", "gpu-manager"
     args = document(path, {"default": {"quota": {}}})

@@ -47,12 +47,19 @@ class RecordedServer(ApiServer):
 
     def create(self, path: str, body: Any) -> Any:
         """An object, made over the wire."""
+        return self._write("POST", path, body)
+
+    def update(self, path: str, body: Any) -> Any:
+        return self._write("PUT", path, body)
+
+    def _write(self, method: str, path: str, body: Any) -> Any:
         assert self.certificates is not None
         trusted = ssl.create_default_context(cadata=self.certificates.authority.decode())
         request = urllib.request.Request(
             f"{self.url}{path}",
             json.dumps(body).encode(),
             {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"},
+            method=method,
         )
         with urllib.request.urlopen(request, context=trusted) as answer:
             return json.load(answer)

@@ -16,19 +16,27 @@ from podium.client import KubeClient, LoopClock, ObjectStore, Reflector
 from podium.client.resources import NODES, PODS
 from podium.gpu.cards import NO_CARDS, NodeCards
 from podium.gpu.dialects.dialect import Dialect
+from podium.gpu.dialects.stale import GRACE_PERIOD_S
 from podium.gpu.held_cards import held_cards
 
 
 class CardJudge:
     """`overbooked` has a line for each card that was held more than it has."""
 
-    def __init__(self, client: KubeClient, dialect: Dialect, now: Any) -> None:
+    def __init__(
+        self,
+        client: KubeClient,
+        dialect: Dialect,
+        now: Any,
+        grace_period_s: float = GRACE_PERIOD_S,
+    ) -> None:
         self.overbooked: list[str] = []
         self.versions = 0
         self.nodes: dict[str, Node] = {}
         self.pods: dict[str, Pod] = {}
         self._dialect = dialect
         self._now = now
+        self._grace_period_s = grace_period_s
         self._client = client
 
     async def run(self) -> None:
@@ -71,7 +79,7 @@ class CardJudge:
         for pod in self.pods.values():
             if self._dialect.decided_node(pod) != node_name:
                 continue
-            held = held_cards(self._dialect, pod, cards, self._now())
+            held = held_cards(self._dialect, pod, cards, self._now(), self._grace_period_s)
             assert not held.unread, held.unread
             for card, use in held.uses.items():
                 cores, memory, slots = used.get(card, (0, 0, 0))

@@ -2,10 +2,11 @@
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from random import Random
-from typing import Any
+from typing import Any, Final
 
 from support.gpu.card_judge import CardJudge
 from support.gpu.extender_clusters import GPUCluster, RunningExtender
@@ -17,18 +18,34 @@ from podium.client.resources import NODES, PODS
 from podium.client.transport import Reply, Request, Stream
 from podium.extenders.extender import ExtenderError
 
+FAILURES: Final = (
+    "a binding failed",
+    "an answer was lost",
+    "the extender was killed",
+    "a watch was cut",
+    "a pod was deleted meanwhile",
+    "an agent refused",
+)
+"""All that has to have gone wrong on a rough day."""
+
 
 class RoughTransport:
     """Refuses, loses requests before the server has them and answers after, cuts watches."""
 
-    def __init__(self, transport: Transport, chances: Random) -> None:
+    def __init__(self, transport: Transport, chances: Random, *, pace: float = 1.0) -> None:
+        """All delays are `pace` times as long as they would be in virtual time. `met` counts what
+        went wrong, by its name."""
         self._transport = transport
         self._chances = chances
+        self._pace = pace
         self.is_rough = True
+        self.met: Counter[str] = Counter()
 
     async def send(self, request: Request, *, timeout_s: float) -> Reply:
         roll = self._chances.random() if self.is_rough else 1.0
-        await asyncio.sleep(self._chances.random() * 0.2)
+        await asyncio.sleep(self._chances.random() * 0.2 * self._pace)
+        if roll < 0.12 and request.path.endswith("/binding"):
+            self.met["a binding failed"] += 1
         if roll < 0.04:
             raise Unreachable("lost on the way there")
         if roll < 0.08:
@@ -38,8 +55,9 @@ class RoughTransport:
         if roll < 0.12:
             return refusal(403, "Forbidden", "not today")
         reply = await self._transport.send(request, timeout_s=timeout_s)
-        await asyncio.sleep(self._chances.random() * 0.2)
+        await asyncio.sleep(self._chances.random() * 0.2 * self._pace)
         if 0.12 <= roll < 0.20:
+            self.met["an answer was lost"] += 1
             raise Unreachable("lost on the way back")
         return reply
 
@@ -51,8 +69,9 @@ class RoughTransport:
     async def _cut(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         async for piece in pieces:
             if self.is_rough:
-                await asyncio.sleep(self._chances.choice((0.0, 0.0, 0.1, 2.0)))
+                await asyncio.sleep(self._chances.choice((0.0, 0.0, 0.1, 2.0)) * self._pace)
                 if self._chances.random() < 0.02:
+                    self.met["a watch was cut"] += 1
                     raise Unreachable("the watch was cut")
             yield piece
 
@@ -64,25 +83,42 @@ class RoughDay:
     """Clients that schedule pods through an extender which is killed now and then, and agents."""
 
     def __init__(
-        self, cluster: GPUCluster, judge: CardJudge, seed: int, *, decides_in_filter: bool = False
+        self,
+        cluster: GPUCluster,
+        judge: CardJudge,
+        seed: int,
+        *,
+        decides_in_filter: bool = False,
+        pace: float = 1.0,
     ) -> None:
-        """`decides_in_filter`: the older wiring, in which schedulers bind themselves."""
+        """`decides_in_filter`: the older wiring, in which schedulers bind themselves. Clients and
+        transports wait `pace` times as long as they would in virtual time."""
         self._decides_in_filter = decides_in_filter
+        self._pace = pace
         self.cluster = cluster
         self.judge = judge
         self.bound: set[str] = set()
         self.restarts = 0
         self._chances = Random(seed)
         self._is_calm = False
+        self._met: Counter[str] = Counter()
         self._transports: list[RoughTransport] = []
         self._calls: set[asyncio.Task[Any]] = set()
         self.extender: RunningExtender
 
     def between(self, client: KubeClient) -> KubeClient:
-        rough = RoughTransport(client.transport, Random(self._chances.random()))
+        return KubeClient(self.rough(client.transport), timeout_s=10.0)
+
+    def rough(self, transport: Transport) -> RoughTransport:
+        rough = RoughTransport(transport, Random(self._chances.random()), pace=self._pace)
         rough.is_rough = not self._is_calm
         self._transports.append(rough)
-        return KubeClient(rough, timeout_s=10.0)
+        return rough
+
+    @property
+    def met(self) -> Counter[str]:
+        """What went wrong, by its name."""
+        return sum((each.met for each in self._transports), self._met)
 
     def calm_down(self) -> None:
         self._is_calm = True
@@ -103,9 +139,13 @@ class RoughDay:
             call.cancel()
         await asyncio.gather(*self._calls, return_exceptions=True)
         await self.extender.stop()
-        self.restarts += 1
+        self.count_kill()
         await asyncio.sleep(1.0)
         await self.start()
+
+    def count_kill(self) -> None:
+        self.restarts += 1
+        self._met["the extender was killed"] += 1
 
     async def call(self, what: Any) -> Any:
         """A call of the extender, which may be killed meanwhile; None if it was, or if its answer
@@ -135,7 +175,7 @@ class RoughDay:
                     self.bound.add(name)
                     return
                 await self._attempt(pod, fresh, nodes)
-                await asyncio.sleep(0.5 + self._chances.random() * 5.0)
+                await asyncio.sleep((0.5 + self._chances.random() * 5.0) * self._pace)
 
     async def _attempt(self, pod: Any, fresh: Any, nodes: list[str]) -> None:
         if self._decides_in_filter:
@@ -147,6 +187,7 @@ class RoughDay:
         chosen = self._chances.choice(answer["NodeNames"])
         if self._chances.random() < 0.05:
             await self._delete(pod["metadata"]["name"])
+            self._met["a pod was deleted meanwhile"] += 1
         await self.call(self.extender.bind(pod, chosen))
 
     async def _attempt_in_filter(self, pod: Any, fresh: Any, nodes: list[str]) -> None:
@@ -165,7 +206,7 @@ class RoughDay:
         """Serve what is bound: most of it well, some of it refused; some pods end soon."""
         served: set[str] = set()
         while True:
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(0.5 * self._pace)
             for pod in list(self.judge.pods.values()):
                 uid = pod.metadata.uid
                 if pod.spec.node_name and uid not in served:
@@ -177,6 +218,7 @@ class RoughDay:
         dialect, name = self.cluster.dialect, pod.name
         roll = self._chances.random()
         write = dialect.refuse(pod) if roll < 0.15 else dialect.confirm(pod)
+        self._met["an agent refused"] += roll < 0.15
         await self.cluster.write(name, write)
         await self._unlock(pod)
         await self.cluster.set_phase(name, "Failed" if roll < 0.15 else "Running")

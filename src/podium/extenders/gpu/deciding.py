@@ -4,6 +4,7 @@ What cannot be taken back because the server does not answer is a *doubt*: its c
 until `housekeeping` could ask what became of it.
 """
 
+import contextlib
 import logging
 from typing import Final
 
@@ -14,6 +15,7 @@ from podium.client import Clock, KubeClient, RequestFailed
 from podium.extenders.gpu.cluster_view import ClusterView
 from podium.extenders.gpu.decision_writing import DecisionWriter, PodChanged
 from podium.extenders.gpu.node_locking import NodeLocked, NodeLocks, TakenLock
+from podium.gpu.choosing import check_row
 from podium.gpu.ledger import Reservation
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import PodRequest
@@ -33,6 +35,16 @@ class Decider:
         self.writer = DecisionWriter(client, view, clock)
         self.doubts: dict[str, Doubt] = {}
         self._locks = NodeLocks(client, view, clock)
+
+    def check(self, pod: Pod, request: PodRequest, node_name: str) -> Reason | None:
+        """Why the pod does not fit the node as its cards are now; None if it does."""
+        ledger, uid = self.view.ledger, pod.metadata.uid
+        row = ledger.row(node_name)
+        if row is None:
+            return Reason.NO_CARDS
+        with ledger.without(uid):
+            left = self.view.resource_quotas.left(ledger, pod.namespace, uid)
+            return check_row(ledger.table, row, request, left)
 
     def reserve(
         self, pod: Pod, request: PodRequest, node_name: str, now: float
@@ -60,12 +72,25 @@ class Decider:
             raise
         self._end(reservation)
 
-    async def bind(self, reservation: Reservation) -> None:
-        """Let the pod carry the decision and bind it. Raises FAILURES, with nothing held any
-        more."""
-        lock: TakenLock | None = None
+    async def lock(self, pod: Pod, node_name: str) -> TakenLock | None:
+        """The lock of a node whose agent chooses cards itself: it chooses by what it has given out,
+        so nobody decides while another pod is being bound. None if there is no such lock. Raises
+        NodeLocked."""
+        if not self.view.dialect.chooses_shared_card:
+            return None
+        return await self._locks.take(pod, node_name)
+
+    async def unlock(self, lock: TakenLock | None) -> None:
+        """Nobody is bound under it. One that cannot be given back expires."""
+        with contextlib.suppress(RequestFailed):
+            await self._locks.give_back(lock)
+
+    async def bind(self, reservation: Reservation, lock: TakenLock | None = None) -> None:
+        """Let the pod carry the decision and bind it, under a lock if the dialect has some. Raises
+        FAILURES, with nothing held any more."""
         try:
-            lock = await self._locks.take(reservation.pod, reservation.node_name)
+            if lock is None:
+                lock = await self._locks.take(reservation.pod, reservation.node_name)
             written = await self.writer.write(reservation)
             await self.writer.bind(written, reservation.node_name)
         except FAILURES as problem:

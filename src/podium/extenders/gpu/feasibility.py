@@ -28,6 +28,7 @@ _WHATEVER_IS_EVICTED: Final = frozenset(
         Reason.NO_HEARTBEAT,
         Reason.HEARTBEAT_TIMEOUT,
         Reason.BAD_HEARTBEAT,
+        Reason.QUOTA_EXCEEDED,
         Reason.INVALID_REQUEST,
     }
 )
@@ -75,7 +76,7 @@ def find_refusals(
     allowed = view.quotas.allowed(ledger, pod.namespace, uid, request, nodes.names)
     if allowed is not None:
         for at in np.flatnonzero(~allowed).tolist():
-            refused.setdefault(nodes.names[at], Refusal(Reason.QUOTA_EXCEEDED))
+            refused[nodes.names[at]] = Refusal(Reason.QUOTA_EXCEEDED)
     return refused
 
 

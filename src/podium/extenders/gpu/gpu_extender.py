@@ -55,14 +55,14 @@ class GPUExtender(Extender):
         return dict(zip(names, scores(values).tolist(), strict=True))
 
     async def bind(self, pod_name: str, pod_namespace: str, pod_uid: str, node: str) -> None:
-        now = self._view.start_call()
+        self._view.start_call()
         with self._view.writing_about(f"{pod_namespace}/{pod_name}", pod_uid):
             try:
-                await self._bind(pod_name, pod_namespace, pod_uid, node, now)
+                await self._bind(pod_name, pod_namespace, pod_uid, node)
             except (InvalidRequest, *FAILURES) as problem:
                 raise ExtenderError(f"pod {pod_namespace}/{pod_name}: {problem}") from None
 
-    async def _bind(self, name: str, namespace: str, uid: str, node: str, now: float) -> None:
+    async def _bind(self, name: str, namespace: str, uid: str, node: str) -> None:
         doubt = self._decider.doubts.get(uid)
         if doubt is not None:
             await self._decider.clear_up(doubt)
@@ -77,11 +77,14 @@ class GPUExtender(Extender):
         if request is None:
             await self._decider.writer.bind_plainly(pod, node)
             return
-        reservation = self._decider.reserve(pod, request, node, now)
+        refusal = self._decider.check(pod, request, node)
+        lock = await self._decider.lock(pod, node) if refusal is None else None
+        reservation = refusal or self._decider.reserve(pod, request, node, self._view.now())
         if isinstance(reservation, Reason):
+            await self._decider.unlock(lock)
             self._view.count_rejection("bind", reservation)
             raise ExtenderError(f"node {node}: {Refusal(reservation).text}")
-        await self._decider.bind(reservation)
+        await self._decider.bind(reservation, lock)
 
     async def preempt(self, pod: Pod, victims: Mapping[str, Victims]) -> dict[str, Victims]:
         self._view.start_call()

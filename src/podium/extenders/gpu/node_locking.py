@@ -4,6 +4,7 @@ After a binding that succeeded the lock is the agent's to remove. A lock that ca
 the binding: the agent could take the pod for another one.
 """
 
+from itertools import chain
 from typing import Final
 
 import msgspec
@@ -19,9 +20,13 @@ from podium.gpu.dialects.node_lock import (
     LockHeld,
     NodeLockRule,
     acquire_lock,
+    lock_patience,
+    lock_pauses,
     read_lock,
 )
 
+MAX_PATIENCE_S: Final = 20.0
+"""Schedulers wait for a binding no longer than their `httpTimeout`."""
 _MAX_CONFLICTS: Final = 20
 _decode_node: Final = msgspec.json.Decoder(Node).decode
 
@@ -52,11 +57,10 @@ class NodeLocks:
             return None
         values: tuple[str, ...] = ()
         problem = ""
-        pause_s = rule.backoff_s
-        for attempt in range(rule.tries):
-            if attempt:
+        patience_s = min(lock_patience(rule, pod), MAX_PATIENCE_S)
+        for pause_s in chain((0.0,), lock_pauses(rule, patience_s)):
+            if pause_s:
                 await self._clock.sleep(pause_s)
-                pause_s *= rule.backoff_factor
             try:
                 node = _decode_node(await self._client.get(NODES, node_name))
                 if node.metadata.annotation(rule.key) in values:  # the answer was lost

@@ -1,8 +1,8 @@
 """How many cards of which models a namespace may use, from a ConfigMap or a file.
 
 A document that cannot be read is told and changes nothing. Without any, nobody is limited. What
-counts as used are the pods of the namespace that have a node or a reservation on one: two calls at
-the same time cannot both take what is left.
+counts as used is `podium.gpu.namespace_use`'s, reservations included: two calls at the same time
+cannot both take what is left.
 """
 
 import logging
@@ -20,7 +20,6 @@ from podium.gpu.quota import (
     NamespaceQuota,
     eligible_models,
     nodes_within_quota,
-    pod_cores,
     read_quotas,
     requested_cores,
 )
@@ -53,22 +52,11 @@ class NamespaceQuotas:
         pools: dict[str, int] = {}
         node_models = np.array([_code(models, self._model(ledger, name)) for name in names])
         node_pools = np.array([_code(pools, self._pool(ledger, name)) for name in names])
-        used = self._used_cores(ledger, namespace, uid)
+        used = ledger.use.requested_by_model(
+            namespace, lambda name: self._model(ledger, name), without=uid
+        )
         eligible = eligible_models(quota, used, requested_cores(request))
         return nodes_within_quota(quota, eligible, node_models, node_pools, models, pools)
-
-    def _used_cores(self, ledger: Ledger, namespace: str, uid: str) -> dict[str, int]:
-        """By model, of all pods of the namespace but one."""
-        used: dict[str, int] = {}
-        for pod in ledger.counted_pods():
-            if pod.namespace != namespace or pod.metadata.uid == uid:
-                continue
-            cores = pod_cores(ledger.dialect, pod)
-            nodes = {pod.spec.node_name} if pod.spec.node_name else ledger.charged(pod.metadata.uid)
-            for name in nodes:
-                model = self._model(ledger, name)
-                used[model] = used.get(model, 0) + cores
-        return used
 
     def _model(self, ledger: Ledger, node_name: str) -> str:
         node = ledger.nodes.get(node_name)

@@ -2,7 +2,7 @@
 
 from podium.gpu.dialects.dialect import Dialect
 from podium.gpu.ledger import Ledger
-from podium.gpu.quota import QuotaAmounts, QuotaLeft, quota_left
+from podium.gpu.quota import QuotaLeft
 from podium.gpu.resource_quotas import hard_amounts
 from podium.workloads.quotas import ResourceQuota
 
@@ -31,19 +31,4 @@ class ResourceQuotas:
         limits = [amounts for amounts in found if amounts is not None]
         if not limits:
             return None
-        cores, memory = _used(ledger, namespace, uid)
-        return quota_left(
-            QuotaAmounts(hard_cores, cores, hard_memory, memory)
-            for hard_cores, hard_memory in limits
-        )
-
-
-def _used(ledger: Ledger, namespace: str, uid: str) -> tuple[int, int]:
-    cores = memory = 0
-    for pod in ledger.counted_pods():
-        if pod.namespace != namespace or pod.metadata.uid == uid:
-            continue
-        for uses in ledger.charged(pod.metadata.uid).values():
-            cores += sum(use.cores for use in uses.values())
-            memory += sum(use.memory for use in uses.values())
-    return cores, memory
+        return ledger.use.left(limits, namespace, without=uid)

@@ -4,13 +4,14 @@ The lock is an annotation of the node, set before the pod is bound and removed b
 has served the pod. Pure: a node, a pod and the time go in; what to write comes out.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import Final
 
 from msgspec import Struct
 
 from podium.api.arithmetic import parse_int
+from podium.api.coscheduling import pod_group_name
 from podium.api.meta import ObjectMeta
 from podium.api.node import Node
 from podium.api.pod import Pod
@@ -19,6 +20,8 @@ from podium.api.timestamps import seconds_of, time_text
 _NANOSECONDS: Final = 1_000_000_000
 _MAX_VALUE: Final = 1024
 """Longer than a moment with the longest namespace and name."""
+_MAX_PAUSE_S: Final = 1.0
+"""Between the tries of those who have patience."""
 
 
 class LockFormat(Enum):
@@ -28,7 +31,7 @@ class LockFormat(Enum):
 
 class NodeLockRule(Struct, frozen=True):
     """Which annotation is the lock, and how it is waited for: `tries` times, at first `backoff_s`
-    apart, each time `backoff_factor` longer."""
+    apart, each time `backoff_factor` longer; members of gangs wait on."""
 
     key: str
     format: LockFormat
@@ -104,6 +107,25 @@ def acquire_lock(
         return LockGranted(write_lock(rule, pod, now))
     minutes = f"{rule.expires_s / 60:g} minutes"
     return LockHeld(holder, f"node {node.name} has been locked within {minutes}")
+
+
+def lock_pauses(rule: NodeLockRule, patience_s: float = 0.0) -> Iterator[float]:
+    """How long to wait before each further try."""
+    pause_s, waited_s, tries = rule.backoff_s, 0.0, 1
+    while tries < rule.tries or waited_s < patience_s:
+        yield pause_s
+        waited_s += pause_s
+        tries += 1
+        factor = rule.backoff_factor if tries < rule.tries else 2.0
+        pause_s = pause_s * factor if tries < rule.tries else min(pause_s * factor, _MAX_PAUSE_S)
+
+
+def lock_patience(rule: NodeLockRule, pod: Pod) -> float:
+    """For how long a pod waits for the lock at least. Members of a gang are bound at the same time,
+    several of them to one node: whoever gave up would leave a part of its gang there, with cards
+    that other gangs wait for. So each of them waits as long as a lock can last."""
+    in_gang = bool(pod_group_name(pod.metadata.labels)) or pod.spec.scheduling_group is not None
+    return rule.expires_s if in_gang else 0.0
 
 
 def may_release_lock(rule: NodeLockRule, node: Node, pod: Pod) -> bool:

@@ -67,12 +67,13 @@ class GroupTimes:
 
 class GroupMemory:
     """`permitted` groups have passed the check of their minResources, `backed_off` and `denied`
-    ones failed a moment ago."""
+    ones failed a moment ago; a member of a `brought` one brought the others a moment ago."""
 
     def __init__(self, clock: Callable[[], float], is_known: Callable[[GroupKey], bool]) -> None:
         self.permitted = TimedGroups(clock)
         self.backed_off = TimedGroups(clock)
         self.denied = TimedGroups(clock)
+        self.brought = TimedGroups(clock)
         self.last_failure = GroupTimes(clock, is_known)
         self.first_seen = GroupTimes(clock, is_known)
         self._clock = clock

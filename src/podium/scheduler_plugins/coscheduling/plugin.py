@@ -59,6 +59,7 @@ NO_GROUP = PostFilterResult(Code.UNSCHEDULABLE, (messages.NO_GROUP,))
 LEFT_ALONE = PostFilterResult(Code.UNSCHEDULABLE)
 WAIT = Status(Code.WAIT)
 _SHORTEST_CHECK_S = 3.0
+_BRING_AGAIN_S = 1.0
 
 
 class Coscheduling(
@@ -258,8 +259,11 @@ class Coscheduling(
             for wait in waiting:
                 wait.allow(self.name)
             return None
-        if not waiting:
-            # The first of a round brings the others, wherever they are in the queue.
+        memory = self._memory
+        if not waiting and not (gang.key in memory.brought and gang.key in memory.last_failure):
+            # The first of a round brings the others, wherever they are in the queue. After a
+            # failure that takes a while: members that bring each other would go in circles.
+            memory.brought.add(gang.key, _BRING_AGAIN_S)
             siblings = self._gangs.unplaced(gang)
             cycle.to_activate.update((info.key, info) for info in siblings)
         return PermitResult(WAIT, gang.timeout_s or self.args.wait_s)

@@ -5,6 +5,7 @@ pod is not bound after all.
 """
 
 from collections.abc import Callable, Mapping
+from itertools import chain
 from typing import Final
 
 from podium.gpu.dialects.dialect import Dialect, PodWrite
@@ -13,6 +14,8 @@ from podium.gpu.dialects.node_lock import (
     LockHeld,
     NodeLockRule,
     acquire_lock,
+    lock_patience,
+    lock_pauses,
 )
 from podium.gpu.dialects.writes import has_write, merge_patch_of
 from podium.plugin import (
@@ -50,11 +53,9 @@ async def lock_node(
 ) -> str | Status:
     """Take the node's lock for a pod: its value, or why it cannot be had after several tries."""
     refused = f"node {node_name} could not be locked"
-    pause_s = rule.backoff_s
-    for attempt in range(rule.tries):
-        if attempt:
+    for pause_s in chain((0.0,), lock_pauses(rule, lock_patience(rule, pod))):
+        if pause_s:
             await api.pause(pause_s)
-            pause_s *= rule.backoff_factor
         node = await api.get(Node, node_name)
         answer = acquire_lock(rule, node, pod, clock(), pod_exists)
         match answer:

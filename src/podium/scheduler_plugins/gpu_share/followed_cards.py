@@ -10,7 +10,7 @@ evictions. `epoch` moves when a row changed without the cluster's logs telling o
 
 from collections.abc import Iterable, Mapping
 from math import inf
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -21,23 +21,24 @@ from podium.gpu.cards import NO_CARDS, Card, NodeCards
 from podium.gpu.dialects.dialect import Dialect
 from podium.gpu.dialects.stale import grace_period
 from podium.gpu.held_cards import held_cards
+from podium.gpu.namespace_use import NO_USES, NamespaceUse
+from podium.gpu.quota import pod_cores
 from podium.plugin import Handle, Node, Pod, PodInfo
-from podium.scheduler_plugins.gpu_share.namespace_use import NamespaceUse
 from podium.scheduler_plugins.gpu_share.node_config_maps import NodeConfigMaps
 from podium.scheduler_plugins.gpu_share.reservations import Reservations
 from podium.scheduler_plugins.gpu_share.value_columns import ValueColumns
 
-NO_USES: Final[Mapping[int, CardUse]] = {}
-
 
 class Held(NamedTuple):
     """What was read from one object of a pod, with these cards. `bound` ones are among the pods of
-    the row, others only carry a decision for its node."""
+    the row, others only carry a decision for its node. `requested_cores` are what quotas by model
+    count."""
 
     pod: Pod
     cards: tuple[Card, ...]
     uses: Mapping[int, CardUse]
     bound: bool = True
+    requested_cores: int = 0
 
 
 class _Row:
@@ -58,16 +59,22 @@ class FollowedCards:
         reservations: Reservations,
         config_maps: NodeConfigMaps,
         grace_period_s: float,
+        *,
+        counts_requests: bool,
     ) -> None:
+        """`counts_requests`: there may be quotas by model."""
         self.table = CardTable(dialect.memory_unit)
         self.empty = CardTable(dialect.memory_unit)
         self.values = ValueColumns(self.table)
         self.epoch = 0
         self.use = NamespaceUse()
+        self.unread: set[str] = set()
+        """Uids of pods with a decision of which something cannot be read."""
         self._dialect = dialect
         self._reservations = reservations
         self._config_maps = config_maps
         self._grace_period_s = grace_period_s
+        self._counts_requests = counts_requests
         self._cluster = handle.cluster
         self._nodes = handle.cluster.nodes
         self._usage = handle.cluster.usage
@@ -93,6 +100,10 @@ class FollowedCards:
         row = self._nodes.row(name) if name else -1
         return row if 0 <= row < len(self._rows) and uid in self._rows[row].held else -1
 
+    def rows_by_name(self) -> Mapping[str, int]:
+        """The rows of nodes that are there."""
+        return {state.name: row for row, state in enumerate(self._rows) if state.name}
+
     def held(self, row: int) -> Mapping[str, Held]:
         """By uid, of all pods on the row and of those that are counted there."""
         return self._rows[row].held
@@ -117,7 +128,17 @@ class FollowedCards:
     def charge(self, row: int, info: PodInfo, uses: Mapping[int, CardUse]) -> None:
         """A pod of the row holds this from now on."""
         state = self._rows[row]
-        self._put_held(row, state, info.uid, Held(info.pod, state.cards.cards, uses))
+        requested = self._requested_cores(info.pod)
+        held = Held(info.pod, state.cards.cards, uses, requested_cores=requested)
+        self._put_held(row, state, info.uid, held)
+
+    def recharge(self, row: int, uid: str, uses: Mapping[int, CardUse]) -> None:
+        """A pod of the row holds other cards of it from now on."""
+        state = self._rows[row]
+        held = state.held.get(uid)
+        if held is not None:
+            self._put_held(row, state, uid, held._replace(uses=uses))
+            self.epoch += 1
 
     def _changed_rows(self) -> set[int]:
         nodes, taken = self._nodes.log, self._usage.log
@@ -175,7 +196,8 @@ class FollowedCards:
 
     def _clear(self, row: int, state: _Row) -> None:
         for uid, held in state.held.items():
-            self.use.add(held.pod.namespace, row, held.uses, -1)
+            self.unread.discard(uid)
+            self.use.put(uid, state.name, held.pod.namespace, NO_USES)
             reservation = self._reservations.get(uid)
             if reservation is not None and uid not in self._cluster.placements:
                 del self._reservations[uid]
@@ -200,14 +222,17 @@ class FollowedCards:
         for info in pods:
             held = known.get(info.uid)
             if not (held and held.bound and held.pod is info.pod and held.cards is cards):
-                held = Held(info.pod, cards, self._uses(info, state))
+                uses, requested = self._uses(info, state), self._requested_cores(info.pod)
+                held = Held(info.pod, cards, uses, requested_cores=requested)
                 self._put_held(row, state, info.uid, held)
             left.pop(info.uid, None)
         lapse = inf
         for pod in self._decided.of(state.name):
             uid, uses = uid_of(pod), self._uses_of_unbound(pod, state)
             if uses:
-                self._put_held(row, state, uid, Held(pod, cards, uses, bound=False))
+                requested = self._requested_cores(pod)
+                held = Held(pod, cards, uses, bound=False, requested_cores=requested)
+                self._put_held(row, state, uid, held)
                 left.pop(uid, None)
                 lapse = min(lapse, self._lapses_at(pod, state))
         for uid in left:
@@ -221,14 +246,18 @@ class FollowedCards:
         old = state.held.get(uid)
         before = NO_USES if old is None else old.uses
         after = NO_USES if held is None else held.uses
+        asked = 0 if old is None else old.requested_cores
+        asks = 0 if held is None else held.requested_cores
         if before != after:
-            if old is not None and before:
+            if before:
                 self.table.discharge(row, before)
-                self.use.add(old.pod.namespace, row, before, -1)
-            if held is not None and after:
+            if after:
                 self.table.charge(row, after)
-                self.use.add(held.pod.namespace, row, after, 1)
+        if before != after or asked != asks:
+            pod = (held or state.held[uid]).pod
+            self.use.put(uid, state.name, pod.namespace, after, asks)
         if held is None:
+            self.unread.discard(uid)
             del state.held[uid]
             if uid in self._reservations and uid not in self._cluster.placements:
                 del self._reservations[uid]
@@ -256,8 +285,16 @@ class FollowedCards:
             return NO_USES
         return self._written_uses(pod, state)
 
+    def _requested_cores(self, pod: Pod) -> int:
+        return pod_cores(self._dialect, pod) if self._counts_requests else 0
+
     def _written_uses(self, pod: Pod, state: _Row) -> Mapping[int, CardUse]:
-        return held_cards(self._dialect, pod, state.cards, self._now, self._grace_period_s).uses
+        held = held_cards(self._dialect, pod, state.cards, self._now, self._grace_period_s)
+        if held.unread:
+            self.unread.add(uid_of(pod))
+        elif self.unread:
+            self.unread.discard(uid_of(pod))
+        return held.uses
 
     def _lapses_at(self, pod: Pod, state: _Row) -> float:
         decision = self._dialect.decision(pod, state.cards)

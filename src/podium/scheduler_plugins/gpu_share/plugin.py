@@ -5,20 +5,21 @@ Reserve chooses the cards, PreBind writes them where the node's agent looks. Unt
 tells of its cards they are held in memory, and given back if the pod is not bound.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
 from msgspec import Struct
 
 from podium.api.json_values import JsonObject
+from podium.gpu.binding_order import UntoldDecision, choose_again
 from podium.gpu.card_table import CardTable
 from podium.gpu.choosing import allocate, check_row
 from podium.gpu.dialects.dialect import InvalidRequest
 from podium.gpu.dialects.stale import grace_period
 from podium.gpu.dialects.writes import merge_writes
 from podium.gpu.fitting import fit
-from podium.gpu.node_scores import scores
+from podium.gpu.node_scores import node_values, scores
 from podium.gpu.quota import QuotaLeft
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import PodRequest
@@ -31,6 +32,7 @@ from podium.plugin import (
     FilterPlugin,
     Handle,
     Ints,
+    PluginMetric,
     Pod,
     PodInfo,
     PreBindPlugin,
@@ -55,6 +57,7 @@ from podium.scheduler_plugins.gpu_share.arguments import (
     apply_policies,
     dialect_of,
 )
+from podium.scheduler_plugins.gpu_share.card_metrics import CardMetrics
 from podium.scheduler_plugins.gpu_share.decision_writing import (
     TakeBack,
     lock_node,
@@ -64,13 +67,12 @@ from podium.scheduler_plugins.gpu_share.explanations import explain_row, name_ca
 from podium.scheduler_plugins.gpu_share.followed_cards import FollowedCards
 from podium.scheduler_plugins.gpu_share.imagined_cards import imagine_cards
 from podium.scheduler_plugins.gpu_share.node_config_maps import NodeConfigMaps
+from podium.scheduler_plugins.gpu_share.numbered_requests import NumberedRequests
 from podium.scheduler_plugins.gpu_share.quotas import RESOURCE_QUOTAS, Allowed, Quotas
 from podium.scheduler_plugins.gpu_share.reservations import Reservation, reservations_of
 from podium.scheduler_plugins.gpu_share.statuses import HOPELESS, STATUSES, number_of
 from podium.scheduler_plugins.gpu_share.wake_ups import WakeUps
 
-MAX_REQUESTS: Final = 4096
-"""So many different requests are known by number."""
 _SCALE: Final = 10
 _QUOTA: Final = number_of(Reason.QUOTA_EXCEEDED, hopeless=True)
 
@@ -103,9 +105,8 @@ class GPUShare(
         self._quotas = Quotas(handle, args, self._dialect)
         self._config_maps = NodeConfigMaps(handle, self._dialect)
         self._cards: FollowedCards | None = None
-        self._requests: dict[Hashable, tuple[PodRequest, int]] = {}
-        self._numbers: dict[PodRequest, int] = {}
-        self._numbered = 0
+        self._requests = NumberedRequests(self._request_of)
+        self._metrics = CardMetrics(self._followed, self._reservations)
         locks = args.node_lock if args.node_lock is not None else handle.client_settings is not None
         self._lock = self._dialect.lock if locks else None
 
@@ -121,12 +122,18 @@ class GPUShare(
         of_nodes = self._config_maps.source
         return [*self._quotas.sources(), *([of_nodes] if of_nodes is not None else [])]
 
+    def metrics(self) -> Sequence[PluginMetric]:
+        return self._metrics.all()
+
+    def count_refusal(self, point: str, status: Status, nodes: int) -> None:
+        self._metrics.count_status(point, status, nodes)
+
     # --- where the pod fits ---------------------------------------------------------------------
 
     def pre_filter(self, cycle: Cycle) -> Status | None:
         pod = cycle.pod.pod
         try:
-            known = self._numbered_request(cycle.pod)
+            known = self._requests.of(cycle.pod)
         except InvalidRequest as problem:
             return unresolvable(str(problem))
         if known is None:
@@ -136,12 +143,11 @@ class GPUShare(
         lapse = cards.next_lapse
         if lapse is not None:
             cycle.retry_at = lapse if cycle.retry_at is None else min(cycle.retry_at, lapse)
-        namespace = pod.metadata.namespace
         state = PodState(
             request,
             number,
-            self._quotas.left(namespace, cards.use),
-            self._quotas.allowed(namespace, request, cards.use),
+            self._quotas.left(cycle.pod, cards.use),
+            self._quotas.allowed(cycle.pod, request, cards.use),
             cards.unbound_row(cycle.pod.uid, pod),
         )
         cycle.write(self.name, state)
@@ -210,12 +216,19 @@ class GPUShare(
         return self.name in cycle.skip_score
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
-        values = self._followed().values.read(self._state(cycle).request)
-        found: Ints = values[rows]
-        return found.copy() if isinstance(rows, slice) else found
-
-    def score_depends(self, cycle: Cycle) -> Dependence:
         state = self._state(cycle)
+        values = self._followed().values.read(state.request)
+        found: Ints = values[rows]
+        found = found.copy() if isinstance(rows, slice) else found
+        if state.own_row >= 0:
+            alone = node_values(self._imagined(cycle, [state.own_row]), None, state.request)
+            found[indices(rows) == state.own_row] = alone[0]
+        return found
+
+    def score_depends(self, cycle: Cycle) -> Dependence | None:
+        state = self._state(cycle)
+        if state.own_row >= 0:
+            return None
         return Dependence(state.number, usage=True, version=self._followed().epoch)
 
     def normalize(self, cycle: Cycle, rows: Rows, scores_: Ints) -> Ints:  # noqa: ARG002
@@ -236,7 +249,7 @@ class GPUShare(
         given = allocate(cards.table, row, state.request, state.left)
         if isinstance(given, Reason):
             return STATUSES[number_of(given, hopeless=False) - 1]
-        reservation = self._reservations[uid] = Reservation(node_name, given)
+        reservation = self._reservations[uid] = Reservation(node_name, state.request, given)
         cards.charge(row, cycle.pod, reservation.uses)
         return None
 
@@ -294,14 +307,33 @@ class GPUShare(
                 api, self._lock, node_name, pod, self.handle.clock, self._pod_exists
             )
             if isinstance(taken, Status):
+                self._metrics.count("bind", Reason.NODE_LOCKED)
                 return taken
             reservation.lock = taken
+        if self._dialect.chooses_shared_card and not self._choose_again(info.uid):
+            return error(f"the cards of node {node_name} have to be chosen again")
         now = self.handle.clock()
         cards = self._followed().cards_of(node_name)
         decision = self._dialect.write_decision(pod, node_name, cards, reservation.allocation, now)
         reservation.written = merge_writes(decision, self._dialect.write_binding(pod, now))
         await write_on_pod(api, pod, reservation.written, any_version=True)
         return None
+
+    def _choose_again(self, uid: str) -> bool:
+        """Choose as the agent will that is told of this pod next; whether everybody fits still."""
+        cards, untold = self._followed(), self._reservations.untold(uid)
+        row = self.handle.cluster.nodes.row(self._reservations[uid].node)
+        if row < 0:
+            return False
+        decisions = [UntoldDecision(other, each.request, each.uses) for other, each in untold]
+        chosen = choose_again(cards.table, row, decisions)
+        if chosen is None:
+            return False
+        for other, each in untold:
+            if chosen[other] != each.allocation:
+                each.choose(chosen[other])
+                cards.recharge(row, other, each.uses)
+        return True
 
     def _newest(self, info: PodInfo) -> Pod:
         metadata = info.pod.metadata
@@ -330,7 +362,7 @@ class GPUShare(
         if quota.phrase not in status.message:
             return None
         namespace = pod.pod.metadata.namespace
-        cores, memory = self._followed().use.total(namespace)
+        cores, memory = self._followed().use.held(namespace)
         text = f"Pods of namespace {namespace} hold {cores} cores and {memory} memory of GPUs."
         return RefusalCause(quota.code, namespace, text, {"cores": cores, "memory": memory})
 
@@ -343,7 +375,12 @@ class GPUShare(
         if self._cards is None:
             grace_s = float(self.args.grace_period_seconds)
             self._cards = FollowedCards(
-                self.handle, self._dialect, self._reservations, self._config_maps, grace_s
+                self.handle,
+                self._dialect,
+                self._reservations,
+                self._config_maps,
+                grace_s,
+                counts_requests=self._quotas.document is not None,
             )
         self._cards.follow()
         return self._cards
@@ -351,27 +388,6 @@ class GPUShare(
     def _request_of(self, pod: Pod) -> PodRequest | None:
         request = self._dialect.pod_request(pod)
         return None if request is None else apply_policies(self.args, self._dialect, pod, request)
-
-    def _numbered_request(self, info: PodInfo) -> tuple[PodRequest, int] | None:
-        """A pod's request and its number; pods of one template with the same annotations have the
-        same."""
-        annotations = info.pod.metadata.annotations
-        key = (info.shape, frozenset(annotations.items()) if annotations else None)
-        known = self._requests.get(key)
-        if known is None:
-            request = self._request_of(info.pod)
-            if request is None:
-                return None
-            if len(self._requests) >= MAX_REQUESTS:
-                self._requests.clear()
-            if len(self._numbers) >= MAX_REQUESTS:
-                self._numbers.clear()
-            number = self._numbers.get(request)
-            if number is None:
-                self._numbered += 1
-                number = self._numbers[request] = self._numbered
-            known = self._requests[key] = request, number
-        return known
 
     def _dependence(self, cycle: Cycle, state: PodState) -> Dependence:
         epoch = self._followed().epoch

@@ -18,23 +18,21 @@ from podium.cluster.growth import Mask
 from podium.cluster.label_columns import LabelColumn
 from podium.files.bounded_files import read_file
 from podium.gpu.dialects.dialect import Dialect
+from podium.gpu.namespace_use import NamespaceUse
 from podium.gpu.quota import (
     QUOTA_KEY,
     NamespaceQuota,
-    QuotaAmounts,
     QuotaLeft,
     eligible_models,
     nodes_within_quota,
-    quota_left,
     read_quotas,
     requested_cores,
 )
 from podium.gpu.requests import PodRequest
 from podium.gpu.resource_quotas import hard_amounts
-from podium.plugin import Handle, Ints, ValueSource, WatchedKind
+from podium.plugin import Handle, Ints, PodInfo, ValueSource, WatchedKind
 from podium.scheduler_plugins.gpu_share.arguments import GPUShareArgs, QuotaSettings
 from podium.scheduler_plugins.gpu_share.config_maps import ConfigMapSource
-from podium.scheduler_plugins.gpu_share.namespace_use import NamespaceUse
 from podium.workloads.quotas import ResourceQuota
 
 Document = Mapping[str, NamespaceQuota]
@@ -54,17 +52,11 @@ class ResourceQuotas:
         self._version = -1
         self._hard: dict[str, list[tuple[int | None, int | None]]] = {}
 
-    def left(self, namespace: str, use: NamespaceUse) -> QuotaLeft | None:
-        """None if nothing limits the namespace."""
+    def left(self, namespace: str, uid: str, use: NamespaceUse) -> QuotaLeft | None:
+        """For one pod of a namespace; None if nothing limits it."""
         self._read()
         limits = self._hard.get(namespace)
-        if limits is None:
-            return None
-        cores, memory = use.total(namespace)
-        return quota_left(
-            QuotaAmounts(hard_cores, cores, hard_memory, memory)
-            for hard_cores, hard_memory in limits
-        )
+        return None if limits is None else use.left(limits, namespace, without=uid)
 
     def _read(self) -> None:
         version = self._handle.cluster.catalog.version(ResourceQuota)
@@ -126,18 +118,14 @@ class QuotaDocument:
     def is_new(self, answer: object) -> bool:
         return answer is not None and answer != self._quotas
 
-    def models(self, namespace: str, request: PodRequest, use: NamespaceUse) -> "Allowed | None":
+    def models(
+        self, namespace: str, uid: str, request: PodRequest, use: NamespaceUse
+    ) -> "Allowed | None":
         """The models and pools that a pod may use; None if nothing limits its namespace."""
         quota = self._read().get(namespace)
         if quota is None:
             return None
-        models = self._handle.cluster.nodes.labels.column(self._settings.model_label)
-        used: dict[str, int] = {}
-        for row, cores in use.cores_by_row(namespace):
-            code = int(models.codes[row])
-            if code >= 0:
-                model = models.values[code]
-                used[model] = used.get(model, 0) + cores
+        used = use.requested_by_model(namespace, self._model, without=uid)
         return quota, eligible_models(quota, used, requested_cores(request))
 
     def within(self, allowed: "Allowed", rows: Ints) -> Mask:
@@ -153,6 +141,15 @@ class QuotaDocument:
             _codes(of_models, models),
             _codes(of_pools, frozenset(quota.pool)),
         )
+
+    def _model(self, node_name: str) -> str:
+        nodes = self._handle.cluster.nodes
+        row = nodes.row(node_name)
+        if row < 0:
+            return ""
+        models = nodes.labels.column(self._settings.model_label)
+        code = int(models.codes[row])
+        return models.values[code] if code >= 0 else ""
 
     def _read(self) -> Document:
         if self.source is not None:
@@ -187,11 +184,15 @@ class Quotas:
         self._amounts = ResourceQuotas(handle, dialect) if args.resource_quota else None
         self.document = QuotaDocument(handle, args.quota) if args.quota is not None else None
 
-    def left(self, namespace: str, use: NamespaceUse) -> QuotaLeft | None:
-        return None if self._amounts is None else self._amounts.left(namespace, use)
+    def left(self, pod: PodInfo, use: NamespaceUse) -> QuotaLeft | None:
+        if self._amounts is None:
+            return None
+        return self._amounts.left(pod.pod.metadata.namespace, pod.uid, use)
 
-    def allowed(self, namespace: str, request: PodRequest, use: NamespaceUse) -> Allowed | None:
-        return None if self.document is None else self.document.models(namespace, request, use)
+    def allowed(self, pod: PodInfo, request: PodRequest, use: NamespaceUse) -> Allowed | None:
+        if self.document is None:
+            return None
+        return self.document.models(pod.pod.metadata.namespace, pod.uid, request, use)
 
     def sources(self) -> list[ValueSource]:
         source = self.document.source if self.document is not None else None

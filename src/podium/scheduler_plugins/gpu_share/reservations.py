@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 from podium.cluster.change_log import ChangeLog
 from podium.gpu.allocations import Allocation, CardUse, card_uses
 from podium.gpu.dialects.dialect import PodWrite
+from podium.gpu.requests import PodRequest
 from podium.plugin import Cluster
 
 
@@ -23,18 +24,22 @@ class Reservation:
     """`written` is what was sent to the API server, whether it arrived or not; `lock` is the
     value of the node's lock that was taken for the pod, if one was."""
 
-    __slots__ = ("allocation", "lock", "node", "uses", "written")
+    __slots__ = ("allocation", "lock", "node", "request", "uses", "written")
 
-    def __init__(self, node: str, allocation: Allocation) -> None:
+    def __init__(self, node: str, request: PodRequest, allocation: Allocation) -> None:
         self.node = node
-        self.allocation = allocation
-        self.uses: Mapping[int, CardUse] = card_uses(allocation)
+        self.request = request
+        self.choose(allocation)
         self.written: PodWrite | None = None
         self.lock = ""
 
+    def choose(self, allocation: Allocation) -> None:
+        self.allocation = allocation
+        self.uses: Mapping[int, CardUse] = card_uses(allocation)
+
 
 class Reservations(dict[str, Reservation]):
-    """By the uid of the pod."""
+    """By the uid of the pod, in the order of the decisions."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,6 +47,14 @@ class Reservations(dict[str, Reservation]):
         """By the node that the decision names: uids, and until when it could count at all."""
         self.log = ChangeLog()
         self._next_lapse = inf
+
+    def untold(self, first: str) -> list[tuple[str, Reservation]]:
+        """Of which nothing was written yet on the node of one of them, that one first."""
+        node = self[first].node
+        found = [
+            (uid, each) for uid, each in self.items() if each.node == node and each.written is None
+        ]
+        return sorted(found, key=lambda pair: pair[0] != first)
 
     def withdraw(self, uid: str, node: str, row: int, until: float) -> None:
         """What stands on the pod for this node, on this row if it has one, counts no longer."""
