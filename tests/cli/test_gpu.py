@@ -243,15 +243,47 @@ def test_hostile_names_are_harmless_on_the_terminal(
 
 
 def test_moves_are_proposed_for_a_pod_that_waits(capsys: pytest.CaptureFixture[str]) -> None:
-    done = podium(capsys, "gpu", "defrag", "-f", HAMI, "-o", "wide")
+    words = ("gpu", "defrag", "-f", HAMI, "--config", str(EXAMPLES / "gpu" / "scheduler.yaml"))
+    done = podium(capsys, *words, "-o", "wide")
     assert done.code == 0
-    assert "2 moves; idle cards: 1 before, 0 after" in done.out
-    assert "research/train-1, on gpu-a cards 2, 3" in done.out
+    assert "2 moves; idle cards: 1 before, 1 after" in done.out
+    assert "research/train-1, on gpu-b cards 0, 1" in done.out
     assert "research/train-0   annotation podium.dev/gpu-moving" in done.out
-    document = podium(capsys, "gpu", "defrag", "-f", HAMI, "--free", "1", "-o", "json").decoded()
+    assert "the scheduler, asked after each move, makes 2 moves as shown" in done.out
+    document = podium(capsys, *words, "--free", "1", "-o", "json").decoded()
+    assert document["checked"] is True
     assert [len(step["moves"]) for step in document["steps"]] == [2, 1]
     assert document["steps"][0]["places"]["pod"] == "research/train-1"
-    assert document["steps"][1]["frees"] == {"node": "gpu-b", "cards": [1]}
+    assert document["steps"][1]["frees"] == {"node": "gpu-c", "cards": [0]}
+    (move,) = document["steps"][1]["moves"]
+    assert (move["to"], move["equalNodes"]) == ({"node": "gpu-c", "cards": [1]}, 1)
+
+
+def test_steps_that_the_scheduler_would_defeat_are_given_up_and_told(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """By the cards alone serve-0 and serve-1 would be moved; their successors would come back."""
+    done = podium(capsys, "gpu", "defrag", "-f", HAMI, "-o", "json")
+    (refused,) = done.decoded()["refused"]
+    assert [move["pod"] for move in refused["moves"]] == ["serving/serve-0", "serving/serve-1"]
+    assert refused["reason"].startswith("research/train-1 would wait: 0/3 nodes are available")
+    shown = podium(capsys, "gpu", "defrag", "-f", HAMI, "-o", "wide")
+    assert "Given up" in shown.out
+    assert "1 step given up" in shown.out
+
+
+def test_the_scheduler_that_is_asked_has_to_decide_on_the_cards_of_the_nodes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    other = str(EXAMPLES / "gpu-extender" / "scheduler.yaml")
+    done = podium(capsys, "gpu", "defrag", "-f", HAMI, "--config", other)
+    assert done.code == 2
+    assert "no profile has GPUShare" in done.err
+    config = str(EXAMPLES / "gpu" / "scheduler.yaml")
+    words = ("-f", HAMI, "--config", config, "--dialect", "gpu-manager")
+    done = podium(capsys, "gpu", "defrag", *words)
+    assert done.code == 2
+    assert "GPUShare speaks hami there, and the agents on the nodes gpu-manager" in done.err
 
 
 def test_pods_that_no_moves_help_are_told_with_the_exit_code(

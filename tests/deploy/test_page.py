@@ -95,7 +95,7 @@ def test_commands_of_kubectl_print_what_is_shown(
         for command in COMMANDS
         if re.match(r"kubectl (apply|run|delete) ", command)
     }
-    assert len(run) == 5
+    assert len(run) == 6
     for command, printed in run.items():
         if COMMANDS[command]:
             assert printed.strip() == COMMANDS[command]

@@ -5,78 +5,17 @@ from typing import Any
 
 import msgspec
 import pytest
+from support.gpu.hami_cluster import HAMI, NOW, OWNER, node, on, pod
 
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.api.workloads import PodDisruptionBudget
 from podium.gpu.allocations import Allocation, CardShare, card_uses
 from podium.gpu.card_table import CardTable
-from podium.gpu.cards import Card
-from podium.gpu.defragmentation import Defragmentation, Defragmenter
-from podium.gpu.dialects import find_dialect
+from podium.gpu.defragmentation import Defragmenter
 from podium.gpu.movable_pods import MOVING_ANNOTATION
-
-NOW = 1_800_000_000.0
-HAMI = find_dialect("hami")
-OWNER = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r", "uid": "1", "controller": True}
-BINPACK = {"hami.io/gpu-scheduler-policy": "binpack"}
-
-
-def node(name: str, cards: int = 2, **spec: Any) -> Node:
-    made = [
-        Card(index=at, uuid=f"GPU-{name}-{at}", model="T4", memory=10000, slots=10)
-        for at in range(cards)
-    ]
-    write = HAMI.register(made, NOW)
-    annotations = {key: text for key, text in write.annotations.items() if text}
-    return msgspec.convert(
-        {
-            "metadata": {"name": name, "annotations": annotations, "labels": {"name": name}},
-            "spec": spec,
-            "status": {"capacity": write.capacity, "allocatable": write.capacity},
-        },
-        Node,
-    )
-
-
-def pod(name: str, cores: int, cards: int = 1, **more: Any) -> Pod:
-    memory = {} if cores == 100 else {"nvidia.com/gpumem": str(cores * 100)}
-    limits = {"nvidia.com/gpu": str(cards), "nvidia.com/gpucores": str(cores), **memory}
-    metadata = {"ownerReferences": [OWNER], **more.pop("metadata", {})}
-    annotations = {**BINPACK, **metadata.pop("annotations", {})}
-    return msgspec.convert(
-        {
-            "metadata": {
-                "name": name,
-                "namespace": "default",
-                "labels": {"app": name[:1]},
-                "annotations": annotations,
-                **metadata,
-            },
-            "spec": {"containers": [{"name": "c", "resources": {"limits": limits}}], **more},
-            "status": {"phase": "Pending"},
-        },
-        Pod,
-    )
-
-
-def on(of: Pod, where: Node, *cards: int) -> Pod:
-    """The pod with its cards, confirmed by the agent."""
-    request = HAMI.pod_request(of)
-    assert request is not None
-    (wanted,) = request.containers
-    assert wanted is not None
-    found = HAMI.node_cards(where, NOW)
-    memory = 10000 if wanted.memory_percent else wanted.memory
-    shares = tuple(CardShare(card, wanted.cores, memory) for card in cards)
-    write = HAMI.write_decision(of, where.name, found, Allocation(containers=(shares,)), NOW)
-    annotations = {key: text for key, text in write.annotations.items() if text is not None}
-    said = {**(of.metadata.annotations or {}), **annotations, "hami.io/bind-phase": "success"}
-    return msgspec.structs.replace(
-        of,
-        metadata=msgspec.structs.replace(of.metadata, annotations=said),
-        spec=msgspec.structs.replace(of.spec, node_name=where.name),
-    )
+from podium.gpu.move_table import MoveTable
+from podium.gpu.moves import Defragmentation
 
 
 def plan(
@@ -86,7 +25,7 @@ def plan(
     free: int | None = None,
     max_moves: int = 10,
 ) -> Defragmentation:
-    return Defragmenter(HAMI, nodes, pods, budgets, NOW).plan(free, max_moves)
+    return Defragmenter(MoveTable(HAMI, nodes, pods, NOW), budgets).plan(free, max_moves)
 
 
 def moves(found: Defragmentation) -> list[tuple[str, str, str]]:

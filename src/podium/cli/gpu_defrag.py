@@ -12,6 +12,7 @@ from podium.api.pod import Pod
 from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
+from podium.cli.gpu_defrag_scheduler import simulated_moves
 from podium.cli.gpu_defrag_view import defragmentation_document, show_defragmentation
 from podium.cli.gpu_reading import read_gpu_cluster
 from podium.cli.options import Filename, Output, ValidationMode
@@ -19,6 +20,7 @@ from podium.cli.printing import print_line
 from podium.cli.tables import Screen
 from podium.gpu.defragmentation import Defragmenter
 from podium.gpu.dialects import DIALECTS
+from podium.gpu.move_table import MoveTable
 
 DialectName = Annotated[
     str | None,
@@ -31,12 +33,24 @@ DialectName = Annotated[
     ),
 ]
 
+SchedulerConfig = Annotated[
+    str | None,
+    Parameter(
+        name=["--config"],
+        metavar="FILE",
+        show_default=False,
+        help="The KubeSchedulerConfiguration of the scheduler that places the pods, with GPUShare."
+        " [default: kube-scheduler's defaults and GPUShare]",
+    ),
+]
+
 
 def defrag(
     *,
     filename: Filename = None,
     cluster: ClusterOptions = FILES_ONLY,
     dialect: DialectName = None,
+    config: SchedulerConfig = None,
     free: Annotated[
         int | None,
         Parameter(
@@ -74,8 +88,9 @@ def defrag(
 
     Pods that wait for cards are helped first, with the fewest moves; then whole cards are freed,
     those with the fewest pods first. A pod is moved by evicting it: its controller makes another
-    one, and the scheduler decides where that goes. Where it could go is checked by allocating on
-    the cards as they would be then; the scheduler may have other reasons.
+    one, and the scheduler decides where that goes. So each step is carried out by a scheduler on an
+    imagined cluster first, one eviction after the other: where that puts pods is what is shown, and
+    steps that come to nothing there are left out.
 
     Pods stay that have no controller, belong to a DaemonSet, are critical or more important than
     the pod that is helped, or carry `podium.dev/gpu-moving: forbidden` or the autoscaler's
@@ -85,7 +100,7 @@ def defrag(
 
     ```
     podium gpu defrag
-    podium gpu defrag -f cluster.yaml --free 2 -o json
+    podium gpu defrag -f cluster.yaml --free 2 --config scheduler.yaml -o json
     podium gpu defrag --kubeconfig podium.kubeconfig --max-moves 3 --apply --pause 30s
     ```
 
@@ -104,15 +119,17 @@ def defrag(
     if not found.dialects:
         raise InputError("no node has GPUs that an agent has registered")
     (spoken,) = found.dialects
-    maker = Defragmenter(
-        spoken, found.nodes, found.pods, found.budgets, found.now, found.config_maps
-    )
-    plan = maker.plan(free, max_moves)
+    with simulated_moves(config, found, spoken) as scheduler:
+        table = MoveTable(
+            spoken, found.nodes, found.pods, found.now, found.config_maps, scheduler.read_request
+        )
+        plan = Defragmenter(table, found.budgets, scheduler).plan(free, max_moves)
+        notes = (*found.notes, *scheduler.notes)
     if output in ("json", "yaml"):
-        fields = {**defragmentation_document(plan), "notes": list(found.notes)}
+        fields = {**defragmentation_document(plan), "notes": list(notes)}
         print_document("GPUDefragmentation", fields, output)
     else:
-        show_defragmentation(plan, Screen(), found.notes, wide=output == "wide")
+        show_defragmentation(plan, Screen(), notes, wide=output == "wide")
     if apply and plan.moves and not _apply(cluster, [move.pod for move in plan.moves], pause_s):
         return NO
     return NO if plan.unplaced else OK

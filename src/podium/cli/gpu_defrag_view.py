@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from podium.api.pod import Pod
 from podium.cli.tables import Screen, count
-from podium.gpu.defragmentation import Defragmentation, Move, Placement, Step
+from podium.gpu.moves import Defragmentation, Move, Placement, Step
 
 
 def show_defragmentation(
@@ -23,6 +23,8 @@ def show_defragmentation(
         for number, step in enumerate(plan.steps, 1):
             for move in step.moves:
                 target = _place(move.target)
+                if wide and move.proposed is not None:
+                    target += f" (not {_place(move.proposed)})"
                 table.add_row(str(number), _key(move.pod), _place(move.source), target, _aim(step))
             if step.places is not None and not step.moves:
                 pod, place = step.places
@@ -38,7 +40,13 @@ def show_defragmentation(
         for pod, why in plan.kept:
             table.add_row(_key(pod), why)
         screen.print(table)
-    screen.notes(notes)
+    if wide and plan.refused:
+        screen.heading("Given up", "steps that the scheduler would bring to nothing")
+        table = screen.table("PODS", "WHY", whole=("PODS",))
+        for refused in plan.refused:
+            table.add_row(_pods(refused.step), refused.why)
+        screen.print(table)
+    screen.notes((*notes, *_checked(plan)))
 
 
 def defragmentation_document(plan: Defragmentation) -> dict[str, object]:
@@ -56,6 +64,11 @@ def defragmentation_document(plan: Defragmentation) -> dict[str, object]:
             for step in plan.steps
         ],
         "unplaced": [_key(pod) for pod in plan.unplaced],
+        "checked": plan.checked,
+        "refused": [
+            {"moves": [_move(move) for move in each.step.moves], "reason": each.why}
+            for each in plan.refused
+        ],
         "kept": [{"pod": _key(pod), "reason": why} for pod, why in plan.kept],
     }
 
@@ -65,7 +78,34 @@ def _move(move: Move) -> dict[str, object]:
         "pod": _key(move.pod),
         "from": _placement(move.source),
         "to": _placement(move.target),
+        "proposed": _placement(move.proposed or move.target),
+        "equalNodes": move.equal_nodes,
     }
+
+
+def _checked(plan: Defragmentation) -> list[str]:
+    """What the scheduler's word changed."""
+    if not plan.checked:
+        return []
+    moves = plan.moves
+    amended = sum(move.proposed is not None for move in moves)
+    told = []
+    if moves:
+        agreed = f"the scheduler, asked after each move, makes {count(len(moves), 'move')} as shown"
+        told.append(agreed + (f", {amended} to other cards than proposed" if amended else ""))
+    if plan.refused:
+        steps = count(len(plan.refused), "step")
+        told.append(f"{steps} given up, as the scheduler would bring it to nothing (-o wide)")
+    lucky = sum(move.equal_nodes > 1 for move in moves)
+    if lucky:
+        told.append(
+            f"for {count(lucky, 'move')} other nodes are as good to the scheduler as the one shown"
+        )
+    return told
+
+
+def _pods(step: Step) -> str:
+    return ", ".join(_key(move.pod) for move in step.moves) or "none"
 
 
 def _placement(place: Placement) -> dict[str, object]:

@@ -23,6 +23,7 @@ from podium.gpu.dialect_detection import find_spoken_dialects
 from podium.gpu.dialects import UnknownDialect, find_dialect
 from podium.gpu.dialects.dialect import Dialect
 from podium.gpu.overview import ConfigMaps, latest_moment
+from podium.simulator import Scenario
 from podium.workloads import kinds
 from podium.workloads.quotas import ResourceQuota
 
@@ -58,6 +59,7 @@ class GPUCluster:
     dialects: tuple[Dialect, ...]
     now: float
     notes: tuple[str, ...]
+    scenario: Scenario
 
 
 def read_gpu_cluster(
@@ -105,6 +107,7 @@ def read_gpu_cluster(
         dialects,
         now,
         (*_tell_dialects(spoken, dialect), *(live.notes if live else ()), *scenario.notes),
+        scenario,
     )
 
 

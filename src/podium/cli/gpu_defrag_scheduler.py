@@ -1,0 +1,80 @@
+"""The scheduler that `podium gpu defrag` asks about its moves: the one of a file, or GPUShare added
+to kube-scheduler's defaults."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from podium.api.errors import InputError
+from podium.cli.asking_extenders import asker_of
+from podium.cli.gpu_reading import GPUCluster
+from podium.cli.options import read_configuration
+from podium.config.errors import ConfigurationError
+from podium.config.load import load_configuration
+from podium.config.types import API_VERSION, KIND, Configuration
+from podium.gpu.dialects.dialect import Dialect
+from podium.plugins import in_tree_registry
+from podium.scheduler_plugins.gpu_share.plugin import GPUShare
+from podium.simulator.gpu_moves import SimulatedMoves
+from podium.user_code.plugins import equip
+
+GPU_WEIGHT = 10
+"""Of GPUShare's scores if nobody says more: packing is to count more than the rest."""
+
+
+@contextmanager
+def simulated_moves(
+    path: str | None, cluster: GPUCluster, dialect: Dialect
+) -> Iterator[SimulatedMoves]:
+    """Raises InputError."""
+    if path is None:
+        configuration = default_configuration(cluster, dialect)
+    else:
+        configuration = read_configuration(path)
+    equipped = equip(configuration, in_tree_registry(), ())
+    try:
+        moves = SimulatedMoves(
+            cluster.scenario, equipped.configuration, equipped.registry, dialect, cluster.now
+        )
+        _require_dialect(moves, dialect, path or "")
+        with asker_of(moves.engine) as ask:
+            moves.ask = ask
+            yield moves
+    except ConfigurationError as problem:
+        raise problem.found_in(path or "") from problem.__cause__
+
+
+def default_configuration(cluster: GPUCluster, dialect: Dialect) -> Configuration:
+    """A profile for each scheduler that pods name, with GPUShare in the dialect of the nodes."""
+    announced = {name for node in cluster.nodes for name in node.status.allocatable or ()}
+    silent = [name for name in dialect.resources if name not in announced]
+    names = sorted({pod.spec.scheduler_name for pod in cluster.pods if pod.spec.scheduler_name})
+    profile = {
+        "plugins": {"multiPoint": {"enabled": [{"name": GPUShare.name, "weight": GPU_WEIGHT}]}},
+        "pluginConfig": [
+            {"name": GPUShare.name, "args": {"dialect": dialect.name}},
+            {"name": "NodeResourcesFit", "args": {"ignoredResources": silent}},
+        ],
+    }
+    profiles = [{"schedulerName": name, **profile} for name in names or ["default-scheduler"]]
+    return load_configuration({"apiVersion": API_VERSION, "kind": KIND, "profiles": profiles})
+
+
+def _require_dialect(moves: SimulatedMoves, dialect: Dialect, source: str) -> None:
+    spoken = {
+        plugin.args.dialect
+        for profile in moves.engine.profiles.values()
+        if isinstance(plugin := profile.plugins.get(GPUShare.name), GPUShare)
+    }
+    if not spoken:
+        raise InputError(
+            "no profile has GPUShare, so it says nothing about cards",
+            source=source,
+            remedy="leave --config out for clusters with the GPU extender: it has the same rules",
+        )
+    if dialect.name not in spoken:
+        told = ", ".join(sorted(spoken))
+        raise InputError(
+            f"GPUShare speaks {told} there, and the agents on the nodes {dialect.name}",
+            source=source,
+            remedy="choose with --dialect",
+        )
