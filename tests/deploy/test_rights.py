@@ -5,11 +5,12 @@ Each attempt that the API server judges by a rule of the roles is recorded.
 """
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.deploy.account_kubeconfig import COLLECTIONS
 from support.deploy.busy_cluster import BusyCluster
-from support.deploy.container_process import Container, account_token
+from support.deploy.container_process import ApiAddress, Container, account_token
 from support.deploy.recorded_deployment import DEFINITIONS, GATES, recorded
 from support.deploy.shipped_manifests import (
     DEPLOY,
