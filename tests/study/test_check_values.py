@@ -13,8 +13,7 @@ pytestmark = needs_published_traces
 
 
 def typical_of(name: str) -> TypicalPods:
-    trace = published_trace(name)
-    return typical_pods(trace.pods, trace.nodes)
+    return typical_pods(published_trace(name))
 
 
 def node(cpu: int, left: list[int], tags: int = 0) -> NodeColumns:

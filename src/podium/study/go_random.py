@@ -22,6 +22,7 @@ _MODULUS: Final = 2**31 - 1
 _MULTIPLIER: Final = 48271
 _WARM_UP: Final = 20
 _MASK_63: Final = 2**63 - 1
+_MASK_64: Final = 2**64 - 1
 
 Words = npt.NDArray[np.uint64]
 
@@ -30,14 +31,20 @@ class GoRandom:
     """A generator with a seed; draws as Go's does, in the same order."""
 
     def __init__(self, seed: int) -> None:
-        self.values = seeded_values(seed)
-        self._ahead: list[int] = []
+        self.values: list[int] = seeded_values(seed).tolist()
+        """The last 607 values; new ones are written from the end down, over the oldest."""
+        self.tap = 0
+
+    def copy(self) -> "GoRandom":
+        other = object.__new__(GoRandom)
+        other.values, other.tap = self.values.copy(), self.tap
+        return other
 
     def int63(self) -> int:
-        if not self._ahead:
-            self._ahead = _next_block(self.values).tolist()
-            self._ahead.reverse()
-        return self._ahead.pop() & _MASK_63
+        tap = self.tap = (self.tap or LENGTH) - 1
+        feed = tap - TAP if tap >= TAP else tap + _FEED
+        value = self.values[feed] = (self.values[feed] + self.values[tap]) & _MASK_64
+        return value & _MASK_63
 
     def below(self, bound: int) -> int:
         """`Intn`: a number from 0 to `bound` - 1, by the remainder of 31 bits."""
@@ -72,15 +79,16 @@ class GoRandom:
 
 
 def seeded_values(seed: int) -> Words:
-    """The 607 values before the first one drawn, oldest first."""
+    """The 607 values before the first one drawn, in the order of Go's array."""
     drawn = _linear_generator(seed % _MODULUS or 89482311, 3 * LENGTH)
     mixed = drawn[0::3] << np.uint64(40) ^ drawn[1::3] << np.uint64(20) ^ drawn[2::3]
-    return _oldest_first(mixed ^ constant_table())
+    values: Words = mixed ^ constant_table()
+    return values
 
 
 @cache
 def constant_table() -> Words:
-    """What every seed is mixed with, in the order of Go's array."""
+    """What every seed is mixed with."""
     drawn = _linear_generator(1, 3 * LENGTH)
     start = _oldest_first(drawn[0::3] << np.uint64(20) ^ drawn[1::3] << np.uint64(10) ^ drawn[2::3])
     return _oldest_first(_step_ahead(start, _TABLE_STEPS), _TABLE_STEPS)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.study.fragmentation import node_fragmentation
+from podium.study.go_random import GoRandom
 from podium.study.node_columns import (
     NodeColumns,
     Pod,
@@ -19,9 +20,9 @@ from podium.study.node_columns import (
     whole_devices,
 )
 from podium.study.policies import Policy, random
-from podium.study.traces import Ints
+from podium.study.traces import ANY_MODEL, Ints
 from podium.study.typical_pods import Floats
-from podium.study.workloads import Workload, nodes_in_order
+from podium.study.workloads import Workload, model_masks, nodes_in_order, pod_shapes
 
 NO_NODE = -1
 _DOES_NOT_FIT = np.iinfo(np.int64).min
@@ -43,10 +44,11 @@ def place(workload: Workload, policy: Policy) -> Placements:
     nodes = nodes_in_order(workload)
     columns = empty_nodes(nodes)
     memory_left = nodes.memory_mib.copy()
-    shapes, shape_of = workload.shapes
+    shapes, shape_of = pod_shapes(workload.trace)
+    random_draws = workload.random.copy()
     remembered = [_Remembered(Pod(*shape), columns, policy, workload) for shape in shapes.tolist()]
     pods = workload.trace.pods
-    masks = np.array([nodes.mask(spec) for spec in pods.specs], np.int64)
+    masks = model_masks(workload.trace)
     changed: list[int] = []
     rows = np.full(len(workload.stream), NO_NODE, np.int32)
     devices = np.zeros(len(workload.stream), np.int32)
@@ -54,12 +56,12 @@ def place(workload: Workload, policy: Policy) -> Placements:
         shape = remembered[shape_of[number]]
         memory = pods.memory_mib[number]
         feasible = shape.bring_up_to_date(changed) & (memory_left >= memory)
-        if masks[number] != -1:
+        if masks[number] != ANY_MODEL:
             feasible &= (columns.model_bit & masks[number]) != 0
         if not feasible.any():
             continue
-        row = _choose_row(shape, feasible, workload)
-        chosen = _choose_devices(shape, row, workload)
+        row = _choose_row(shape, feasible, random_draws)
+        chosen = _choose_devices(shape, row, random_draws)
         columns.put(row, shape.pod, chosen)
         memory_left[row] -= memory
         changed.append(row)
@@ -105,20 +107,20 @@ class _Remembered:
                 self.devices[room] = scored.devices
 
 
-def _choose_row(shape: _Remembered, feasible: npt.NDArray[np.bool], workload: Workload) -> int:
+def _choose_row(shape: _Remembered, feasible: npt.NDArray[np.bool], draws: GoRandom) -> int:
     if shape.policy is random:
         candidates = np.flatnonzero(feasible)
-        return int(candidates[workload.random.below(len(candidates))])
+        return int(candidates[draws.below(len(candidates))])
     return int(np.where(feasible, shape.scores, _DOES_NOT_FIT).argmax())
 
 
-def _choose_devices(shape: _Remembered, row: int, workload: Workload) -> int:
+def _choose_devices(shape: _Remembered, row: int, draws: GoRandom) -> int:
     pod, left = shape.pod, shape.columns.left[row]
     if not pod.is_share:
         return whole_devices(left, pod.gpus) if pod.gpus else 0
     if shape.policy is random:
         candidates = np.flatnonzero(left >= pod.gpu_milli)
-        return 1 << int(candidates[workload.random.below(len(candidates))])
+        return 1 << int(candidates[draws.below(len(candidates))])
     device = int(shape.devices[row])
     return 1 << (device if device >= 0 else best_fitting_device(left, pod.gpu_milli))
 

@@ -75,23 +75,65 @@ def best_fit(nodes: NodeColumns, pod: Pod, _typical: TypicalPods) -> Scored:
 
 def fgd(nodes: NodeColumns, pod: Pod, typical: TypicalPods) -> Scored:
     """Fragmentation gradient descent: what lowers a node's fragmentation most wins."""
-    return descend(nodes, pod, typical, node_fragmentation)
+    return _descend(nodes, pod, _hypotheses(nodes, pod), typical, None)
 
 
-Measure = Callable[[Ints, Ints, Ints, TypicalPods], Floats]
-"""What descent lowers: of CPU left, left of each device and models, a figure for each row."""
+def fgd_stranded(nodes: NodeColumns, pod: Pod, typical: TypicalPods) -> Scored:
+    """Descent of fragmentation and stranded GPU together: idle GPU beyond what the CPU that is left
+    can serve, at the CPU per GPU of typical pods.
+
+    A pod that takes the room of the largest pods from a node pays as if the node had no CPU to
+    spare. Otherwise small pods with much CPU would open the nodes that large pods need.
+    """
+    tried = _hypotheses(nodes, pod)
+    ratio = typical.cpu_per_gpu
+    before = stranded_milli(nodes.cpu_left, nodes.idle, ratio)
+    rows = tried.rows
+    room = (nodes.left == WHOLE).sum(axis=1)[rows] >= typical.largest_gpus
+    takes_room = room & ((tried.left == WHOLE).sum(axis=1) < typical.largest_gpus)
+    spare = np.maximum(0.0, nodes.cpu_left - ratio * nodes.idle)[rows]
+    cpu_left = nodes.cpu_left[rows] - pod.cpu_milli
+    counted = cpu_left - np.where(takes_room, spare, 0.0)
+    after = stranded_milli(counted, tried.left.sum(axis=1), ratio)
+    return _descend(nodes, pod, tried, typical, (before, after))
 
 
-def descend(nodes: NodeColumns, pod: Pod, typical: TypicalPods, measure: Measure) -> Scored:
-    """Score the fall of a measure when the pod is placed; a share tries each device."""
-    rows, devices, left = _hypotheses(nodes, pod)
-    measured = measure(
+def stranded_milli(cpu_left: Ints | Floats, idle: Ints, cpu_per_gpu: float) -> Floats:
+    """Idle GPU that the CPU left on a node cannot serve."""
+    if not cpu_per_gpu:
+        return np.zeros(len(idle))
+    stranded: Floats = np.maximum(0.0, idle - cpu_left / cpu_per_gpu)
+    return stranded
+
+
+class _Hypotheses(NamedTuple):
+    """One for each way to place a pod on the rows that are scored."""
+
+    rows: Ints
+    devices: Ints
+    left: Ints
+    """What would be left on devices."""
+
+
+def _descend(
+    nodes: NodeColumns,
+    pod: Pod,
+    tried: _Hypotheses,
+    typical: TypicalPods,
+    stranded: tuple[Floats, Floats] | None,
+) -> Scored:
+    """Score the fall of fragmentation, and of what is stranded where that is given, from rows to
+    hypotheses."""
+    rows, devices, left = tried
+    measured = node_fragmentation(
         np.concatenate((nodes.cpu_left, nodes.cpu_left[rows] - pod.cpu_milli)),
         np.concatenate((nodes.left, left)),
         np.concatenate((nodes.model_bit, nodes.model_bit[rows])),
         typical,
     )
     before, after = measured[: len(nodes.gpus)], measured[len(nodes.gpus) :]
+    if stranded is not None:
+        before, after = before + stranded[0], after + stranded[1]
     found = sigmoid_score((before[rows] - after) / 1000)
     # The highest score of a row, and of its devices the lowest-numbered one that reaches it.
     best = np.lexsort((devices, -found, rows))
@@ -102,14 +144,14 @@ def descend(nodes: NodeColumns, pod: Pod, typical: TypicalPods, measure: Measure
     return Scored(scores, chosen if pod.is_share else None)
 
 
-def _hypotheses(nodes: NodeColumns, pod: Pod) -> tuple[Ints, Ints, Ints]:
-    """Rows, devices, and what would be left on devices: a hypothesis for each way to place a pod.
-    Devices with equally much left stand for each other."""
+def _hypotheses(nodes: NodeColumns, pod: Pod) -> _Hypotheses:
+    """Whole devices are the first untouched ones; a share tries each device. Devices with equally
+    much left stand for each other."""
     if not pod.is_share:
         rows = np.arange(len(nodes.gpus))
         untouched = nodes.left == WHOLE
         taken = untouched & (untouched.cumsum(axis=1) <= pod.gpus)
-        return rows, np.zeros_like(rows), np.where(taken, 0, nodes.left)
+        return _Hypotheses(rows, np.zeros_like(rows), np.where(taken, 0, nodes.left))
     tried = nodes.left >= pod.gpu_milli
     for device in range(1, nodes.left.shape[1]):
         equal = nodes.left[:, :device] == nodes.left[:, device : device + 1]
@@ -117,7 +159,7 @@ def _hypotheses(nodes: NodeColumns, pod: Pod) -> tuple[Ints, Ints, Ints]:
     rows, devices = np.nonzero(tried)
     left = nodes.left[rows]
     left[np.arange(len(rows)), devices] -= pod.gpu_milli
-    return rows, devices, left
+    return _Hypotheses(rows, devices, left)
 
 
 def sigmoid_score(fall: Floats) -> Ints:
@@ -150,4 +192,5 @@ POLICIES: Final[dict[str, Policy]] = {
     "GpuPacking": gpu_packing,
     "BestFit": best_fit,
     "FGD": fgd,
+    "FGDStranded": fgd_stranded,
 }

@@ -71,8 +71,10 @@ class Pods:
         return self.gpus * self.gpu_milli
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Trace:
+    """Compared by identity: what follows from a trace is worked out once for each."""
+
     name: str
     nodes: Nodes
     pods: Pods

@@ -6,12 +6,12 @@ they cover 95 % of all pods. CPU-only pods are among them, since they, too, can 
 
 from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from podium.study.traces import Ints, Nodes, Pods
+from podium.study.traces import Ints, Trace
 
 COVERED_PERCENT = 95
 
@@ -31,6 +31,8 @@ class TypicalPods:
     """How many there are, those not taken included."""
     covered: float
     """The part of all pods that the taken groups have."""
+    largest_gpus: int
+    """The most devices that a pod of the trace asks for, typical or not."""
 
     @cached_property
     def cpu_only(self) -> Ints:
@@ -48,8 +50,10 @@ class TypicalPods:
         return cpu / demand if demand else 0.0
 
 
-def typical_pods(pods: Pods, nodes: Nodes) -> TypicalPods:
+@lru_cache(maxsize=64)
+def typical_pods(trace: Trace) -> TypicalPods:
     """The typical pods of a trace as it is, before it is tuned."""
+    pods = trace.pods
     rows = zip(pods.cpu_milli, pods.gpu_milli, pods.gpus, pods.specs, strict=True)
     counts = Counter((int(cpu), int(milli), int(gpus), spec) for cpu, milli, gpus, spec in rows)
     ordered = sorted(counts.items(), key=lambda item: (item[1], item[0]), reverse=True)
@@ -62,7 +66,14 @@ def typical_pods(pods: Pods, nodes: Nodes) -> TypicalPods:
     # upstream: two divisions; one by the other count rounds differently and moves placements.
     part = np.array([count for _, count in ordered[:taken]]) / everything
     cpu, milli, gpus = (np.array([group[i] for group in groups], np.int64) for i in range(3))
-    mask = np.array([nodes.mask(group[3]) for group in groups], np.int64)
+    mask = np.array([trace.nodes.mask(group[3]) for group in groups], np.int64)
     return TypicalPods(
-        cpu, milli, gpus, mask, part / (covered / everything), len(ordered), covered / everything
+        cpu_milli=cpu,
+        gpu_milli=milli,
+        gpus=gpus,
+        model_mask=mask,
+        frequency=part / (covered / everything),
+        groups=len(ordered),
+        covered=covered / everything,
+        largest_gpus=int(pods.gpus.max()),
     )

@@ -8,6 +8,7 @@ upstream: the order of draws, and the ten values that nobody uses, are those of 
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -30,13 +31,8 @@ class Workload:
     node_order: Ints
     """Rows of the trace's nodes in the order in which ties are broken."""
     random: GoRandom
-    """Continues where the workload's draws ended."""
+    """Continues where the workload's draws ended; runs draw from copies."""
     seed: int
-
-    @property
-    def shapes(self) -> tuple[Ints, Ints]:
-        """The different (cpu, milli, number) of pods, and the shape of each pod of the trace."""
-        return pod_shapes(self.trace.pods)
 
 
 def make_workload(trace: Trace, seed: int, ratio: float = TUNED_RATIO) -> Workload:
@@ -53,7 +49,7 @@ def make_workload(trace: Trace, seed: int, ratio: float = TUNED_RATIO) -> Worklo
     order[place] = np.arange(len(place))
     return Workload(
         trace,
-        typical_pods(trace.pods, trace.nodes),
+        typical_pods(trace),
         np.array(stream, np.int64),
         order,
         random,
@@ -78,10 +74,19 @@ def tune(stream: list[int], pods: Pods, limit: float, random: GoRandom) -> None:
         demand -= demands[stream.pop(random.below(len(stream)))]
 
 
-def pod_shapes(pods: Pods) -> tuple[Ints, Ints]:
+@lru_cache(maxsize=64)
+def pod_shapes(trace: Trace) -> tuple[Ints, Ints]:
+    """The different (CPU, milli, number of devices) of pods, and the shape of each pod."""
+    pods = trace.pods
     columns = np.stack((pods.cpu_milli, pods.gpu_milli, pods.gpus), axis=1)
     shapes, shape_of = np.unique(columns, axis=0, return_inverse=True)
     return shapes, shape_of.reshape(-1)
+
+
+@lru_cache(maxsize=64)
+def model_masks(trace: Trace) -> Ints:
+    """The models that each pod allows."""
+    return np.array([trace.nodes.mask(spec) for spec in trace.pods.specs], np.int64)
 
 
 def nodes_in_order(workload: Workload) -> Nodes:
