@@ -27,7 +27,7 @@ def test_a_cell_is_the_mean_over_its_arrivals(workload: Workload) -> None:
     # Demand is 0.5, 1, 1.5, 2 ... %; halves go to the even percentage.
     rows = np.array([0, 0, -1, 0, 0, 0, 0, 0], np.int32)
     fragments = np.arange(8.0) * 2000
-    found = measure(workload, Placements(rows, rows, fragments))
+    found = measure(workload.trace, workload.stream, Placements(rows, rows, fragments))
     assert found.allocation[:5].tolist() == [0.5, 1.0, 1.5, 2.5, 3.25]
     assert found.fragmentation_amount[:5].tolist() == [0.0, 1.0, 3.0, 5.0, 6.5]
     assert found.fragmentation_ratio[1] == pytest.approx(round(100 * 2000 / 198_000, 2))
@@ -38,6 +38,6 @@ def test_a_cell_without_arrivals_takes_its_neighbours_and_is_empty_without_them(
 ) -> None:
     gone = replace(workload, stream=workload.stream[:2])
     rows = np.zeros(2, np.int32)
-    found = measure(gone, Placements(rows, rows, np.zeros(2)))
+    found = measure(gone.trace, gone.stream, Placements(rows, rows, np.zeros(2)))
     assert found.allocation[2] == 1.0
     assert np.isnan(found.allocation[3:]).all()

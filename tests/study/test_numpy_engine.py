@@ -98,5 +98,7 @@ def test_what_is_remembered_is_what_would_be_found(policy: str) -> None:
 )
 def test_a_published_run_comes_out_as_published(policy: str, at_100: float, at_130: float) -> None:
     workload = make_workload(published_trace("default"), 42)
-    allocation = measure(workload, place(workload, POLICIES[policy])).allocation
+    allocation = measure(
+        workload.trace, workload.stream, place(workload, POLICIES[policy])
+    ).allocation
     assert (allocation[100], allocation[130]) == (at_100, at_130)

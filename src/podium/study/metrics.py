@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from podium.study.numpy_engine import NO_NODE, Placements
+from podium.study.traces import Ints, Trace
 from podium.study.typical_pods import Floats
-from podium.study.workloads import Workload
 
 COLUMNS = 131
 """0 to 130 % of the cluster's GPUs asked for."""
@@ -28,9 +28,9 @@ class Metrics:
     """% of the cluster's GPUs."""
 
 
-def measure(workload: Workload, placements: Placements) -> Metrics:
-    capacity = workload.trace.nodes.gpu_milli
-    demand = workload.trace.pods.demand_milli[workload.stream]
+def measure(trace: Trace, stream: Ints, placements: Placements) -> Metrics:
+    capacity = trace.nodes.gpu_milli
+    demand = trace.pods.demand_milli[stream]
     arrived = np.cumsum(demand) / capacity * 100
     used = np.cumsum(np.where(placements.rows != NO_NODE, demand, 0))
     fragments = placements.fragments_milli
@@ -45,7 +45,7 @@ def measure(workload: Workload, placements: Placements) -> Metrics:
     )
 
 
-def _cells(columns: np.ndarray[tuple[int], np.dtype[np.int64]], values: Floats) -> Floats:
+def _cells(columns: Ints, values: Floats) -> Floats:
     inside = columns < COLUMNS + 1
     count: Floats = np.bincount(columns[inside], minlength=COLUMNS + 1).astype(np.float64)
     total = np.bincount(columns[inside], values[inside], minlength=COLUMNS + 1).astype(np.float64)
