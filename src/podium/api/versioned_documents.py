@@ -28,6 +28,7 @@ Kind = Literal[
     "Explanation",
     "GPUDefragmentation",
     "GPUOverview",
+    "GPUPackingStudy",
     "LiveBenchmark",
     "PluginTest",
     "PodRecord",
