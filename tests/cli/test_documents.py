@@ -29,6 +29,12 @@ LOAD = (
 LIVE = ("--nodes", "3", "--init", "2", "--pods", "6", "--connections", "2", "--runs", "1")
 SAME_AGAIN = f"{sys.executable} -m podium run --config {{config}} --secure-port=0"
 
+STUDY_FILES = EXAMPLES / "study"
+STUDY = (
+    *("--nodes", str(STUDY_FILES / "nodes.csv"), "--pods", str(STUDY_FILES / "mixed.csv")),
+    *("--policy", "FGD", "--policy", "BestFit", "--seeds", "1,2", "--device", "numpy"),
+)
+
 Printed = tuple[str, tuple[str, ...]]
 
 # The command, what it prints, and how it is asked. Several lines where there are several forms.
@@ -70,6 +76,10 @@ QUICK: dict[str, list[Printed]] = {
     ],
     "gpu defrag": [
         ("GPUDefragmentation", ("-f", str(EXAMPLES / "gpu" / "hami-cluster.yaml"), "-o", "yaml")),
+    ],
+    "study gpu-packing": [
+        ("GPUPackingStudy", (*STUDY, "-o", "json")),
+        ("GPUPackingStudy", (*STUDY, "--demand", "60", "-o", "yaml")),
     ],
     "plugin list": [
         ("PluginList", ("-o", "json")),

@@ -31,6 +31,7 @@ Kind = Literal[
     "Explanation",
     "GPUDefragmentation",
     "GPUOverview",
+    "GPUPackingStudy",
     "LiveBenchmark",
     "NodeView",
     "PageOverview",

@@ -58,6 +58,7 @@ COMMANDS = (
     ("config", "podium.cli.config:config", _CHECK, "Check, show and convert configurations."),
     ("plugin", "podium.cli.plugin:plugin", _CHECK, "Write, try out and list plugins."),
     ("bench", "podium.cli.bench:bench", _CHECK, "Measure the engine."),
+    ("study", "podium.cli.study:study", _CHECK, "Compare policies over many runs."),
     ("decide", "podium.cli.decide:decide", _CHECK, "Decide recorded cases."),
     ("parity", "podium.cli.parity:parity", _CHECK, "Compare decisions with recorded ones."),
     ("up", "podium.cli.up:up", _SERVE, "Run a whole cluster, scheduler included."),

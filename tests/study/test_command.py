@@ -1,0 +1,111 @@
+"""`podium study gpu-packing`: traces by policies by seeds, resumed, with policies of users."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from podium.cli.app import main
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "study"
+FILES = ("--nodes", str(EXAMPLES / "nodes.csv"), "--pods", str(EXAMPLES / "mixed.csv"))
+QUICK = (*FILES, "--device", "numpy", "--jobs", "1")
+
+
+def study(*words: str) -> int:
+    return main(["study", "gpu-packing", *words])
+
+
+def document(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    assert study(*words, "-o", "json") == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_tables_have_a_row_for_each_policy(capsys: pytest.CaptureFixture[str]) -> None:
+    assert study(*QUICK, "--policy", "FGD", "--policy", "DotProd", "--seeds", "1-2") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("FGD ") for line in lines) == 3
+    # Allocation, fragmentation, the difference to FGD and the curve.
+    assert sum(line.startswith("DotProd ") for line in lines) == 4
+
+
+def test_a_study_goes_on_where_it_ended(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = ("--out", str(tmp_path / "results"), "--policy", "DotProd")
+    first = document(capsys, *QUICK, *folder, "--seeds", "1")
+    runs = tmp_path / "results" / "runs.jsonl"
+    runs.write_bytes(runs.read_bytes() + b'\n{"trace":"mixed","policy":"Dot')
+    second = document(capsys, *QUICK, *folder, "--seeds", "1-2")
+    assert second["runs"][0] == first["runs"][0]
+    assert second["notes"][0].startswith("1 run had a result in ")
+    assert second["notes"][1].startswith("1 run with numpy")
+    third = document(capsys, *QUICK, *folder, "--seeds", "1-2")
+    assert third["runs"] == second["runs"]
+    rows = list(csv.DictReader((tmp_path / "results" / "cells.csv").read_text().splitlines()))
+    assert {row["seed"] for row in rows} == {"1", "2"}
+    assert float(rows[-1]["allocation"]) == second["runs"][1]["allocationPercent"][130]
+
+
+def test_results_of_a_policy_that_was_changed_are_not_reused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notes = []
+    for number in (1, 2):
+        # Two files, since a module that was loaded stays loaded in one process.
+        policy = tmp_path / f"{number}" / "mine.py"
+        policy.parent.mkdir()
+        policy.write_text(f"def score(nodes, pod, typical):\n    return nodes.gpus * {number}\n")
+        words = ("--policy", f"{policy}:score", "--seeds", "1", "--out", str(tmp_path / "out"))
+        notes.append(document(capsys, *QUICK, *words)["notes"])
+    assert [len(each) for each in notes] == [1, 1]
+
+
+def test_a_users_policy_is_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    policy = f"{EXAMPLES / 'least_idle.py'}:least_idle"
+    found = document(capsys, *QUICK, "--policy", "FGD", "--policy", policy, "--seeds", "1")
+    assert [each["policy"] for each in found["policies"]] == ["FGD", "least_idle"]
+    assert found["policies"][1]["allocationGainPoints"]
+
+
+@pytest.mark.parametrize(
+    ("code", "problem"),
+    [
+        ("return 1", "gave one number for"),
+        ("return nodes.gpus / 2", "gave numbers of type float64"),
+        ("return 1 / 0", "raised ZeroDivisionError: division by zero"),
+        ("return nodes.gpus[:1]", "gave 1 for"),
+    ],
+)
+def test_mistakes_of_a_users_policy_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], code: str, problem: str
+) -> None:
+    file = tmp_path / "wrong.py"
+    file.write_text(f"def score(nodes, pod, typical):\n    {code}\n")
+    assert study(*QUICK, "--policy", f"{file}:score", "--seeds", "1") == 2
+    assert problem in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--policy", "FGDD"), "no policy named FGDD"),
+        (("--seeds", "9-1"), "from 1 to 10,000 seeds in a row"),
+        (("--seeds", "x"), "not seeds"),
+        (("--verify",), "--verify compares a GPU with the CPU"),
+        (("--demand", "0"), "--demand must be between 1 and 130"),
+        (("--jobs", "0"), "--jobs must be at least 1"),
+    ],
+)
+def test_mistakes_on_the_command_line_are_told(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], problem: str
+) -> None:
+    assert study(*FILES, "--device", "numpy", *words) == 2
+    assert problem in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_several_processes_find_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    words = (*FILES, "--device", "numpy", "--policy", "FGD", "--seeds", "1-2")
+    alone = document(capsys, *words, "--jobs", "1")
+    assert document(capsys, *words, "--jobs", "2")["runs"] == alone["runs"]

@@ -1,0 +1,65 @@
+"""Compiled runs place every pod where runs with numpy place it."""
+
+import numpy as np
+import pytest
+from support.study.packing_traces import needs_published_traces, published_trace, small_trace
+
+from podium.study.metrics import measure
+from podium.study.numpy_engine import Placements, place
+from podium.study.policies import POLICIES
+from podium.study.workloads import SEEDS, make_workload
+
+numba_engine = pytest.importorskip("podium.study.numba_engine", exc_type=ImportError)
+
+
+def assert_same(found: Placements, expected: Placements) -> None:
+    assert np.array_equal(found.rows, expected.rows)
+    assert np.array_equal(found.devices, expected.devices)
+    assert np.allclose(found.fragments_milli, expected.fragments_milli, rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_small_runs_are_the_same(policy: str) -> None:
+    for seed in range(3):
+        workload = make_workload(small_trace(seed), seed)
+        found = numba_engine.place_compiled(workload, policy)
+        assert_same(found, place(workload, POLICIES[policy]))
+        assert (found.rows >= 0).any()
+        assert (found.rows < 0).any()
+
+
+@needs_published_traces
+@pytest.mark.parametrize(
+    ("trace", "policy"),
+    [("multigpu20", "Random"), ("gpushare40", "GpuPacking"), ("multigpu20", "FGDStranded")],
+)
+def test_published_workloads_are_placed_the_same(trace: str, policy: str) -> None:
+    workload = make_workload(published_trace(trace), 44)
+    found = numba_engine.place_compiled(workload, policy)
+    assert_same(found, place(workload, POLICIES[policy]))
+
+
+@needs_published_traces
+@pytest.mark.parametrize(
+    ("trace", "policy", "allocation", "ratio"),
+    [
+        ("default", "FGD", (89.98, 95.23, 95.39), (49.97, 99.07, 99.10)),
+        ("multigpu20", "GpuClustering", (90.00, 93.34, 93.56), (68.06, 97.13, 97.28)),
+    ],
+)
+def test_means_over_ten_seeds_are_those_published(
+    trace: str,
+    policy: str,
+    allocation: tuple[float, float, float],
+    ratio: tuple[float, float, float],
+) -> None:
+    found = []
+    for seed in SEEDS:
+        workload = make_workload(published_trace(trace), seed)
+        placements = numba_engine.place_compiled(workload, policy)
+        found.append(measure(workload.trace, workload.stream, placements))
+    columns = [90, 100, 130]
+    means = np.mean([each.allocation[columns] for each in found], axis=0)
+    ratios = np.mean([each.fragmentation_ratio[columns] for each in found], axis=0)
+    assert np.abs(means - allocation).max() <= 0.00501
+    assert np.abs(ratios - ratio).max() <= 0.00501

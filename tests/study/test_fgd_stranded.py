@@ -1,0 +1,71 @@
+"""FGDStranded: idle GPU that CPU cannot serve counts, and nodes for large pods are not opened for
+the CPU that they have to spare."""
+
+import numpy as np
+import pytest
+
+from podium.study.node_columns import NodeColumns, Pod
+from podium.study.policies import fgd, fgd_stranded, stranded_milli
+from podium.study.typical_pods import TypicalPods
+
+
+def typical(largest_gpus: int = 8) -> TypicalPods:
+    """Pods of one device with ten cores, and CPU-only ones."""
+    return TypicalPods(
+        cpu_milli=np.array([10_000, 4_000]),
+        gpu_milli=np.array([1000, 0]),
+        gpus=np.array([1, 0]),
+        model_mask=np.array([-1, -1]),
+        frequency=np.array([0.9, 0.1]),
+        groups=2,
+        covered=1.0,
+        largest_gpus=largest_gpus,
+    )
+
+
+def nodes(*rows: tuple[int, list[int]]) -> NodeColumns:
+    left = np.array([left for _, left in rows])
+    count = np.full(len(rows), left.shape[1])
+    cpu = np.array([cpu for cpu, _ in rows])
+    return NodeColumns(cpu, left, count, np.zeros_like(count), np.ones_like(count))
+
+
+HALF = [1000] * 4 + [0] * 4
+EMPTY = [1000] * 8
+
+
+@pytest.mark.parametrize(
+    ("cpu", "idle", "stranded"), [(40_000, 4000, 0), (30_000, 4000, 1000), (90_000, 4000, 0)]
+)
+def test_idle_gpu_beyond_what_cpu_serves_is_stranded(cpu: int, idle: int, stranded: int) -> None:
+    assert typical().cpu_per_gpu == 10.0
+    assert stranded_milli(np.array([cpu]), np.array([idle]), 10.0).tolist() == [stranded]
+
+
+def test_nothing_is_stranded_where_pods_ask_for_no_cpu() -> None:
+    assert stranded_milli(np.array([0]), np.array([8000]), 0.0).tolist() == [0]
+
+
+def test_a_pod_with_much_cpu_goes_where_cpu_is_to_spare() -> None:
+    """FGD holds the nodes equal: either takes the pod and goes on to fit typical ones."""
+    choice = nodes((45_000, HALF), (80_000, HALF))
+    much_cpu = Pod(20_000, 1000, 1)
+    assert len(set(fgd(choice, much_cpu, typical()).scores.tolist())) == 1
+    tight, spare = fgd_stranded(choice, much_cpu, typical()).scores.tolist()
+    assert spare > tight
+
+
+def test_a_node_for_large_pods_is_not_opened_for_its_spare_cpu() -> None:
+    choice = nodes((40_000, HALF), (96_000, EMPTY))
+    much_cpu = Pod(20_000, 1000, 1)
+    used, opened = fgd_stranded(choice, much_cpu, typical(largest_gpus=8)).scores.tolist()
+    assert opened <= used
+    # Where no pod needs eight devices, the spare CPU counts.
+    used, opened = fgd_stranded(choice, much_cpu, typical(largest_gpus=9)).scores.tolist()
+    assert opened > used
+
+
+def test_a_cpu_only_pod_may_use_spare_cpu_of_an_empty_node() -> None:
+    choice = nodes((40_000, HALF), (96_000, EMPTY))
+    used, opened = fgd_stranded(choice, Pod(8_000, 0, 0), typical()).scores.tolist()
+    assert opened > used
