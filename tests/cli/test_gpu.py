@@ -214,7 +214,10 @@ def test_gpus_of_nvidias_driver_are_read_from_files_and_from_a_cluster(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     published, claim = nvidia_objects()
-    from_file = podium(capsys, "gpu", "-f", written(tmp_path, published, claim), "-o", "json")
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}}
+    path = written(tmp_path, node, published, claim)
+    from_file = podium(capsys, "gpu", "-f", path, "-o", "json")
+    assert from_file.code == 0, from_file.err
     with recorded_server() as server:
         server.create("/apis/resource.k8s.io/v1/resourceslices", published)
         claims = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
