@@ -1,9 +1,11 @@
-"""One browser, one small cluster and one large one, for all tests of the page."""
+"""One browser, one small cluster and one large one, and a report, for the tests of the page."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from support.cli.command_line import EXAMPLE, podium
 from support.web.browser import real_browser
 from support.web.page_at_work import PageAtWork, busy_page
 
@@ -13,8 +15,9 @@ if TYPE_CHECKING:
 FEW, MANY = 3, 5_000
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> "Iterator[Browser]":
+    """For one module: while it is there, no other test of this process can run an event loop."""
     with real_browser() as found:
         yield found
 
@@ -29,6 +32,16 @@ def small_page() -> Iterator[PageAtWork]:
 def large_page() -> Iterator[PageAtWork]:
     with busy_page(MANY) as work:
         yield work
+
+
+@pytest.fixture
+def report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """What `podium simulate --html` writes for the examples."""
+    target = tmp_path / "report.html"
+    run = podium(capsys, "simulate", *EXAMPLE, "--html", str(target))
+    assert run.code == 1
+    assert "without a node" in run.out
+    return target
 
 
 @pytest.fixture(params=[FEW, MANY])

@@ -1,6 +1,7 @@
 """The page as people see it, in a real browser."""
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -204,3 +205,22 @@ def test_whoever_has_no_link_is_told_what_to_do(browser: "Browser", small_page: 
     assert answer.status == 401
     assert "link that was printed" in page.locator("body").inner_text()
     context.close()
+
+
+def test_a_report_needs_no_server(browser: "Browser", report: Path) -> None:
+    link = report.as_uri()
+    with opened(browser, link) as page:
+        views = {
+            "#/cluster": "#cluster-total:has-text('requested')",
+            "#/cluster?node=gpu-a1": "aside h2:has-text('gpu-a1')",
+            "#/queue": "td b:has-text('node affinity')",
+            "#/pod/default/gpu-trainer": "#proposals li",
+            "#/pod/default/web-0": ".matrix td.cell",
+            "#/story/default/web-0": "td:has-text('bound to')",
+            "#/configuration": "td:has-text('PodTopologySpread')",
+        }
+        for address, shown in views.items():
+            page.evaluate("address => { location.hash = address; }", address)
+            page.wait_for_selector(shown)
+            assert accessibility_problems(page) == [], address
+        assert page.locator("footer code").inner_text().startswith("podium config")

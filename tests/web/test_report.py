@@ -3,28 +3,13 @@
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from support.cli.command_line import EXAMPLE, podium
 from support.cli.document_schemas import require_valid
-from support.web.accessibility import accessibility_problems
-from support.web.browser import opened
 
 from podium.web.report import embed
 from podium.web.script_bundle import bundle
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
-
-
-@pytest.fixture
-def report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
-    target = tmp_path / "report.html"
-    run = podium(capsys, "simulate", *EXAMPLE, "--html", str(target))
-    assert run.code == 1
-    assert "without a node" in run.out
-    return target
 
 
 def documents(html: str) -> dict[str, dict[str, object]]:
@@ -78,22 +63,3 @@ def test_modules_keep_their_names_to_themselves() -> None:
     assert "const { give } = module_other;" in one
     assert "import" not in one
     assert "export" not in one
-
-
-def test_a_browser_shows_it_without_a_server(browser: "Browser", report: Path) -> None:
-    link = report.as_uri()
-    with opened(browser, link) as page:
-        views = {
-            "#/cluster": "#cluster-total:has-text('requested')",
-            "#/cluster?node=gpu-a1": "aside h2:has-text('gpu-a1')",
-            "#/queue": "td b:has-text('node affinity')",
-            "#/pod/default/gpu-trainer": "#proposals li",
-            "#/pod/default/web-0": ".matrix td.cell",
-            "#/story/default/web-0": "td:has-text('bound to')",
-            "#/configuration": "td:has-text('PodTopologySpread')",
-        }
-        for address, shown in views.items():
-            page.evaluate("address => { location.hash = address; }", address)
-            page.wait_for_selector(shown)
-            assert accessibility_problems(page) == [], address
-        assert page.locator("footer code").inner_text().startswith("podium config")
