@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 NEEDED = "PODIUM_NEEDS_BROWSER"
+# Root has no sandbox, and containers have little shared memory and no GPU.
+ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
 
 
 @contextmanager
@@ -25,7 +27,7 @@ def real_browser() -> "Iterator[Browser]":
         pytest.skip(reason)
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         try:
             yield browser
         finally:
