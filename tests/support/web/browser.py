@@ -27,7 +27,12 @@ def real_browser() -> "Iterator[Browser]":
         pytest.skip(reason)
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        try:
+            browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        except api.Error as problem:
+            if os.environ.get(NEEDED):
+                raise
+            pytest.skip(f"{path} does not start: {problem}")
         try:
             yield browser
         finally:
