@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from podium.api.errors import InputError, closest, did_you_mean
+from podium.api.label_selector_text import parse_label_selector
 from podium.api.labels import SelectorError
 from podium.api.node import Node
-from podium.apiserver.selectors.label_text import parse_label_selector
 from podium.cluster.state import Cluster
 
 ZONE: Final = "topology.kubernetes.io/zone"

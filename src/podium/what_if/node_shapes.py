@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from podium.api.errors import InputError
 from podium.api.node import Node
 from podium.api.node_affinity import NAME_FIELD
+from podium.api.node_pods import is_daemon
 from podium.api.pod import Pod
 from podium.engine.scheduler import Engine
 from podium.explain.trial import Trial, as_pending
@@ -143,7 +144,7 @@ def daemons_of(pods: Iterable[Pod]) -> list[Pod]:
     found: dict[tuple[str, str], Pod] = {}
     for pod in pods:
         owner = pod.metadata.controller
-        if owner is not None and owner.kind == "DaemonSet":
+        if owner is not None and is_daemon(pod):
             found.setdefault((pod.metadata.namespace, owner.name), as_pending(pod))
     return list(found.values())
 
