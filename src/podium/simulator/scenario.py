@@ -96,7 +96,7 @@ def load_scenario(
     return dataclasses.replace(
         scenario,
         kinds=frozenset({*inputs.kinds, *shown}),
-        unread=unread,
+        unread=dict(unread),
         old_spellings=tuple(map(str, inputs.old_spellings)),
     )
 
