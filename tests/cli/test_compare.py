@@ -48,8 +48,10 @@ def test_the_first_run_is_that_of_simulate(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_processes_and_repetition_change_no_byte(capsys: pytest.CaptureFixture[str]) -> None:
-    command = (*NIGHT, "--seeds", "3", "-o", "json")
+    plugin = str(EXAMPLES / "plugins" / "pod_density.py")
+    command = (*NIGHT, "--plugin", plugin, "--seeds", "3", "-o", "json")
     once = podium(capsys, *command)
+    assert any(plugin in note for note in once.decoded()["notes"])
     assert podium(capsys, *command, "--jobs", "2") == once
     assert podium(capsys, *command) == once
 
@@ -105,7 +107,8 @@ def test_a_plugin_that_a_configuration_names_and_nobody_knows_is_told_with_the_f
         "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
         "profiles: [{plugins: {multiPoint: {enabled: [{name: NodeNames}]}}}]\n"
     )
-    done = podium(capsys, "compare", "--config", "default", "--config", str(path), "-f", SHOP)
+    command = ("compare", "--config", "default", "--config", str(path), "-f", SHOP)
+    done = podium(capsys, *command, "--seeds", "2", "--jobs", "2")
     assert done.code == 2
     assert str(path) in done.err
     assert "NodeNames" in done.err

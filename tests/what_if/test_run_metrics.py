@@ -74,8 +74,9 @@ def test_without_zones_there_is_no_skew_between_them(tmp_path: Path) -> None:
 
 
 def test_a_node_with_nothing_but_daemons_is_not_used_and_costs_nothing(tmp_path: Path) -> None:
-    priced = {"annotations": {"podium/price": "0.25"}}
-    cluster = (node("n1", **priced), node("n2", **priced), owned("d", "n2", "DaemonSet"))
+    price = {"podium/price": "0.25"}
+    nodes = (node("n1", annotations=price), node("n2", annotations=price))
+    cluster = (*nodes, owned("d", "n2", "DaemonSet"))
     found = measured(tmp_path, *cluster, pod("a", nodeName="n1"))
     assert (found["nodes_used"], found["cost"]) == (1, 0.25)
     assert "cost" not in measured(tmp_path, node("n1"), pod("a"))

@@ -183,7 +183,8 @@ def compare(
         )
     judgements = answer.judge(conditions)
     (report,) = reports
-    notes = (*report.notes, *_price_notes(scenario, yardstick))
+    equipped = (note for each in prepared for note in each.equipped.notes)
+    notes = dict.fromkeys((*report.notes, *equipped, *_price_notes(scenario, yardstick)))
     if output in ("json", "yaml"):
         fields = comparison_document(answer, judgements, yardstick, notes)
         print_document("Comparison", {**input_warnings_document(report), **fields}, output)
@@ -191,7 +192,7 @@ def compare(
         screen = Screen()
         show_input_warnings(report, screen)
         show_comparison(answer, judgements, yardstick, screen, show_all=show_all)
-        screen.notes(notes)
+        screen.notes(list(notes))
     if tell_crashes(answer.crashes):
         return BROKEN
     return NO if any(each.configurations for each in judgements) else OK

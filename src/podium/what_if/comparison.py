@@ -10,6 +10,7 @@ import dataclasses
 import random
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Final
@@ -80,6 +81,7 @@ def run_comparison(
 ) -> ComparisonAnswer:
     """All runs, in `jobs` processes; `on_report` is given the very first report."""
     runner = _Runner(question)
+    runner.require_buildable()
     wanted = [
         (index, turn)
         for turn in range(len(question.seeds))
@@ -108,7 +110,10 @@ def _run_all(
     with ProcessPoolExecutor(
         workers, get_context("spawn"), initializer=_begin, initargs=(question,)
     ) as pool:
-        yield from pool.map(_run_one, wanted)
+        try:
+            yield from pool.map(_run_one, wanted)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 _runner: "_Runner | None" = None
@@ -137,29 +142,42 @@ class _Runner:
             for each in question.configurations
         ]
 
+    def require_buildable(self) -> None:
+        """Raises InputError for a configuration that no scheduler can be made of."""
+        for index in range(len(self._equipped)):
+            with self._named(index):
+                self._build(index, Scenario((), (), ()), 0)
+
+    @contextmanager
+    def _named(self, index: int) -> Iterator[None]:
+        try:
+            yield
+        except ConfigurationError as problem:
+            name = self._question.configurations[index].name
+            raise problem.found_in(name) from problem.__cause__
+
+    def _build(self, index: int, scenario: Scenario, seed: int) -> Simulation:
+        configuration, registry, notes = self._equipped[index]
+        return Simulation(
+            dataclasses.replace(scenario, notes=(*scenario.notes, *notes)),
+            configuration,
+            registry,
+            seed=seed,
+            gates=self._question.gates,
+            validate=self._question.validate,
+        )
+
     def simulate(self, index: int, turn: int) -> tuple[SimulationReport, MeasuredRun]:
         """One configuration with the arrivals of one seed."""
         question = self._question
         seed = question.seeds[turn]
-        configuration, registry, notes = self._equipped[index]
         scenario = question.scenario
         if turn:
             scenario = shuffle_arrivals(scenario, seed)
-        scenario = dataclasses.replace(scenario, notes=(*scenario.notes, *notes))
-        try:
-            simulation = Simulation(
-                scenario,
-                configuration,
-                registry,
-                seed=seed,
-                gates=question.gates,
-                validate=question.validate,
-            )
+        with self._named(index):
+            simulation = self._build(index, scenario, seed)
             with asker_of(simulation.engine) as ask:
                 report = simulation.run(ask=ask)
-        except ConfigurationError as problem:
-            name = question.configurations[index].name
-            raise problem.found_in(name) from problem.__cause__
         measured = MeasuredRun(
             index,
             seed,
