@@ -1,7 +1,6 @@
 """Configurations side by side on a screen: figures, differences, and who goes elsewhere."""
 
 from collections.abc import Sequence
-from itertools import chain
 from typing import Final
 
 from podium.api.requests import CPU, MEMORY
@@ -53,12 +52,12 @@ def _show_metrics(answer: ComparisonAnswer, yardstick: Yardstick, screen: Screen
     screen.heading("Configurations", remark)
     others = range(1, len(answer.names))
     tested = len(answer.seeds) > 1
-    columns = [
-        *answer.names,
-        *chain.from_iterable((f"{_letter(i)} - A", *(["P"] if tested else [])) for i in others),
-    ]
     named = [f"{_letter(i)} {name}" for i, name in enumerate(answer.names)]
-    table = screen.table("METRIC", *named, *columns[len(named) :], right=[*named, *columns])
+    differences = [
+        heading for i in others for heading in (f"{_letter(i)} - A", *(["P"] if tested else []))
+    ]
+    right = [*named, *differences]
+    table = screen.table("METRIC", *named, *differences, right=right, whole=("METRIC",))
     for metric in answer.metrics:
         summaries = [answer.summary(index, metric) for index in range(len(answer.names))]
         row = [_value(metric, each.mean) for each in summaries]
