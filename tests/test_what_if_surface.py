@@ -8,6 +8,7 @@ SURFACE = {
     "AddNodes": ["nodes", "source"],
     "Capacity": ["pods", "nodes"],
     "ClusterModel": ["scenario", "equipped", "gates", "seed"],
+    "Comparison": ["metrics", "runs", "pods"],
     "Cordon": ["nodes", "closed"],
     "Drain": ["nodes"],
     "Fail": ["nodes"],
@@ -27,6 +28,7 @@ SURFACE = {
 }
 METHODS = {
     "capacity": ["of", "until"],
+    "compare": ["configs", "seeds", "jobs", "plugins", "typical_pod", "prices"],
     "each_node": ["changes"],
     "each_zone": ["changes"],
     "nodes_to_add": ["wanted", "shapes", "of"],

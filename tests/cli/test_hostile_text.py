@@ -56,6 +56,15 @@ def what_if(text: str) -> Arguments:
     return ["what-if", "-f", write_cluster(text), "--fail", f"n-{text}", "--each-node", "--all"]
 
 
+def compare(text: str) -> Arguments:
+    conditions = [f"--fail-if=placed{sign}0" for sign in ("<", ">=")]
+    return ["compare", "-f", write_cluster(text), "--config=default", "--seeds=2", *conditions]
+
+
+def compare_with_nothing(text: str) -> Arguments:
+    return ["compare", "-f", write_cluster("x"), "--config", "default", f"--fail-if={text} > 0"]
+
+
 def what_if_about_nothing(text: str) -> Arguments:
     return ["what-if", "-f", write_cluster("x"), "--scale", f"deploy/{text}=3"]
 
@@ -208,7 +217,7 @@ COMMANDS: list[Callable[[str], Arguments]] = [
     broken_file, usage_error, config_check, config_check_good, config_points, config_diff,
     refused_configuration, parity, no_case, bench_list_of_nothing, plugin_error, crashing_plugin,
     run_flag, run_argument, nodes_template, up_controller, capacity, what_if,
-    what_if_about_nothing,
+    what_if_about_nothing, compare, compare_with_nothing,
 ]  # fmt: skip
 QUOTING = {
     parity,

@@ -109,8 +109,12 @@ def test_questions_about_a_cluster_only_read_it(
     server.asked.clear()
     counted = podium(capsys, "capacity", *cluster, "--of", "deployment/web", "-o", "json")
     failed = podium(capsys, "what-if", *cluster, "--fail", "n1", "-o", "json")
-    model = read_live_cluster(writer(tmp_path)(pod("extra")), kubeconfig=kubeconfig)
+    extra_pod = writer(tmp_path)(pod("extra"))
+    compare = ("compare", *cluster, "--config", "default", "-f", extra_pod, "-o", "json")
+    compared = podium(capsys, *compare)
+    model = read_live_cluster(extra_pod, kubeconfig=kubeconfig)
 
+    assert compared.decoded()["runs"][0]["metrics"]["placed"] >= 1
     (room,) = counted.decoded()["pods"]
     assert (room["workload"], room["fits"]) == ("replicaset/web-abc", 5)
     moved = [(each["pod"], each["after"]) for each in failed.decoded()["moved"]]

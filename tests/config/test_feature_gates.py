@@ -1,3 +1,5 @@
+import pickle
+
 import pytest
 
 from podium.config.feature_gates import DEFAULT_GATES, KNOWN_GATES, FeatureGateError, FeatureGates
@@ -76,3 +78,11 @@ def test_its_text_shows_what_differs_from_the_defaults() -> None:
     assert repr(DEFAULT_GATES) == "FeatureGates({})"
     changed = FeatureGates({"VolumeLimitScaling": True})
     assert repr(changed) == "FeatureGates({'VolumeLimitScaling': True})"
+
+
+def test_another_process_gets_the_same_gates() -> None:
+    gates = DEFAULT_GATES.with_overrides({"VolumeLimitScaling": False, "AllAlpha": True})
+    copied = pickle.loads(pickle.dumps(gates))
+    assert dict(copied) == dict(gates)
+    assert copied.emulated == gates.emulated
+    assert copied == gates

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from podium.engine.garbage import SELDOM, seldom_collected
+from podium.engine.garbage import SELDOM, seldom_collected, uncollected
 
 
 def test_garbage_is_looked_for_seldom_while_a_driver_works() -> None:
@@ -21,3 +21,12 @@ def test_settings_come_back_after_a_failure() -> None:
     with pytest.raises(ZeroDivisionError), seldom_collected():
         _ = 1 // 0
     assert gc.get_threshold() == before
+
+
+def test_nothing_is_looked_for_while_a_cluster_is_read() -> None:
+    with uncollected():
+        assert not gc.isenabled()
+        with uncollected():
+            pass
+        assert not gc.isenabled()
+    assert gc.isenabled()

@@ -24,6 +24,7 @@ ListedKind = Literal[
 Kind = Literal[
     "Capacity",
     "ClusterView",
+    "Comparison",
     "ConfigurationCheck",
     "ConfigurationView",
     "DumpCommand",

@@ -48,6 +48,12 @@ COMMANDS = (
     ("story", "podium.cli.story:story", _LOOK, "Tell everything that happened to a pod."),
     ("capacity", "podium.cli.capacity:capacity", _LOOK, "Count how many more of a pod fit."),
     ("what-if", "podium.cli.what_if:what_if", _LOOK, "Tell what a change of the cluster would do."),
+    (
+        "compare",
+        "podium.cli.compare:compare",
+        _LOOK,
+        "Compare scheduler configurations on the same pods.",
+    ),
     ("gpu", "podium.cli.gpu:gpu", _LOOK, "Show GPUs, who shares them, and what is free."),
     (
         "dump-command",

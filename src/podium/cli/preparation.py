@@ -30,6 +30,7 @@ from podium.config.feature_gates import FeatureGates
 from podium.engine import Engine
 from podium.extenders.asking_offline import asker_of
 from podium.framework.asking import Asker
+from podium.framework.watched_kind import unique_kinds
 from podium.plugins import in_tree_registry
 from podium.simulator import Scenario, Simulation, SimulationReport
 from podium.simulator.pod_references import find_pod
@@ -153,41 +154,58 @@ def prepare_simulation(
     paths: Sequence[str], options: SimulationOptions = BY_DEFAULT
 ) -> PreparedSimulation:
     """Read everything; raises InputError."""
+    return prepare_simulations(paths, options, [options.config])[0]
+
+
+def prepare_simulations(
+    paths: Sequence[str], options: SimulationOptions, configs: Sequence[str | None]
+) -> list[PreparedSimulation]:
+    """The same for several configurations, None for the defaults: all have one scenario, with the
+    kinds that plugins of any of them watch."""
     cluster = options.cluster
     gates = read_gates(options.feature_gates, strict=options.strict)
-    configuration = read_configuration(options.config, gates, strict=options.strict)
     limit_plugins(options.plugin_timeout)
-    equipped = equip(configuration, in_tree_registry(), options.plugin or ())
-    warn_of_unworkable(equipped, options.config or "")
+    equipped = [_equip(config, options, gates) for config in configs]
+    watched = unique_kinds(kind for each in equipped for kind in each.watched_kinds)
     found: FoundContext | None = None
     live: LiveCluster | None = None
     if cluster.is_live(has_files=bool(paths)):
         from podium.cli.cluster_reading import read_cluster
 
         found = cluster.find()
-        live = read_cluster(found.settings, gates, equipped.watched_kinds)
+        live = read_cluster(found.settings, gates, watched)
     scenario = read_scenario(
         paths,
         options.validation,
         namespace=cluster.file_namespace(found),
         stored=live.objects if live is not None else (),
         unread=live.unread_kinds if live is not None else {},
-        watched=equipped.watched_kinds,
+        watched=watched,
         strict=options.strict,
     )
     if live is not None:
         scenario = dataclasses.replace(scenario, notes=(*live.notes, *scenario.notes))
-    return PreparedSimulation(
-        scenario,
-        equipped,
-        gates,
-        options.config or "",
-        options.seed,
-        options.validate,
-        live,
-        cluster.namespace or "",
-        cluster.file_namespace(found) if found is not None else "",
-    )
+    return [
+        PreparedSimulation(
+            scenario,
+            each,
+            gates,
+            config or "",
+            options.seed,
+            options.validate,
+            live,
+            cluster.namespace or "",
+            cluster.file_namespace(found) if found is not None else "",
+        )
+        for config, each in zip(configs, equipped, strict=True)
+    ]
+
+
+def _equip(config: str | None, options: SimulationOptions, gates: FeatureGates) -> Equipped:
+    configuration = read_configuration(config, gates, strict=options.strict)
+    equipped = equip(configuration, in_tree_registry(), options.plugin or ())
+    warn_of_unworkable(equipped, config or "")
+    return equipped
 
 
 def only(scenario: Scenario, pod: Pod) -> Scenario:

@@ -1,7 +1,7 @@
 """`podium simulate`: where would these pods go?"""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -117,11 +117,18 @@ def _run_for_html(
 
 def exit_code(report: SimulationReport) -> int:
     """A crash is loud: it names the pod, shows where, and has an exit code of its own."""
-    crashed = [result for result in report.pods if result.crash]
-    for result in crashed:
-        print_line(f"podium: a bug met pod {result.key}:", error=True)
-        print_traceback(result.crash)
-    if crashed:
-        print_line("podium: please report this with the lines above", error=True)
+    if tell_crashes((result.key, result.crash) for result in report.pods if result.crash):
         return BROKEN
     return OK if report.all_fit else NO
+
+
+def tell_crashes(crashes: Iterable[tuple[str, str]]) -> bool:
+    """Show pods that met a bug, with tracebacks; whether there are any."""
+    told = False
+    for key, crash in crashes:
+        print_line(f"podium: a bug met pod {key}:", error=True)
+        print_traceback(crash)
+        told = True
+    if told:
+        print_line("podium: please report this with the lines above", error=True)
+    return told

@@ -123,6 +123,10 @@ class FeatureGates(Mapping[str, bool]):
         changed = {name: on for name, on in self._enabled.items() if on != known[name].default}
         return f"FeatureGates({changed})"
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """What another process gets."""
+        return _restore, (dict(self._enabled), self._emulated, self._oldest_peer)
+
     def _overridden(
         self, enabled: Mapping[str, bool], overrides: Mapping[str, bool]
     ) -> Mapping[str, bool]:
@@ -159,6 +163,12 @@ class FeatureGates(Mapping[str, bool]):
                 f"min compatibility version {self._oldest_peer}"
             )
         return ""
+
+
+def _restore(enabled: dict[str, bool], emulated: Release, oldest_peer: Release) -> FeatureGates:
+    gates = FeatureGates(emulated=emulated, oldest_peer=oldest_peer)
+    gates._enabled = MappingProxyType(enabled)
+    return gates
 
 
 def _unsupported(enabled: Mapping[str, bool]) -> Iterator[str]:

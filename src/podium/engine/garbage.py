@@ -15,6 +15,18 @@ SELDOM = (50_000, 20, 50)
 
 
 @contextmanager
+def uncollected() -> Iterator[None]:
+    """While a cluster is read and built: all of it is kept, so that looking is in vain."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@contextmanager
 def seldom_collected() -> Iterator[None]:
     """While a driver works: enter when the cluster is loaded."""
     before = gc.get_threshold()

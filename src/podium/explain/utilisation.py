@@ -64,7 +64,7 @@ class Utilisation:
 
     def __init__(self, before: Load, after: Load) -> None:
         self._before = before
-        self._after = after
+        self.after = after
         self._column = {name: column for column, name in enumerate(after.nodes)}
         self.nodes = after.nodes
         self.resources = tuple(
@@ -75,20 +75,20 @@ class Utilisation:
 
     def of(self, node: str, resource: str) -> Use:
         column = self._column[node]
-        row = self._after.resources.index(resource)
+        row = self.after.resources.index(resource)
         return Use(
-            int(self._after.allocatable[row, column]),
+            int(self.after.allocatable[row, column]),
             self._amount_before(resource, column),
-            int(self._after.requested[row, column]),
+            int(self.after.requested[row, column]),
         )
 
     def total(self, resource: str) -> Use:
-        row = self._after.resources.index(resource)
+        row = self.after.resources.index(resource)
         before = 0
         if resource in self._before.resources:
             before = int(self._before.requested[self._before.resources.index(resource)].sum())
         return Use(
-            int(self._after.allocatable[row].sum()), before, int(self._after.requested[row].sum())
+            int(self.after.allocatable[row].sum()), before, int(self.after.requested[row].sum())
         )
 
     def changed(self, node: str) -> bool:

@@ -91,13 +91,18 @@ class SimulationReport:
 
     @property
     def all_fit(self) -> bool:
-        """Whether every pod that was to be placed has a place.
+        """Whether every pod that was to be placed has a place."""
+        return not self.left_over
+
+    @property
+    def left_over(self) -> list[PodResult]:
+        """Pods that were to be placed and have no place.
 
         Pods that ask for another scheduler, are on their way out or are held back by a gate were
         not to be placed.
         """
         waived = (PodOutcome.PLACED, PodOutcome.GATED, PodOutcome.NOT_OURS, PodOutcome.TERMINATING)
-        return all(result.outcome in waived for result in self.pods)
+        return [result for result in self.pods if result.outcome not in waived]
 
     def count(self, outcome: PodOutcome) -> int:
         return sum(result.outcome is outcome for result in self.pods)

@@ -21,6 +21,7 @@ from podium.config.feature_gates import FeatureGates
 from podium.config.types import Configuration
 from podium.engine import Attempt, Engine
 from podium.engine.choice import Seeded
+from podium.engine.garbage import uncollected
 from podium.engine.pod_log import MAX_PODS, PodLog
 from podium.engine.validation import InvariantBroken
 from podium.explain.utilisation import Utilisation, load_of
@@ -91,12 +92,13 @@ class Simulation:
         self._leaving = tuple(
             pod for pod in scenario.running if pod.metadata.deletion_timestamp is not None
         )
-        for node in scenario.nodes:
-            self.engine.intake.node_put(node)
-        for obj in scenario.objects:
-            self.engine.intake.object_put(obj)
-        for pod in scenario.running:
-            self.engine.intake.pod_put(pod)
+        with uncollected():
+            for node in scenario.nodes:
+                self.engine.intake.node_put(node)
+            for obj in scenario.objects:
+                self.engine.intake.object_put(obj)
+            for pod in scenario.running:
+                self.engine.intake.pod_put(pod)
 
     def run(
         self,

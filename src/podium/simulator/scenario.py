@@ -23,6 +23,7 @@ from podium.api.node import Node
 from podium.api.old_node_labels import missing_old_labels
 from podium.api.pod import Pod
 from podium.api.workloads import Namespace, PodDisruptionBudget
+from podium.engine.garbage import uncollected
 from podium.framework.watched_kind import WatchedKind
 from podium.simulator.admission import DEFAULT_NAMESPACE, Admission, assign_uid, is_stored
 from podium.simulator.cluster_dump import HOW_TO_DUMP
@@ -56,6 +57,7 @@ class Scenario:
     """What files have as in earlier releases, and what to write today."""
 
 
+@uncollected()
 def load_scenario(
     paths: Sequence[str],
     *,
@@ -96,7 +98,7 @@ def load_scenario(
     return dataclasses.replace(
         scenario,
         kinds=frozenset({*inputs.kinds, *shown}),
-        unread=unread,
+        unread=dict(unread),
         old_spellings=tuple(map(str, inputs.old_spellings)),
     )
 

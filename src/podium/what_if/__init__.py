@@ -20,6 +20,7 @@ from podium.what_if.changes import (
 from podium.what_if.cluster_model import (
     Capacity,
     ClusterModel,
+    Comparison,
     Run,
     compare_runs,
     load_cluster,
@@ -31,6 +32,7 @@ __all__ = [
     "AddNodes",
     "Capacity",
     "ClusterModel",
+    "Comparison",
     "Cordon",
     "Drain",
     "Fail",

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from podium.api.meta import KubeObject
 from podium.api.node import Node
+from podium.api.node_pods import is_bound_to_node, is_daemon
 from podium.api.pod import Pod, PodStatus
 from podium.api.storage import PersistentVolumeClaim
 from podium.api.tolerations import NO_EXECUTE
@@ -39,7 +40,6 @@ from podium.what_if.consequences import Consequences, Gone, Kept, Moved, Preempt
 from podium.what_if.disruption_accounts import DisruptionAccounts
 from podium.what_if.node_selection import nodes_in_zone, select_nodes
 from podium.what_if.node_shapes import daemons_of, pod_of_daemon
-from podium.what_if.pod_kinds import is_bound_to_node, is_daemon
 from podium.what_if.pod_templates import PodClaims
 from podium.what_if.scaling import pods_of_workload, pods_to_add, pods_to_remove
 from podium.workloads.taint_eviction import stay_s

@@ -26,6 +26,15 @@ from podium.user_code.plugins import Equipped, equip
 from podium.what_if.capacity import CapacityQuestion
 from podium.what_if.changed_cluster import ChangedCluster
 from podium.what_if.changes import Change
+from podium.what_if.comparison import (
+    DEFAULT,
+    ComparisonQuestion,
+    NamedConfiguration,
+    plan_seeds,
+    require_configs,
+    run_comparison,
+)
+from podium.what_if.comparison_records import difference_records, metric_records, run_records
 from podium.what_if.disruption_accounts import recount_budgets
 from podium.what_if.failures import fail_each_node, fail_each_zone
 from podium.what_if.node_shapes import NodePurchase, daemons_of, load_nodes, read_shapes
@@ -46,6 +55,7 @@ from podium.what_if.records import (
     room_records,
     summarise,
 )
+from podium.what_if.run_metrics import choose_yardstick
 from podium.what_if.utilisation_limit import NO_LIMIT, parse_limit
 
 
@@ -126,6 +136,37 @@ class ClusterModel:
         with self._changed(changes) as (simulation, _):
             return failure_records(fail_each_zone(simulation, self.scenario))
 
+    def compare(
+        self,
+        *configs: str,
+        seeds: int = 1,
+        jobs: int = 1,
+        plugins: Sequence[str] = (),
+        typical_pod: str = "",
+        prices: Sequence[str] = (),
+    ) -> "Comparison":
+        """The pending pods under several configuration files, "default" for the defaults, as
+        `podium compare` has it. Scripts that ask for `jobs` need the guard of `__main__`."""
+        require_configs(configs)
+        question = ComparisonQuestion(
+            self.scenario,
+            tuple(self._named(config, plugins) for config in configs),
+            self.gates,
+            choose_yardstick(self.scenario, typical_pod, prices),
+            plan_seeds(self.seed, seeds, jobs),
+        )
+        answer = run_comparison(question, jobs=jobs)
+        return Comparison(
+            tuple(metric_records(answer)),
+            tuple(run_records(answer)),
+            tuple(difference_records(answer)),
+        )
+
+    def _named(self, config: str, plugins: Sequence[str]) -> NamedConfiguration:
+        file = "" if config == DEFAULT else config
+        equipped = equip_model(file, plugins, self.gates)
+        return NamedConfiguration(config, equipped.configuration, tuple(plugins))
+
     def _templates(self, of: Iterable[str]) -> tuple[list[PodTemplate], Scenario]:
         named = list(of)
         if named:
@@ -164,6 +205,16 @@ class Run:
     pods: tuple[Record, ...]
     nodes: tuple[Record, ...]
     summary: Record
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Configurations on the same pods: a record for each of them and metric, for each run, and for
+    each pod that one of them treats differently from the first."""
+
+    metrics: tuple[Record, ...]
+    runs: tuple[Record, ...]
+    pods: tuple[Record, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,12 @@
 """The nodes that somebody means: by name, by labels, or by zone."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from podium.api.errors import InputError, closest, did_you_mean
+from podium.api.label_selector_text import parse_label_selector
 from podium.api.labels import SelectorError
 from podium.api.node import Node
-from podium.apiserver.selectors.label_text import parse_label_selector
 from podium.cluster.state import Cluster
 
 ZONE: Final = "topology.kubernetes.io/zone"
@@ -17,7 +17,14 @@ def select_nodes(cluster: Cluster, text: str) -> list[str]:
     """Names in order; a text that is no name is a label selector. Raises InputError."""
     if cluster.nodes.is_present(text):
         return [text]
-    names = sorted(node.metadata.name for node in _nodes(cluster))
+    return select_among(list(_nodes(cluster)), text)
+
+
+def select_among(nodes: Sequence[Node], text: str) -> list[str]:
+    """The same of nodes that are in no cluster."""
+    names = sorted(node.metadata.name for node in nodes)
+    if text in names:
+        return [text]
     if not any(sign in text for sign in "=!,() "):
         raise InputError(
             f"no node named {text}", remedy=did_you_mean(closest(text, names)) or _list(names)
@@ -26,7 +33,7 @@ def select_nodes(cluster: Cluster, text: str) -> list[str]:
         selector = parse_label_selector(text)
     except SelectorError as problem:
         raise InputError(f"{text!r} is no label selector: {problem}", remedy="pool=gpu") from None
-    found = [n.metadata.name for n in _nodes(cluster) if selector.matches(n.metadata.labels)]
+    found = [n.metadata.name for n in nodes if selector.matches(n.metadata.labels)]
     if not found:
         raise InputError(f"no node has {text}", remedy=_list(names))
     return sorted(found)
@@ -36,11 +43,16 @@ def zones_of(cluster: Cluster) -> Mapping[str, list[str]]:
     """Zone -> its nodes, both in order; nodes without a zone are in none."""
     found: dict[str, list[str]] = {}
     for node in _nodes(cluster):
-        labels = node.metadata.labels or {}
-        zone = labels.get(ZONE) or labels.get(_OLD_ZONE)
+        zone = zone_of(node)
         if zone:
             found.setdefault(zone, []).append(node.metadata.name)
     return {zone: sorted(names) for zone, names in sorted(found.items())}
+
+
+def zone_of(node: Node) -> str:
+    """ "" for a node that is in none."""
+    labels = node.metadata.labels or {}
+    return labels.get(ZONE) or labels.get(_OLD_ZONE) or ""
 
 
 def nodes_in_zone(cluster: Cluster, zone: str) -> list[str]:

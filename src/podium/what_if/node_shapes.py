@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from podium.api.errors import InputError
 from podium.api.node import Node
 from podium.api.node_affinity import NAME_FIELD
+from podium.api.node_pods import is_daemon
 from podium.api.pod import Pod
 from podium.engine.scheduler import Engine
 from podium.explain.trial import Trial, as_pending
@@ -27,9 +28,9 @@ from podium.simulator.admission import assign_uid
 from podium.simulator.scenario import load_scenario
 from podium.what_if.capacity import CapacityQuestion, holding
 from podium.what_if.capacity_answer import Mix
+from podium.what_if.node_prices import PRICE, price_of
 from podium.what_if.pod_templates import PodTemplate
 
-PRICE: Final = "podium/price"
 HOSTNAME: Final = "kubernetes.io/hostname"
 MAX_MIXES: Final = 20
 """Mixes that are tried where one node's room depends on others."""
@@ -62,7 +63,7 @@ def load_nodes(path: str) -> tuple[Node, ...]:
 
 def read_shapes(nodes: Iterable[Node]) -> list[NodeShape]:
     """Raises InputError."""
-    shapes = [NodeShape(node, _price_of(node)) for node in nodes]
+    shapes = [NodeShape(node, price_of(node)) for node in nodes]
     if not shapes:
         raise InputError("--shapes: no Node in it", remedy="each shape is the manifest of a Node")
     unpriced = [shape.name for shape in shapes if shape.price is None]
@@ -72,21 +73,6 @@ def read_shapes(nodes: Iterable[Node]) -> list[NodeShape]:
             remedy=f"annotate all of them with {PRICE}, or none",
         )
     return shapes
-
-
-def _price_of(node: Node) -> Fraction | None:
-    text = node.metadata.annotation(PRICE)
-    if not text:
-        return None
-    try:
-        price = Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        price = Fraction(-1)
-    if price <= 0:
-        raise InputError(
-            f"--shapes: {node.metadata.name} has price {text!r}", remedy="a number above 0"
-        )
-    return price
 
 
 class NodePurchase:
@@ -143,7 +129,7 @@ def daemons_of(pods: Iterable[Pod]) -> list[Pod]:
     found: dict[tuple[str, str], Pod] = {}
     for pod in pods:
         owner = pod.metadata.controller
-        if owner is not None and owner.kind == "DaemonSet":
+        if owner is not None and is_daemon(pod):
             found.setdefault((pod.metadata.namespace, owner.name), as_pending(pod))
     return list(found.values())
 

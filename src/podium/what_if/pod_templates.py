@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from podium.api.devices import ResourceClaimTemplate
 from podium.api.errors import InputError
 from podium.api.meta import KubeObject
+from podium.api.node_pods import is_daemon
 from podium.api.pod import Pod
 from podium.api.storage import PersistentVolumeClaim, StorageClass
 from podium.api.volumes import Volume
@@ -21,8 +22,6 @@ from podium.simulator.admission import Admission, assign_uid, is_stored
 from podium.simulator.pod_claims import ClaimMaker
 from podium.simulator.scenario import Scenario
 from podium.simulator.volumes import provision_at_once
-
-_DAEMONS = "DaemonSet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +49,8 @@ def split_templates(scenario: Scenario) -> tuple[list[PodTemplate], list[Pod], l
     the question is about. A daemon set has as many pods as nodes, and so is not asked about."""
     pending = [pod for pod in scenario.pending if is_stored(pod)]
     written = [pod for pod in scenario.pending if not is_stored(pod)]
-    daemons = [pod for pod in written if _owner_kind(pod) == _DAEMONS]
-    templates = templates_of([pod for pod in written if _owner_kind(pod) != _DAEMONS])
+    daemons = [pod for pod in written if is_daemon(pod)]
+    templates = templates_of([pod for pod in written if not is_daemon(pod)])
     notes = []
     if daemons:
         pods = "1 pod" if len(daemons) == 1 else f"{len(daemons)} pods"

@@ -5,11 +5,12 @@ from typing import Final
 from podium.api.field_errors import forbidden, invalid
 from podium.api.go_quoting import quoted
 from podium.api.json_values import JsonObject
+from podium.api.node_pods import CONFIG_MIRROR
 from podium.api.quality_of_service import qos_class
 from podium.apiserver.validation.go_forms import difference
 from podium.apiserver.validation.object_meta import Errors, built_in_meta_update_errors, meta_of
 from podium.apiserver.validation.pod_updates import check_annotation_changes
-from podium.apiserver.validation.pods import MIRROR, metadata_and_spec_errors
+from podium.apiserver.validation.pods import metadata_and_spec_errors
 
 _RESIZABLE: Final = ("cpu", "memory")
 _ONLY_THESE: Final = "only cpu and memory resources are mutable"
@@ -19,7 +20,7 @@ def ephemeral_containers_errors(new: JsonObject, old: JsonObject) -> Errors:
     errors = built_in_meta_update_errors(meta_of(new), meta_of(old))
     errors.extend(metadata_and_spec_errors(new))
     check_annotation_changes(errors, new, old)
-    if MIRROR in (meta_of(old).get("annotations") or {}):
+    if CONFIG_MIRROR in (meta_of(old).get("annotations") or {}):
         return [forbidden("<nil>", "static pods do not support ephemeral containers")]
     at = "spec.ephemeralContainers"
     kept = {each.get("name"): each for each in (new.get("spec") or {}).get(at[5:]) or ()}
@@ -40,7 +41,7 @@ def resize_errors(new: JsonObject, old: JsonObject) -> Errors:
     errors.extend(metadata_and_spec_errors(new))
     spec: JsonObject = new.get("spec") or {}
     before: JsonObject = old.get("spec") or {}
-    if MIRROR in (meta_of(old).get("annotations") or {}):
+    if CONFIG_MIRROR in (meta_of(old).get("annotations") or {}):
         return [forbidden("<nil>", "static pods cannot be resized")]
     if (before.get("os") or {}).get("name") == "windows":
         return [forbidden("<nil>", "windows pods cannot be resized")]

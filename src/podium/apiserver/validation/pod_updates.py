@@ -9,11 +9,12 @@ from typing import Final
 
 from podium.api.field_errors import forbidden, invalid, required
 from podium.api.json_values import JsonObject
+from podium.api.node_pods import CONFIG_MIRROR
 from podium.apiserver.validation.go_forms import difference, go_form, go_forms
 from podium.apiserver.validation.names import in_range
 from podium.apiserver.validation.object_meta import Errors, built_in_meta_update_errors, meta_of
 from podium.apiserver.validation.placement import check_tolerations
-from podium.apiserver.validation.pods import MIRROR, check_annotations, metadata_and_spec_errors
+from podium.apiserver.validation.pods import check_annotations, metadata_and_spec_errors
 
 _MAX_INT32: Final = 2**31 - 1
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -52,10 +53,10 @@ def update_errors(new: JsonObject, old: JsonObject) -> Errors:
 def check_annotation_changes(errors: Errors, new: JsonObject, old: JsonObject) -> None:
     annotations = meta_of(new).get("annotations") or {}
     before = meta_of(old).get("annotations") or {}
-    at = f"metadata.annotations[{MIRROR}]"
-    if MIRROR in before and annotations.get(MIRROR) != before[MIRROR]:
+    at = f"metadata.annotations[{CONFIG_MIRROR}]"
+    if CONFIG_MIRROR in before and annotations.get(CONFIG_MIRROR) != before[CONFIG_MIRROR]:
         errors.append(forbidden(at, "may not remove or update mirror pod annotation"))
-    if MIRROR in annotations and MIRROR not in before:
+    if CONFIG_MIRROR in annotations and CONFIG_MIRROR not in before:
         errors.append(forbidden(at, "may not add mirror pod annotation"))
     check_annotations(errors, annotations, new.get("spec") or {})
 

@@ -8,12 +8,11 @@ from typing import Final
 
 from podium.api.field_errors import forbidden, invalid
 from podium.api.json_values import JsonObject
+from podium.api.node_pods import CONFIG_MIRROR
 from podium.apiserver.validation.containers import check_image_is_trimmed
 from podium.apiserver.validation.names import subdomain_problems
 from podium.apiserver.validation.object_meta import Errors, built_in_meta_errors, meta_of
 from podium.apiserver.validation.pod_specs import check_pod_spec
-
-MIRROR: Final = "kubernetes.io/config.mirror"
 
 _DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 _INTEGER: Final = re.compile(r"0|-?[1-9][0-9]*")
@@ -54,9 +53,11 @@ def check_annotations(errors: Errors, annotations: JsonObject, spec: JsonObject)
     """Annotations that mean something to the server."""
     if not annotations:
         return
-    if MIRROR in annotations and not spec.get("nodeName"):
+    if CONFIG_MIRROR in annotations and not spec.get("nodeName"):
         detail = "must set spec.nodeName if mirror pod annotation is set"
-        errors.append(invalid(f"metadata.annotations[{MIRROR}]", annotations[MIRROR], detail))
+        errors.append(
+            invalid(f"metadata.annotations[{CONFIG_MIRROR}]", annotations[CONFIG_MIRROR], detail)
+        )
     cost = annotations.get(_DELETION_COST)
     if cost is not None and not (
         _INTEGER.fullmatch(cost) and -_MAX_INT32 <= int(cost) < _MAX_INT32

@@ -10,6 +10,7 @@ kubelet, of the system) stay.
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from podium.api.node_pods import is_bound_to_node, is_daemon
 from podium.api.pod import Pod
 from podium.api.requests import PODS, pod_requests, to_vector
 from podium.api.workloads import PodDisruptionBudget
@@ -26,7 +27,6 @@ from podium.workloads.priorities import MAX_USER_PRIORITY
 MAX_NODES = 24
 """On so many nodes, those that lack the least, victims are looked for."""
 _NOT_BY_EVICTION = frozenset({"PodTopologySpread"})
-_MIRROR = "kubernetes.io/config.mirror"
 
 
 class Victims(NamedTuple):
@@ -198,12 +198,8 @@ def _device_holders(situation: Situation) -> Iterator[Victims]:
 
 
 def _can_leave(info: PodInfo) -> bool:
-    owner = info.pod.metadata.controller
-    return (
-        info.priority <= MAX_USER_PRIORITY
-        and (owner is None or owner.kind not in ("DaemonSet", "Node"))
-        and _MIRROR not in (info.pod.metadata.annotations or {})
-    )
+    of_node = is_daemon(info.pod) or is_bound_to_node(info.pod)
+    return info.priority <= MAX_USER_PRIORITY and not of_node
 
 
 def _made_again(pods: tuple[Pod, ...]) -> str:

@@ -12,6 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from podium.api.coscheduling import pod_group_name
+from podium.api.node_pods import is_daemon
 from podium.api.pod import Pod
 from podium.gpu.choosing import check_row
 from podium.gpu.ledger import Holder, Ledger
@@ -104,8 +105,7 @@ def _is_protected(victim: Pod | None, pod: Pod) -> bool:
         return True
     if not victim.spec.node_name or _priority(victim) >= _CRITICAL:
         return True
-    owner = victim.metadata.controller
-    if owner is not None and owner.kind == "DaemonSet":
+    if is_daemon(victim):
         return True
     group = pod_group_name(pod.metadata.labels)
     return (

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podium.api.label_selector_text import parse_label_selector
 from podium.api.labels import SelectorError
-from podium.apiserver.selectors.label_text import parse_label_selector
 
 
 @pytest.mark.parametrize(

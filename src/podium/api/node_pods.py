@@ -1,10 +1,11 @@
-"""Pods that belong to their node and go with it."""
+"""Pods that belong to their node and go with it: those of DaemonSets and of the kubelet."""
 
 from typing import Final
 
 from podium.api.pod import Pod
 
-_MIRROR: Final = "kubernetes.io/config.mirror"
+CONFIG_MIRROR: Final = "kubernetes.io/config.mirror"
+"""The annotation by which a kubelet shows a pod that it runs from a file of its own."""
 
 
 def is_daemon(pod: Pod) -> bool:
@@ -17,4 +18,4 @@ def is_bound_to_node(pod: Pod) -> bool:
     """Whether a kubelet runs the pod from a file of its own, so that nobody can evict it."""
     owner = pod.metadata.controller
     of_node = owner is not None and owner.kind == "Node"
-    return of_node or _MIRROR in (pod.metadata.annotations or {})
+    return of_node or CONFIG_MIRROR in (pod.metadata.annotations or {})
