@@ -16,6 +16,7 @@ from podium.cli.exit_codes import NO, OK
 from podium.cli.options import Output
 from podium.cli.study_view import show_study, study_document
 from podium.cli.tables import Screen, count
+from podium.gpu.packing.policies import POLICIES
 from podium.study.batch import (
     DeviceName,
     RunGroup,
@@ -28,7 +29,6 @@ from podium.study.batch import (
     run_on_cores,
     run_on_gpu,
 )
-from podium.study.policies import POLICIES
 from podium.study.results import ResultFolder, RunKey, RunResult
 from podium.study.summary import SHOWN_PERCENT, summarize
 from podium.study.user_policies import policy_name, require_different_names

@@ -13,10 +13,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from podium.study.fragmentation import node_fragmentation
-from podium.study.node_columns import NodeColumns, Pod
-from podium.study.traces import WHOLE, Ints
-from podium.study.typical_pods import Floats, TypicalPods
+from podium.gpu.columns import Ints
+from podium.gpu.packing.fragmentation import node_fragmentation
+from podium.gpu.packing.node_columns import WHOLE, NodeColumns, Pod
+from podium.gpu.packing.typical_pods import Floats, TypicalPods
 
 MAX_SPEC_CPU: Final = 128_000
 MAX_SPEC_GPU: Final = 8_000
