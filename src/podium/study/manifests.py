@@ -85,6 +85,7 @@ def pod_manifests(workload: Workload) -> Iterator[JsonObject]:
 def scheduler_configuration(policy: str) -> JsonObject:
     """GPUShare, and of all scores only the policy's."""
     score: dict[str, Any] = {"enabled": [{"name": policy}], "disabled": [{"name": "*"}]}
+    drawing = {"enabled": [{"name": policy}]}
     ignored = {"ignoredResources": list(PODS_NOT_ON_NODES)}
     return {
         "apiVersion": "kubescheduler.config.k8s.io/v1",
@@ -95,7 +96,7 @@ def scheduler_configuration(policy: str) -> JsonObject:
                 "schedulerName": "default-scheduler",
                 "plugins": {
                     "multiPoint": {"enabled": [{"name": "GPUShare"}]},
-                    "preScore": score,
+                    **({"preScore": drawing} if policy == "Random" else {}),
                     "score": score,
                     "postFilter": {"disabled": [{"name": "*"}]},
                 },

@@ -7,7 +7,8 @@ from support.scheduler_plugins.gpu_cluster import cards_held, cards_of, gpu_clus
 
 from podium.api.node import Node
 from podium.api.pod import Pod
-from podium.gpu.packing.policies import POLICIES
+from podium.gpu.packing.node_columns import NodeColumns
+from podium.gpu.packing.policies import POLICIES, Scored, fgd
 from podium.scheduler_plugins import find_plugin
 from podium.scheduler_plugins.gpu_packing.plugin import PackingPlugin
 from podium.scheduler_plugins.gpu_share.plugin import GPUShare
@@ -88,6 +89,21 @@ def test_the_card_is_the_one_that_the_node_was_scored_for() -> None:
     assert cards_held(cluster, "small") == cards_held(cluster, "p0")
 
 
+def test_the_card_is_chosen_with_the_cpu_that_the_node_was_scored_with(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[list[int]] = []
+
+    def watched(nodes: NodeColumns, *rest: Any) -> Scored:
+        seen.append(nodes.cpu_left.tolist())
+        return fgd(nodes, *rest)
+
+    monkeypatch.setitem(POLICIES, "FGD", watched)
+    cluster = packed_cluster("FGD", node("a", 3), node("b", 3))
+    cluster.schedule(pod("share", 40, cpu="10"))
+    assert seen == [[64_000, 64_000], [64_000]]
+
+
 def test_a_pod_that_names_a_card_policy_has_it() -> None:
     cluster = packed_cluster("BestFit", node("a", 2))
     cluster.schedule(pod("first", 40))
@@ -126,7 +142,7 @@ def test_without_gpu_share_the_attempt_says_so() -> None:
     cluster = FakeCluster(node("a", 1), node("b", 1), plugins=[plugin("FGD")])
     decision = cluster.schedule(make_pod("p"))
     assert decision.chosen is None
-    assert "FGD scores the cards of GPUShare, which is not in the profile" in str(decision.message)
+    assert "GPUShare, whose cards are scored, is not in the profile" in str(decision.message)
 
 
 def test_shares_of_memory_are_parts_of_the_card_at_hand() -> None:

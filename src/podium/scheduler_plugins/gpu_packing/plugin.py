@@ -4,9 +4,10 @@ They score what GPUShare follows, which therefore has to be in the profile, and 
 a pod that shares one is to have. Pods without GPUs are scored too: they take CPU that GPUs need.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from hashlib import blake2b
-from typing import Literal
+from types import MappingProxyType
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -28,7 +29,6 @@ from podium.plugin import (
     Rows,
     ScorePlugin,
     Status,
-    error,
     indices,
 )
 from podium.scheduler_plugins.args_header import ArgsHeader
@@ -47,7 +47,7 @@ class PackingArgs(ArgsHeader, frozen=True, kw_only=True, rename="camel"):
     any of them, as the scheduler has it."""
 
 
-class PackingPlugin(CardChooser, PreScorePlugin, ScorePlugin):
+class PackingPlugin(CardChooser, ScorePlugin):
     Args = PackingArgs
     in_range = True
     args: PackingArgs
@@ -58,11 +58,6 @@ class PackingPlugin(CardChooser, PreScorePlugin, ScorePlugin):
         self._typical: TypicalEstimate | None = None
 
     # --- nodes ------------------------------------------------------------------------------------
-
-    def pre_score(self, cycle: Cycle, rows: Rows) -> Status | None:  # noqa: ARG002
-        if self._share() is None:
-            return error(f"{self.name} scores the cards of GPUShare, which is not in the profile")
-        return None
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
         cards = self._cards()
@@ -99,6 +94,9 @@ class PackingPlugin(CardChooser, PreScorePlugin, ScorePlugin):
         pod, columns = _packed(kind, size), self._columns(rows)
         if pod.gpus != 1 or not pod.is_share:
             return None
+        if cycle.pod.uid in self.handle.cluster.placements:
+            # Reserve comes when the pod's CPU is taken already, and its card is not.
+            columns.cpu_left[:] += pod.cpu_milli
         scored = POLICIES[self.name](columns, pod, self._estimate().of(table, size))
         left = columns.left[0]
         place = best_fitting_device(left, pod.gpu_milli)
@@ -160,7 +158,7 @@ class PackingPlugin(CardChooser, PreScorePlugin, ScorePlugin):
     def _required_share(self) -> GPUShare:
         share = self._share()
         if share is None:
-            raise LookupError(f"{self.name} needs {GPUShare.name} in its profile")
+            raise LookupError(f"{GPUShare.name}, whose cards are scored, is not in the profile")
         return share
 
 
@@ -192,20 +190,19 @@ class RandomArgs(PackingArgs, frozen=True, kw_only=True, rename="camel"):
     seed: int = 0
 
 
-class Random(PackingPlugin):
+class Random(PreScorePlugin, PackingPlugin):
     """One of the nodes that fit has 100 and all others 0; the card is drawn as well. Draws follow
     from the seed and the pod's name."""
 
     name = "Random"
     Args = RandomArgs
+    builds_on: ClassVar[Mapping[str, str]] = MappingProxyType({"score": "preScore"})
     args: RandomArgs
 
     def pre_score(self, cycle: Cycle, rows: Rows) -> Status | None:
-        found = super().pre_score(cycle, rows)
-        if found is None:
-            numbers = indices(rows)
-            cycle.write(self.name, int(numbers[self._draw(cycle, "node", len(numbers))]))
-        return found
+        numbers = indices(rows)
+        cycle.write(self.name, int(numbers[self._draw(cycle, "node", len(numbers))]))
+        return None
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
         drawn = cycle.read(self.name, int)
