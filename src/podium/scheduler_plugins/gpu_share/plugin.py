@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
-from msgspec import Struct
 
 from podium.api.json_values import JsonObject
 from podium.gpu.binding_order import UntoldDecision, choose_again
@@ -20,7 +19,6 @@ from podium.gpu.dialects.stale import grace_period
 from podium.gpu.dialects.writes import merge_writes
 from podium.gpu.fitting import fit
 from podium.gpu.node_scores import node_values, scores
-from podium.gpu.quota import QuotaLeft
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import PodRequest
 from podium.plugin import (
@@ -73,24 +71,14 @@ from podium.scheduler_plugins.gpu_share.followed_cards import FollowedCards
 from podium.scheduler_plugins.gpu_share.imagined_cards import imagine_cards
 from podium.scheduler_plugins.gpu_share.node_config_maps import NodeConfigMaps
 from podium.scheduler_plugins.gpu_share.numbered_requests import NumberedRequests
-from podium.scheduler_plugins.gpu_share.quotas import RESOURCE_QUOTAS, Allowed, Quotas
+from podium.scheduler_plugins.gpu_share.pod_state import PodState
+from podium.scheduler_plugins.gpu_share.quotas import RESOURCE_QUOTAS, Quotas
 from podium.scheduler_plugins.gpu_share.reservations import Reservation, reservations_of
 from podium.scheduler_plugins.gpu_share.statuses import HOPELESS, STATUSES, number_of
 from podium.scheduler_plugins.gpu_share.wake_ups import WakeUps
 
 _SCALE: Final = 10
 _QUOTA: Final = number_of(Reason.QUOTA_EXCEEDED, hopeless=True)
-
-
-class PodState(Struct, frozen=True):
-    """What PreFilter found: the request and its number, what quotas leave, and the row on which the
-    pod itself is counted by a decision of an earlier attempt, or -1."""
-
-    request: PodRequest
-    number: int
-    left: QuotaLeft | None
-    allowed: Allowed | None
-    own_row: int
 
 
 class GPUShare(
