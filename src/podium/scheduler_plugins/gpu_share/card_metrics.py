@@ -22,7 +22,7 @@ from podium.scheduler_plugins.gpu_share.followed_cards import FollowedCards
 PACKING_FRAGMENTATION: Final = "podium_gpu_packing_fragmentation_ratio"
 PACKING_FRAGMENTATION_WORDS: Final = "The part of idle GPU that typical pods cannot use."
 NODE_PACKING_FRAGMENTATION: Final = "podium_gpu_node_packing_fragmentation_ratio"
-NODE_PACKING_FRAGMENTATION_WORDS: Final = "The same of one node."
+NODE_PACKING_FRAGMENTATION_WORDS: Final = "The part of its idle GPU that typical pods cannot use."
 _REASONS: Final = {reason.phrase: reason for reason in Reason}
 _VERBS: Final = {"preFilter": "filter"}
 
