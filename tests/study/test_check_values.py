@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from support.study.packing_traces import needs_published_traces, published_trace
 
-from podium.study.fragmentation import node_fragmentation
-from podium.study.node_columns import NodeColumns, Pod, empty_nodes
-from podium.study.policies import best_fit, dot_prod, fgd, gpu_clustering, gpu_packing
-from podium.study.typical_pods import TypicalPods, typical_pods
+from podium.gpu.packing.fragmentation import node_fragmentation
+from podium.gpu.packing.node_columns import NodeColumns, Pod
+from podium.gpu.packing.policies import best_fit, dot_prod, fgd, gpu_clustering, gpu_packing
+from podium.gpu.packing.typical_pods import TypicalPods
+from podium.study.typical_pods import typical_pods
+from podium.study.workloads import empty_nodes
 
 pytestmark = needs_published_traces
 

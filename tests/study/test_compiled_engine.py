@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from support.study.packing_traces import needs_published_traces, published_trace, small_trace
 
+from podium.gpu.packing.policies import POLICIES
 from podium.study.metrics import measure
 from podium.study.numpy_engine import Placements, place
-from podium.study.policies import POLICIES
 from podium.study.workloads import SEEDS, make_workload
 
 numba_engine = pytest.importorskip("podium.study.numba_engine", exc_type=ImportError)

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 from support.study.packing_traces import needs_published_traces, published_trace, small_trace
 
-from podium.study.fragmentation import node_fragmentation
+from podium.gpu.packing.fragmentation import node_fragmentation
+from podium.gpu.packing.node_columns import NodeColumns, Pod
+from podium.gpu.packing.policies import POLICIES, Scored
+from podium.gpu.packing.typical_pods import TypicalPods
 from podium.study.metrics import measure
-from podium.study.node_columns import NodeColumns, Pod, empty_nodes
 from podium.study.numpy_engine import place
-from podium.study.policies import POLICIES, Scored
-from podium.study.typical_pods import TypicalPods
-from podium.study.workloads import Workload, make_workload, nodes_in_order
+from podium.study.workloads import Workload, empty_nodes, make_workload, nodes_in_order
 
 
 def replayed(workload: Workload, rows: list[int], devices: list[int]) -> tuple[NodeColumns, float]:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from podium.api.errors import InputError
-from podium.study.traces import ANY_MODEL, read_nodes, read_pods
+from podium.gpu.packing.node_columns import ANY_MODEL
+from podium.study.traces import read_nodes, read_pods
 
 NODES = "sn,cpu_milli,memory_mib,gpu,model\nb,8000,1024,2,T4\na,4000,1024,0,\nc,1,1,1,A10\n"
 POD_HEADER = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec\n"

@@ -14,8 +14,10 @@ from podium.cli.bench_progress import file_progress
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.options import Output
+from podium.cli.study_manifests import write_manifests
 from podium.cli.study_view import show_study, study_document
 from podium.cli.tables import Screen, count
+from podium.gpu.packing.policies import POLICIES
 from podium.study.batch import (
     DeviceName,
     RunGroup,
@@ -28,7 +30,6 @@ from podium.study.batch import (
     run_on_cores,
     run_on_gpu,
 )
-from podium.study.policies import POLICIES
 from podium.study.results import ResultFolder, RunKey, RunResult
 from podium.study.summary import SHOWN_PERCENT, summarize
 from podium.study.user_policies import policy_name, require_different_names
@@ -41,6 +42,7 @@ study = App(
     help="Compare policies over many runs.",
     group_commands=Group("Commands"),
 )
+study.command(write_manifests, name="manifests")
 
 
 @study.command(name="gpu-packing")

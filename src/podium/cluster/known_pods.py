@@ -24,6 +24,9 @@ class PodIndex(Generic[E]):
         """In order of arrival."""
         return iter(list(self._found.get(entry, {}).values()))
 
+    def count(self, entry: E) -> int:
+        return len(self._found.get(entry, ()))
+
     def __iter__(self) -> Iterator[E]:
         return iter(list(self._found))
 

@@ -31,13 +31,21 @@ CardReasons = list[tuple[int, Reason | None]]
 
 
 def allocate(
-    table: CardTable, row: int, request: PodRequest, quota: QuotaLeft | None = None
+    table: CardTable,
+    row: int,
+    request: PodRequest,
+    quota: QuotaLeft | None = None,
+    *,
+    prefer: int | None = None,
 ) -> Allocation | Reason:
-    """The cards of this node that the pod gets, or why it does not fit. Nothing is charged."""
+    """The cards of this node that the pod gets, or why it does not fit. Nothing is charged.
+
+    `prefer` is the index of a card that goes before all others where it will do.
+    """
     refusal = table.refusal_of(row)
     if refusal is not None:
         return refusal
-    walk = _Walk(table, row, request, quota)
+    walk = _Walk(table, row, request, quota, prefer)
     return walk.reason or walk.allocation()
 
 
@@ -85,9 +93,15 @@ class _Walk:
     """All containers of a pod, one after the other, on one node."""
 
     def __init__(
-        self, table: CardTable, row: int, request: PodRequest, quota: QuotaLeft | None
+        self,
+        table: CardTable,
+        row: int,
+        request: PodRequest,
+        quota: QuotaLeft | None,
+        prefer: int | None = None,
     ) -> None:
         self.request = request
+        self._prefer = prefer
         self.cards = table.nodes[row].cards
         self.reason: Reason | None = None
         self.card_reasons: list[Reason | None] = [None] * len(self.cards)
@@ -206,6 +220,8 @@ class _Walk:
             self._count_numa_peers(step)
         keys = {place: order_keys(self.request, step.facts[place]) for place in eligible}
         ordered = sorted(eligible, key=keys.__getitem__)
+        if self._prefer is not None:
+            ordered.sort(key=lambda place: self.cards[place].index != self._prefer)
         if step.start.ends:
             own = [place for place in ordered if place in self._own]
             if len(own) >= wanted:

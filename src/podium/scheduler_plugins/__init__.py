@@ -14,12 +14,18 @@ from typing import Final
 from podium.framework.points import Plugin
 
 COLLECTION: Final[dict[str, str]] = {
+    "BestFit": "gpu_packing.plugin:BestFit",
     "CapacityScheduling": "capacity_scheduling.plugin:CapacityScheduling",
     "Coscheduling": "coscheduling.plugin:Coscheduling",
     "CrossNodePreemption": "cross_node_preemption:CrossNodePreemption",
     "defalut": "wyq.trace:Defalut",
+    "DotProd": "gpu_packing.plugin:DotProd",
+    "FGD": "gpu_packing.plugin:FGD",
+    "FGDStranded": "gpu_packing.plugin:FGDStranded",
     "filteringNode": "wyq.label_filters:FilteringNode",
     "filteringPod": "wyq.label_filters:FilteringPod",
+    "GpuClustering": "gpu_packing.plugin:GpuClustering",
+    "GpuPacking": "gpu_packing.plugin:GpuPacking",
     "GPUShare": "gpu_share.plugin:GPUShare",
     "LoadVariationRiskBalancing": "load.load_variation_risk_balancing:LoadVariationRiskBalancing",
     "LowRiskOverCommitment": "load.low_risk_over_commitment:LowRiskOverCommitment",
@@ -34,6 +40,7 @@ COLLECTION: Final[dict[str, str]] = {
     "PrometheusFilter": "prometheus.prometheus_filter:PrometheusFilter",
     "PrometheusScore": "prometheus.prometheus_score:PrometheusScore",
     "QOSSort": "qos_sort:QOSSort",
+    "Random": "gpu_packing.plugin:Random",
     "RandomScore": "wyq.random_score:RandomScore",
     "randScore": "wyq.rand_score:RandScore",
     "SySched": "sysched.plugin:SySched",

@@ -14,11 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.api.errors import InputError
+from podium.gpu.columns import Ints
+from podium.gpu.packing.policies import SCORE_THRESHOLDS
 from podium.study.go_random import constant_table
 from podium.study.numpy_engine import Placements
-from podium.study.policies import SCORE_THRESHOLDS
 from podium.study.policy_numbers import POLICY_NUMBERS
-from podium.study.traces import Ints, Trace
+from podium.study.traces import Trace
 from podium.study.typical_pods import typical_pods
 from podium.study.workloads import TUNED_RATIO, model_masks, pod_shapes
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from podium.gpu.columns import Ints
+from podium.gpu.packing.typical_pods import Floats
 from podium.study.numpy_engine import NO_NODE, Placements
-from podium.study.traces import Ints, Trace
-from podium.study.typical_pods import Floats
+from podium.study.traces import Trace
 
 COLUMNS = 131
 """0 to 130 % of the cluster's GPUs asked for."""

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from podium.study.node_columns import empty_nodes
+from podium.gpu.columns import Ints
+from podium.gpu.packing.typical_pods import Floats, TypicalPods
 from podium.study.numba_rules import (
     below,
     choose_devices,
@@ -22,9 +23,13 @@ from podium.study.numba_rules import (
 )
 from podium.study.numpy_engine import Placements
 from podium.study.policy_numbers import POLICY_NUMBERS, RANDOM
-from podium.study.traces import Ints
-from podium.study.typical_pods import Floats, TypicalPods
-from podium.study.workloads import Workload, model_masks, nodes_in_order, pod_shapes
+from podium.study.workloads import (
+    Workload,
+    empty_nodes,
+    model_masks,
+    nodes_in_order,
+    pod_shapes,
+)
 
 
 class _Typical(NamedTuple):

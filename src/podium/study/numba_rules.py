@@ -8,7 +8,8 @@ here is changed there, and in `packing_kernel.cu`.
 import numpy as np
 from numba import njit
 
-from podium.study.policies import MAX_SPEC_CPU, MAX_SPEC_GPU, SCORE_THRESHOLDS
+from podium.gpu.packing.node_columns import WHOLE
+from podium.gpu.packing.policies import MAX_SPEC_CPU, MAX_SPEC_GPU, SCORE_THRESHOLDS
 from podium.study.policy_numbers import (
     BEST_FIT,
     DOT_PROD,
@@ -17,7 +18,6 @@ from podium.study.policy_numbers import (
     GPU_PACKING,
     RANDOM,
 )
-from podium.study.traces import WHOLE
 
 
 @njit(cache=True)

@@ -10,19 +10,25 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from podium.study.fragmentation import node_fragmentation
-from podium.study.go_random import GoRandom
-from podium.study.node_columns import (
+from podium.gpu.columns import Ints
+from podium.gpu.packing.fragmentation import node_fragmentation
+from podium.gpu.packing.node_columns import (
+    ANY_MODEL,
     NodeColumns,
     Pod,
     best_fitting_device,
-    empty_nodes,
     whole_devices,
 )
-from podium.study.policies import Policy, random
-from podium.study.traces import ANY_MODEL, Ints
-from podium.study.typical_pods import Floats
-from podium.study.workloads import Workload, model_masks, nodes_in_order, pod_shapes
+from podium.gpu.packing.policies import Policy, random
+from podium.gpu.packing.typical_pods import Floats
+from podium.study.go_random import GoRandom
+from podium.study.workloads import (
+    Workload,
+    empty_nodes,
+    model_masks,
+    nodes_in_order,
+    pod_shapes,
+)
 
 NO_NODE = -1
 _DOES_NOT_FIT = np.iinfo(np.int64).min

@@ -16,18 +16,12 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from podium.api.errors import InputError
 from podium.files.bounded_files import MAX_CLUSTER_BYTES, read_input
+from podium.gpu.columns import Ints
+from podium.gpu.packing.node_columns import ANY_MODEL, MAX_MODELS, WHOLE
 
-Ints = npt.NDArray[np.int64]
-
-WHOLE: Final = 1000
-"""Thousandths of a device."""
-ANY_MODEL: Final = -1
-"""All bits: also that of nodes without a model."""
-MAX_MODELS: Final = 62
 MAX_DEVICES: Final = 16
 MAX_AMOUNT: Final = 2**31 - 1
 """Amounts are 32 bits wide on GPUs."""

@@ -13,9 +13,9 @@ import numpy as np
 
 from podium.api.errors import InputError, closest, did_you_mean
 from podium.files.bounded_files import read_input
-from podium.study.node_columns import NodeColumns, Pod
-from podium.study.policies import POLICIES, Policy, Scored
-from podium.study.typical_pods import TypicalPods
+from podium.gpu.packing.node_columns import NodeColumns, Pod
+from podium.gpu.packing.policies import POLICIES, Policy, Scored
+from podium.gpu.packing.typical_pods import TypicalPods
 from podium.user_code.modules import code_file, load_code
 
 _FORMS = "FILE.py:FUNCTION or package.module:FUNCTION"

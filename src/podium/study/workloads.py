@@ -12,9 +12,12 @@ from functools import lru_cache
 
 import numpy as np
 
+from podium.gpu.columns import Ints
+from podium.gpu.packing.node_columns import WHOLE, NodeColumns
+from podium.gpu.packing.typical_pods import TypicalPods
 from podium.study.go_random import GoRandom
-from podium.study.traces import Ints, Nodes, Pods, Trace
-from podium.study.typical_pods import TypicalPods, typical_pods
+from podium.study.traces import Nodes, Pods, Trace
+from podium.study.typical_pods import typical_pods
 
 TUNED_RATIO = 1.3
 SEEDS = tuple(range(42, 52))
@@ -98,4 +101,15 @@ def nodes_in_order(workload: Workload) -> Nodes:
         nodes.gpus[order],
         nodes.model_bit[order],
         nodes.models,
+    )
+
+
+def empty_nodes(nodes: Nodes) -> NodeColumns:
+    devices = np.arange(int(nodes.gpus.max()))
+    return NodeColumns(
+        nodes.cpu_milli.copy(),
+        np.where(devices < nodes.gpus[:, None], WHOLE, 0),
+        nodes.gpus,
+        np.zeros_like(nodes.gpus),
+        nodes.model_bit,
     )

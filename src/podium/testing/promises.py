@@ -10,7 +10,7 @@ in a part that the plugin does not name. It finds broken promises; that it finds
 of pods that it has not tried, so give it pods that the plugin has something to say about.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -63,15 +63,19 @@ def check_promises(
     values: Mapping[str, object] | None = None,
     gates: Mapping[str, bool] | None = None,
     seeds: int = SEEDS,
+    beside: Sequence[type[Plugin]] = (),
 ) -> list[BrokenPromise]:
     """Every promise that is broken, each once, with the first case that was found.
 
     `pods` with a node are on it, others are asked about; `objects` are there besides. `values` are
-    answers of the plugin's sources that are no numbers by node, by name of the source.
+    answers of the plugin's sources that are no numbers by node, by name of the source. `beside` are
+    plugins that it needs in its profile.
     """
     if not plugin.__module__.startswith("podium."):
         plugin = guarded(plugin)
-    given = _Given(plugin, args, tuple(nodes), tuple(pods), tuple(objects), values or {}, gates)
+    given = _Given(
+        plugin, args, tuple(nodes), tuple(pods), tuple(objects), values or {}, gates, tuple(beside)
+    )
     found: dict[str, str] = {}
     for seed in range(seeds):
         cluster, pending = given.cluster(seed), given.pending(seed)
@@ -100,6 +104,7 @@ class _Given:
     objects: tuple[KubeObject, ...]
     values: Mapping[str, object]
     gates: Mapping[str, bool] | None
+    beside: tuple[type[Plugin], ...]
 
     def cluster(self, seed: int) -> FakeCluster:
         """The cluster of a seed, the same each time; every other one is of the given nodes alone,
@@ -107,7 +112,7 @@ class _Given:
         name = self.plugin.name
         own = name in in_tree_registry()
         made = FakeCluster(
-            plugins=() if own else (self.plugin,),
+            plugins=self.beside if own else (*self.beside, self.plugin),
             weights={name: 1} if own else None,
             args={name: self.args} if self.args is not None else None,
             gates=self.gates,

@@ -16,17 +16,28 @@ from podium.gpu.card_readings import (
 )
 from podium.gpu.reasons import Reason
 from podium.plugin import CounterMetric, GaugeMetric, PluginMetric, Status
+from podium.scheduler_plugins.gpu_share.card_choice import CardChooser, NodeFragments
 from podium.scheduler_plugins.gpu_share.followed_cards import FollowedCards
 
+PACKING_FRAGMENTATION: Final = "podium_gpu_packing_fragmentation_ratio"
+PACKING_FRAGMENTATION_WORDS: Final = "The part of idle GPU that typical pods cannot use."
+NODE_PACKING_FRAGMENTATION: Final = "podium_gpu_node_packing_fragmentation_ratio"
+NODE_PACKING_FRAGMENTATION_WORDS: Final = "The part of its idle GPU that typical pods cannot use."
 _REASONS: Final = {reason.phrase: reason for reason in Reason}
 _VERBS: Final = {"preFilter": "filter"}
 
 
 class CardMetrics:
-    """`followed` gives the cards as they are now."""
+    """`followed` gives the cards as they are now, `chooser` the packing plugin of the profile."""
 
-    def __init__(self, followed: Callable[[], FollowedCards], reservations: Sized) -> None:
+    def __init__(
+        self,
+        followed: Callable[[], FollowedCards],
+        reservations: Sized,
+        chooser: Callable[[], CardChooser | None],
+    ) -> None:
         self._followed = followed
+        self._chooser = chooser
         self._reservations = reservations
         self._rejected = CounterMetric(REJECTED_NODES, REJECTED_NODES_WORDS, REJECTED_NODES_LABELS)
 
@@ -40,7 +51,29 @@ class CardMetrics:
             GaugeMetric(
                 UNREADABLE, UNREADABLE_WORDS, read=lambda: [((), len(self._followed().unread))]
             ),
+            GaugeMetric(
+                PACKING_FRAGMENTATION, PACKING_FRAGMENTATION_WORDS, read=self._read_fragmentation
+            ),
+            GaugeMetric(
+                NODE_PACKING_FRAGMENTATION,
+                NODE_PACKING_FRAGMENTATION_WORDS,
+                ("node",),
+                read=lambda: [
+                    ((each.node,), each.fragments / each.idle if each.idle else 0.0)
+                    for each in self._fragments()
+                ],
+            ),
         ]
+
+    def _fragments(self) -> list[NodeFragments]:
+        """None without a packing plugin: only it knows which pods are typical."""
+        chooser = self._chooser()
+        return [] if chooser is None else list(chooser.fragments())
+
+    def _read_fragmentation(self) -> list[tuple[tuple[str, ...], float]]:
+        found = self._fragments()
+        idle = sum(each.idle for each in found)
+        return [((), sum(each.fragments for each in found) / idle if idle else 0.0)] * bool(found)
 
     def count_status(self, point: str, status: Status, nodes: int) -> None:
         """Requests that are not valid have texts of their own."""

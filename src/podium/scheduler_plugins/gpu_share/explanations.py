@@ -7,9 +7,11 @@ from podium.gpu.card_rules import Facts, set_needs
 from podium.gpu.card_table import REASONS, CardTable
 from podium.gpu.cards import Card
 from podium.gpu.choosing import explain_cards
+from podium.gpu.namespace_use import NamespaceUse
 from podium.gpu.quota import QuotaLeft
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import ContainerRequest, PodRequest, starting_order
+from podium.plugin import RefusalCause
 
 
 def explain_row(
@@ -65,3 +67,10 @@ def _figures(
     if reason is Reason.INSUFFICIENT_CORES:
         return f" (needs {facts.need_cores}, {max(card.cores - charged.cores, 0)} free)"
     return ""
+
+
+def quota_cause(namespace: str, use: NamespaceUse) -> RefusalCause:
+    cores, memory = use.held(namespace)
+    text = f"Pods of namespace {namespace} hold {cores} cores and {memory} memory of GPUs."
+    told = {"cores": cores, "memory": memory}
+    return RefusalCause(Reason.QUOTA_EXCEEDED.code, namespace, text, told)

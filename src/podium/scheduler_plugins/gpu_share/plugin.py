@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
-from msgspec import Struct
 
 from podium.api.json_values import JsonObject
 from podium.gpu.binding_order import UntoldDecision, choose_again
@@ -20,7 +19,6 @@ from podium.gpu.dialects.stale import grace_period
 from podium.gpu.dialects.writes import merge_writes
 from podium.gpu.fitting import fit
 from podium.gpu.node_scores import node_values, scores
-from podium.gpu.quota import QuotaLeft
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import PodRequest
 from podium.plugin import (
@@ -57,35 +55,30 @@ from podium.scheduler_plugins.gpu_share.arguments import (
     apply_policies,
     dialect_of,
 )
+from podium.scheduler_plugins.gpu_share.card_choice import find_chooser, preferred_card
 from podium.scheduler_plugins.gpu_share.card_metrics import CardMetrics
 from podium.scheduler_plugins.gpu_share.decision_writing import (
     TakeBack,
     lock_node,
     write_on_pod,
 )
-from podium.scheduler_plugins.gpu_share.explanations import explain_row, name_cards
+from podium.scheduler_plugins.gpu_share.explanations import (
+    explain_row,
+    name_cards,
+    quota_cause,
+)
 from podium.scheduler_plugins.gpu_share.followed_cards import FollowedCards
 from podium.scheduler_plugins.gpu_share.imagined_cards import imagine_cards
 from podium.scheduler_plugins.gpu_share.node_config_maps import NodeConfigMaps
 from podium.scheduler_plugins.gpu_share.numbered_requests import NumberedRequests
-from podium.scheduler_plugins.gpu_share.quotas import RESOURCE_QUOTAS, Allowed, Quotas
+from podium.scheduler_plugins.gpu_share.pod_state import PodState
+from podium.scheduler_plugins.gpu_share.quotas import RESOURCE_QUOTAS, Quotas
 from podium.scheduler_plugins.gpu_share.reservations import Reservation, reservations_of
 from podium.scheduler_plugins.gpu_share.statuses import HOPELESS, STATUSES, number_of
 from podium.scheduler_plugins.gpu_share.wake_ups import WakeUps
 
 _SCALE: Final = 10
 _QUOTA: Final = number_of(Reason.QUOTA_EXCEEDED, hopeless=True)
-
-
-class PodState(Struct, frozen=True):
-    """What PreFilter found: the request and its number, what quotas leave, and the row on which the
-    pod itself is counted by a decision of an earlier attempt, or -1."""
-
-    request: PodRequest
-    number: int
-    left: QuotaLeft | None
-    allowed: Allowed | None
-    own_row: int
 
 
 class GPUShare(
@@ -105,8 +98,8 @@ class GPUShare(
         self._quotas = Quotas(handle, args, self._dialect)
         self._config_maps = NodeConfigMaps(handle, self._dialect)
         self._cards: FollowedCards | None = None
-        self._requests = NumberedRequests(self._request_of)
-        self._metrics = CardMetrics(self._followed, self._reservations)
+        self._requests = NumberedRequests(self.request_of)
+        self._metrics = CardMetrics(self.followed, self._reservations, lambda: find_chooser(handle))
         locks = args.node_lock if args.node_lock is not None else handle.client_settings is not None
         self._lock = self._dialect.lock if locks else None
 
@@ -139,7 +132,7 @@ class GPUShare(
         if known is None:
             return SKIP
         request, number = known
-        cards = self._followed()
+        cards = self.followed()
         lapse = cards.next_lapse
         if lapse is not None:
             cycle.retry_at = lapse if cycle.retry_at is None else min(cycle.retry_at, lapse)
@@ -165,7 +158,7 @@ class GPUShare(
         if self._is_imagined(cycle, state) or state.allowed is not None:
             number = int(self._find_refused(cycle, np.array([row]))[0])
             return STATUSES[number - 1] if number else None
-        cards = self._followed()
+        cards = self.followed()
         reason = check_row(cards.table, row, state.request, state.left)
         if reason is None:
             return None
@@ -178,7 +171,7 @@ class GPUShare(
 
     def _find_refused(self, cycle: Cycle, asked: Rows) -> Ints:
         """For each row 0 if the pod fits, or else the number of a status."""
-        state, cards = self._state(cycle), self._followed()
+        state, cards = self._state(cycle), self.followed()
         rows = indices(asked)
         whole = isinstance(asked, slice) and len(rows) == cards.table.rows
         found: Ints = fit(cards.table, None if whole else rows, state.request, state.left).codes + 1
@@ -204,7 +197,7 @@ class GPUShare(
 
     def _imagined(self, cycle: Cycle, rows: Sequence[int]) -> CardTable:
         return imagine_cards(
-            self._followed(), cycle.usage, rows, self._request_of, without=cycle.pod.uid
+            self.followed(), cycle.usage, rows, self.request_of, without=cycle.pod.uid
         )
 
     # --- which node is best -----------------------------------------------------------------------
@@ -217,7 +210,7 @@ class GPUShare(
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
         state = self._state(cycle)
-        values = self._followed().values.read(state.request)
+        values = self.followed().values.read(state.request)
         found: Ints = values[rows]
         found = found.copy() if isinstance(rows, slice) else found
         if state.own_row >= 0:
@@ -229,7 +222,7 @@ class GPUShare(
         state = self._state(cycle)
         if state.own_row >= 0:
             return None
-        return Dependence(state.number, usage=True, version=self._followed().epoch)
+        return Dependence(state.number, usage=True, version=self.followed().epoch)
 
     def normalize(self, cycle: Cycle, rows: Rows, scores_: Ints) -> Ints:  # noqa: ARG002
         return _SCALE * scores(scores_)
@@ -244,9 +237,10 @@ class GPUShare(
         decided = self._dialect.decided_node(cycle.pod.pod)
         if decided:
             self._withdraw(cycle, decided)
-        cards = self._followed()
+        cards = self.followed()
         row = cycle.nodes.row(node_name)
-        given = allocate(cards.table, row, state.request, state.left)
+        prefer = preferred_card(self.handle, self._dialect, self.args, cycle, row)
+        given = allocate(cards.table, row, state.request, state.left, prefer=prefer)
         if isinstance(given, Reason):
             return STATUSES[number_of(given, hopeless=False) - 1]
         reservation = self._reservations[uid] = Reservation(node_name, state.request, given)
@@ -313,7 +307,7 @@ class GPUShare(
         if self._dialect.chooses_shared_card and not self._choose_again(info.uid):
             return error(f"the cards of node {node_name} have to be chosen again")
         now = self.handle.clock()
-        cards = self._followed().cards_of(node_name)
+        cards = self.followed().cards_of(node_name)
         decision = self._dialect.write_decision(pod, node_name, cards, reservation.allocation, now)
         reservation.written = merge_writes(decision, self._dialect.write_binding(pod, now))
         await write_on_pod(api, pod, reservation.written, any_version=True)
@@ -321,7 +315,7 @@ class GPUShare(
 
     def _choose_again(self, uid: str) -> bool:
         """Choose as the agent will that is told of this pod next; whether everybody fits still."""
-        cards, untold = self._followed(), self._reservations.untold(uid)
+        cards, untold = self.followed(), self._reservations.untold(uid)
         row = self.handle.cluster.nodes.row(self._reservations[uid].node)
         if row < 0:
             return False
@@ -354,24 +348,21 @@ class GPUShare(
 
     def explain_refusal(self, pod: PodInfo, status: Status) -> RefusalCause | None:
         try:
-            self._request_of(pod.pod)
+            self.request_of(pod.pod)
         except InvalidRequest as problem:
             text = f"The pod's GPU request is not valid: {problem}."
             return RefusalCause("gpu-request-invalid", pod.key, text)
-        quota = Reason.QUOTA_EXCEEDED
-        if quota.phrase not in status.message:
+        if Reason.QUOTA_EXCEEDED.phrase not in status.message:
             return None
-        namespace = pod.pod.metadata.namespace
-        cores, memory = self._followed().use.held(namespace)
-        text = f"Pods of namespace {namespace} hold {cores} cores and {memory} memory of GPUs."
-        return RefusalCause(quota.code, namespace, text, {"cores": cores, "memory": memory})
+        return quota_cause(pod.pod.metadata.namespace, self.followed().use)
 
     # --- what all of them need --------------------------------------------------------------------
 
     def _state(self, cycle: Cycle) -> PodState:
         return cycle.read(self.name, PodState)
 
-    def _followed(self) -> FollowedCards:
+    def followed(self) -> FollowedCards:
+        """The cards as they are now, for plugins beside this one too."""
         if self._cards is None:
             grace_s = float(self.args.grace_period_seconds)
             self._cards = FollowedCards(
@@ -385,12 +376,17 @@ class GPUShare(
         self._cards.follow()
         return self._cards
 
-    def _request_of(self, pod: Pod) -> PodRequest | None:
+    def known_request(self, info: PodInfo) -> tuple[PodRequest, int] | None:
+        """A pod's request and its number; None if it asks for no card. Raises InvalidRequest."""
+        return self._requests.of(info)
+
+    def request_of(self, pod: Pod) -> PodRequest | None:
+        """With the cluster's policies; None if it asks for no card. Raises InvalidRequest."""
         request = self._dialect.pod_request(pod)
         return None if request is None else apply_policies(self.args, self._dialect, pod, request)
 
     def _dependence(self, cycle: Cycle, state: PodState) -> Dependence:
-        epoch = self._followed().epoch
+        epoch = self.followed().epoch
         if state.left is None and state.allowed is None:
             return Dependence(state.number, usage=True, version=epoch)
         namespace = cycle.pod.pod.metadata.namespace

@@ -4,9 +4,9 @@ the CPU that they have to spare."""
 import numpy as np
 import pytest
 
-from podium.study.node_columns import NodeColumns, Pod
-from podium.study.policies import fgd, fgd_stranded, stranded_milli
-from podium.study.typical_pods import TypicalPods
+from podium.gpu.packing.node_columns import NodeColumns, Pod
+from podium.gpu.packing.policies import fgd, fgd_stranded, stranded_milli
+from podium.gpu.packing.typical_pods import TypicalPods
 
 
 def typical(largest_gpus: int = 8) -> TypicalPods:

@@ -6,10 +6,17 @@ nothing to any sum.
 """
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
-from podium.study.traces import WHOLE, Ints, Nodes
+from podium.gpu.columns import Bools, Ints
+
+WHOLE: Final = 1000
+"""Thousandths of a device."""
+ANY_MODEL: Final = -1
+"""All bits: also that of nodes without a model."""
+MAX_MODELS: Final = 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +68,7 @@ class NodeColumns:
             self.model_bit[rows],
         )
 
-    def fits(self, pod: Pod) -> np.ndarray[tuple[int], np.dtype[np.bool]]:
+    def fits(self, pod: Pod) -> Bools:
         """Enough CPU, and enough devices with enough left; models and memory are tested apart."""
         enough = self.cpu_left >= pod.cpu_milli
         if pod.gpus:
@@ -75,17 +82,6 @@ class NodeColumns:
         for device in range(self.left.shape[1]):
             if devices >> device & 1:
                 self.left[row, device] -= pod.gpu_milli
-
-
-def empty_nodes(nodes: Nodes) -> NodeColumns:
-    devices = np.arange(int(nodes.gpus.max()))
-    return NodeColumns(
-        nodes.cpu_milli.copy(),
-        np.where(devices < nodes.gpus[:, None], WHOLE, 0),
-        nodes.gpus,
-        np.zeros_like(nodes.gpus),
-        nodes.model_bit,
-    )
 
 
 def whole_devices(left: Ints, count: int) -> int:

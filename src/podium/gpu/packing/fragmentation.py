@@ -10,8 +10,8 @@ pods, then the classes in a fixed order.
 
 import numpy as np
 
-from podium.study.traces import Ints
-from podium.study.typical_pods import Floats, TypicalPods
+from podium.gpu.columns import Ints
+from podium.gpu.packing.typical_pods import Floats, TypicalPods
 
 _MAX_ROWS = 2048
 """Rows worked on at a time, so that temporaries stay in the processor's cache."""

@@ -13,10 +13,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from podium.study.fragmentation import node_fragmentation
-from podium.study.node_columns import NodeColumns, Pod
-from podium.study.traces import WHOLE, Ints
-from podium.study.typical_pods import Floats, TypicalPods
+from podium.gpu.columns import Ints
+from podium.gpu.packing.fragmentation import node_fragmentation
+from podium.gpu.packing.node_columns import WHOLE, NodeColumns, Pod
+from podium.gpu.packing.typical_pods import Floats, TypicalPods
 
 MAX_SPEC_CPU: Final = 128_000
 MAX_SPEC_GPU: Final = 8_000
@@ -146,9 +146,16 @@ def _descend(
 
 def _hypotheses(nodes: NodeColumns, pod: Pod) -> _Hypotheses:
     """Whole devices are the first untouched ones; a share tries each device. Devices with equally
-    much left stand for each other."""
+    much left stand for each other. Shares of several devices take those with the least left."""
+    rows = np.arange(len(nodes.gpus))
+    if pod.is_share and pod.gpus > 1:
+        fitting = np.where(nodes.left >= pod.gpu_milli, nodes.left, WHOLE + 1)
+        order = np.argsort(fitting, axis=1, kind="stable")[:, : pod.gpus]
+        left = nodes.left.copy()
+        taken = np.take_along_axis(left, order, axis=1) - pod.gpu_milli
+        np.put_along_axis(left, order, np.maximum(taken, 0), axis=1)
+        return _Hypotheses(rows, order[:, 0], left)
     if not pod.is_share:
-        rows = np.arange(len(nodes.gpus))
         untouched = nodes.left == WHOLE
         taken = untouched & (untouched.cumsum(axis=1) <= pod.gpus)
         return _Hypotheses(rows, np.zeros_like(rows), np.where(taken, 0, nodes.left))

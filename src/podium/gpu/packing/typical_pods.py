@@ -1,0 +1,84 @@
+"""Typical pods: what pods look like, for judging which idle GPU somebody could use.
+
+Pods are grouped by what they ask for, memory left out; the most frequent groups are taken until
+they cover 95 % of all pods. CPU-only pods are among them, since they, too, can strand a GPU.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from podium.gpu.columns import Ints
+
+COVERED_PERCENT = 95
+
+Floats = npt.NDArray[np.float64]
+
+
+class PodGroup(NamedTuple):
+    """Pods that ask for the same; among equally frequent groups the largest goes first."""
+
+    cpu_milli: int
+    gpu_milli: int
+    gpus: int
+    spec: str
+    """Models that will do, in whatever words; pods with the same words have the same mask."""
+
+
+@dataclass(frozen=True)
+class TypicalPods:
+    """Groups in the order of their frequency, which sums are made in."""
+
+    cpu_milli: Ints
+    gpu_milli: Ints
+    gpus: Ints
+    model_mask: Ints
+    frequency: Floats
+    groups: int
+    """How many there are, those not taken included."""
+    covered: float
+    """The part of all pods that the taken groups have."""
+    largest_gpus: int
+    """The most devices that any pod asks for, typical or not."""
+
+    @cached_property
+    def cpu_only(self) -> Ints:
+        return np.flatnonzero(self.gpus == 0)
+
+    @cached_property
+    def with_gpus(self) -> Ints:
+        return np.flatnonzero(self.gpus > 0)
+
+    @cached_property
+    def cpu_per_gpu(self) -> float:
+        """CPU milli that goes with one milli of GPU, in what typical GPU pods ask for."""
+        demand = float((self.frequency * self.gpus * self.gpu_milli).sum())
+        cpu = float((self.frequency * self.cpu_milli)[self.with_gpus].sum())
+        return cpu / demand if demand else 0.0
+
+
+def find_typical(counts: Mapping[PodGroup, int], masks: Mapping[str, int]) -> TypicalPods:
+    """The typical pods among so many of each group; `masks` are the models by their words."""
+    ordered = sorted(counts.items(), key=lambda item: (item[1], item[0]), reverse=True)
+    everything = sum(counts.values())
+    taken = covered = 0
+    while 100 * covered < COVERED_PERCENT * everything:
+        covered += ordered[taken][1]
+        taken += 1
+    groups = [group for group, _ in ordered[:taken]]
+    # upstream: two divisions; one by the other count rounds differently and moves placements.
+    part = np.array([count for _, count in ordered[:taken]], np.float64) / max(everything, 1)
+    return TypicalPods(
+        cpu_milli=np.array([group.cpu_milli for group in groups], np.int64),
+        gpu_milli=np.array([group.gpu_milli for group in groups], np.int64),
+        gpus=np.array([group.gpus for group in groups], np.int64),
+        model_mask=np.array([masks[group.spec] for group in groups], np.int64),
+        frequency=part / (covered / everything) if everything else part,
+        groups=len(ordered),
+        covered=covered / everything if everything else 1.0,
+        largest_gpus=max((group.gpus for group in counts), default=0),
+    )

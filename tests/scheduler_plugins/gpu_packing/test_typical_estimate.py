@@ -1,0 +1,85 @@
+"""The typical pods that a scheduler knows: they follow the cluster, in steps."""
+
+from podium.api.pod import Pod
+from podium.cluster.known_pods import KnownPods
+from podium.gpu.card_table import CardTable
+from podium.gpu.packing.card_needs import CardNeed, CardSize
+from podium.scheduler_plugins.gpu_packing.typical_estimate import (
+    MAX_DRIFT_PERCENT,
+    MAX_KINDS,
+    TypicalEstimate,
+)
+from podium.testing import make_handle, make_pod
+
+SIZE = CardSize(100, 1000)
+
+
+class Fixture:
+    """Pods by the number of whole cards that their name ends with; `bad` ones cannot be read."""
+
+    def __init__(self) -> None:
+        self.pods = KnownPods()
+        handle = make_handle()
+        handle.index_pods = self.pods.index  # type: ignore[method-assign]
+        self.estimate = TypicalEstimate(handle, self._need_of)
+
+    def _need_of(self, pod: Pod) -> CardNeed | None:
+        name = pod.metadata.name
+        return None if name == "bad" else CardNeed(int(name.rpartition("-")[2]), whole=True)
+
+    def put(self, cards: int, count: int, start: int = 0, cpu: str = "1") -> None:
+        for number in range(start, start + count):
+            name = f"p{number}-{cards}"
+            self.pods[name] = make_pod(name, requests={"cpu": cpu})
+
+    def gpus(self) -> list[int]:
+        self.estimate.follow()
+        found: list[int] = self.estimate.of(CardTable(), SIZE).gpus.tolist()
+        return found
+
+
+def test_the_most_frequent_kinds_come_first() -> None:
+    known = Fixture()
+    known.put(1, 30)
+    known.put(2, 60)
+    known.pods["bad"] = make_pod("bad")
+    assert known.gpus() == [2, 1]
+    typical = known.estimate.of(CardTable(), SIZE)
+    assert typical.frequency.round(4).tolist() == [0.6667, 0.3333]
+    assert typical.largest_gpus == 2
+
+
+def test_it_is_made_anew_when_enough_pods_came_or_went() -> None:
+    known = Fixture()
+    known.put(1, 100)
+    assert known.gpus() == [1]
+    version = known.estimate.version
+    known.put(8, MAX_DRIFT_PERCENT)
+    assert known.gpus() == [1]
+    assert known.estimate.version == version
+    known.put(8, 20, start=MAX_DRIFT_PERCENT)
+    assert known.gpus() == [1, 8]
+    for number in range(60):
+        known.pods.pop(f"p{number}-1")
+    assert known.gpus() == [1, 8]
+    for number in range(60, 100):
+        known.pods.pop(f"p{number}-1")
+    assert known.gpus() == [8]
+
+
+def test_pods_that_change_and_stay_what_they_are_change_nothing() -> None:
+    known = Fixture()
+    known.put(1, 20)
+    known.gpus()
+    version = known.estimate.version
+    for _ in range(3):
+        known.put(1, 20)
+        known.gpus()
+    assert known.estimate.version == version
+
+
+def test_its_size_is_bounded() -> None:
+    known = Fixture()
+    for number in range(2 * MAX_KINDS):
+        known.put(1, 1, start=number, cpu=f"{number + 1}m")
+    assert len(known.gpus()) <= MAX_KINDS
