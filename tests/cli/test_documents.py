@@ -29,6 +29,12 @@ LOAD = (
 LIVE = ("--nodes", "3", "--init", "2", "--pods", "6", "--connections", "2", "--runs", "1")
 SAME_AGAIN = f"{sys.executable} -m podium run --config {{config}} --secure-port=0"
 
+WHAT_IF = {path.stem: str(path) for path in (EXAMPLES / "what-if").glob("*.yaml")}
+SHOP = ("-f", WHAT_IF["shop"])
+COMPARED = (
+    *("--config", "default", "--config", WHAT_IF["packing"]),
+    *(*SHOP, "-f", WHAT_IF["render"]),
+)
 STUDY_FILES = EXAMPLES / "study"
 STUDY = (
     *("--nodes", str(STUDY_FILES / "nodes.csv"), "--pods", str(STUDY_FILES / "mixed.csv")),
@@ -76,6 +82,18 @@ QUICK: dict[str, list[Printed]] = {
     ],
     "gpu defrag": [
         ("GPUDefragmentation", ("-f", str(EXAMPLES / "gpu" / "hami-cluster.yaml"), "-o", "yaml")),
+    ],
+    "capacity": [
+        ("Capacity", (*SHOP, "-f", WHAT_IF["api"], "-o", "json")),
+        ("Capacity", (*SHOP, "-f", WHAT_IF["api"], "-f", WHAT_IF["checkout"], "-o", "yaml")),
+    ],
+    "what-if": [
+        ("WhatIf", (*SHOP, "--drain", "worker-1", "-o", "json")),
+        ("WhatIf", (*SHOP, "--each-node", "-o", "yaml")),
+    ],
+    "compare": [
+        ("Comparison", (*COMPARED, "-o", "json")),
+        ("Comparison", (*COMPARED, "--seeds", "2", "-o", "yaml")),
     ],
     "study gpu-packing": [
         ("GPUPackingStudy", (*STUDY, "-o", "json")),

@@ -1,18 +1,42 @@
 """The definitions of custom kinds that are shipped are those that Podium has, and all of them."""
 
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
 import yaml
 from support.deploy.shipped_manifests import DEPLOY
 
-from podium.framework.watched_kind import unique_kinds
+from podium.framework.watched_kind import WatchedKind, unique_kinds
 from podium.scheduler_plugins import COLLECTION, find_plugin
 
 COMPONENT = DEPLOY / "components" / "scheduler-plugins"
-WATCHED = unique_kinds(
-    kind
-    for name in sorted(COLLECTION)
-    if (plugin := find_plugin(name)) is not None
-    for kind in plugin.watched_kinds
-)
+APART = {"GPUShare": DEPLOY / "components" / "gpu-share" / "roles.yaml"}
+"""Plugins whose rights are a component of their own."""
+
+
+def watched(names: Iterable[str]) -> tuple[WatchedKind, ...]:
+    return unique_kinds(
+        kind
+        for name in sorted(names)
+        if (plugin := find_plugin(name)) is not None
+        for kind in plugin.watched_kinds
+    )
+
+
+def granted(roles: Path) -> set[tuple[str, str]]:
+    """What the first role of a file allows to watch."""
+    role = next(yaml.safe_load_all(roles.read_text()))
+    return {
+        (group, resource)
+        for rule in role["rules"]
+        if "watch" in rule["verbs"]
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+    }
+
+
+WATCHED = watched(COLLECTION)
 
 
 def test_shipped_definitions_are_those_of_the_plugins() -> None:
@@ -28,11 +52,10 @@ def test_every_definition_and_the_rights_are_in_the_component() -> None:
 
 
 def test_the_role_of_the_component_has_every_kind_that_a_plugin_reads() -> None:
-    role, _ = yaml.safe_load_all((COMPONENT / "cluster-role.yaml").read_text())
-    granted = {
-        (group, resource)
-        for rule in role["rules"]
-        for group in rule["apiGroups"]
-        for resource in rule["resources"]
-    }
-    assert granted == {(kind.group, kind.plural) for kind in WATCHED}
+    kinds = watched(COLLECTION.keys() - APART)
+    assert granted(COMPONENT / "cluster-role.yaml") == {(kind.group, kind.plural) for kind in kinds}
+
+
+@pytest.mark.parametrize("name", APART)
+def test_a_plugin_with_a_component_of_its_own_has_its_kinds_there(name: str) -> None:
+    assert granted(APART[name]) == {(kind.group, kind.plural) for kind in watched([name])}
