@@ -55,3 +55,7 @@ kind: PodDisruptionBudget
 metadata: {name: b}
 spec: {minAvailable: 1, selector: {matchLabels: {app: web}}}
 """
+
+
+def pod_manifest(name: str, node: str = '""') -> str:
+    return POD.replace("NAME", name).replace("NODE", node)

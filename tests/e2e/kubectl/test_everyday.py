@@ -1,60 +1,13 @@
-"""kubectl, the real program, against a real process: what people type on an ordinary day.
+"""What people type on an ordinary day."""
 
-One server serves all tests of this file; each has a namespace to itself. Nothing runs behind the
-API, so where a controller or a kubelet would have written a status, the test writes it.
-"""
-
-from collections.abc import Iterator
-from itertools import count
 from typing import Any
 
 import pytest
-import yaml
-from support.apiserver.apiserver_process import RunningServer, serving
-from support.apiserver.kubectl_process import Kubectl, releases, required
-from support.apiserver.webhook_server import patching, webhook_server
-from support.e2e.manifests import BUDGET, DEFINITION, DEPLOYMENT, NODE, POD, QUEUE
+from support.apiserver.apiserver_process import RunningServer
+from support.apiserver.kubectl_process import Kubectl
+from support.e2e.manifests import BUDGET, DEPLOYMENT, pod_manifest
 
 pytestmark = pytest.mark.slow
-
-numbers = count(1)
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    with serving(tmp_path_factory.mktemp("server")) as running:
-        yield running
-        _, err = running.stop()
-    assert "Traceback" not in err
-
-
-@pytest.fixture(scope="module", params=releases())
-def program(
-    request: pytest.FixtureRequest, server: RunningServer, tmp_path_factory: pytest.TempPathFactory
-) -> Kubectl:
-    path = required(request.param)
-    home = tmp_path_factory.mktemp("home")
-    return Kubectl(path, request.param, server.kubeconfig, home)
-
-
-@pytest.fixture
-def kubectl(program: Kubectl) -> Kubectl:
-    """kubectl in a namespace of the test's own."""
-    namespace = f"team-{next(numbers)}"
-    assert program("create", "namespace", namespace) == f"namespace/{namespace} created\n"
-    return program.within(namespace)
-
-
-@pytest.fixture
-def node(kubectl: Kubectl) -> str:
-    name = f"node-{next(numbers)}"
-    said = kubectl("create", "-f", "-", stdin=NODE.replace("NAME", name))
-    assert said == f"node/{name} created\n"
-    return name
-
-
-def pod(name: str, node: str = '""') -> str:
-    return POD.replace("NAME", name).replace("NODE", node)
 
 
 def write_status(server: RunningServer, obj: dict[str, Any], plural: str, **status: Any) -> None:
@@ -72,7 +25,7 @@ def write_status(server: RunningServer, obj: dict[str, Any], plural: str, **stat
 
 
 def test_objects_are_created_in_all_the_ways_that_kubectl_knows(kubectl: Kubectl) -> None:
-    assert kubectl("create", "-f", "-", stdin=pod("a")) == "pod/a created\n"
+    assert kubectl("create", "-f", "-", stdin=pod_manifest("a")) == "pod/a created\n"
     assert kubectl("run", "b", "--image", "nginx") == "pod/b created\n"
     for words, created in (
         (("configmap", "c", "--from-literal=a=b"), "configmap/c"),
@@ -92,126 +45,20 @@ def test_objects_are_created_in_all_the_ways_that_kubectl_knows(kubectl: Kubectl
     assert "already exists" in kubectl("create", "configmap", "c", code=1)
 
 
-def test_a_token_of_an_account_is_good_until_its_secret_goes(
-    kubectl: Kubectl, server: RunningServer
-) -> None:
-    if kubectl.release < (1, 24):
-        pytest.skip("that kubectl asks for no tokens")
-    kubectl("create", "serviceaccount", "robot")
-    kubectl("create", "secret", "generic", "key")
-
-    words = ("--duration", "20m", "--bound-object-kind", "Secret", "--bound-object-name", "key")
-    token = kubectl("create", "token", "robot", *words).strip()
-
-    review = {"spec": {"token": token}}
-    _, found = server.ask("POST", "/apis/authentication.k8s.io/v1/tokenreviews", review)
-    namespace = kubectl("get", "secret", "key", "-o", "jsonpath={.metadata.namespace}")
-    assert found["status"]["user"]["username"] == f"system:serviceaccount:{namespace}:robot"
-    kubectl("delete", "secret", "key")
-    _, found = server.ask("POST", "/apis/authentication.k8s.io/v1/tokenreviews", review)
-    assert "has been invalidated" in found["status"]["error"]
-
-
-def test_an_admission_policy_keeps_out_what_it_forbids(kubectl: Kubectl) -> None:
-    name = f"limits-{next(numbers)}"
-    policy = f"""
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingAdmissionPolicy
-metadata: {{name: {name}}}
-spec:
-  matchConstraints:
-    resourceRules:
-    - {{apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]}}
-  validations:
-  - expression: object.spec.replicas <= 2
-    messageExpression: "'at most 2 replicas, not ' + string(object.spec.replicas)"
----
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingAdmissionPolicyBinding
-metadata: {{name: {name}}}
-spec: {{policyName: {name}, validationActions: [Deny]}}
-"""
-    kubectl("create", "-f", "-", stdin=policy)
-    try:
-        words = ("create", "deployment", "web", "--image", "nginx")
-        said = kubectl(*words, "--replicas", "3", code=1)
-        assert f"ValidatingAdmissionPolicy '{name}' with binding '{name}' denied request" in said
-        assert "at most 2 replicas, not 3" in said
-        assert kubectl(*words, "--replicas", "2") == "deployment.apps/web created\n"
-    finally:
-        kubectl("delete", "-f", "-", stdin=policy)
-
-
-def test_webhooks_change_and_refuse_what_is_applied(kubectl: Kubectl) -> None:
-    name = f"hooks-{next(numbers)}"
-    namespace = kubectl("create", "serviceaccount", "s", "-o", "jsonpath={.metadata.namespace}")
-    label = {"op": "add", "path": "/metadata/labels", "value": {"team": "blue"}}
-
-    def refuse_latest(request: dict[str, Any]) -> dict[str, Any]:
-        images = [each["image"] for each in request["object"]["spec"]["containers"]]
-        allowed = not any(image.endswith(":latest") for image in images)
-        return {"allowed": allowed, "status": {"message": "no latest images"}}
-
-    with webhook_server() as hooks:
-        documents = [
-            {
-                "apiVersion": "admissionregistration.k8s.io/v1",
-                "kind": f"{kind}WebhookConfiguration",
-                "metadata": {"name": name},
-                "webhooks": [
-                    {
-                        "name": "pods.hooks.example",
-                        "clientConfig": hooks.at(path, behaviour),
-                        "rules": [
-                            {
-                                "apiGroups": [""],
-                                "apiVersions": ["v1"],
-                                "operations": ["CREATE"],
-                                "resources": ["pods"],
-                            }
-                        ],
-                        "namespaceSelector": {
-                            "matchLabels": {"kubernetes.io/metadata.name": namespace}
-                        },
-                        "sideEffects": "None",
-                        "admissionReviewVersions": ["v1"],
-                    }
-                ],
-            }
-            for kind, path, behaviour in (
-                ("Mutating", "/mutate", patching(label)),
-                ("Validating", "/validate", refuse_latest),
-            )
-        ]
-        configurations = yaml.safe_dump_all(documents)
-        kubectl("create", "-f", "-", stdin=configurations)
-        try:
-            said = kubectl("run", "bad", "--image", "nginx:latest", code=1)
-            told = 'admission webhook "pods.hooks.example" denied the request: no latest images'
-            assert told in said
-            kubectl("run", "good", "--image", "nginx:1.27")
-            shown = kubectl("get", "pod", "good", "-o", "jsonpath={.metadata.labels.team}")
-            assert shown == "blue"
-            listed = kubectl("get", "mutatingwebhookconfigurations", name, "--no-headers")
-            assert listed.split()[:2] == [name, "1"]
-        finally:
-            kubectl("delete", "-f", "-", stdin=configurations)
-
-
 def test_creating_nonsense_says_what_is_wrong(kubectl: Kubectl) -> None:
-    wrong = pod("A_B").replace("nginx", '""')
+    wrong = pod_manifest("A_B").replace("nginx", '""')
 
     said = kubectl("create", "-f", "-", stdin=wrong, code=1)
 
     assert 'The Pod "A_B" is invalid' in said
     assert "spec.containers[0].image: Required value" in said
-    misspelt = pod("a").replace("nodeName", "nodName")
+    misspelt = pod_manifest("a").replace("nodeName", "nodName")
     assert 'unknown field "' in kubectl("create", "-f", "-", stdin=misspelt, code=1)
 
 
 def test_tables_show_what_kubectl_users_know(kubectl: Kubectl, node: str) -> None:
-    kubectl("create", "-f", "-", stdin=pod("a", node))
-    kubectl("create", "-f", "-", stdin=pod("b").replace("app: web", "app: db"))
+    kubectl("create", "-f", "-", stdin=pod_manifest("a", node))
+    kubectl("create", "-f", "-", stdin=pod_manifest("b").replace("app: web", "app: db"))
 
     header, first, second = kubectl("get", "pods").splitlines()
     assert header.split() == ["NAME", "READY", "STATUS", "RESTARTS", "AGE"]
@@ -238,7 +85,7 @@ def test_tables_show_what_kubectl_users_know(kubectl: Kubectl, node: str) -> Non
 
 
 def test_whole_objects_are_shown_as_yaml_and_json(kubectl: Kubectl) -> None:
-    kubectl("create", "-f", "-", stdin=pod("a"))
+    kubectl("create", "-f", "-", stdin=pod_manifest("a"))
 
     assert "schedulerName: default-scheduler\n" in kubectl("get", "pod", "a", "-o", "yaml")
     assert kubectl.value("get", "pod", "a")["status"]["qosClass"] == "BestEffort"
@@ -247,11 +94,11 @@ def test_whole_objects_are_shown_as_yaml_and_json(kubectl: Kubectl) -> None:
 
 
 def test_a_watch_shows_changes_as_they_happen(kubectl: Kubectl) -> None:
-    kubectl("create", "-f", "-", stdin=pod("a"))
+    kubectl("create", "-f", "-", stdin=pod_manifest("a"))
     with kubectl.started("get", "pods", "--watch", "--output-watch-events") as watch:
         assert watch.line().split()[:2] == ["EVENT", "NAME"]
         assert watch.line().split()[:2] == ["ADDED", "a"]
-        kubectl("create", "-f", "-", stdin=pod("b"))
+        kubectl("create", "-f", "-", stdin=pod_manifest("b"))
         assert watch.line().split()[:2] == ["ADDED", "b"]
         kubectl("label", "pod", "b", "tier=x")
         assert watch.line().split()[:2] == ["MODIFIED", "b"]
@@ -261,7 +108,7 @@ def test_a_watch_shows_changes_as_they_happen(kubectl: Kubectl) -> None:
 
 
 def test_describe_tells_the_story_of_pods_and_nodes(kubectl: Kubectl, node: str) -> None:
-    kubectl("create", "-f", "-", stdin=pod("a", node))
+    kubectl("create", "-f", "-", stdin=pod_manifest("a", node))
     uid = kubectl("get", "pod", "a", "-o", "jsonpath={.metadata.uid}")
     namespace = kubectl("get", "pod", "a", "-o", "jsonpath={.metadata.namespace}")
     event = f"""
@@ -319,7 +166,7 @@ def test_apply_on_the_servers_side_guards_fields_of_others(kubectl: Kubectl) -> 
 
 
 def test_labels_and_annotations_come_and_go(kubectl: Kubectl) -> None:
-    kubectl("create", "-f", "-", stdin=pod("a"))
+    kubectl("create", "-f", "-", stdin=pod_manifest("a"))
 
     assert kubectl("label", "pod", "a", "tier=x") == "pod/a labeled\n"
     assert "already has a value" in kubectl("label", "pod", "a", "tier=y", code=1)
@@ -386,7 +233,7 @@ def test_workloads_are_scaled_and_rolled_out(kubectl: Kubectl, server: RunningSe
 
 
 def test_waiting_ends_when_the_condition_is_met(kubectl: Kubectl, server: RunningServer) -> None:
-    created = kubectl.value("create", "-f", "-", stdin=pod("a"))
+    created = kubectl.value("create", "-f", "-", stdin=pod_manifest("a"))
     wait = ("wait", "--for=condition=Ready", "pod/a")
 
     assert "timed out waiting" in kubectl(*wait, "--timeout=1s", code=1)
@@ -404,7 +251,7 @@ def test_waiting_ends_when_the_condition_is_met(kubectl: Kubectl, server: Runnin
 
 def test_objects_are_deleted_by_name_by_label_and_all_at_once(kubectl: Kubectl, node: str) -> None:
     for name in ("a", "b", "c"):
-        kubectl("create", "-f", "-", stdin=pod(name))
+        kubectl("create", "-f", "-", stdin=pod_manifest(name))
     kubectl("label", "pod", "b", "tier=x")
 
     assert 'pod "a" deleted' in kubectl("delete", "pod", "a")
@@ -412,7 +259,7 @@ def test_objects_are_deleted_by_name_by_label_and_all_at_once(kubectl: Kubectl, 
     assert 'pod "c" deleted' in kubectl("delete", "pods", "--all")
     assert "NotFound" in kubectl("delete", "pod", "a", code=1)
     assert kubectl("delete", "pod", "a", "--ignore-not-found") == ""
-    slow = pod("d", node).replace("GracePeriodSeconds: 0", "GracePeriodSeconds: 30")
+    slow = pod_manifest("d", node).replace("GracePeriodSeconds: 0", "GracePeriodSeconds: 30")
     kubectl("create", "-f", "-", stdin=slow)
     assert "deleted" in kubectl("delete", "pod", "d", "--wait=false")
     assert "Terminating" in kubectl("get", "pod", "d")
@@ -437,7 +284,7 @@ def test_nodes_are_cordoned_and_tainted(kubectl: Kubectl, node: str) -> None:
 def test_a_drain_waits_for_the_disruption_budget(
     kubectl: Kubectl, server: RunningServer, node: str
 ) -> None:
-    kubectl("create", "-f", "-", stdin=pod("a", node))
+    kubectl("create", "-f", "-", stdin=pod_manifest("a", node))
     found = kubectl.value("get", "pod", "a")
     ready = [{"type": "Ready", "status": "True"}]
     write_status(server, found, "pods", phase="Running", conditions=ready)
@@ -462,46 +309,13 @@ def test_a_drain_waits_for_the_disruption_budget(
 # --- exploring -----------------------------------------------------------------------------------
 
 
-def test_what_is_served_can_be_explored(kubectl: Kubectl) -> None:
-    resources = kubectl("api-resources")
-    assert resources.split()[:3] == ["NAME", "SHORTNAMES", "APIVERSION"]
-    assert "poddisruptionbudgets" in resources
-    assert {"v1", "apps/v1", "policy/v1"} <= set(kubectl("api-versions").split())
-    assert "schedulerName" in kubectl("explain", "pod.spec")
-    assert "<string>" in kubectl("explain", "pod.spec.schedulerName")
-    assert "topologySpreadConstraints" in kubectl("explain", "deployment", "--recursive")
-    assert "does not exist" in kubectl("explain", "pod.nope", code=1)
-    assert '"gitVersion": "v1.36' in kubectl("version", "-o", "json")
-    assert kubectl("auth", "can-i", "create", "pods") == "yes\n"
-    assert "*.*" in kubectl("auth", "can-i", "--list")
-    stranger = ("auth", "can-i", "create", "pods", "--as=jane")
-    assert kubectl(*stranger, code=1).startswith("no")
-    assert kubectl("get", "--raw", "/readyz").strip() == "ok"
-    assert "is running at" in kubectl("cluster-info")
-
-
 def test_what_needs_containers_says_that_there_are_none(
     kubectl: Kubectl, server: RunningServer, node: str
 ) -> None:
-    created = kubectl.value("create", "-f", "-", stdin=pod("a", node))
+    created = kubectl.value("create", "-f", "-", stdin=pod_manifest("a", node))
     write_status(server, created, "pods", phase="Running")
 
     for words in ("logs a", "logs -f a", "exec a -- true", "attach a", "cp a:/etc/hosts /none"):
         said = kubectl(*words.split(), code=1)
         assert "is not supported: the pods of this server are simulated" in said
     assert "not found" in kubectl("logs", "nope", code=1)
-
-
-def test_custom_resources_are_served_like_others(kubectl: Kubectl) -> None:
-    group = f"g{next(numbers)}.example.com"
-    queue = QUEUE.replace("GROUP", group)
-
-    kubectl("apply", "-f", "-", stdin=DEFINITION.replace("GROUP", group))
-    kubectl("wait", "--for=condition=Established", f"crd/queues.{group}", "--timeout=10s")
-    assert kubectl("apply", "-f", "-", stdin=queue) == f"queue.{group}/one created\n"
-    assert kubectl("get", f"queues.{group}").split() == ["NAME", "WEIGHT", "one", "7"]
-    assert "weight" in kubectl("explain", "queue.spec", f"--api-version={group}/v1")
-    bad = queue.replace("{}", "{weight: 0}")
-    assert "should be greater than or equal to 1" in kubectl("apply", "-f", "-", stdin=bad, code=1)
-    assert "deleted" in kubectl("delete", "crd", f"queues.{group}")
-    assert "doesn't have a resource type" in kubectl("get", f"queues.{group}", code=1)
