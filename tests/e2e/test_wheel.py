@@ -76,7 +76,7 @@ def test_everything_in_the_package_is_in_the_wheel(wheel: Path) -> None:
     own = {
         f"podium/{path.relative_to(SOURCE)}"
         for path in SOURCE.rglob("*")
-        if path.is_file() and path.suffix != ".pyc"
+        if path.is_file() and path.parent.name != "__pycache__"
     }
     with zipfile.ZipFile(wheel) as archive:
         found = {name for name in archive.namelist() if name.startswith("podium/")}
