@@ -36,6 +36,15 @@ def first_list(version: int, *objects: dict[str, Any]) -> bytes:
     return b"".join(line("ADDED", obj) for obj in objects) + bookmark(version, ends_list=True)
 
 
+async def synced(
+    server: ScriptedServer, informer: SharedInformer[Any], version: int, *objects: dict[str, Any]
+) -> None:
+    """The informer has its first list, and follows from there on."""
+    await settle()
+    server.watches[0].send(first_list(version, *objects))
+    await informer.wait_for_sync()
+
+
 def owned(name: str, version: int, uid: str) -> dict[str, Any]:
     obj = make_object(name, version)
     obj["metadata"]["uid"] = uid
@@ -76,9 +85,7 @@ def test_an_empty_list_is_a_list_too() -> None:
         server = ScriptedServer()
         async with following(server) as (informer, heard):
             registration = informer.add_event_handler(Heard())
-            await settle()
-            server.watches[0].send(first_list(9))
-            await informer.wait_for_sync()
+            await synced(server, informer, 9)
             await registration.synced.wait()
             assert heard.take() == []
 
@@ -89,9 +96,7 @@ def test_a_handler_that_comes_late_hears_of_what_is_there() -> None:
     async def scenario() -> None:
         server = ScriptedServer()
         async with following(server) as (informer, _):
-            await settle()
-            server.watches[0].send(first_list(9, make_object("a", 3)))
-            await informer.wait_for_sync()
+            await synced(server, informer, 9, make_object("a", 3))
             late = Heard()
             registration = informer.add_event_handler(late)
             assert registration.synced.is_set()
@@ -203,9 +208,7 @@ def test_a_restored_server_is_believed_though_its_versions_are_older() -> None:
     async def scenario() -> None:
         server = ScriptedServer()
         async with following(server) as (informer, heard):
-            await settle()
-            server.watches[0].send(first_list(50, owned("a", 40, "one"), owned("b", 41, "two")))
-            await informer.wait_for_sync()
+            await synced(server, informer, 50, owned("a", 40, "one"), owned("b", 41, "two"))
             informer.put(owned("a", 60, "one"))
             informer.drop(owned("b", 41, "two"))
             heard.take()
@@ -225,9 +228,7 @@ def test_all_objects_are_told_again_to_those_who_asked_for_a_resync() -> None:
             often, seldom = Heard(), Heard()
             informer.add_event_handler(often, resync_period_s=60)
             informer.add_event_handler(seldom, resync_period_s=150)
-            await settle()
-            server.watches[0].send(first_list(9, make_object("a", 3)))
-            await informer.wait_for_sync()
+            await synced(server, informer, 9, make_object("a", 3))
             assert (heard.take(), often.take(), seldom.take()) == (["*a@3"],) * 3
             await asyncio.sleep(149)
             assert (often.take(), seldom.take()) == (["a@3>a@3"] * 2, [])
@@ -242,9 +243,7 @@ def test_one_s_own_writes_are_known_at_once_and_the_watch_is_no_news_until_it_ca
     async def scenario() -> None:
         server = ScriptedServer()
         async with following(server) as (informer, heard):
-            await settle()
-            server.watches[0].send(first_list(9, owned("a", 3, "one")))
-            await informer.wait_for_sync()
+            await synced(server, informer, 9, owned("a", 3, "one"))
             informer.put(owned("a", 12, "one"))
             informer.put(owned("new", 13, "two"))
             assert heard.take() == ["*a@3", "a@3>a@12", "+new@13"]
@@ -272,9 +271,7 @@ def test_another_object_of_the_same_name_is_a_deletion_and_an_addition() -> None
     async def scenario() -> None:
         server = ScriptedServer()
         async with following(server) as (informer, heard):
-            await settle()
-            server.watches[0].send(first_list(9, owned("a", 3, "one")))
-            await informer.wait_for_sync()
+            await synced(server, informer, 9, owned("a", 3, "one"))
             server.watches[0].send(line("MODIFIED", owned("a", 12, "two")))
             await settle()
             assert heard.take() == ["*a@3", "?a@3", "+a@12"]
@@ -289,9 +286,7 @@ def test_what_leaves_a_selection_comes_back_and_late_answers_do_not() -> None:
             PODS, dict, selection=Selection(labels="app=web")
         )
         async with following(server, informer) as (_, heard):
-            await settle()
-            server.watches[0].send(first_list(9, owned("a", 3, "one")))
-            await informer.wait_for_sync()
+            await synced(server, informer, 9, owned("a", 3, "one"))
             server.watches[0].send(line("DELETED", owned("a", 12, "one")))
             await settle()
             informer.put(owned("a", 11, "one"))

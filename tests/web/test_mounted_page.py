@@ -4,6 +4,7 @@ import asyncio
 import json
 from typing import Any
 
+import pytest
 from support.live.management_pages import OPEN, FakeApi, Management, management, reviewed_by
 from support.web.page_at_work import parts_of
 
@@ -60,6 +61,32 @@ def test_another_site_gets_nothing_by_way_of_somebody_who_may() -> None:
         pages = page_management(OPEN)
         asked = await pages.get("/ui/data/queue", **{"sec-fetch-site": "cross-site"})
         assert asked.status == 403
+
+    asyncio.run(visit())
+
+
+def test_a_page_that_breaks_in_the_middle_is_not_answered_twice() -> None:
+    async def broken(_scope: Any, _receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        raise RuntimeError("in the middle")
+
+    sent: list[Any] = []
+
+    async def keep(message: Any) -> None:
+        sent.append(message["type"])
+
+    async def visit() -> None:
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": "/ui/",
+            "query_string": b"",
+            "headers": [(b"host", b"x")],
+        }
+        application = management(OPEN, ui=broken).application
+        with pytest.raises(RuntimeError, match="in the middle"):
+            await application(scope, None, keep)  # type: ignore[arg-type]
+        assert sent == ["http.response.start"]
 
     asyncio.run(visit())
 

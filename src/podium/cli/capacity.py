@@ -12,7 +12,7 @@ from podium.cli.capacity_view import show_capacity
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.input_warnings import input_warnings_document, show_input_warnings
-from podium.cli.options import Output, read_scenario
+from podium.cli.options import Output, ShowAll, read_scenario
 from podium.cli.preparation import PreparedSimulation, prepare_simulation
 from podium.cli.simulate import exit_code
 from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
@@ -70,12 +70,7 @@ def capacity(
         ),
     ] = None,
     output: Output = "table",
-    show_all: Annotated[
-        bool,
-        Parameter(
-            name=["--all", "-a"], negative="", show_default=False, help="Every node, however many."
-        ),
-    ] = False,
+    show_all: ShowAll = False,
 ) -> int:
     """Count how many more of a pod fit, and tell what stops the next one.
 

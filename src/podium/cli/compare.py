@@ -6,27 +6,19 @@ from typing import Annotated, Final
 from cyclopts import Parameter
 
 from podium.api.go_duration import Duration
-from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
 from podium.cli.compare_document import comparison_document
 from podium.cli.compare_view import show_comparison
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import BROKEN, NO, OK
 from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import (
-    Filename,
-    Gates,
     Output,
-    PluginFiles,
-    PluginTimeout,
-    Seed,
-    Strict,
-    Validate,
-    ValidationMode,
+    ShowAll,
     progress_bar,
 )
 from podium.cli.preparation import prepare_simulations
 from podium.cli.simulate import tell_crashes
-from podium.cli.simulation_options import SimulationOptions
+from podium.cli.simulation_options import InputOptions, SimulationOptions
 from podium.cli.tables import Screen, count
 from podium.simulator import Scenario, SimulationReport
 from podium.what_if.comparison import (
@@ -39,23 +31,6 @@ from podium.what_if.comparison import (
 )
 from podium.what_if.conditions import parse_condition
 from podium.what_if.run_metrics import Yardstick, choose_yardstick
-
-
-@Parameter(name="*")
-@dataclasses.dataclass(frozen=True, slots=True)
-class InputOptions:
-    """What goes in, as with every command that simulates; configurations are several here."""
-
-    filename: Filename = None
-    cluster: ClusterOptions = FILES_ONLY
-    plugin: PluginFiles = None
-    plugin_timeout: PluginTimeout = "5s"
-    feature_gates: Gates = None
-    seed: Seed = 0
-    validation: ValidationMode = "strict"
-    strict: Strict = False
-    validate: Validate = False
-
 
 _INPUT: Final = InputOptions()
 
@@ -116,15 +91,7 @@ def compare(
         ),
     ] = None,
     output: Output = "table",
-    show_all: Annotated[
-        bool,
-        Parameter(
-            name=["--all", "-a"],
-            negative="",
-            show_default=False,
-            help="Every pod that goes elsewhere, however many.",
-        ),
-    ] = False,
+    show_all: ShowAll = False,
 ) -> int:
     """Compare scheduler configurations on the same cluster and pods.
 

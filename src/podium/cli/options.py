@@ -120,6 +120,15 @@ Validate = Annotated[
 ]
 OutputFormat = Literal["table", "wide", "json", "yaml"]
 Output = Annotated[OutputFormat, Parameter(name=["--output", "-o"], help="What to print.")]
+ShowAll = Annotated[
+    bool,
+    Parameter(
+        name=["--all", "-a"],
+        negative="",
+        show_default=False,
+        help="Everything, however many lines that takes.",
+    ),
+]
 
 
 def read_scenario(

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import BROKEN, NO, OK
 from podium.cli.input_warnings import input_warnings_document, show_input_warnings
-from podium.cli.options import Output
+from podium.cli.options import Output, ShowAll
 from podium.cli.preparation import PreparedSimulation, prepare_simulation
 from podium.cli.printing import print_line, print_traceback
 from podium.cli.simulate_document import report_document
@@ -43,15 +43,7 @@ def simulate(
         ),
     ] = None,
     output: Output = "table",
-    show_all: Annotated[
-        bool,
-        Parameter(
-            name=["--all", "-a"],
-            negative="",
-            show_default=False,
-            help="Every pod and node, however many.",
-        ),
-    ] = False,
+    show_all: ShowAll = False,
 ) -> int:
     """Place pending pods on nodes, without doing it: those of files, or of a cluster that runs.
 

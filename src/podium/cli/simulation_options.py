@@ -22,10 +22,11 @@ from podium.cli.options import (
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True)
-class SimulationOptions:
+class InputOptions:
+    """Without a configuration, for commands that take several."""
+
     filename: Filename = None
     cluster: ClusterOptions = FILES_ONLY
-    config: Config = None
     plugin: PluginFiles = None
     plugin_timeout: PluginTimeout = "5s"
     feature_gates: Gates = None
@@ -37,6 +38,12 @@ class SimulationOptions:
     def files(self, more: Iterable[str] = ()) -> list[str]:
         """All files that were named, with -f or without."""
         return [*(self.filename or ()), *more]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
+class SimulationOptions(InputOptions):
+    config: Config = None
 
 
 BY_DEFAULT: Final = SimulationOptions()

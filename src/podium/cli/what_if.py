@@ -10,7 +10,7 @@ from podium.cli.change_options import NAMES, Changes, read_changes
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.input_warnings import input_warnings_document, show_input_warnings
-from podium.cli.options import Output, progress_bar
+from podium.cli.options import Output, ShowAll, progress_bar
 from podium.cli.preparation import prepare_simulation
 from podium.cli.simulate import exit_code
 from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
@@ -49,15 +49,7 @@ def what_if(
         ),
     ] = False,
     output: Output = "table",
-    show_all: Annotated[
-        bool,
-        Parameter(
-            name=["--all", "-a"],
-            negative="",
-            show_default=False,
-            help="Every pod and every failure, however many.",
-        ),
-    ] = False,
+    show_all: ShowAll = False,
 ) -> int:
     """Tell what a change of the cluster would do, without doing it.
 

@@ -10,14 +10,13 @@ from typing import Final
 from podium.api.labels import SelectorError, selector_of
 from podium.api.pod import Pod
 from podium.api.workloads import PodDisruptionBudget
+from podium.workloads.priorities import MIN_CRITICAL_PRIORITY
 
 MOVING_ANNOTATION: Final = "podium.dev/gpu-moving"
 """`forbidden` on a pod keeps it where it is."""
 FORBIDDEN: Final = "forbidden"
 _SAFE_TO_EVICT: Final = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 _OF_NODES: Final = ("DaemonSet", "Node")
-_MIN_CRITICAL: Final = 2_000_000_000
-"""The priority from which on pods are critical for the cluster or their node."""
 
 
 def why_unmovable(pod: Pod) -> str:
@@ -33,7 +32,7 @@ def why_unmovable(pod: Pod) -> str:
         return f"annotation {MOVING_ANNOTATION}"
     if pod.metadata.annotation(_SAFE_TO_EVICT) == "false":
         return f"annotation {_SAFE_TO_EVICT}"
-    if priority_of(pod) >= _MIN_CRITICAL:
+    if priority_of(pod) >= MIN_CRITICAL_PRIORITY:
         return "it is critical"
     return ""
 

@@ -44,12 +44,11 @@ class ManagementApplication:
         if scope["type"] != "http":
             return
         request = _request(scope)
+        ui = self._ui if _is_below_ui(request.path) else None
         try:
-            refused = await self._refusal(request)
-            if refused is None and self._ui is not None and _is_below_ui(request.path):
-                await self._ui(scope, receive, send)
-                return
-            answer = refused or await self._answer(request, scope, receive)
+            answer = await self._refusal(request)
+            if answer is None and ui is None:
+                answer = await self._answer(request, scope, receive)
         except ClientGone:
             return
         except BodyTooLarge:
@@ -59,7 +58,11 @@ class ManagementApplication:
         except Exception:
             _LOG.exception("%s %s broke", scope["method"], scope["path"])
             answer = plain_error(500, _BROKEN)
-        await _send(answer, send)
+        if answer is not None:
+            await _send(answer, send)
+        elif ui is not None:
+            # It tells its own mistakes; a second answer on top of a begun one helps nobody.
+            await ui(scope, receive, send)
 
     async def _refusal(self, request: PageRequest) -> PageResponse | None:
         """Why nothing is answered, if somebody may not ask this."""
