@@ -10,12 +10,12 @@ import numpy as np
 
 from podium.cluster.growth import indices
 from podium.engine import Decision, Engine
-from podium.engine.pod_log import Line
 from podium.explain.digest_document import scores_document
 from podium.explain.explanation import Explanation
-from podium.explain.pod_log_lines import describe_line
 from podium.framework.status import Status
 from podium.live.scheduler_records import SchedulerRecords
+from podium.web.gang_document import gang_of
+from podium.web.line_words import add_words
 from podium.web.page_documents import NotThere
 
 MAX_NODES: Final = 40
@@ -31,8 +31,7 @@ def pod_document(
     if found is None:
         raise NotThere("the scheduler knows no such pod")
     key = f"{namespace}/{name}"
-    for line in found["log"]:
-        line["words"] = _words(line)
+    add_words(found["log"])
     pod = engine.state.pods.get(key)
     decision = engine.state.pod_log.decision(key)
     matrix = decision_document(engine, decision) if decision is not None else None
@@ -41,14 +40,9 @@ def pod_document(
         **found,
         "requests": requests.info.shape.accounted if requests is not None else None,
         "labels": dict(pod.metadata.labels or {}) if pod is not None else {},
+        "gang": gang_of(pod) or None if pod is not None else None,
         "matrix": matrix,
     }
-
-
-def _words(line: dict[str, Any]) -> str:
-    return describe_line(
-        Line(0.0, line["what"], line["detail"], tuple(line["plugins"]), line["about"])
-    )
 
 
 def decision_document(engine: Engine, decision: Decision) -> dict[str, Any]:

@@ -25,9 +25,11 @@ from podium.web.cluster_document import ClusterReader
 from podium.web.configuration_document import configuration_document
 from podium.web.decision_document import pod_document
 from podium.web.event_stream import EventStreams
+from podium.web.gang_document import gang_document
 from podium.web.node_document import node_document
 from podium.web.page_documents import LIVE, Document, NotThere, Parameters
 from podium.web.queue_document import queue_document
+from podium.web.stays import node_story_document
 from podium.web.throughput import KEPT_S, Throughput
 
 MAX_FOUND: Final = 50
@@ -70,6 +72,12 @@ class LivePage:
                 return add_version("ClusterView", self._cluster.document())
             case "nodes", [name]:
                 return add_version("NodeView", node_document(self._engine, unquote(name)))
+            case "nodes", [name, "story"]:
+                return add_version("NodeStory", node_story_document(self._engine, unquote(name)))
+            case "gangs", [namespace, name]:
+                parts = self._parts()
+                found = gang_document(parts.engine, parts.records, namespace, name)
+                return add_version("GangView", found)
             case "queue", []:
                 parts = self._parts()
                 found = queue_document(parts.engine, parts.records, parts.records.decisions)

@@ -15,6 +15,7 @@ from podium.framework.events import Action, ClusterEvent, Resource
 from podium.framework.queued import QueuedPod
 from podium.live.decision_records import DecisionRecords
 from podium.live.scheduler_records import SchedulerRecords
+from podium.web.gang_document import gang_of
 
 MAX_LISTED: Final = 200
 MAX_GROUPS: Final = 100
@@ -58,6 +59,9 @@ def queue_document(
     ):
         for entry, queued in zip(found[part], members, strict=False):
             entry["wokenBy"] = waking_events(engine, queued)
+    for entry in found["waiting"]:
+        pod = engine.state.pods.get(entry["pod"])
+        entry["gang"] = gang_of(pod) or None if pod is not None else None
     stuck = [*parts.unschedulable, *parts.backoff, *parts.error_backoff, *parts.gated]
     return {**found, "groups": list(_groups(engine, stuck, decisions))}
 

@@ -329,7 +329,7 @@ class ClusterPage {
         : h("p", { class: "soft" }, "Nobody is here."),
       node.podCount > node.pods.length && h("p", { class: "soft" }, `the ${formatCount(node.pods.length)} largest are shown`),
       node.story.length > 0 && [
-        h("h2", {}, "Who came"),
+        h("h2", {}, "Who came", " ", h("a", { href: `#/story?node=${encodeURIComponent(node.name)}`, class: "why" }, "its story →")),
         table("What happened on this node", ["", "Pod", "What"], node.story.slice(-30).reverse().map((/** @type {Doc} */ line) => [
           h("span", { class: "num" }, formatTime(line.at)), h("a", { href: podLink(line.pod) }, line.pod), line.what === "preempting" ? `evicts ${line.detail}` : line.what])),
       ],

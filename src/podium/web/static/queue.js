@@ -3,7 +3,7 @@
 import { h, replaceChildren, stateLine, table } from "./dom.js";
 import { formatCount, formatSeconds, pluginChip, plural } from "./format.js";
 import { keepFresh } from "./live.js";
-import { isReport, podLink } from "./source.js";
+import { gangLink, isReport, podLink } from "./source.js";
 
 /** @typedef {import("./source.js").Doc} Doc */
 /** @typedef {import("./main.js").View} View */
@@ -128,7 +128,7 @@ function partTable(part, entries, queue) {
     : ["Pod", { text: "priority", num: true }, { text: "attempts", num: true }, { text: "waits", num: true }, { text: "tried again", num: true }, "Because"];
   const rows = entries.slice(0, MAX_ROWS).map((entry) => {
     const pod = h("a", { href: podLink(entry.pod) }, entry.pod);
-    if (part.name === "waiting") return [pod, entry.node, h("span", {}, entry.plugins.map((/** @type {string} */ plugin) => pluginChip(plugin))), since(entry.since), until(entry.deadline)];
+    if (part.name === "waiting") return [pod, entry.node, h("span", {}, entry.plugins.map((/** @type {string} */ plugin) => pluginChip(plugin)), entry.gang && h("a", { href: gangLink(entry.gang) }, entry.gang)), since(entry.since), until(entry.deadline)];
     const because = entry.gatedBy ? `held back by ${entry.gatedBy}` : (entry.message ?? "").split(". ")[0];
     return [pod, formatCount(entry.priority), formatCount(entry.attempts), since(entry.since), until(entry.backoffUntil ?? entry.retriedAt), h("span", { class: "soft" }, because)];
   });

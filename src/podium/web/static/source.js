@@ -73,6 +73,11 @@ export function storyLink(key) {
   return `#/${podPath(key).replace("pods/", "story/")}`;
 }
 
+/** The address of a gang's life. @param {string} gang */
+export function gangLink(gang) {
+  return `#/story?gang=${encodeURIComponent(gang)}`;
+}
+
 /** The address of a node in the cluster. @param {string} name */
 export function nodeLink(name) {
   return `#/cluster?node=${encodeURIComponent(name)}`;

@@ -1,0 +1,74 @@
+"""Pods that are placed together or not at all: how far each member is, and its life.
+
+A member says itself which gang it belongs to, by Kubernetes' own field or by the labels of
+coscheduling, so a gang is there from its first member to its last; what it asks for is in its
+PodGroup, if there is one.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from podium.api.coscheduling import (
+    SchedulingSigsPodGroup,
+    SchedulingXPodGroup,
+    min_available,
+    pod_group_name,
+)
+from podium.api.pod import Pod
+from podium.api.pod_groups import PodGroup
+from podium.api.timestamps import micro_time_text
+from podium.cluster.pod_group_state import group_of
+from podium.engine import Engine
+from podium.live.scheduler_records import SchedulerRecords
+from podium.web.line_words import add_words
+from podium.web.page_documents import NotThere
+
+MAX_MEMBERS: Final = 100
+
+
+def gang_of(pod: Pod) -> str:
+    """`namespace/name` of the gang that a pod belongs to, "" if to none."""
+    native = group_of(pod)
+    name = native[1] if native is not None else pod_group_name(pod.metadata.labels)
+    return f"{pod.metadata.namespace}/{name}" if name else ""
+
+
+def gang_document(
+    engine: Engine, records: SchedulerRecords, namespace: str, name: str
+) -> dict[str, Any]:
+    """Raises NotThere."""
+    gang = f"{namespace}/{name}"
+    pods = [(key, pod) for key, pod in engine.state.pods.items() if gang_of(pod) == gang]
+    wanted = _wanted(engine, namespace, name, [pod for _, pod in pods])
+    if not pods and wanted is None:
+        raise NotThere("no pod belongs to a gang of that name")
+    members: list[dict[str, Any]] = []
+    for key, pod in sorted(pods)[:MAX_MEMBERS]:
+        found = records.pod(pod.metadata.namespace, pod.metadata.name)
+        if found is not None:
+            add_words(found["log"])
+            shown = {each: found[each] for each in ("place", "node", "log")}
+            members.append({"pod": key, **shown})
+    return {
+        "namespace": namespace,
+        "name": name,
+        "at": micro_time_text(engine.clock()),
+        "minMembers": wanted,
+        "count": len(pods),
+        "placed": sum(bool(pod.spec.node_name) for _, pod in pods),
+        "members": members,
+    }
+
+
+def _wanted(engine: Engine, namespace: str, name: str, pods: Iterable[Pod]) -> int | None:
+    """How many members have to have a node; None if nothing says so."""
+    catalog = engine.cluster.catalog
+    native = catalog.get(PodGroup, name, namespace)
+    if native is not None:
+        gang = native.spec.scheduling_policy.gang
+        return gang.min_count if gang is not None else None
+    for kind in (SchedulingXPodGroup, SchedulingSigsPodGroup):
+        group = catalog.get(kind, name, namespace)
+        if group is not None:
+            return group.spec.min_member
+    return max((min_available(pod.metadata.labels) for pod in pods), default=0) or None
