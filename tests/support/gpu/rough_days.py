@@ -27,6 +27,8 @@ FAILURES: Final = (
     "an agent refused",
 )
 """All that has to have gone wrong on a rough day."""
+MAX_UNCUT: Final = 30
+"""Pieces of watches between two cuts: a busy machine sends few large ones."""
 
 
 class RoughTransport:
@@ -40,6 +42,7 @@ class RoughTransport:
         self._pace = pace
         self.is_rough = True
         self.met: Counter[str] = Counter()
+        self._uncut = 0
 
     async def send(self, request: Request, *, timeout_s: float) -> Reply:
         roll = self._chances.random() if self.is_rough else 1.0
@@ -70,7 +73,9 @@ class RoughTransport:
         async for piece in pieces:
             if self.is_rough:
                 await asyncio.sleep(self._chances.choice((0.0, 0.0, 0.1, 2.0)) * self._pace)
-                if self._chances.random() < 0.02:
+                self._uncut += 1
+                if self._chances.random() < 0.02 or self._uncut == MAX_UNCUT:
+                    self._uncut = 0
                     self.met["a watch was cut"] += 1
                     raise Unreachable("the watch was cut")
             yield piece
