@@ -30,6 +30,7 @@ from podium.gpu.dialects import find_dialect
 PODS, CLIENTS, NODES = 200, 16, 20
 NAMES = tuple(f"node-{at}" for at in range(NODES))
 GRACE_S = 8.0
+RESTART_S = 60.0
 PACE = 0.05
 """Of virtual time: a rough day is twenty times as fast."""
 
@@ -74,16 +75,24 @@ class ExtenderProcess:
             return text
 
     def _ask(self, verb: str, body: Any) -> Any:
-        """None if nobody answers."""
+        """None if there is no answer. While nobody listens, as between a kill and a start, whose
+        length is the machine's, this waits as a scheduler that backs off does."""
         request = HttpRequest(f"{self.url}/scheduler/{verb}", json.dumps(body).encode())
-        try:
-            with urlopen(request, timeout=60) as answer:
-                return json.load(answer)
-        except HTTPError as refused:
-            refused.close()
-            return None
-        except (OSError, HTTPException):
-            return None
+        deadline = time.monotonic() + RESTART_S
+        while True:
+            try:
+                with urlopen(request, timeout=60) as answer:
+                    return json.load(answer)
+            except HTTPError as refused:
+                refused.close()
+                return None
+            except (OSError, HTTPException) as problem:
+                refused_at_all = isinstance(
+                    getattr(problem, "reason", None), ConnectionRefusedError
+                )
+                if not refused_at_all or time.monotonic() > deadline:
+                    return None
+            time.sleep(0.1)
 
     # What a rough day asks of an extender.
 
