@@ -53,9 +53,12 @@ from podium.simulator.inputs import documents_in
 from podium.user_code.plugins import Equipped, equip
 
 if TYPE_CHECKING:
+    from podium.engine import Engine
+    from podium.engine.observer import Observer
     from podium.processes.cluster_scheduler import PluginReload
     from podium.processes.whole_cluster import RunningCluster
     from podium.web.page_server import PageServer
+    from podium.web.play_decisions import RecentDecisions
 
 _KUBECONFIG: Final = "podium.kubeconfig"
 _ZONES: Final = "a,b,c"
@@ -125,6 +128,16 @@ def up(
             help="Serve the page. [default: yes]",
         ),
     ] = True,
+    play: Annotated[
+        bool,
+        Parameter(
+            name=["--play"],
+            negative="--no-play",
+            show_default=False,
+            help="Let the page change the cluster: its view Play. Without it the page can only be"
+            " read. [default: yes]",
+        ),
+    ] = True,
     data: Annotated[
         Path | None,
         Parameter(
@@ -179,7 +192,8 @@ def up(
     are.
 
     The first line is a link to a page that shows the cluster, its queue and why each pod is where
-    it is; it is served to this machine only, and the link is its key. The server listens on
+    it is, and where it can be changed step by step; it is served to this machine only, and the link
+    is its key. The server listens on
     loopback with a certificate and a token of its own; both are in the kubeconfig that it writes.
 
     **Examples**
@@ -206,6 +220,7 @@ def up(
     from podium.processes.kube_log import log_at
     from podium.processes.whole_cluster import ClusterPlan, RunningCluster, run_cluster
     from podium.web.page_server import PageServer
+    from podium.web.play_decisions import RecentDecisions
 
     start_logging(logging.WARNING)
     silence_web_server()
@@ -223,11 +238,17 @@ def up(
 
     at_start = equipped()
     warn_of_unworkable(at_start, config or "")
+    decisions = RecentDecisions() if page and play else None
+
+    def observers(_: "Engine") -> "tuple[Observer, ...]":
+        told = () if decisions is None else (decisions.observer(steady_wall()),)
+        return told if quiet else (lines, *told)
+
     scheduler_plan = SchedulerPlan(
         at_start,
         gates,
         scheduler_port,
-        lambda _: () if quiet else (lines,),
+        observers,
         None if verbosity is None else log_at(verbosity),
         _reloading(plugin, equipped, screen) if reload else None,
     )
@@ -241,7 +262,7 @@ def up(
         require_usable_speed(speed),
         documents_in(apply or (), None if strict else _warn),
         _warn,
-        lambda up: _show(up, None if quiet else screen, page_server, where, nodes=watch),
+        lambda up: _show(up, None if quiet else screen, page_server, decisions, where, nodes=watch),
     )
     target = kubeconfig_out or (data / "kubeconfig" if data else Path(_KUBECONFIG))
     where = shlex.quote(str(target))
@@ -292,22 +313,28 @@ async def _show(
     up: "RunningCluster",
     screen: Screen | None,
     page_server: "PageServer | None",
+    decisions: "RecentDecisions | None",
     kubeconfig: str,
     *,
     nodes: bool,
 ) -> None:
     """On the terminal and in browsers, for as long as the cluster is up."""
     from podium.web.live_page import LivePage
+    from podium.web.play import Play
+
+    def engine() -> "Engine":
+        return up.scheduler.engine
 
     async with asyncio.TaskGroup() as group:
         if screen is not None:
-            shown = ClusterScreen(screen, lambda: up.scheduler.engine, nodes=nodes)
+            shown = ClusterScreen(screen, engine, nodes=nodes)
             group.create_task(shown.show())
         if page_server is not None:
             page = LivePage(
                 lambda: up.scheduler.parts,
                 terminal=f"KUBECONFIG={kubeconfig}",
                 url=lambda: up.scheduler.url,
+                play=Play(engine, up.client, decisions) if decisions is not None else None,
             )
             group.create_task(page_server.serve(page))
         await asyncio.Event().wait()
