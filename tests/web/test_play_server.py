@@ -16,6 +16,7 @@ from support.web.page_at_work import PageAtWork
 from podium.api.documents import read_documents
 from podium.client import KubeClient
 from podium.config.load import load_configuration
+from podium.live.decision_notices import DecisionNotices
 from podium.testing import FakeCluster, make_node, make_pod
 from podium.web.access import Refused
 from podium.web.play import BURST, RATE_PER_S, Play
@@ -216,7 +217,7 @@ def test_a_shell_gives_back_what_a_here_document_holds(text: str) -> None:
 def test_decisions_are_kept_up_to_a_bound_the_newest_first() -> None:
     decisions = RecentDecisions()
     cluster = FakeCluster(make_node("a", allocatable={"cpu": "1", "pods": 9}), validate=False)
-    cluster.engine.observers.add(decisions.observer(lambda: 0.0))
+    cluster.engine.observers.add(DecisionNotices(lambda: 0.0, decisions.note))
     for number in range(MAX_KEPT + 5):
         cluster.schedule(make_pod(f"p-{number}", requests={"cpu": "2"}))
     listed = decisions.document()

@@ -21,10 +21,12 @@ _PLAIN: Final = {"→": "->", "…": "..."}
 
 
 class DecisionLines(DecisionNotices):
-    """An observer that prints; `wall` gives seconds since 1970."""
+    """An observer that prints, and tells others beside; `wall` gives seconds since 1970."""
 
-    def __init__(self, console: Console, wall: Callable[[], float]) -> None:
-        super().__init__(self._print, wall)
+    def __init__(
+        self, console: Console, wall: Callable[[], float], *tell: Callable[[Notice], None]
+    ) -> None:
+        super().__init__(wall, self._print, *tell)
         self._console = console
 
     def _print(self, notice: Notice) -> None:

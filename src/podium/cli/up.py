@@ -44,6 +44,7 @@ from podium.cli.printing import print_line, print_lines
 from podium.cli.recorded_options import SCHEDULER_EXTENSION
 from podium.cli.tables import Screen
 from podium.cli.tables import count as counted
+from podium.live.decision_notices import DecisionNotices
 from podium.plugins import in_tree_registry
 from podium.processes.event_loop import run
 from podium.processes.steady_time import steady_wall
@@ -54,7 +55,6 @@ from podium.user_code.plugins import Equipped, equip
 
 if TYPE_CHECKING:
     from podium.engine import Engine
-    from podium.engine.observer import Observer
     from podium.processes.cluster_scheduler import PluginReload
     from podium.processes.whole_cluster import RunningCluster
     from podium.web.page_server import PageServer
@@ -228,7 +228,6 @@ def up(
     if zones is None:
         zones = "" if template else _ZONES
     screen = Screen()
-    lines = DecisionLines(screen.console, steady_wall())
     configuration = read_configuration(config, gates, strict=strict)
 
     limit_plugins(plugin_timeout)
@@ -240,15 +239,16 @@ def up(
     warn_of_unworkable(at_start, config or "")
     decisions = RecentDecisions() if page and play else None
 
-    def observers(_: "Engine") -> "tuple[Observer, ...]":
-        told = () if decisions is None else (decisions.observer(steady_wall()),)
-        return told if quiet else (lines, *told)
-
+    told = () if decisions is None else (decisions.note,)
+    if quiet:
+        observers = (DecisionNotices(steady_wall(), *told),) if told else ()
+    else:
+        observers = (DecisionLines(screen.console, steady_wall(), *told),)
     scheduler_plan = SchedulerPlan(
         at_start,
         gates,
         scheduler_port,
-        observers,
+        lambda _: observers,
         None if verbosity is None else log_at(verbosity),
         _reloading(plugin, equipped, screen) if reload else None,
     )

@@ -80,9 +80,9 @@ class _Recent(Generic[T]):
 
 
 class DecisionNotices(Observer):
-    """Calls `tell` with each notice; `wall` gives seconds since 1970."""
+    """Tells everybody of each notice; `wall` gives seconds since 1970."""
 
-    def __init__(self, tell: Callable[[Notice], None], wall: Callable[[], float]) -> None:
+    def __init__(self, wall: Callable[[], float], *tell: Callable[[Notice], None]) -> None:
         self._tell = tell
         self._wall = wall
         self._reasons: _Recent[str] = _Recent()
@@ -135,7 +135,9 @@ class DecisionNotices(Observer):
         return known != note
 
     def _say(self, outcome: Outcome, key: str, node: str, text: str) -> None:
-        self._tell(Notice(self._wall(), outcome, key, node, text))
+        notice = Notice(self._wall(), outcome, key, node, text)
+        for tell in self._tell:
+            tell(notice)
 
 
 def time_of_day(wall_s: float) -> str:

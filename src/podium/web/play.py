@@ -7,6 +7,7 @@ Contract: steps are bounded in size, in kind and in rate.
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Final
 from urllib.parse import unquote
@@ -85,16 +86,13 @@ class Play:
         cluster = engine.cluster
         names = [cluster.nodes.names[row] for row in cluster.node_order().tolist()]
         nodes = [name for name in names if all(word in name for word in words)]
-        pods = [key for key in engine.state.pods if all(word in key for word in words)]
-        # Those without a node first, then the newest.
-        pods.reverse()
-        pods.sort(key=lambda key: bool(engine.state.pods[key].spec.node_name))
+        pod_count, pods = _find_pods(engine, words)
         return {
             "profiles": self._weights.document(),
             "nodeCount": len(nodes),
             "nodes": list(_nodes(engine, nodes[:MAX_LISTED])),
-            "podCount": len(pods),
-            "pods": list(_pods(engine, pods[:MAX_LISTED])),
+            "podCount": pod_count,
+            "pods": list(_pods(engine, pods)),
             "decisionCount": self._decisions.count,
             "decisions": self._decisions.document(),
         }
@@ -173,6 +171,19 @@ def _nodes(engine: Engine, names: list[str]) -> Iterator[dict[str, Any]]:
                 "requested": int(cluster.usage.requested[cpu, row]),
             },
         }
+
+
+def _find_pods(engine: Engine, words: list[str]) -> tuple[int, list[str]]:
+    """How many pods have some words in their names, and some of them: those without a node first,
+    then the newest."""
+    count = 0
+    waiting: deque[str] = deque(maxlen=MAX_LISTED)
+    placed: deque[str] = deque(maxlen=MAX_LISTED)
+    for key, pod in engine.state.pods.items():
+        if not words or all(word in key for word in words):
+            count += 1
+            (placed if pod.spec.node_name else waiting).append(key)
+    return count, [*reversed(waiting), *reversed(placed)][:MAX_LISTED]
 
 
 def _pods(engine: Engine, keys: list[str]) -> Iterator[dict[str, Any]]:

@@ -5,11 +5,10 @@ is oldest is forgotten first.
 """
 
 from collections import deque
-from collections.abc import Callable
 from typing import Any, Final
 
 from podium.api.timestamps import micro_time_text
-from podium.live.decision_notices import DecisionNotices, Notice, Outcome
+from podium.live.decision_notices import Notice, Outcome
 from podium.web.queue_document import reason_of
 
 MAX_KEPT: Final = 200
@@ -21,11 +20,7 @@ class RecentDecisions:
         self.count = 0
         """How many there have been."""
 
-    def observer(self, wall: Callable[[], float]) -> DecisionNotices:
-        """One for each engine."""
-        return DecisionNotices(self._note, wall)
-
-    def _note(self, notice: Notice) -> None:
+    def note(self, notice: Notice) -> None:
         self.count += 1
         self._kept.append((self.count, notice))
 
