@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from podium.config.effective_yaml import effective_yaml
 from podium.engine import Engine
+from podium.gpu.dialect_detection import find_spoken_dialects
 from podium.simulated_cluster.names import SIMULATED
 
 URGENT: Final = "urgent"
@@ -19,13 +20,16 @@ _ZONE: Final = "topology.kubernetes.io/zone"
 _GANG_OF: Final = 3
 _COSCHEDULING_LABEL: Final = "scheduling.x-k8s.io/pod-group"
 # What a node offers by dialect of its agent -> what a pod asks for to have a share of a card.
-_GPU_SHARES: Final[Mapping[str, Mapping[str, str]]] = {
+_GPU_SHARES: Final[Mapping[str, dict[str, str]]] = {
     "tencent.com/vcuda-core": {"tencent.com/vcuda-core": "30", "tencent.com/vcuda-memory": "8"},
     "nvidia.com/vcuda-core": {"nvidia.com/vcuda-core": "30", "nvidia.com/vcuda-memory": "8"},
     "nvidia.com/vgpu-number": {"nvidia.com/vgpu-number": "1", "nvidia.com/vgpu-cores": "30"},
     "aliyun.com/gpu-mem": {"aliyun.com/gpu-mem": "4"},
     "nvidia.com/gpu": {"nvidia.com/gpu": "1"},
 }
+_WHOLE_CARDS: Final = "nvidia.com/gpu"
+_DECIDING_AGENTS: Final = ("gpu-manager",)
+"""Dialects whose agents choose a card themselves where nobody else has."""
 _MEMORY_OF_CARD: Final = {"nvidia.com/gpumem": "4000"}
 
 Object = dict[str, Any]
@@ -207,16 +211,22 @@ class _Examples:
         ]
 
     def _gpu_share(self) -> Mapping[str, str] | None:
-        nodes = self._engine.cluster.nodes
-        rows = self._engine.cluster.node_order()
+        """What to ask for; None without cards, or where nobody decides which one a pod gets."""
+        engine = self._engine
+        nodes, rows = engine.cluster.nodes, engine.cluster.node_order()
         offered = {
-            name for at, name in enumerate(nodes.resources) if nodes.allocatable[at, rows].any()
+            name: rows[nodes.allocatable[at, rows] > 0] for at, name in enumerate(nodes.resources)
         }
-        share = next((ask for name, ask in _GPU_SHARES.items() if name in offered), None)
-        profile = self._engine.profiles.get(self._scheduler_name)
-        if share == _GPU_SHARES["nvidia.com/gpu"] and profile and "GPUShare" in profile.plugins:
-            return {**share, **_MEMORY_OF_CARD}
-        return share
+        name = next((name for name in _GPU_SHARES if len(offered.get(name, ()))), None)
+        if name is None:
+            return None
+        profile = engine.profiles.get(self._scheduler_name)
+        if profile is not None and "GPUShare" in profile.plugins:
+            return _GPU_SHARES[name] | (_MEMORY_OF_CARD if name == _WHOLE_CARDS else {})
+        spoken = find_spoken_dialects([nodes.node(int(offered[name][0]))])
+        if engine.configuration.extenders or all(each in _DECIDING_AGENTS for each in spoken):
+            return _GPU_SHARES[name]
+        return None
 
     def _largest_node(self) -> int:
         """Cores of the largest node, 8 without any."""
