@@ -94,11 +94,11 @@ class _Examples:
             "Three pods that a controller makes anew wherever one goes.",
             [self._deployment(self._new_name("web"))],
         )
-        urgent = self._pod("urgent-", cpu=str(max(1, self._largest - 1)), priorityClassName=URGENT)
+        urgent = self._pod("urgent-", cpu=str(self._largest), priorityClassName=URGENT)
         yield (
             "urgent",
             "High-priority pod",
-            "Needs nearly a whole node; pods of lower priority have to leave for it.",
+            "Needs a whole node; where none is empty, pods of lower priority have to leave.",
             [urgent] if has_urgent else [_URGENT_CLASS, urgent],
         )
         if (gang := self._gang()) is not None:

@@ -44,8 +44,8 @@ export function onStep(listener) {
  * @returns {Promise<Taken>}
  */
 export async function takeStep(words, step) {
-  const answer = await send(step);
-  const made = { key: `step-${++count}`, at: new Date().toISOString(), words, ...answer };
+  const at = new Date().toISOString();
+  const made = { key: `step-${++count}`, at, words, ...(await send(step)) };
   taken.unshift(made);
   taken.splice(MAX_TAKEN);
   for (const listener of listeners) listener();
