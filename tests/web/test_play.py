@@ -213,6 +213,7 @@ def test_everybody_can_play(browser: "Browser", played: UpProcess, scheme: str, 
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), part
         # A slash is a letter like any other where somebody writes.
         page.click("[data-part=create]")
+        page.wait_for_selector("[data-example=small]")
         page.fill("#play-yaml", "")
         page.press("#play-yaml", "/")
         assert page.locator("#play-yaml").input_value() == "/"

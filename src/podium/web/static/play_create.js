@@ -35,7 +35,8 @@ export function createPanel(view) {
     replaceChildren(lists, [...new Set(examples.map((each) => each.group))].map((group) => h("div", { class: "play-examples", role: "group", "aria-label": group }, h("span", { "aria-hidden": "true" }, group), h("div", {},
       examples.filter((each) => each.group === group).map((each) => h("button", { type: "button", "data-example": each.name, "aria-pressed": String(each === now), onclick: () => choose(each.name) }, each.title))))));
     shows.textContent = now.shows;
-    text.value = drafts.get(now.name) ?? now.yaml;
+    const written = drafts.get(now.name) ?? now.yaml;
+    if (text.value !== written) text.value = written;
     restore.classList.toggle("hidden", !isChanged());
   };
   const choose = (/** @type {string} */ name) => {
@@ -70,7 +71,7 @@ export function createPanel(view) {
     text.focus();
   });
   text.addEventListener("input", () => {
-    if (isChanged()) drafts.set(chosen, text.value);
+    if (!example() || isChanged()) drafts.set(chosen, text.value);
     else drafts.delete(chosen);
     restore.classList.toggle("hidden", !isChanged());
   });
