@@ -15,7 +15,8 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.slow
 def test_the_first_line_is_a_link_that_shows_why_a_pod_waits(tmp_path: Path) -> None:
-    with up(tmp_path, "1", "--apply", str(ROOT / "examples" / "first-steps.yaml")) as cluster:
+    begun = ("--no-play", "--apply", str(ROOT / "examples" / "first-steps.yaml"))
+    with up(tmp_path, "1", *begun) as cluster:
         first = cluster.output.lines[0]
         assert first.startswith("podium: see it at  http://127.0.0.1:")
         link = first.rpartition("  ")[2]
@@ -31,6 +32,13 @@ def test_the_first_line_is_a_link_that_shows_why_a_pod_waits(tmp_path: Path) -> 
                 return [group["reason"] for group in json.load(answer)["groups"]]
 
         wait_until(lambda: "Insufficient cpu" in reasons())
+        step = urllib.request.Request(
+            f"{origin}/play/steps",
+            data=b"{}",
+            headers={"Origin": origin, "Content-Type": "application/json"},
+        )
+        with pytest.raises(urllib.error.HTTPError, match="405"):
+            visitor.open(step, timeout=60)
         code, told = cluster.end()
         assert code == 0
         assert "Traceback" not in told

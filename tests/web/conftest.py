@@ -1,4 +1,4 @@
-"""One browser, one small cluster and one large one, and a report, for the tests of the page."""
+"""One browser, a small cluster, a large one and a real one, and a report, for tests of the page."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.cli.command_line import EXAMPLE, podium
+from support.e2e.up_process import UpProcess, up
 from support.web.browser import real_browser
 from support.web.page_at_work import PageAtWork, busy_page
 
@@ -50,3 +51,10 @@ def any_page(request: pytest.FixtureRequest) -> PageAtWork:
     name = "small_page" if request.param == FEW else "large_page"
     found: PageAtWork = request.getfixturevalue(name)
     return found
+
+
+@pytest.fixture(scope="session")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UpProcess]:
+    """A real `podium up`, whose page can be played with."""
+    with up(tmp_path_factory.mktemp("played"), str(FEW)) as cluster:
+        yield cluster

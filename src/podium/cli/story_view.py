@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 from podium.cli.console import Text, stack_lines
-from podium.cli.placement_words import lead
 from podium.cli.pod_log_words import format_seconds
 from podium.cli.tables import Screen, count
 from podium.engine.decision import Decision
 from podium.engine.pod_log import Line
 from podium.explain.decision_digest import digest_of, rejections
+from podium.explain.placement_words import lead
 from podium.explain.pod_log_lines import ACTIVATED, BACKOFF, TIMEOUT
 from podium.simulator import PodOutcome
 from podium.simulator.pod_history import HistoryEntry, PodHistory

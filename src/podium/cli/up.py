@@ -44,6 +44,7 @@ from podium.cli.printing import print_line, print_lines
 from podium.cli.recorded_options import SCHEDULER_EXTENSION
 from podium.cli.tables import Screen
 from podium.cli.tables import count as counted
+from podium.live.decision_notices import DecisionNotices
 from podium.plugins import in_tree_registry
 from podium.processes.event_loop import run
 from podium.processes.steady_time import steady_wall
@@ -53,9 +54,11 @@ from podium.simulator.inputs import documents_in
 from podium.user_code.plugins import Equipped, equip
 
 if TYPE_CHECKING:
+    from podium.engine import Engine
     from podium.processes.cluster_scheduler import PluginReload
     from podium.processes.whole_cluster import RunningCluster
     from podium.web.page_server import PageServer
+    from podium.web.play_decisions import RecentDecisions
 
 _KUBECONFIG: Final = "podium.kubeconfig"
 _ZONES: Final = "a,b,c"
@@ -125,6 +128,16 @@ def up(
             help="Serve the page. [default: yes]",
         ),
     ] = True,
+    play: Annotated[
+        bool,
+        Parameter(
+            name=["--play"],
+            negative="--no-play",
+            show_default=False,
+            help="Let the page change the cluster: its view Play. Without it the page can only be"
+            " read. [default: yes]",
+        ),
+    ] = True,
     data: Annotated[
         Path | None,
         Parameter(
@@ -179,7 +192,8 @@ def up(
     are.
 
     The first line is a link to a page that shows the cluster, its queue and why each pod is where
-    it is; it is served to this machine only, and the link is its key. The server listens on
+    it is, and where it can be changed step by step; it is served to this machine only, and the link
+    is its key. The server listens on
     loopback with a certificate and a token of its own; both are in the kubeconfig that it writes.
 
     **Examples**
@@ -206,6 +220,7 @@ def up(
     from podium.processes.kube_log import log_at
     from podium.processes.whole_cluster import ClusterPlan, RunningCluster, run_cluster
     from podium.web.page_server import PageServer
+    from podium.web.play_decisions import RecentDecisions
 
     start_logging(logging.WARNING)
     silence_web_server()
@@ -213,7 +228,6 @@ def up(
     if zones is None:
         zones = "" if template else _ZONES
     screen = Screen()
-    lines = DecisionLines(screen.console, steady_wall())
     configuration = read_configuration(config, gates, strict=strict)
 
     limit_plugins(plugin_timeout)
@@ -223,11 +237,18 @@ def up(
 
     at_start = equipped()
     warn_of_unworkable(at_start, config or "")
+    decisions = RecentDecisions() if page and play else None
+
+    told = () if decisions is None else (decisions.note,)
+    if quiet:
+        observers = (DecisionNotices(steady_wall(), *told),) if told else ()
+    else:
+        observers = (DecisionLines(screen.console, steady_wall(), *told),)
     scheduler_plan = SchedulerPlan(
         at_start,
         gates,
         scheduler_port,
-        lambda _: () if quiet else (lines,),
+        lambda _: observers,
         None if verbosity is None else log_at(verbosity),
         _reloading(plugin, equipped, screen) if reload else None,
     )
@@ -241,7 +262,7 @@ def up(
         require_usable_speed(speed),
         documents_in(apply or (), None if strict else _warn),
         _warn,
-        lambda up: _show(up, None if quiet else screen, page_server, where, nodes=watch),
+        lambda up: _show(up, None if quiet else screen, page_server, decisions, where, nodes=watch),
     )
     target = kubeconfig_out or (data / "kubeconfig" if data else Path(_KUBECONFIG))
     where = shlex.quote(str(target))
@@ -292,22 +313,28 @@ async def _show(
     up: "RunningCluster",
     screen: Screen | None,
     page_server: "PageServer | None",
+    decisions: "RecentDecisions | None",
     kubeconfig: str,
     *,
     nodes: bool,
 ) -> None:
     """On the terminal and in browsers, for as long as the cluster is up."""
     from podium.web.live_page import LivePage
+    from podium.web.play import Play
+
+    def engine() -> "Engine":
+        return up.scheduler.engine
 
     async with asyncio.TaskGroup() as group:
         if screen is not None:
-            shown = ClusterScreen(screen, lambda: up.scheduler.engine, nodes=nodes)
+            shown = ClusterScreen(screen, engine, nodes=nodes)
             group.create_task(shown.show())
         if page_server is not None:
             page = LivePage(
                 lambda: up.scheduler.parts,
                 terminal=f"KUBECONFIG={kubeconfig}",
                 url=lambda: up.scheduler.url,
+                play=Play(engine, up.client, decisions) if decisions is not None else None,
             )
             group.create_task(page_server.serve(page))
         await asyncio.Event().wait()

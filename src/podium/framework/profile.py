@@ -94,6 +94,18 @@ class Profile:
         )
         self.placement_score = self._weighted(ExtensionPoint.PLACEMENT_SCORE, PlacementScorePlugin)
 
+    def set_weights(self, lists: PointLists) -> None:
+        """Score with the plugins and weights of these lists from now on, between two cycles; they
+        differ from those before in nothing else."""
+        if lists == self._lists:
+            return
+        self._lists = lists
+        self.score = self._weighted(ExtensionPoint.SCORE, ScorePlugin)
+        self.placement_score = self._weighted(ExtensionPoint.PLACEMENT_SCORE, PlacementScorePlugin)
+        self.templates = TemplateCache(kinds_to_pass_over(self.plugins.values()))
+        if self.vectors is not None:
+            self.vectors = VectorCache()
+
     def run_pre_filters(self, cycle: Cycle) -> PreFilterOutcome:
         cycle.all_reasons = self.all_reasons
         remembers = self.vectors is not None and not self.all_reasons

@@ -68,7 +68,7 @@ def management_server(
     """Listens already; port 0 is any free one. Raises StartRefused."""
     surface = Surface(
         metrics=inside.metrics,
-        configuration=lambda: effective(configuration),
+        configuration=lambda: effective(inside.engine.configuration),
         flags=flags,
         standing=Standing.of(time.time(), gates),
         pods=lambda: list(inside.engine.state.pods.values()),

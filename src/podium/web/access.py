@@ -1,4 +1,4 @@
-"""Who may look at a page that is served without TLS and without accounts.
+"""Who may look at a page that is served without TLS and without accounts, and take steps there.
 
 The link that is printed has a random token; after the first visit the browser keeps it in a cookie
 that scripts cannot read and other sites cannot use. A site that has its name resolve to this
@@ -19,6 +19,8 @@ _OPENED_FROM_ELSEWHERE: Final = ("navigate", "document")
 WRONG_HOST: Final = "this page is served to loopback addresses only"
 WRONG_ORIGIN: Final = "this page answers no other site"
 NO_TOKEN: Final = "the link that was printed at the start opens this page"
+READ_ONLY: Final = "this page can only be read"
+NO_JSON: Final = "steps are sent as application/json"
 
 
 class Refused(Exception):
@@ -55,6 +57,17 @@ class LinkAccess:
             raise Refused(401, NO_TOKEN)
         return ()
 
+    def admit_write(self, headers: Mapping[str, str]) -> None:
+        """Let in what the page's own scripts send: with the cookie, from this very origin, and in
+        a form that no form of another site can have. Raises Refused."""
+        self.admit(headers, [])
+        if headers.get("origin") != f"http://{headers.get('host', '')}":
+            raise Refused(403, WRONG_ORIGIN)
+        if headers.get("sec-fetch-site", _OWN_SITES[0]) != _OWN_SITES[0]:
+            raise Refused(403, WRONG_ORIGIN)
+        if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            raise Refused(415, NO_JSON)
+
     def _is_right(self, token: str) -> bool:
         return hmac.compare_digest(token.encode(errors="replace"), self.token.encode())
 
@@ -78,3 +91,7 @@ class DelegatedAccess:
         if not _comes_from_here(headers):
             raise Refused(403, WRONG_ORIGIN)
         return ()
+
+    def admit_write(self, headers: Mapping[str, str]) -> None:  # noqa: ARG002
+        """Nobody: whoever may read there may not write. Raises Refused."""
+        raise Refused(405, READ_ONLY)

@@ -1,4 +1,4 @@
-"""The page as an ASGI application: files, documents and the stream of changes, all read-only.
+"""The page as an ASGI application: files, documents, the stream of changes, and steps of Play.
 
 It can be mounted below any path. Every answer carries a policy that lets the browser run and load
 nothing but the page's own files, and lets no other site show it in a frame.
@@ -13,10 +13,19 @@ from typing import Final, Protocol
 
 import msgspec
 
-from podium.serving import BadQuery, ClientGone, Receive, Scope, Send, parse_query
-from podium.web.access import Refused
+from podium.serving import (
+    BadQuery,
+    BodyTooLarge,
+    ClientGone,
+    Receive,
+    Scope,
+    Send,
+    parse_query,
+    read_body,
+)
+from podium.web.access import READ_ONLY, Refused
 from podium.web.event_stream import EventStreams
-from podium.web.page_documents import Documents, NotThere, TooBusy
+from podium.web.page_documents import Document, Documents, NotThere, TooBusy
 from podium.web.static_files import INDEX, StaticFile, static_files
 
 _LOG: Final = logging.getLogger("podium.web")
@@ -34,6 +43,7 @@ _HEADERS: Final = (
 _DATA: Final = "/data/"
 _STATIC: Final = "/static/"
 _EVENTS: Final = "/data/events"
+_STEPS: Final = "/play/steps"
 _MIN_COMPRESSED: Final = 1024
 _COMPRESSED_ELSEWHERE: Final = 64 * 1024
 """A longer answer is compressed in a thread: others have their turn meanwhile."""
@@ -45,12 +55,30 @@ class Access(Protocol):
     def admit(self, headers: Mapping[str, str], tokens: list[str]) -> Headers:
         """Headers to answer with. Raises Refused."""
 
+    def admit_write(self, headers: Mapping[str, str]) -> None:
+        """Raises Refused."""
+
+
+class TakesSteps(Protocol):
+    """What Play is for the page."""
+
+    max_bytes: int
+
+    async def take_step(self, body: bytes | bytearray) -> Document:
+        """Raises Refused."""
+
 
 class PageApplication:
     def __init__(
-        self, documents: Documents, streams: EventStreams, access: Access, prefix: str = ""
+        self,
+        documents: Documents,
+        streams: EventStreams,
+        access: Access,
+        prefix: str = "",
+        play: TakesSteps | None = None,
     ) -> None:
-        """`prefix` is the path below which it is mounted."""
+        """`prefix` is the path below which it is mounted; without `play` it can only be read."""
+        self._play = play
         self._documents = documents
         self._streams = streams
         self._access = access
@@ -63,12 +91,12 @@ class PageApplication:
         finally:
             self._streams.close()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         exchange = _Exchange(scope, send)
         try:
-            await self._answer(scope, exchange)
+            await self._answer(scope, receive, exchange)
         except ClientGone:
             return
         except Refused as refusal:
@@ -79,18 +107,25 @@ class PageApplication:
             await exchange.refuse(404, str(missing))
         except TooBusy as problem:
             await exchange.refuse(503, str(problem))
+        except BodyTooLarge:
+            await exchange.refuse(413, "this is longer than what the page takes")
         except Exception:
             if exchange.has_begun:
                 raise
             _LOG.exception("the page could not answer %s", scope["path"])
             await exchange.refuse(500, "this request broke the page; the scheduler goes on")
 
-    async def _answer(self, scope: Scope, exchange: "_Exchange") -> None:
+    async def _answer(self, scope: Scope, receive: Receive, exchange: "_Exchange") -> None:
         parameters = parse_query(scope["query_string"])
         exchange.more = self._access.admit(exchange.headers, parameters.get("token", []))
-        if scope["method"] not in ("GET", "HEAD"):
-            raise Refused(405, "this page can only be read")
         path = scope["path"].removeprefix(self._prefix)
+        if scope["method"] == "POST" and path == _STEPS and self._play is not None:
+            self._access.admit_write(exchange.headers)
+            body = await read_body(scope["headers"], receive, self._play.max_bytes)
+            await exchange.answer_document(msgspec.json.encode(await self._play.take_step(body)))
+            return
+        if scope["method"] not in ("GET", "HEAD"):
+            raise Refused(405, READ_ONLY)
         if path == _EVENTS:
             mark = exchange.headers.get("last-event-id") or parameters.get("mark", [""])[0]
             await self._streams.serve(mark, exchange.send, exchange.encoded_headers())

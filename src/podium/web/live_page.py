@@ -28,6 +28,7 @@ from podium.web.event_stream import EventStreams
 from podium.web.gang_document import gang_document
 from podium.web.node_document import node_document
 from podium.web.page_documents import LIVE, Document, NotThere, Parameters
+from podium.web.play import Play
 from podium.web.queue_document import queue_document
 from podium.web.stays import node_story_document
 from podium.web.throughput import KEPT_S, Throughput
@@ -44,9 +45,12 @@ class LivePage:
         *,
         terminal: str = "",
         url: Callable[[], str] = lambda: "",
+        play: Play | None = None,
     ) -> None:
         """`parts` are those of the scheduler at work now; `terminal` is what commands in a
-        terminal have to begin with to reach the same cluster, `url` where it tells of itself."""
+        terminal have to begin with to reach the same cluster, `url` where it tells of itself;
+        without `play` the page can only be read."""
+        self.play = play
         self._parts = parts
         self._terminal = terminal
         self._url = url
@@ -95,6 +99,8 @@ class LivePage:
                 return add_version("ThroughputView", self._throughput.document(_span(parameters)))
             case "configuration", []:
                 return add_version("ConfigurationView", configuration_document(self._engine))
+            case "play", names if self.play is not None:
+                return self.play.document(names, parameters)
         raise NotThere("there is no such document")
 
     def _overview(self) -> dict[str, Any]:
@@ -105,6 +111,7 @@ class LivePage:
             "terminal": self._terminal,
             "url": self._url(),
             "input": "",
+            "play": self.play is not None,
             "schedulers": list(engine.profiles),
             **self._numbers(),
         }
@@ -142,7 +149,9 @@ class LivePage:
         """What is different from the moment of a mark on."""
         cluster, numbers = self._cluster, self._numbers()
         sizes = "-".join(map(str, numbers["queue"].values()))
-        # A mark moves with the cluster and with the queue.
+        if self.play is not None:
+            sizes = f"{sizes}-{self.play.mark}"
+        # A mark moves with the cluster and with the queue, and with what Play lists.
         return {
             "mark": f"{cluster.mark}_{sizes}",
             **numbers,

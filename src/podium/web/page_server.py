@@ -32,7 +32,7 @@ class PageServer:
 
     async def serve(self, page: LivePage) -> None:
         """Until cancelled."""
-        application = PageApplication(page, EventStreams(page), self._access)
+        application = PageApplication(page, EventStreams(page), self._access, play=page.play)
         server = WebServer(application, limits=_LIMITS, grace_s=_GRACE_S)
         serving = asyncio.ensure_future(server.serve([self._listener]))
         try:

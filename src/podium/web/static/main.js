@@ -35,6 +35,7 @@ const VIEWS = {
   story: { title: "Story", show: showStory, inReport: true },
   throughput: { title: "Throughput", show: showThroughput, inReport: false },
   configuration: { title: "Configuration", show: showConfiguration, inReport: true },
+  play: { title: "Play", show: showPlay, inReport: false },
 };
 
 const head = /** @type {HTMLElement} */ (document.getElementById("head"));
@@ -131,7 +132,7 @@ function searchBox() {
   });
   const box = h("div", { class: "search", role: "search" }, input, list);
   addEventListener("keydown", (event) => {
-    const typing = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+    const typing = [HTMLInputElement, HTMLSelectElement, HTMLTextAreaElement].some((kind) => event.target instanceof kind);
     if (event.key === "/" && !typing) {
       input.focus();
       event.preventDefault();
@@ -150,9 +151,31 @@ function searchBox() {
 
 // --- the frame -----------------------------------------------------------------------------------
 
+/** Whether there is such a view here: only the page of `podium up` can be played with. @param {string} name */
+function isOffered(name) {
+  return name in VIEWS && (name !== "play" || Boolean(overview?.play));
+}
+
+/** Play is loaded where there is one. @type {Show} */
+function showPlay(view) {
+  let ended = false;
+  let leave = () => {};
+  replaceChildren(view.root, h("h1", { class: "only-read" }, "Play"), stateLine("Loading…"));
+  import("./play.js").then(
+    (found) => {
+      if (!ended) leave = found.showPlay(view);
+    },
+    () => ended || replaceChildren(view.root, stateLine("The process that serves this page does not answer.", "bad")),
+  );
+  return () => {
+    ended = true;
+    leave();
+  };
+}
+
 /** @param {string} current */
 function showNavigation(current) {
-  const entries = Object.entries(VIEWS).filter(([, view]) => view.inReport || !isReport);
+  const entries = Object.entries(VIEWS).filter(([name, view]) => (view.inReport || !isReport) && isOffered(name));
   replaceChildren(
     navigation,
     entries.map(([name, view]) => h("a", { href: `#/${name}`, "aria-current": name === current ? "page" : null }, view.title)),
@@ -184,7 +207,7 @@ function showCommand(text) {
 function address() {
   const [path = "", query = ""] = location.hash.replace(/^#\/?/, "").split("?");
   const [name = "", ...rest] = path.split("/").map(decode);
-  return { name: name in VIEWS ? name : "cluster", rest, params: new URLSearchParams(query) };
+  return { name: isOffered(name) ? name : "cluster", rest, params: new URLSearchParams(query) };
 }
 
 /** @param {string} part */

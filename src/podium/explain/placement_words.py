@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from podium.cli.tables import some
+from podium.explain.causes.wording import some
 from podium.explain.decision_digest import Digest
 
 

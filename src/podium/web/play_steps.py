@@ -1,0 +1,88 @@
+"""Steps of Play: what the page may ask for, and nothing else. Decoded strictly."""
+
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta, Struct
+
+MAX_STEP_BYTES: Final = 64 * 1024
+
+Name = Annotated[str, Meta(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", max_length=253)]
+
+
+class Create(Struct, frozen=True, forbid_unknown_fields=True, tag_field="step", tag="create"):
+    yaml: str
+
+
+class Delete(Struct, frozen=True, forbid_unknown_fields=True, tag_field="step", tag="delete"):
+    """`object_kind` as kubectl takes it, with its group."""
+
+    object_kind: str = msgspec.field(name="kind")
+    name: Name
+    namespace: Name | None = None
+
+
+class Cordon(Struct, frozen=True, forbid_unknown_fields=True, tag_field="step", tag="cordon"):
+    node: Name
+
+
+class Uncordon(Struct, frozen=True, forbid_unknown_fields=True, tag_field="step", tag="uncordon"):
+    node: Name
+
+
+class Drain(Struct, frozen=True, forbid_unknown_fields=True, tag_field="step", tag="drain"):
+    node: Name
+
+
+class Kill(Struct, frozen=True, forbid_unknown_fields=True, tag_field="step", tag="kill"):
+    node: Name
+
+
+class Revive(Struct, frozen=True, forbid_unknown_fields=True, tag_field="step", tag="revive"):
+    node: Name
+
+
+class SetWeights(Struct, frozen=True, forbid_unknown_fields=True, tag_field="step", tag="weights"):
+    """Plugins that are not named have the weight that they were started with."""
+
+    profile: str
+    weights: dict[str, int]
+
+
+Step = Create | Delete | Cordon | Uncordon | Drain | Kill | Revive | SetWeights
+ClusterStep = Create | Delete | Cordon | Uncordon | Drain | Kill | Revive
+
+
+_DECODER: Final[msgspec.json.Decoder[Step]] = msgspec.json.Decoder(Step)
+
+
+class Outcome(Struct):
+    """What became of a step; `objects` were created, `problem` is what stood in the way."""
+
+    commands: list[str]
+    done: list[str] = msgspec.field(default_factory=list)
+    objects: list[dict[str, str]] = msgspec.field(default_factory=list)
+    problem: str | None = None
+
+
+class UnknownStep(ValueError):
+    """A step that Play does not know; says what is wrong with it."""
+
+
+def read_step(body: bytes | bytearray) -> Step:
+    """Raises UnknownStep."""
+    try:
+        return _DECODER.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
+        raise UnknownStep(f"this is no step: {problem}") from None
+
+
+def outcome_document(outcome: Outcome, mark: int) -> dict[str, Any]:
+    """`mark` is the number of the last decision before the step."""
+    return {
+        "mark": mark,
+        "done": outcome.done,
+        "objects": outcome.objects,
+        "problem": outcome.problem,
+        "commands": outcome.commands,
+    }

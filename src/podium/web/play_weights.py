@@ -1,0 +1,109 @@
+"""The weights of score plugins, as Play's sliders have them.
+
+What the scheduler was started with is the position to which they return, and what a file has to say
+to keep others is worked out from it. A scheduler whose plugins were loaded anew has the weights of
+its configuration again.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from podium.config.effective import effective
+from podium.config.effective_yaml import effective_yaml
+from podium.config.errors import ConfigurationError
+from podium.config.load import load_configuration
+from podium.config.merge import PluginListError
+from podium.config.points import ExtensionPoint
+from podium.config.score_weights import MAX_WEIGHT, score_weights_file, with_score_weights
+from podium.config.types import API_VERSION, KIND, Configuration
+from podium.engine import Engine
+from podium.engine.score_weights import set_score_weights
+
+Weights = dict[str, int]
+
+
+class WrongWeights(Exception):
+    """Weights that cannot be put in force; says which and why."""
+
+
+class PlayWeights:
+    def __init__(self, engine: Callable[[], Engine]) -> None:
+        """`engine` is the one at work now."""
+        self._engine = engine
+        self._start: _Start | None = None
+
+    def set(self, profile: str, weights: Mapping[str, int]) -> None:
+        """Of one profile; plugins that are not named go back to what they were started with.
+        Raises WrongWeights."""
+        start = self._started
+        configured = start.weights.get(profile)
+        if configured is None:
+            raise WrongWeights(f"no profile is named {profile}")
+        for plugin, weight in weights.items():
+            if plugin not in configured:
+                raise WrongWeights(f"{plugin} scores nothing in profile {profile}")
+            if not 0 <= weight <= MAX_WEIGHT:
+                raise WrongWeights(f"the weight of {plugin} has to be between 0 and {MAX_WEIGHT}")
+        changed = {name: w for name, w in weights.items() if w != configured[name]}
+        before = start.configuration
+        for other, its in start.changed.items():
+            if other != profile:
+                before = with_score_weights(before, other, its)
+        try:
+            set_score_weights(start.engine, before, profile, changed)
+        except (PluginListError, ConfigurationError) as problem:
+            raise WrongWeights(str(problem)) from None
+        start.changed[profile] = changed
+
+    def document(self) -> list[dict[str, Any]]:
+        """Each profile with its plugins, their weights now and at the start."""
+        start = self._started
+        return [
+            {
+                "schedulerName": name,
+                "plugins": [
+                    {
+                        "plugin": plugin,
+                        "weight": start.changed.get(name, {}).get(plugin, weight),
+                        "configured": weight,
+                    }
+                    for plugin, weight in configured.items()
+                ],
+                "file": self.file(name),
+            }
+            for name, configured in start.weights.items()
+        ]
+
+    def file(self, profile: str) -> str | None:
+        """What keeps the weights in force; None where they are those of the start."""
+        start = self._started
+        if not any(start.changed.values()):
+            return None
+        if start.is_default:
+            plugins = start.configuration.profiles[0].plugins
+            changed = start.changed.get(profile, {})
+            return effective_yaml(score_weights_file(plugins, profile, changed))
+        return effective_yaml(effective(start.engine.configuration))
+
+    @property
+    def _started(self) -> "_Start":
+        engine = self._engine()
+        if self._start is None or self._start.engine is not engine:
+            self._start = _Start(engine)
+        return self._start
+
+
+class _Start:
+    """How an engine was configured when it began."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.configuration: Configuration = engine.configuration
+        self.changed: dict[str, Weights] = {}
+        point = ExtensionPoint.SCORE.value
+        self.weights: dict[str, Weights] = {
+            name: dict(profile.points()[point]) for name, profile in engine.profiles.items()
+        }
+        empty = {"apiVersion": API_VERSION, "kind": KIND}
+        defaults = load_configuration(empty, gates=engine.gates)
+        self.is_default = effective(defaults) == effective(engine.configuration)
