@@ -1,9 +1,9 @@
 // Cluster: every node as a cell, how full it is, and one of them opened.
 // @ts-check
 import { h, replaceChildren, stateLine, table } from "./dom.js";
-import { formatAmount, formatCount, formatPercent, formatTime, heatRamp, isDark, meter, plural } from "./format.js";
-import { HeatMap } from "./heatmap.js";
+import { formatAmount, formatCount, formatPercent, formatTime, meter, plural } from "./format.js";
 import { keepFresh, onChange } from "./live.js";
+import { makeNodeMap, rampLegend, zoomButtons } from "./node_map.js";
 import { waitingPanel } from "./queue.js";
 import { getDocument, isReport, nodeLink, podLink } from "./source.js";
 
@@ -41,25 +41,15 @@ class ClusterPage {
     this.later = undefined;
     this.waiting = h("div", {});
     this.bar = h("div", { class: "bar" });
-    this.tip = h("div", { class: "tip hidden", "aria-hidden": "true" });
-    this.said = h("p", { class: "only-read", "aria-live": "polite" });
-    this.canvas = /** @type {HTMLCanvasElement} */ (
-      h("canvas", {
-        tabindex: 0,
-        role: "application",
-        "aria-label": "Nodes by how full they are. Arrow keys move between nodes, Enter opens one, plus and minus zoom, 0 shows all.",
-        style: { background: "var(--bg)", color: "var(--text)", borderTop: "0 solid var(--none)", outlineColor: "var(--accent)" },
-      })
-    );
-    this.area = h("div", { class: "map" }, this.canvas, this.tip);
+    const made = makeNodeMap("Nodes by how full they are", (node) => this.open(cluster.names[node]));
+    this.nodeMap = made;
+    this.map = made.map;
+    this.canvas = made.canvas;
+    this.area = made.element;
     this.list = h("div", { class: "scroll hidden" });
     this.aside = h("aside", { class: "node hidden", "aria-label": "Node" });
     this.body = h("div", { class: "cluster" }, h("div", {}, this.area, this.list), this.aside);
-    this.map = new HeatMap(this.canvas, {
-      onSelect: (node) => this.open(cluster.names[node]),
-      onHover: (node, x, y) => this.hover(node, x, y),
-    });
-    replaceChildren(view.root, h("h1", { class: "only-read" }, "Cluster"), this.waiting, this.bar, this.said, this.body);
+    replaceChildren(view.root, h("h1", { class: "only-read" }, "Cluster"), this.waiting, this.bar, made.said, this.body);
     this.stops = [
       onChange((change) => this.change(change)),
       keepFresh(() => "queue", (queue) => replaceChildren(this.waiting, waitingPanel(queue)), () => {}, 2000),
@@ -74,7 +64,7 @@ class ClusterPage {
   end() {
     this.ended = true;
     for (const stop of this.stops) stop();
-    this.map.end();
+    this.nodeMap.end();
     removeEventListener("themechange", this.onTheme);
     this.stopNode?.();
   }
@@ -162,10 +152,7 @@ class ClusterPage {
       h("label", {}, "by", h("select", { id: "group", onchange: choose("group", (value) => (this.group = value)) },
         option("none", "no groups", this.group), known.map((label) => option(label, label, this.group)))),
       find,
-      h("span", { role: "group", "aria-label": "Zoom" },
-        h("button", { type: "button", "aria-label": "Zoom in", onclick: () => this.map.zoom(1.6) }, "+"), " ",
-        h("button", { type: "button", "aria-label": "Zoom out", onclick: () => this.map.zoom(1 / 1.6) }, "−"), " ",
-        h("button", { type: "button", onclick: () => this.map.fit() }, "All")),
+      zoomButtons(this.map),
       h("button", { type: "button", id: "as-table", "aria-pressed": String(this.asTable), onclick: () => this.toggleTable() }, "As a table"),
       this.legend,
       this.total,
@@ -181,9 +168,7 @@ class ClusterPage {
 
   showLegend() {
     if (!this.legend || !this.total) return;
-    const ramp = heatRamp(isDark());
-    const steps = [0, 9, 18, 27, 36, 45, 54, 63].map((at) => h("i", { style: { background: ramp[at] ?? "" } }));
-    replaceChildren(this.legend, "0%", h("span", { class: "ramp", role: "img", "aria-label": "from empty to full" }, steps), "100%");
+    replaceChildren(this.legend, ...rampLegend());
     const column = this.column;
     const has = column.allocatable.reduce((/** @type {number} */ sum, /** @type {number} */ each) => sum + each, 0);
     const uses = column.requested.reduce((/** @type {number} */ sum, /** @type {number} */ each) => sum + each, 0);
@@ -262,18 +247,6 @@ class ClusterPage {
         ])),
       nodes.length > MAX_ROWS && h("p", { class: "soft" }, `and ${formatCount(nodes.length - MAX_ROWS)} more`),
     );
-  }
-
-  /** @param {number} node @param {number} x @param {number} y */
-  hover(node, x, y) {
-    this.tip.classList.toggle("hidden", node < 0);
-    if (node < 0) return;
-    const name = cluster.names[node];
-    const lines = this.describe(node);
-    replaceChildren(this.tip, h("b", {}, name), lines.map((/** @type {string} */ line) => h("div", {}, line)));
-    this.tip.style.left = `${Math.min(x + 14, this.canvas.clientWidth - 180)}px`;
-    this.tip.style.top = `${Math.min(y + 14, this.canvas.clientHeight - 90)}px`;
-    this.said.textContent = `${name}: ${lines.join(", ")}`;
   }
 
   // --- one node ----------------------------------------------------------------------------------
