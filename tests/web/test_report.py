@@ -8,7 +8,7 @@ import pytest
 from support.cli.command_line import EXAMPLE, podium
 from support.cli.document_schemas import require_valid
 
-from podium.web.report import embed
+from podium.web.report_file import make_report_file
 from podium.web.script_bundle import bundle
 
 
@@ -47,7 +47,9 @@ def test_the_same_input_gives_the_same_bytes(
 
 
 def test_names_cannot_end_the_script_that_holds_them() -> None:
-    html = embed({"overview": {"name": "</script><script>alert(1)</script>\u2028"}}).decode()
+    html = make_report_file(
+        {"overview": {"name": "</script><script>alert(1)</script>\u2028"}}
+    ).decode()
     assert "<script>alert" not in html
     assert documents(html)["overview"]["name"] == "</script><script>alert(1)</script>\u2028"
 

@@ -5,7 +5,7 @@ import { formatAmount, formatCount, formatPercent, formatTime, meter, plural } f
 import { keepFresh, onChange } from "./live.js";
 import { makeNodeMap, rampLegend, zoomButtons } from "./node_map.js";
 import { waitingPanel } from "./queue.js";
-import { getDocument, isReport, nodeLink, podLink } from "./source.js";
+import { getDocument, hasDocument, isReport, nodeLink, podLink } from "./source.js";
 
 /** @typedef {import("./source.js").Doc} Doc */
 /** @typedef {import("./main.js").View} View */
@@ -14,6 +14,13 @@ const MAX_ROWS = 500;
 
 /** @type {Doc} kept while other views are looked at */
 let cluster = null;
+/** In a report of a change: whether `cluster` is as it was before. */
+let clusterPhase = "";
+
+/** A pod, with its decision where there is one. @param {string} key */
+function podName(key) {
+  return !isReport || hasDocument(`pods/${key}`) ? h("a", { href: podLink(key) }, key) : key;
+}
 
 /** @param {View} view @returns {() => void} */
 export function showCluster(view) {
@@ -30,6 +37,9 @@ class ClusterPage {
     this.words = view.params.get("q") ?? "";
     this.opened = view.params.get("node") ?? "";
     this.asTable = view.params.get("as") === "table";
+    /** @type {string[]} */
+    this.phases = view.overview?.phases ?? [];
+    this.setPhase(view.params.get("when") ?? "after");
     /** @type {Map<string, number>} */
     this.index = new Map();
     /** @type {Uint8Array} */
@@ -61,6 +71,28 @@ class ClusterPage {
     void this.read();
   }
 
+  /** Where the documents of the shown moment are. */
+  get prefix() {
+    return clusterPhase === "before" ? "before/" : "";
+  }
+
+  /** @param {string} phase before or after the changes, in a report that has both */
+  setPhase(phase) {
+    if (!this.phases.includes(phase) || phase === clusterPhase) return;
+    clusterPhase = phase;
+    cluster = null;
+  }
+
+  phaseButtons() {
+    return this.phases.length > 0 && h("span", { role: "group", "aria-label": "When", id: "when" }, this.phases.flatMap((phase) => [
+      h("button", { type: "button", "aria-pressed": String(phase === clusterPhase), onclick: async () => {
+        this.view.go({ when: phase });
+        this.setPhase(phase);
+        await this.read();
+        /** @type {HTMLElement | null} */ (document.querySelector("#when [aria-pressed=true]"))?.focus();
+      } }, phase), " "]));
+  }
+
   end() {
     this.ended = true;
     for (const stop of this.stops) stop();
@@ -73,7 +105,7 @@ class ClusterPage {
     if (this.reading) return;
     this.reading = true;
     try {
-      cluster = await getDocument("cluster");
+      cluster = await getDocument(`${this.prefix}cluster`);
       if (!this.ended) this.show();
     } catch (problem) {
       if (!this.ended && !cluster) replaceChildren(this.bar, stateLine(/** @type {Error} */ (problem).message, "bad"));
@@ -121,7 +153,7 @@ class ClusterPage {
     this.showBar(known);
     this.search();
     this.showMap();
-    this.view.command(isReport ? "podium simulate {input} --all" : "kubectl describe nodes");
+    this.view.command(this.view.overview?.command ? "{command} -o json" : isReport ? "podium simulate {input} --all" : "kubectl describe nodes");
     if (this.opened) this.open(this.opened);
   }
 
@@ -147,6 +179,7 @@ class ClusterPage {
     this.total = h("span", { class: "soft", id: "cluster-total" });
     replaceChildren(
       this.bar,
+      this.phaseButtons(),
       h("label", {}, "Show", h("select", { id: "resource", onchange: choose("resource", (value) => (this.resource = value)) },
         cluster.resources.map((/** @type {Doc} */ each) => option(each.name, each.name, this.resource)))),
       h("label", {}, "by", h("select", { id: "group", onchange: choose("group", (value) => (this.group = value)) },
@@ -261,9 +294,9 @@ class ClusterPage {
     this.aside.classList.remove("hidden");
     this.body.classList.add("open");
     replaceChildren(this.aside, stateLine("Reading the node…"));
-    this.view.command(isReport ? "podium simulate {input} --all" : `kubectl describe node ${name}`);
+    if (!isReport) this.view.command(`kubectl describe node ${name}`);
     this.stopNode = keepFresh(
-      () => `nodes/${encodeURIComponent(name)}`,
+      () => `${this.prefix}nodes/${encodeURIComponent(name)}`,
       (found) => this.showNode(found),
       (problem) => replaceChildren(this.aside, this.closeButton(), stateLine(problem.message, "bad")),
       2000,
@@ -298,13 +331,13 @@ class ClusterPage {
       h("h2", {}, plural(node.podCount, "pod")),
       node.pods.length
         ? table("Pods", ["Pod", { text: "cpu", num: true }, { text: "memory", num: true }],
-            node.pods.map((/** @type {Doc} */ pod) => [h("a", { href: podLink(pod.pod) }, pod.pod), formatAmount("cpu", pod.requests.cpu ?? 0), formatAmount("memory", pod.requests.memory ?? 0)]))
+            node.pods.map((/** @type {Doc} */ pod) => [podName(pod.pod), formatAmount("cpu", pod.requests.cpu ?? 0), formatAmount("memory", pod.requests.memory ?? 0)]))
         : h("p", { class: "soft" }, "Nobody is here."),
       node.podCount > node.pods.length && h("p", { class: "soft" }, `the ${formatCount(node.pods.length)} largest are shown`),
       node.story.length > 0 && [
         h("h2", {}, "Who came"),
         table("What happened on this node", ["", "Pod", "What"], node.story.slice(-30).reverse().map((/** @type {Doc} */ line) => [
-          h("span", { class: "num" }, formatTime(line.at)), h("a", { href: podLink(line.pod) }, line.pod), line.what === "preempting" ? `evicts ${line.detail}` : line.what])),
+          h("span", { class: "num" }, formatTime(line.at)), podName(line.pod), line.what === "preempting" ? `evicts ${line.detail}` : line.what])),
       ],
       h("h2", {}, "Labels"),
       h("dl", { class: "facts mono" }, Object.entries(node.labels).flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, String(value))])),
@@ -319,7 +352,7 @@ class ClusterPage {
         `${card.index} ${card.model}${card.healthy ? "" : " (broken)"}`,
         `${formatCount(card.usedCores)} of ${formatCount(card.cores)}`,
         `${formatAmount("memory", card.usedMemoryBytes)} of ${formatAmount("memory", card.memoryBytes)}`,
-        h("span", {}, card.owners.map((/** @type {string} */ owner) => h("a", { class: "chip", href: podLink(owner) }, owner))),
+        h("span", {}, card.owners.map((/** @type {string} */ owner) => h("span", { class: "chip" }, podName(owner)))),
       ]));
   }
 }

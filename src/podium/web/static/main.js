@@ -7,7 +7,8 @@ import { commandLine, h, replaceChildren, stateLine } from "./dom.js";
 import { formatCount, formatTime } from "./format.js";
 import { follow, onChange, onLink } from "./live.js";
 import { showQueue } from "./queue.js";
-import { getDocument, isReport, podLink } from "./source.js";
+import { REPORT_VIEWS } from "./report_views.js";
+import { getDocument, hasDocument, isReport, podLink } from "./source.js";
 import { showStory } from "./story.js";
 import { showThroughput } from "./throughput.js";
 
@@ -36,6 +37,16 @@ const VIEWS = {
   throughput: { title: "Throughput", show: showThroughput, inReport: false },
   configuration: { title: "Configuration", show: showConfiguration, inReport: true },
 };
+
+/** The document that a view stands on, where its name is another. @type {Record<string, string>} */
+const NEEDS = { pod: "pods", story: "pods" };
+/** What can be looked at here: a report has what it holds documents for. */
+const SHOWN = Object.fromEntries(
+  Object.entries({ ...REPORT_VIEWS, ...VIEWS }).filter(
+    ([name, view]) => !isReport || name in REPORT_VIEWS || (view.inReport && hasDocument(NEEDS[name] ?? name)),
+  ),
+);
+const HOME = Object.keys(SHOWN)[0] ?? "cluster";
 
 const head = /** @type {HTMLElement} */ (document.getElementById("head"));
 const main = /** @type {HTMLElement} */ (document.getElementById("main"));
@@ -133,7 +144,8 @@ function searchBox() {
   addEventListener("keydown", (event) => {
     const typing = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
     if (event.key === "/" && !typing) {
-      input.focus();
+      const own = /** @type {HTMLElement | null} */ (main.querySelector("input[type=search]"));
+      (input.isConnected ? input : own)?.focus();
       event.preventDefault();
     }
     if (event.key === "Escape") list.classList.add("hidden");
@@ -152,15 +164,18 @@ function searchBox() {
 
 /** @param {string} current */
 function showNavigation(current) {
-  const entries = Object.entries(VIEWS).filter(([, view]) => view.inReport || !isReport);
   replaceChildren(
     navigation,
-    entries.map(([name, view]) => h("a", { href: `#/${name}`, "aria-current": name === current ? "page" : null }, view.title)),
+    Object.entries(SHOWN).map(([name, view]) => h("a", { href: `#/${name}`, "aria-current": name === current ? "page" : null }, view.title)),
   );
 }
 
 /** @param {Doc} told */
 function showNumbers(told) {
+  if (told.facts) {
+    replaceChildren(numbers, told.facts.map((/** @type {Doc} */ fact) => h("span", { class: fact.bad ? "bad" : null }, h("b", {}, fact.value), ` ${fact.label}`)), linkState, theme);
+    return;
+  }
   const queue = told.queue;
   const pending = queue.active + queue.backoff + queue.unschedulable + queue.gated + queue.waiting;
   replaceChildren(
@@ -177,14 +192,14 @@ function showNumbers(told) {
 /** @param {string} text */
 function showCommand(text) {
   const asked = isReport ? "" : overview?.terminal ?? "";
-  const shown = text.replace("{input}", overview?.input ?? "").replace("{url}", overview?.url || "https://SCHEDULER:10259").trim();
+  const shown = text.replace("{command}", overview?.command ?? "").replace("{input}", overview?.input ?? "").replace("{url}", overview?.url || "https://SCHEDULER:10259").trim();
   replaceChildren(foot, h("span", {}, "The same in a terminal:"), commandLine(asked ? `${asked} ${shown}` : shown));
 }
 
 function address() {
   const [path = "", query = ""] = location.hash.replace(/^#\/?/, "").split("?");
   const [name = "", ...rest] = path.split("/").map(decode);
-  return { name: name in VIEWS ? name : "cluster", rest, params: new URLSearchParams(query) };
+  return { name: Object.hasOwn(SHOWN, name) ? name : HOME, rest, params: new URLSearchParams(query) };
 }
 
 /** @param {string} part */
@@ -198,7 +213,7 @@ function decode(part) {
 
 /** @param {Record<string, string | null>} changes */
 function go(changes) {
-  const [path = "", query = ""] = (location.hash || "#/cluster").split("?");
+  const [path = "", query = ""] = (location.hash || `#/${HOME}`).split("?");
   const params = new URLSearchParams(query);
   for (const [name, value] of Object.entries(changes)) {
     if (value === null || value === "") params.delete(name);
@@ -215,7 +230,7 @@ function show() {
   if (shownAddress !== null && location.hash === shownAddress) return;
   shownAddress = location.hash;
   const { name, rest, params } = address();
-  const view = VIEWS[name];
+  const view = SHOWN[name];
   if (!view) return;
   leave();
   showNavigation(name);
@@ -246,7 +261,8 @@ async function start() {
 
 // The token has done its work: the cookie holds it, and the address can be shown to others.
 if (new URLSearchParams(location.search).has("token")) history.replaceState(null, "", location.pathname + location.hash);
-replaceChildren(head, h("a", { class: "brand", href: "#/cluster" }, "Podium"), navigation, searchBox(), numbers);
+const search = searchBox();
+replaceChildren(head, h("a", { class: "brand", href: `#/${HOME}` }, "Podium"), navigation, (!isReport || hasDocument("pods")) && search, numbers);
 replaceChildren(numbers, theme);
 showNavigation(address().name);
 void start();
