@@ -116,7 +116,9 @@ def what_if(
         more: list[tuple[str, Any]] = [*((each.option, each.value) for each in changes or ())]
         more += [("--each-node", each_node), ("--each-zone", each_zone)]
         asked = command_text("what-if", files, options, more)
-        write_private_file(html, what_if_report(fields, answer, *snapshots, asked))
+        before_changes, after_changes = snapshots
+        page = what_if_report(fields, answer, before_changes, after_changes, asked)
+        write_private_file(html, page)
     if output in ("json", "yaml"):
         print_document("WhatIf", fields, output)
     else:

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any, Final
 
+import numpy as np
+
 from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 from podium.cluster.growth import Ints
 from podium.explain.utilisation import Load
@@ -61,7 +63,7 @@ def _resource(name: str, before: Load, loads: Sequence[Load]) -> dict[str, Any]:
 
 def _amounts(load: Load, name: str, of: Ints) -> Ints:
     if name not in load.resources:
-        return of[0] * 0
+        return np.zeros(len(load.nodes), dtype=np.int64)
     amounts: Ints = of[load.resources.index(name)]
     return amounts
 

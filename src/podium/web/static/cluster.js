@@ -1,7 +1,7 @@
 // Cluster: every node as a cell, how full it is, and one of them opened.
 // @ts-check
 import { h, replaceChildren, stateLine, table } from "./dom.js";
-import { formatAmount, formatCount, formatPercent, formatTime, meter, plural } from "./format.js";
+import { formatAmount, formatCount, formatPercent, formatTime, meter, plural, shellWord } from "./format.js";
 import { keepFresh, onChange } from "./live.js";
 import { makeNodeMap, rampLegend, zoomButtons } from "./node_map.js";
 import { waitingPanel } from "./queue.js";
@@ -64,8 +64,6 @@ class ClusterPage {
       onChange((change) => this.change(change)),
       keepFresh(() => "queue", (queue) => replaceChildren(this.waiting, waitingPanel(queue)), () => {}, 2000),
     ];
-    this.onTheme = () => this.redraw();
-    addEventListener("themechange", this.onTheme);
     if (cluster) this.show();
     else replaceChildren(this.bar, stateLine("Reading the nodes…"));
     void this.read();
@@ -97,7 +95,6 @@ class ClusterPage {
     this.ended = true;
     for (const stop of this.stops) stop();
     this.nodeMap.end();
-    removeEventListener("themechange", this.onTheme);
     this.stopNode?.();
   }
 
@@ -294,7 +291,7 @@ class ClusterPage {
     this.aside.classList.remove("hidden");
     this.body.classList.add("open");
     replaceChildren(this.aside, stateLine("Reading the node…"));
-    if (!isReport) this.view.command(`kubectl describe node ${name}`);
+    if (!isReport) this.view.command(`kubectl describe node ${shellWord(name)}`);
     this.stopNode = keepFresh(
       () => `${this.prefix}nodes/${encodeURIComponent(name)}`,
       (found) => this.showNode(found),

@@ -1,7 +1,7 @@
 // A long table: searched, sorted by its heads, shown a part at a time, all of it in the address.
 // @ts-check
 import { h, replaceChildren } from "./dom.js";
-import { formatCount, heatRamp, isDark, plural } from "./format.js";
+import { formatCount, heatRamp, plural } from "./format.js";
 
 /** @typedef {import("./main.js").View} View */
 /** @typedef {import("./dom.js").Child} Child */
@@ -20,6 +20,7 @@ import { formatCount, heatRamp, isDark, plural } from "./format.js";
  */
 
 const PART = 200;
+const [RAMP, RAMP_DARK] = [heatRamp(false), heatRamp(true)];
 
 /**
  * `name` stands in front of the table's parameters in the address, so that a view can have several;
@@ -96,11 +97,15 @@ function bodyCell(column, row) {
 
 /** The colours of a cell that shows a share. @param {number} share */
 export function heatStyle(share) {
-  const background = heatRamp(isDark())[Math.min(63, Math.max(0, Math.round(share * 63)))] ?? "";
-  const [red = 0, green = 0, blue = 0] = background.match(/\d+/g)?.map(Number) ?? [];
-  const linear = [red, green, blue].map((each) => (each / 255) ** 2.2);
-  const light = 0.2126 * (linear[0] ?? 0) + 0.7152 * (linear[1] ?? 0) + 0.0722 * (linear[2] ?? 0);
-  return { background, color: light > 0.179 ? "#000" : "#fff" };
+  const at = Math.min(63, Math.max(0, Math.round(share * 63)));
+  const [light = "", dark = ""] = [RAMP[at], RAMP_DARK[at]];
+  return { background: `light-dark(${light}, ${dark})`, color: `light-dark(${readable(light)}, ${readable(dark)})` };
+}
+
+/** Black or white, whichever can be read on a colour. @param {string} colour as in rgb(1,2,3) */
+function readable(colour) {
+  const [red = 0, green = 0, blue = 0] = (colour.match(/\d+/g) ?? []).map((each) => (Number(each) / 255) ** 2.2);
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000" : "#fff";
 }
 
 /** @param {Doc[]} rows @param {Column[]} columns @param {string} order */

@@ -3,7 +3,7 @@
 // @ts-check
 import { dataTable } from "./data_table.js";
 import { h, replaceChildren, stateLine } from "./dom.js";
-import { formatCount, plural } from "./format.js";
+import { formatCount, plural, shellWord } from "./format.js";
 import { getDocument } from "./source.js";
 import { consequenceTables } from "./what_if_report.js";
 
@@ -75,7 +75,7 @@ function draw(view, what, title, failures) {
   const open = (name) => {
     opened = name;
     view.go({ failure: name });
-    view.command(`{command} ${what === "node" ? "--fail" : "--zone-outage"} ${name}`);
+    view.command(`{command} ${what === "node" ? "--fail" : "--zone-outage"} ${shellWord(name)}`);
     showList();
     const close = h("button", { type: "button", id: "close-failure", "aria-label": "Close", onclick: () => {
       opened = "";

@@ -2,7 +2,7 @@
 // those who cannot see it, and a search.
 // @ts-check
 import { h, replaceChildren } from "./dom.js";
-import { heatRamp, isDark } from "./format.js";
+import { heatRamp } from "./format.js";
 import { HeatMap } from "./heatmap.js";
 
 /** @typedef {import("./heatmap.js").Picture} Picture */
@@ -72,7 +72,7 @@ export function zoomButtons(...maps) {
 
 /** What the colours mean. @param {string} [from] @param {string} [to] */
 export function rampLegend(from = "0%", to = "100%") {
-  const ramp = heatRamp(isDark());
-  const steps = [0, 9, 18, 27, 36, 45, 54, 63].map((at) => h("i", { style: { background: ramp[at] ?? "" } }));
+  const [ramp, dark] = [heatRamp(false), heatRamp(true)];
+  const steps = [0, 9, 18, 27, 36, 45, 54, 63].map((at) => h("i", { style: { background: `light-dark(${ramp[at]}, ${dark[at]})` } }));
   return [from, h("span", { class: "ramp", role: "img", "aria-label": "from empty to full" }, steps), to];
 }
