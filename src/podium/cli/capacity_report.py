@@ -13,11 +13,11 @@ def capacity_report(fields: Mapping[str, Any], answer: CapacityAnswer, command: 
     from podium.web.report_views import CAPACITY
 
     fits = sum(room.fits for room in answer.alone)
-    facts = [Fact(f"{max(len(room.nodes) for room in answer.alone):,}", "nodes")]
+    facts = [Fact.count(max(len(room.nodes) for room in answer.alone), "node")]
     if len(answer.alone) == 1:
         facts.append(Fact(f"{fits:,}", "more fit", not answer.is_enough))
     else:
-        facts.append(Fact(f"{len(answer.alone):,}", "kinds of pods", not answer.is_enough))
+        facts.append(Fact.count(len(answer.alone), "template", bad=not answer.is_enough))
     documents = {
         "overview": report_overview(command, facts),
         "capacity": add_version("Capacity", fields),

@@ -21,10 +21,10 @@ def comparison_report(
     from podium.web.report_views import COMPARISON
 
     facts = [
-        Fact(f"{len(answer.names):,}", "configurations"),
-        Fact(f"{len(answer.seeds):,}", "seeds"),
-        Fact(f"{len(scenario.nodes):,}", "nodes"),
-        Fact(f"{answer.pod_count:,}", "pods"),
+        Fact.count(len(answer.names), "configuration"),
+        Fact.count(len(answer.seeds), "seed"),
+        Fact.count(len(scenario.nodes), "node"),
+        Fact.count(answer.pod_count, "pod"),
     ]
     view = comparison_view(answer, report.utilisation.before, scenario)
     # Pods are in the view, with reasons, and no more of them than a browser can take.

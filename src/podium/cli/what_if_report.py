@@ -78,8 +78,8 @@ def _touched(found: Consequences) -> Iterator[str]:
     """Nodes that somebody leaves, comes to or stays on though he was to go."""
     for moved in found.moved:
         yield from (moved.before, moved.after)
-    for lost in (*found.stranded, *found.gone):
-        yield lost.before
+    yield from (each.before for each in found.stranded)
+    yield from (each.before for each in found.gone)
     for kept in found.kept:
         yield kept.node
 

@@ -46,6 +46,10 @@ class Fact(NamedTuple):
     label: str
     bad: bool = False
 
+    @classmethod
+    def count(cls, number: int, noun: str, *, bad: bool = False) -> "Fact":
+        return cls(f"{number:,}", noun if number == 1 else f"{noun}s", bad)
+
 
 def report_overview(command: str, facts: Iterable[Fact], **more: Any) -> dict[str, object]:
     """The document `overview`: the command that tells the same in a terminal, and figures."""

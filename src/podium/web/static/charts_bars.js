@@ -18,15 +18,15 @@ const AXIS = 20;
  *   categories: string[],
  *   series: Series[],
  *   format: (value: number) => string,
- *   top?: number,
- * }} chart `top` is the least that the axis goes to, such as 1 for shares
+ *   shares?: boolean,
+ * }} chart `shares` are parts of 1, which the axis may divide; an axis of counts has whole numbers
  * @returns {HTMLElement}
  */
 export function barChart(chart) {
   const { categories, series, format } = chart;
   const colours = series.map((each, at) => each.colour ?? seriesColour(at));
   const known = series.flatMap((each) => [...each.values, ...(each.high ?? [])]).filter((value) => value !== null);
-  const ticks = roundTicks(Math.min(0, ...known), Math.max(chart.top ?? 0, ...known), 4, known.every(Number.isInteger));
+  const ticks = roundTicks(Math.min(0, ...known), Math.max(0, ...known), 4, !chart.shares && known.every(Number.isInteger));
   const [first = 0, last = 1] = [ticks[0], ticks[ticks.length - 1]];
   return chartSection({
     title: chart.title,

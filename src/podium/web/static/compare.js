@@ -13,6 +13,8 @@ import { getDocument } from "./source.js";
 /** @typedef {(value: number) => string} Format */
 
 const SIGNIFICANT = 0.05;
+// As the terminal rounds it; the types are older than the option.
+const PROBABILITY = new Intl.NumberFormat("en-US", /** @type {any} */ ({ minimumFractionDigits: 3, maximumFractionDigits: 3, roundingMode: "halfEven" }));
 /** @type {Record<string, string>} what metrics mean, in short */
 const MEANINGS = {
   placed: "pods that have a node in the end",
@@ -77,7 +79,7 @@ function draw(view, found, more) {
     h("p", { class: "soft" },
       found.seeds.length > 1 ? `Means over ${plural(found.seeds.length, "seed")}, the same arrivals for each configuration. ` : "One run of each configuration, pods in the order of the input. ",
       `The typical pod has ${formatAmount("cpu", typical.cpu)} cpu and ${formatAmount("memory", typical.memory)} memory. `,
-      names.length > 1 && `${plural(more.differentPods, "pod")} of ${formatCount(found.podCount)} not alike: `, names.length > 1 && h("a", { href: "#/pods" }, "which"), names.length > 1 && "."),
+      names.length > 1 && (more.differentPods ? [`${plural(more.differentPods, "pod")} of ${formatCount(found.podCount)} not alike: `, h("a", { href: "#/pods" }, "which"), "."] : `All ${formatCount(found.podCount)} pods alike.`)),
     found.conditions.map((/** @type {Doc} */ each) =>
       h("div", { class: `panel ${each.holds ? "alert" : "done"}` }, h("b", {}, each.holds ? "✗ " : "✓ not "), h("code", {}, each.condition), each.holds && ` holds of ${each.configurations.join(", ")}`)),
     h("div", { class: "beside" },
@@ -133,7 +135,7 @@ function differenceCells(difference, format, tested) {
   const words = differs ? `${difference.mean < 0 ? "−" : "+"}${format(Math.abs(difference.mean))}` : "·";
   return [
     h("td", { class: `num ${significant ? "telling" : differs ? "" : "soft"}` }, words),
-    tested && h("td", { class: `num ${significant ? "telling" : "soft"}` }, differs ? `${difference.pValue.toFixed(3)}${significant ? " ★" : ""}` : "·"),
+    tested && h("td", { class: `num ${significant ? "telling" : "soft"}` }, differs ? `${PROBABILITY.format(difference.pValue)}${significant ? " ★" : ""}` : "·"),
   ];
 }
 
@@ -183,10 +185,11 @@ function outcomeCharts(found, more, names) {
         ...series(shares.map((/** @type {Doc} */ each) => `${each.name}_share`)),
       ],
       format: formatPercent,
+      shares: true,
     }),
     barChart({ title: "Pods", categories: ["placed", "pending", "evictions"], series: series(["placed", "pending", "evictions"]), format: metricFormat("placed") }),
     waitingChart(more, names),
-    barChart({ title: "Free in pieces too small", note: "the part of what is free that lies where the typical pod does not fit", categories: pieces.map((each) => each.replace("_fragmentation", "")), series: series(pieces), format: formatPercent }),
+    barChart({ title: "Free in pieces too small", note: "the part of what is free that lies where the typical pod does not fit", categories: pieces.map((each) => each.replace("_fragmentation", "")), series: series(pieces), format: formatPercent, shares: true }),
     has("cost") && barChart({ title: "Cost of the nodes in use", categories: ["cost"], series: series(["cost"]), format: metricFormat("cost") }),
     barChart({ title: "Spread and nodes in use", categories: skews, series: series(skews), format: metricFormat("nodes_used") }),
   ];

@@ -105,6 +105,7 @@ function draw(view, found) {
         { name: "after", colour: seriesColour(0), values: uses.map(([, each]) => share(each.requestedAfter, each.allocatableAfter)) },
       ],
       format: formatPercent,
+      shares: true,
     }), flowChart(found.moved)),
     kept < all && h("p", { class: "warn" }, `This report lists ${formatCount(kept)} of ${plural(all, "pod")}; -o json has all.`),
     consequenceTables(view, found),
