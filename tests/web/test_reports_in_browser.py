@@ -179,13 +179,20 @@ def test_five_thousand_nodes_fit_into_a_report(browser: "Browser", tmp_path: Pat
         assert "node=node-04999" in page.url
 
 
-def test_axes_have_round_numbers(browser: "Browser") -> None:
+def load_charts(page: "Page") -> None:
+    """Make functions of the charts known to a page of its own."""
     scripts = {name: file.content.decode() for name, file in static_files().items()}
     scripts["probe.js"] = (
-        'import { roundTicks } from "./charts.js";\nglobalThis.roundTicks = roundTicks;\n'
+        'import { roundTicks } from "./charts.js";\n'
+        'import { lineChart } from "./charts_lines.js";\n'
+        "Object.assign(globalThis, { roundTicks, lineChart });\n"
     )
+    page.evaluate(bundle(scripts, "probe.js"))
+
+
+def test_axes_have_round_numbers(browser: "Browser") -> None:
     with opened(browser, "about:blank") as page:
-        page.evaluate(bundle(scripts, "probe.js"))
+        load_charts(page)
         for low, high, whole, ticks in (
             (0, 0.83, False, [0, 0.25, 0.5, 0.75, 1]),
             (0, 2, True, [0, 1, 2]),
@@ -195,3 +202,25 @@ def test_axes_have_round_numbers(browser: "Browser") -> None:
         ):
             asked = "([low, high, whole]) => roundTicks(low, high, 4, whole)"
             assert page.evaluate(asked, [low, high, whole]) == ticks
+
+
+def test_a_line_has_a_band_and_breaks_where_nothing_is_known(browser: "Browser") -> None:
+    chart = {
+        "title": "Waiting",
+        "x": [0, 1, 2, 3],
+        "series": [
+            {"name": "A", "values": [1, 2, 3, 4], "low": [0, 1, 2, 3], "high": [2, 3, 4, 5]},
+            {"name": "B", "values": [1, None, 3, 4]},
+        ],
+    }
+    with opened(browser, "about:blank") as page:
+        load_charts(page)
+        page.evaluate(
+            "c => document.body.append(lineChart({ ...c, format: String, formatX: String }))", chart
+        )
+        page.wait_for_selector("svg path >> nth=2", state="attached")
+        band, whole, broken = page.locator("svg path").all()
+        assert (band.get_attribute("d") or "").endswith("Z")
+        assert (whole.get_attribute("d") or "").count("M") == 1
+        assert (broken.get_attribute("d") or "").count("M") == 2
+        assert page.locator("tbody tr").all_text_contents()[1] == "12\u2013"

@@ -53,7 +53,7 @@ export function lineChart(chart) {
         svg("text", { x: left - 6, y: y(tick) + 4, "text-anchor": "end" }, format(tick)),
       ]);
       const places = chart.ends ? [first, last] : roundTicks(first, last, Math.max(2, Math.floor(width / 110))).filter((tick) => tick >= first && tick <= last);
-      places.forEach((place, at) => nodes.push(svg("text", { x: x(place), y: HEIGHT + 16, "text-anchor": at === 0 ? "start" : at === places.length - 1 ? "end" : "middle" }, chart.ends?.[at] ?? formatX(place))));
+      places.forEach((place, at) => nodes.push(svg("text", { x: chart.ends && at ? width - 10 : x(place), y: HEIGHT + 16, "text-anchor": at === 0 ? "start" : at === places.length - 1 ? "end" : "middle" }, chart.ends?.[at] ?? formatX(place))));
       series.forEach((each, at) => nodes.push(...band(each, chart.x, x, y, colours[at] ?? "")));
       series.forEach((each, at) =>
         nodes.push(svg("path", { d: path(each.values, chart.x, x, y), fill: "none", stroke: colours[at] ?? "", "stroke-width": 2, "stroke-linejoin": "round", "stroke-dasharray": DASHES[at % DASHES.length] || null })));
