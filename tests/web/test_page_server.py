@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import socket
 from collections.abc import Iterator
 from http.client import HTTPConnection, HTTPResponse
@@ -16,6 +17,7 @@ from support.web.page_at_work import PageAtWork, busy_page, nodes, page_at_work
 from podium.testing import FakeCluster, make_node, make_pod
 from podium.web.cluster_document import MAX_CHANGED
 from podium.web.event_stream import MAX_STREAMS
+from podium.web.script_bundle import bundle
 from podium.web.static_files import static_files
 
 MAX_WIRE_BYTES = 150_000
@@ -134,6 +136,12 @@ def test_the_whole_page_is_small_over_the_wire(browser: Browser) -> None:
         assert answer.status == 200
         sent += len(body)
     assert sent < MAX_WIRE_BYTES
+
+
+def test_a_browser_is_not_sent_what_only_reports_have() -> None:
+    asked = bundle({name: file.content.decode() for name, file in static_files().items()})
+    assert "function showThroughput" in asked
+    assert not re.search("showCompare|showWhatIf|showCapacity|barChart", asked)
 
 
 def test_files_that_a_browser_has_are_not_sent_again(browser: Browser) -> None:

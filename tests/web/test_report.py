@@ -1,26 +1,19 @@
 """`podium simulate --html`: the page's views as one file."""
 
-import json
 import re
 from pathlib import Path
 
 import pytest
 from support.cli.command_line import EXAMPLE, podium
 from support.cli.document_schemas import require_valid
+from support.web.report_files import documents
 
-from podium.web.report import embed
+from podium.web.report_file import ReportView, make_report_file
 from podium.web.script_bundle import bundle
 
 
-def documents(html: str) -> dict[str, dict[str, object]]:
-    found = re.search(r'id="report-data">(.*?)</script>', html, re.DOTALL)
-    assert found is not None
-    decoded: dict[str, dict[str, object]] = json.loads(found[1])
-    return decoded
-
-
 def test_it_holds_what_the_views_ask_for(report: Path) -> None:
-    found = documents(report.read_text())
+    found = documents(report)
     assert {"overview", "cluster", "queue", "configuration", "pods"} <= found.keys()
     for document in found.values():
         require_valid(document)
@@ -46,10 +39,12 @@ def test_the_same_input_gives_the_same_bytes(
     assert again.read_bytes() == report.read_bytes()
 
 
-def test_names_cannot_end_the_script_that_holds_them() -> None:
-    html = embed({"overview": {"name": "</script><script>alert(1)</script>\u2028"}}).decode()
-    assert "<script>alert" not in html
-    assert documents(html)["overview"]["name"] == "</script><script>alert(1)</script>\u2028"
+def test_names_cannot_end_the_script_that_holds_them(tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    hostile = {"overview": {"name": "</script><script>alert(1)</script>\u2028"}}
+    file.write_bytes(make_report_file(hostile))
+    assert "<script>alert" not in file.read_text()
+    assert documents(file)["overview"]["name"] == "</script><script>alert(1)</script>\u2028"
 
 
 def test_modules_keep_their_names_to_themselves() -> None:
@@ -63,3 +58,16 @@ def test_modules_keep_their_names_to_themselves() -> None:
     assert "const { give } = module_other;" in one
     assert "import" not in one
     assert "export" not in one
+
+
+def test_comments_go_and_what_stands_behind_them_stays() -> None:
+    source = "/**\n * What it is.\n */\n/** @type {X} */ (a).call();\n/** b */\nconst b = 2;\n"
+    assert "(a).call();\nconst b = 2;\n" in bundle({"main.js": source})
+    assert "What it is" not in bundle({"main.js": source})
+
+
+def test_a_report_has_the_views_that_it_is_made_with() -> None:
+    view = ReportView("compare", "Compare", "compare.js", "showCompare")
+    with_view, without = make_report_file({}, [view]).decode(), make_report_file({}).decode()
+    assert '"compare": { title: "Compare", show: showCompare' in with_view
+    assert "showCompare" not in without

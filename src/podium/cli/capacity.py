@@ -8,15 +8,18 @@ from cyclopts import Parameter
 from podium.api.errors import InputError
 from podium.api.pod import Pod
 from podium.cli.capacity_document import capacity_document
+from podium.cli.capacity_report import capacity_report
 from podium.cli.capacity_view import show_capacity
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
+from podium.cli.html_report import Html, command_text
 from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import Output, ShowAll, read_scenario
 from podium.cli.preparation import PreparedSimulation, prepare_simulation
 from podium.cli.simulate import exit_code
 from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.cli.tables import Screen
+from podium.files.private_files import write_private_file
 from podium.simulator.pod_references import find_pod
 from podium.what_if.capacity import CapacityQuestion
 from podium.what_if.capacity_answer import CapacityAnswer, Purchase
@@ -69,6 +72,7 @@ def capacity(
             "annotation podium/price.",
         ),
     ] = None,
+    html: Html = None,
     output: Output = "table",
     show_all: ShowAll = False,
 ) -> int:
@@ -92,6 +96,7 @@ def capacity(
     podium capacity -f cluster.json -f web.yaml --want 200 --shapes shapes.yaml
     podium capacity --kubeconfig ~/.kube/config --of deployment/web -n shop
     podium capacity -f cluster.json -f web.yaml -o json | jq '.pods[].fits'
+    podium capacity -f cluster.json -f web.yaml --html report.html
     ```
 
     **Exit code** 0 if at least one of each fits, or as many as `--want` says; 1 if not; 2 if the
@@ -102,7 +107,8 @@ def capacity(
     if shapes is not None and want is None:
         raise InputError("--shapes without --want", remedy="--want says how many have to fit")
     limit = parse_limit(until) if until is not None else NO_LIMIT
-    prepared = prepare_simulation(options.files(paths), options)
+    files = options.files(paths)
+    prepared = prepare_simulation(files, options)
     templates, pending, notes = _templates(prepared, of or [])
     require_templates(templates)
     if want is not None and len(templates) > 1:
@@ -125,8 +131,12 @@ def capacity(
             mix = buying.find(templates[0], want, offered)
             answer.purchase = Purchase(mix, tuple(shape.name for shape in offered))
     told = (*notes, *report.notes)
+    fields = {**input_warnings_document(report), **capacity_document(answer, told)}
+    if html is not None:
+        more = [("--of", of), ("--until", until), ("--want", want), ("--shapes", shapes)]
+        asked = command_text("capacity", files, options, more)
+        write_private_file(html, capacity_report(fields, answer, asked))
     if output in ("json", "yaml"):
-        fields = {**input_warnings_document(report), **capacity_document(answer, told)}
         print_document("Capacity", fields, output)
     else:
         screen = Screen()

@@ -1,15 +1,17 @@
 """`podium compare`: what would other configurations make of the same pods?"""
 
 import dataclasses
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
 from podium.api.go_duration import Duration
 from podium.cli.compare_document import comparison_document
+from podium.cli.compare_report import comparison_report
 from podium.cli.compare_view import show_comparison
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import BROKEN, NO, OK
+from podium.cli.html_report import Html, command_text
 from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import (
     Output,
@@ -20,6 +22,7 @@ from podium.cli.preparation import prepare_simulations
 from podium.cli.simulate import tell_crashes
 from podium.cli.simulation_options import InputOptions, SimulationOptions
 from podium.cli.tables import Screen, count
+from podium.files.private_files import write_private_file
 from podium.simulator import Scenario, SimulationReport
 from podium.what_if.comparison import (
     DEFAULT,
@@ -90,6 +93,7 @@ def compare(
             "repeated.",
         ),
     ] = None,
+    html: Html = None,
     output: Output = "table",
     show_all: ShowAll = False,
 ) -> int:
@@ -112,6 +116,7 @@ def compare(
     podium compare --config new.yaml -f cluster.json -f web.yaml --fail-if 'pending > 0'
     podium compare --config old.yaml --config new.yaml -f cluster.json \\
         --fail-if 'cost.difference > 0' -o json | jq '.conditions'
+    podium compare --config old.yaml --config new.yaml -f cluster.json --seeds 20 --html report.html
     ```
 
     **Exit code** 0; 1 if a condition of `--fail-if` holds; 2 if the input is wrong, 70 if Podium
@@ -121,8 +126,9 @@ def compare(
     require_configs(configs)
     planned = plan_seeds(options.seed, seeds, jobs)
     conditions = [parse_condition(text) for text in fail_if or ()]
+    files = options.files(paths)
     prepared = prepare_simulations(
-        [*(options.filename or ()), *paths],
+        files,
         _simulation_options(options),
         [None if each == DEFAULT else each for each in configs],
     )
@@ -152,9 +158,23 @@ def compare(
     (report,) = reports
     equipped = (note for each in prepared for note in each.equipped.notes)
     notes = dict.fromkeys((*report.notes, *equipped, *_price_notes(scenario, yardstick)))
+    fields: dict[str, Any] = {}
+    if html is not None or output in ("json", "yaml"):
+        told = comparison_document(answer, judgements, yardstick, notes)
+        fields = {**input_warnings_document(report), **told}
+    if html is not None:
+        more = [
+            ("--config", configs),
+            ("--seeds", seeds if seeds > 1 else None),
+            ("--jobs", jobs if jobs > 1 else None),
+            ("--typical-pod", typical_pod),
+            ("--prices", prices),
+            ("--fail-if", fail_if),
+        ]
+        asked = command_text("compare", files, options, more)
+        write_private_file(html, comparison_report(fields, answer, report, scenario, asked))
     if output in ("json", "yaml"):
-        fields = comparison_document(answer, judgements, yardstick, notes)
-        print_document("Comparison", {**input_warnings_document(report), **fields}, output)
+        print_document("Comparison", fields, output)
     else:
         screen = Screen()
         show_input_warnings(report, screen)

@@ -1,6 +1,5 @@
 """`podium simulate`: where would these pods go?"""
 
-import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +8,7 @@ from cyclopts import Parameter
 
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import BROKEN, NO, OK
+from podium.cli.html_report import Html, input_text
 from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import Output, ShowAll
 from podium.cli.preparation import PreparedSimulation, prepare_simulation
@@ -33,15 +33,7 @@ def simulate(
             help="Tell what happened to each pod, and when on the virtual clock.",
         ),
     ] = False,
-    html: Annotated[
-        Path | None,
-        Parameter(
-            name=["--html"],
-            metavar="FILE",
-            show_default=False,
-            help="Write a report for browsers as well: one file that needs no server.",
-        ),
-    ] = None,
+    html: Html = None,
     output: Output = "table",
     show_all: ShowAll = False,
 ) -> int:
@@ -99,10 +91,8 @@ def _run_for_html(
     recorders: list[Recorder] = []
     with prepared.running(on_engine=lambda engine: recorders.append(Recorder(engine))) as run:
         report, _, ask = run
-        told = [part for name in files for part in ("-f", name)]
-        told += ["--config", options.config] if options.config else []
-        told += [part for name in options.plugin or () for part in ("--plugin", name)]
-        page = report_html(recorders[0], report, command_input=shlex.join(told), ask=ask)
+        told = input_text(files, options)
+        page = report_html(recorders[0], report, command_input=told, ask=ask)
     write_private_file(target, page)
     return report
 

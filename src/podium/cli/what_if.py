@@ -1,7 +1,7 @@
 """`podium what-if`: what would a change of the cluster do?"""
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -9,6 +9,7 @@ from podium.api.errors import InputError
 from podium.cli.change_options import NAMES, Changes, read_changes
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
+from podium.cli.html_report import Html, command_text
 from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import Output, ShowAll, progress_bar
 from podium.cli.preparation import prepare_simulation
@@ -16,14 +17,19 @@ from podium.cli.simulate import exit_code
 from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.cli.tables import Screen
 from podium.cli.what_if_document import what_if_document
+from podium.cli.what_if_report import what_if_report
 from podium.cli.what_if_view import show_what_if
 from podium.explain.utilisation import load_of
+from podium.files.private_files import write_private_file
 from podium.simulator import Scenario, Simulation
 from podium.what_if.answer import WhatIfAnswer
 from podium.what_if.changed_cluster import ChangedCluster
 from podium.what_if.disruption_accounts import recount_budgets
 from podium.what_if.failures import Failure, fail_each_node, fail_each_zone
 from podium.what_if.node_selection import zones_of
+
+if TYPE_CHECKING:  # the page is loaded for a report only
+    from podium.web.cluster_snapshot import ClusterSnapshot
 
 
 def what_if(
@@ -48,6 +54,7 @@ def what_if(
             help="Let every zone fail by itself, after the changes.",
         ),
     ] = False,
+    html: Html = None,
     output: Output = "table",
     show_all: ShowAll = False,
 ) -> int:
@@ -71,6 +78,7 @@ def what_if(
     podium what-if -f cluster.json --add new-nodes.yaml --remove pool=old
     podium what-if -f cluster.json --zone-outage eu-1a -o json | jq '.stranded'
     podium what-if --kubeconfig ~/.kube/config --each-node
+    podium what-if -f cluster.json --drain worker-3 --each-node --html report.html
     ```
 
     **Exit code** 0 if every pod has a place in the end and every one that was to go has gone, 1 if
@@ -79,24 +87,39 @@ def what_if(
     wanted = read_changes(changes or (), options.validation)
     if not wanted and not each_node and not each_zone:
         raise InputError("nothing is to change", remedy=", ".join((*NAMES, "--each-node")))
-    prepared = prepare_simulation(options.files(paths), options)
+    files = options.files(paths)
+    prepared = prepare_simulation(files, options)
+    snapshots: list[ClusterSnapshot] = []
     with prepared.simulating() as (report, simulation, _):
         crashed = exit_code(report)
         scenario = prepared.scenario
         recount_budgets(simulation.engine)
         before = load_of(simulation.engine.cluster)
+        if html is not None:
+            snapshots.append(_snapshot(simulation))
         changed = ChangedCluster(simulation, scenario)
         for change in wanted:
             changed.apply(change)
         answer = WhatIfAnswer(changed.consequences(), before, load_of(simulation.engine.cluster))
+        if html is not None:
+            snapshots.append(_snapshot(simulation))
         if each_node:
             size = simulation.engine.cluster.nodes.present_count
             answer.nodes = _each(fail_each_node, simulation, scenario, "failing nodes", size)
         if each_zone:
             size = len(zones_of(simulation.engine.cluster))
             answer.zones = _each(fail_each_zone, simulation, scenario, "failing zones", size)
-    if output in ("json", "yaml"):
+    fields: dict[str, Any] = {}
+    if html is not None or output in ("json", "yaml"):
         fields = {**input_warnings_document(report), **what_if_document(answer, report.notes)}
+    if html is not None:
+        more: list[tuple[str, Any]] = [*((each.option, each.value) for each in changes or ())]
+        more += [("--each-node", each_node), ("--each-zone", each_zone)]
+        asked = command_text("what-if", files, options, more)
+        before_changes, after_changes = snapshots
+        page = what_if_report(fields, answer, before_changes, after_changes, asked)
+        write_private_file(html, page)
+    if output in ("json", "yaml"):
         print_document("WhatIf", fields, output)
     else:
         screen = Screen()
@@ -106,6 +129,12 @@ def what_if(
     if crashed not in (OK, NO):
         return crashed
     return OK if answer.is_survived else NO
+
+
+def _snapshot(simulation: Simulation) -> "ClusterSnapshot":
+    from podium.web.cluster_snapshot import ClusterSnapshot
+
+    return ClusterSnapshot(simulation.engine)
 
 
 def _each(

@@ -16,7 +16,7 @@ def what_if_document(answer: WhatIfAnswer, notes: Iterable[str]) -> dict[str, An
     return {
         "changes": list(found.changes),
         "survived": answer.is_survived,
-        **_consequences(found),
+        **consequences_document(found),
         "kept": [{"pod": each.pod, "node": each.node, "why": each.why} for each in found.kept],
         "waiting": {"before": found.waiting_before, "after": found.waiting_after},
         "utilisation": _uses(total_use(answer.before, answer.after)),
@@ -30,7 +30,7 @@ def what_if_document(answer: WhatIfAnswer, notes: Iterable[str]) -> dict[str, An
     }
 
 
-def _consequences(found: Consequences) -> dict[str, Any]:
+def consequences_document(found: Consequences) -> dict[str, Any]:
     return {
         "moved": [
             {"pod": each.pod, "before": each.before or None, "after": each.after}
@@ -62,7 +62,7 @@ def _failures(failures: list[Failure] | None) -> list[dict[str, Any]] | None:
             "nodes": each.nodes,
             "pods": each.pods,
             "survived": each.is_survived,
-            **_consequences(each.consequences),
+            **consequences_document(each.consequences),
         }
         for each in failures
     ]

@@ -135,7 +135,7 @@ def _show_failures(what: str, failures: list[Failure], screen: Screen, *, show_a
         right=("PODS", "MOVED", "NO NODE", "GONE"),
         whole=(what.upper(),),
     )
-    worst = sorted(shown, key=lambda each: (-_lost(each), each.what))
+    worst = sorted(shown, key=lambda each: (-each.lost, each.what))
     for each in worst if show_all else worst[:MAX_FAILURES]:
         found = each.consequences
         table.add_row(
@@ -144,7 +144,7 @@ def _show_failures(what: str, failures: list[Failure], screen: Screen, *, show_a
             f"{len(found.moved):,}",
             f"{len(found.stranded):,}",
             f"{len(found.gone):,}",
-            _who(each),
+            tell_losses(each),
         )
     screen.print(table)
     left = len(worst) - MAX_FAILURES
@@ -152,11 +152,8 @@ def _show_failures(what: str, failures: list[Failure], screen: Screen, *, show_a
         screen.print(f"and {left:,} more")
 
 
-def _lost(each: Failure) -> int:
-    return len(each.consequences.stranded) + len(each.consequences.gone)
-
-
-def _who(each: Failure) -> str:
+def tell_losses(each: Failure) -> str:
+    """Who is lost with a failure, and why."""
     groups: dict[str, list[str]] = {}
     for lost in each.consequences.stranded:
         reasons, _, _ = lost.message.partition(". ")  # what preemption says follows

@@ -63,7 +63,7 @@ class Utilisation:
     """Two loads of the same nodes side by side."""
 
     def __init__(self, before: Load, after: Load) -> None:
-        self._before = before
+        self.before = before
         self.after = after
         self._column = {name: column for column, name in enumerate(after.nodes)}
         self.nodes = after.nodes
@@ -85,8 +85,8 @@ class Utilisation:
     def total(self, resource: str) -> Use:
         row = self.after.resources.index(resource)
         before = 0
-        if resource in self._before.resources:
-            before = int(self._before.requested[self._before.resources.index(resource)].sum())
+        if resource in self.before.resources:
+            before = int(self.before.requested[self.before.resources.index(resource)].sum())
         return Use(
             int(self.after.allocatable[row].sum()), before, int(self.after.requested[row].sum())
         )
@@ -100,9 +100,9 @@ class Utilisation:
         return max(self.of(node, resource).fraction_after for resource in self.resources)
 
     def _amount_before(self, resource: str, column: int) -> int:
-        if resource not in self._before.resources:
+        if resource not in self.before.resources:
             return 0
-        return int(self._before.requested[self._before.resources.index(resource), column])
+        return int(self.before.requested[self.before.resources.index(resource), column])
 
     def _in_use(self, resource: str) -> bool:
         use = self.total(resource)

@@ -30,7 +30,7 @@ from podium.web.node_document import node_document
 from podium.web.page_documents import LIVE, Document, NotThere, Parameters
 from podium.web.play import Play
 from podium.web.queue_document import queue_document
-from podium.web.stays import node_story_document
+from podium.web.stays import node_story_document, remembered_stays
 from podium.web.throughput import KEPT_S, Throughput
 
 MAX_FOUND: Final = 50
@@ -77,7 +77,10 @@ class LivePage:
             case "nodes", [name]:
                 return add_version("NodeView", node_document(self._engine, unquote(name)))
             case "nodes", [name, "story"]:
-                return add_version("NodeStory", node_story_document(self._engine, unquote(name)))
+                engine = self._engine
+                stays = remembered_stays(engine.state.pod_log)
+                found = node_story_document(engine, unquote(name), stays)
+                return add_version("NodeStory", found)
             case "gangs", [namespace, name]:
                 parts = self._parts()
                 found = gang_document(parts.engine, parts.records, namespace, name)

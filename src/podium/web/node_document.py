@@ -1,6 +1,7 @@
 """One node, opened: what it is, what it has, who is on it and who came and went."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from podium.api.node import Node
@@ -18,7 +19,16 @@ MAX_LINES: Final = 200
 _ARRIVALS: Final = ("bound", "waiting", "preempting", "binding failed")
 
 
-def node_document(engine: Engine, name: str) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class NodeReading:
+    """A node at one moment; `columns` are resources with what it has and what is requested."""
+
+    node: Node
+    columns: tuple[tuple[str, int, int], ...]
+    pods: tuple[PodInfo, ...]
+
+
+def read_node(engine: Engine, name: str) -> NodeReading:
     """Raises NotThere."""
     cluster = engine.cluster
     nodes, usage = cluster.nodes, cluster.usage
@@ -26,14 +36,26 @@ def node_document(engine: Engine, name: str) -> dict[str, Any]:
         raise NotThere("there is no such node")
     usage.grow()
     row = nodes.row(name)
-    node, pods = nodes.node(row), list(usage.pods(row))
     columns = [
         (resource, int(nodes.allocatable[index, row]), int(usage.requested[index, row]))
         for index, resource in enumerate(nodes.resources)
     ]
     columns.insert(2, ("pods", int(nodes.allowed_pods[row]), int(usage.pod_count[row])))
+    return NodeReading(nodes.node(row), tuple(columns), tuple(usage.pods(row)))
+
+
+def node_document(engine: Engine, name: str) -> dict[str, Any]:
+    """Raises NotThere."""
+    return reading_document(engine, read_node(engine, name), _story(engine, name))
+
+
+def reading_document(
+    engine: Engine, reading: NodeReading, story: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """A node as it was read, which may have been before."""
+    node, pods = reading.node, reading.pods
     return {
-        "name": name,
+        "name": node.metadata.name,
         "unschedulable": node.spec.unschedulable,
         "labels": dict(sorted((node.metadata.labels or {}).items())),
         "taints": [
@@ -42,17 +64,17 @@ def node_document(engine: Engine, name: str) -> dict[str, Any]:
         ],
         "resources": [
             {"name": resource, "allocatable": has, "requested": uses}
-            for resource, has, uses in columns
+            for resource, has, uses in reading.columns
             if has or uses
         ],
         "podCount": len(pods),
         "pods": [_pod(engine, info) for info in _largest(pods)],
         "cards": list(_cards(node, [info.pod for info in pods], engine)),
-        "story": _story(engine, name),
+        "story": story,
     }
 
 
-def _largest(pods: list[PodInfo]) -> list[PodInfo]:
+def _largest(pods: Sequence[PodInfo]) -> list[PodInfo]:
     def size(info: PodInfo) -> tuple[int, str]:
         return -info.shape.accounted.get("cpu", 0), info.key
 

@@ -1,19 +1,12 @@
 """A simulation as one file that shows the page's views without a server.
 
-The documents that a view would ask for are in it as JSON, the scripts and styles as they are
-served. Its policy lets nothing run but that very script, and nothing be loaded at all.
-
 Contract: a report is bounded. Of many nodes and pods those are kept whole that one would look at
 first, and the file says so where it has no more; changes that would help are looked for once for
 each cause.
 """
 
-import base64
-import hashlib
 from collections.abc import Iterator
 from typing import Any, Final
-
-import msgspec
 
 from podium import __version__
 from podium.api.timestamps import micro_time_text
@@ -30,18 +23,18 @@ from podium.simulator import PodResult, SimulationReport
 from podium.web.cluster_document import ClusterReader
 from podium.web.configuration_document import configuration_document
 from podium.web.decision_document import pod_document
+from podium.web.gang_document import gang_document, gang_of
 from podium.web.node_document import node_document
 from podium.web.page_documents import REPORT, NotThere
 from podium.web.queue_document import queue_document
-from podium.web.script_bundle import bundle
-from podium.web.static_files import static_files
+from podium.web.stays import node_story_document, remembered_stays
+from podium.web.report_file import make_report_file
 
 MAX_PODS: Final = 1_000
 MAX_NODES: Final = 500
+MAX_GANGS: Final = 100
 MAX_SEARCHES: Final = 20
 """For changes that would help."""
-
-Documents = dict[str, Any]
 
 
 class Recorder:
@@ -59,46 +52,7 @@ def report_html(
 ) -> bytes:
     """`command_input` is what commands in a terminal are given to read the same; the engine stands
     as the run has left it, and does again afterwards."""
-    return embed(dict(_documents(recorder, report, command_input, ask)))
-
-
-def embed(documents: Documents) -> bytes:
-    """Documents by their paths, and the page around them."""
-    found = static_files()
-    scripts = {name: file.content.decode() for name, file in found.items() if name.endswith(".js")}
-    script, style = bundle(scripts), found["style.css"].content.decode()
-    policy = (
-        f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; "
-        "img-src data:; base-uri 'none'; form-action 'none'; "
-        "require-trusted-types-for 'script'; trusted-types 'none'"
-    )
-    page = found["index.html"].content.decode()
-    head, _, rest = page.partition('<link rel="icon"')
-    body = rest[rest.index("</head>") :]
-    data = msgspec.json.encode(documents).decode()
-    # What ends a script in HTML is no character of JSON that has to be written as it is.
-    for sign in "<>&\u2028\u2029":
-        data = data.replace(sign, f"\\u{ord(sign):04x}")
-    return "".join(
-        (
-            head.replace(
-                '<meta charset="utf-8">',
-                '<meta charset="utf-8">\n'
-                f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-                '<meta name="referrer" content="no-referrer">',
-            ),
-            f"<style>{style}</style>\n",
-            body.replace(
-                "</body>",
-                f'<script type="application/json" id="report-data">{data}</script>\n'
-                f'<script type="module">{script}</script>\n</body>',
-            ),
-        )
-    ).encode()
-
-
-def _digest(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+    return make_report_file(dict(_documents(recorder, report, command_input, ask)))
 
 
 def _documents(
@@ -111,8 +65,15 @@ def _documents(
     yield "cluster", add_version("ClusterView", cluster)
     yield "queue", add_version("QueueView", queue)
     yield "configuration", add_version("ConfigurationView", configuration_document(engine))
+    stays = remembered_stays(engine.state.pod_log)
     for name in cluster["names"][:MAX_NODES]:
         yield f"nodes/{name}", add_version("NodeView", node_document(engine, name))
+        story = node_story_document(engine, name, stays)
+        yield f"nodes/{name}/story", add_version("NodeStory", story)
+    gangs = dict.fromkeys(gang for pod in engine.state.pods.values() if (gang := gang_of(pod)))
+    for gang in list(gangs)[:MAX_GANGS]:
+        found = gang_document(engine, records, *gang.split("/"))
+        yield f"gangs/{gang}", add_version("GangView", found)
     waiting = [result for result in report.pods if not result.placed]
     placed = [result for result in report.pods if result.placed]
     listed = [{"pod": each.key, "node": each.node or None} for each in (*waiting, *placed)]

@@ -13,7 +13,7 @@ MAIN: Final = "main.js"
 _IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./([\w.]+)";\n', re.MULTILINE)
 _EXPORT: Final = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
 _COMMENT: Final = re.compile(r"^\s*//.*\n", re.MULTILINE)
-_DOC: Final = re.compile(r"^\s*/\*\*.*?\*/\n", re.MULTILINE | re.DOTALL)
+_DOC: Final = re.compile(r"^\s*/\*\*(?:(?!\*/).)*\*/\n", re.MULTILINE | re.DOTALL)
 
 
 def bundle(sources: Mapping[str, str], main: str = MAIN) -> str:

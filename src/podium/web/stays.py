@@ -4,12 +4,12 @@ Put together from the lives of the pods that the scheduler remembers. Of a pod t
 the scheduler, or whose beginning is forgotten, nobody knows when it came.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from podium.api.timestamps import micro_time_text
 from podium.engine import Engine
-from podium.engine.pod_log import Line
+from podium.engine.pod_log import PodLog
 from podium.web.page_documents import NotThere
 
 MAX_STAYS: Final = 200
@@ -26,10 +26,13 @@ class Stay(NamedTuple):
     by: str = ""
 
 
-def node_story_document(engine: Engine, name: str) -> dict[str, Any]:
-    """Raises NotThere."""
-    stays = _stays(engine, name)
-    if not stays and not engine.cluster.nodes.is_present(name):
+def node_story_document(
+    engine: Engine, name: str, remembered: Mapping[str, list[Stay]]
+) -> dict[str, Any]:
+    """`remembered` are the stays on all nodes. Raises NotThere."""
+    is_present = engine.cluster.nodes.is_present(name)
+    stays = [*remembered.get(name, ()), *_unremembered(engine, name, remembered)]
+    if not stays and not is_present:
         raise NotThere("there is no such node, and nobody is known to have been there")
     # Those that are there now matter most, then those that left last.
     stays.sort(key=lambda stay: (stay.until is None, stay.until or 0.0, stay.since or 0.0))
@@ -37,7 +40,7 @@ def node_story_document(engine: Engine, name: str) -> dict[str, Any]:
     return {
         "name": name,
         "at": micro_time_text(engine.clock()),
-        "isPresent": engine.cluster.nodes.is_present(name),
+        "isPresent": is_present,
         "count": len(stays),
         "stays": [
             {
@@ -56,36 +59,42 @@ def _moment(at: float | None) -> str | None:
     return None if at is None else micro_time_text(at)
 
 
-def _stays(engine: Engine, name: str) -> list[Stay]:
-    log = engine.state.pod_log
-    found: list[Stay] = []
-    evicted: dict[str, Stay] = {}
+def remembered_stays(log: PodLog) -> dict[str, list[Stay]]:
+    """By node, as the lives of the pods tell of them."""
+    found: dict[str, list[Stay]] = {}
+    evicted: list[tuple[str, Stay]] = []
     for key in log.pods():
-        lines = log.lines(key)
-        found += stays_of(key, lines, name)
-        for line in lines:
-            if line.what == "preempting" and line.about == name:
-                victims = line.detail.split(", ")
-                evicted |= {each: Stay(each, None, line.at, "preempted", key) for each in victims}
-    known = {stay.pod for stay in found}
-    found += [stay for key, stay in evicted.items() if key not in known]
-    told = {stay.pod for stay in found if stay.until is None or stay.since is None}
-    cluster = engine.cluster
-    if cluster.nodes.is_present(name):
-        cluster.usage.grow()
-        pods = cluster.usage.pods(cluster.nodes.row(name))
-        found += [Stay(info.key, None) for info in pods if info.key not in told]
+        here, stay = "", Stay(key, None)
+        for line in log.lines(key):
+            if line.what == "bound":
+                here, stay = line.about, Stay(key, line.at)
+            elif line.what in ("preempted", "deleted") and here:
+                ended = stay._replace(until=line.at, how=line.what, by=line.about)
+                found.setdefault(here, []).append(ended)
+                here = ""
+            elif line.what == "preempting":
+                evicted += [
+                    (line.about, Stay(victim, None, line.at, "preempted", key))
+                    for victim in line.detail.split(", ")
+                ]
+        if here:
+            found.setdefault(here, []).append(stay)
+    # Of a victim that was there before the scheduler, only the preemptor's life tells.
+    for name, stay in evicted:
+        if all(stay.pod != each.pod for each in found.get(name, ())):
+            found.setdefault(name, []).append(stay)
     return found
 
 
-def stays_of(key: str, lines: list[Line], name: str) -> Iterator[Stay]:
-    """The times that a pod was on a node, by what is remembered of it."""
-    stay: Stay | None = None
-    for line in lines:
-        if line.what == "bound" and line.about == name:
-            stay = Stay(key, line.at)
-        elif stay is not None and line.what in ("preempted", "deleted"):
-            yield stay._replace(until=line.at, how=line.what, by=line.about)
-            stay = None
-    if stay is not None:
-        yield stay
+def _unremembered(
+    engine: Engine, name: str, remembered: Mapping[str, list[Stay]]
+) -> Iterator[Stay]:
+    """Pods that are on a node now and of whose coming nothing is told."""
+    cluster = engine.cluster
+    if not cluster.nodes.is_present(name):
+        return
+    told = {stay.pod for stay in remembered.get(name, ()) if not stay.how or stay.since is None}
+    cluster.usage.grow()
+    for info in cluster.usage.pods(cluster.nodes.row(name)):
+        if info.key not in told:
+            yield Stay(info.key, None)

@@ -21,13 +21,13 @@ from podium.config.feature_gates import FeatureGates
 from podium.config.types import Configuration
 from podium.extenders.asking_offline import asker_of
 from podium.plugins import in_tree_registry
-from podium.simulator.report import SimulationReport
+from podium.simulator.report import PodResult, SimulationReport
 from podium.simulator.run import Simulation
 from podium.simulator.scenario import Scenario
 from podium.user_code.plugins import equip
 from podium.user_code.time_limits import limit_calls
 from podium.what_if.comparison_answer import ComparisonAnswer, MeasuredRun, PodPlace
-from podium.what_if.run_metrics import Yardstick, measure_run
+from podium.what_if.run_metrics import Yardstick, measure_run, wait_quantiles
 
 DEFAULT: Final = "default"
 """What stands for kube-scheduler's defaults in place of a file."""
@@ -185,12 +185,29 @@ class _Runner:
             # Where each pod goes is told of the first seed.
             _places(report) if not turn else (),
             tuple((result.key, result.crash) for result in report.pods if result.crash),
+            wait_quantiles(report),
+            report.utilisation.after if not turn else None,
         )
         return report, measured
 
 
 def _places(report: SimulationReport) -> tuple[PodPlace, ...]:
-    return tuple(PodPlace(result.key, result.outcome.value, result.node) for result in report.pods)
+    return tuple(
+        PodPlace(result.key, result.outcome.value, result.node, _why(result))
+        for result in report.pods
+    )
+
+
+def _why(result: PodResult) -> str:
+    """Briefly, from what is kept of each pod's last attempt."""
+    digest = result.digest
+    if not result.placed:
+        return result.message
+    if digest.runner_up:
+        return f"{digest.decided_by} puts it {digest.lead:,} ahead of {digest.runner_up}"
+    if digest.tied_nodes > 1:
+        return f"one of {digest.tied_nodes:,} equally good nodes"
+    return "the only node that fits" if digest.feasible_nodes == 1 else ""
 
 
 def shuffle_arrivals(scenario: Scenario, seed: int) -> Scenario:

@@ -5,28 +5,34 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import fmean
 
+from podium.explain.utilisation import Load
 from podium.what_if.conditions import Condition
 from podium.what_if.paired_differences import PairedDifference, compare_pairs
 
 
 @dataclass(frozen=True, slots=True)
 class PodPlace:
-    """What has come of one pod."""
+    """What has come of one pod; `why` is what it was told, or what put its node first."""
 
     pod: str
     outcome: str
     node: str
+    why: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRun:
-    """One configuration, by its number, with one seed. `crashes` are pods with their tracebacks."""
+    """One configuration, by its number, with one seed. `crashes` are pods with their tracebacks,
+    `waits` the waiting times at `WAIT_PERCENTILES`. `places` and `load` are there of the first
+    seed."""
 
     configuration: int
     seed: int
     metrics: Mapping[str, float]
     places: tuple[PodPlace, ...] = ()
     crashes: tuple[tuple[str, str], ...] = ()
+    waits: tuple[float, ...] = ()
+    load: Load | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +74,14 @@ class ComparisonAnswer:
         longest = max((list(run.metrics) for run in self.runs), key=len)
         return [*longest, *sorted({n for run in self.runs for n in run.metrics} - {*longest})]
 
+    def first_run(self, configuration: int) -> MeasuredRun:
+        """The run that has pods in the order of the input."""
+        return self._by_configuration[configuration][0]
+
+    def waits(self, configuration: int) -> list[tuple[float, ...]]:
+        """Seed by seed, at `WAIT_PERCENTILES`."""
+        return [run.waits for run in self._by_configuration[configuration]]
+
     def values(self, configuration: int, metric: str) -> list[float]:
         """Seed by seed."""
         return [run.metrics.get(metric, 0.0) for run in self._by_configuration[configuration]]
@@ -83,7 +97,7 @@ class ComparisonAnswer:
         under every one of them; in order of names."""
         by_pod: dict[str, list[PodPlace]] = {}
         for index in range(len(self.names)):
-            for place in self._by_configuration[index][0].places:
+            for place in self.first_run(index).places:
                 by_pod.setdefault(place.pod, []).append(place)
         return [tuple(places) for _, places in sorted(by_pod.items()) if len({*places}) > 1]
 

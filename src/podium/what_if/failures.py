@@ -31,6 +31,11 @@ class Failure:
     def is_survived(self) -> bool:
         return self.consequences.is_survived
 
+    @property
+    def lost(self) -> int:
+        """Pods that get no node again, or are made by no controller again."""
+        return len(self.consequences.stranded) + len(self.consequences.gone)
+
 
 def fail_each_node(
     simulation: Simulation, scenario: Scenario, on_failure: Callable[[], None] = lambda: None

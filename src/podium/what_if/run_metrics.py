@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final
 
 import numpy as np
 
@@ -25,6 +26,9 @@ from podium.what_if.pod_templates import workload_of
 from podium.what_if.typical_pod import TypicalPod, median_pod, parse_typical_pod
 
 Metrics = dict[str, float]
+
+WAIT_PERCENTILES: Final = (*range(0, 100, 5), 99, 100)
+"""At which a run's waiting times are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,12 @@ def waiting_times(report: SimulationReport) -> list[float]:
         if tried is not None and bound is not None:
             found.append(max(0.0, round(bound - tried - ATTEMPT_S, 6)))
     return found
+
+
+def wait_quantiles(report: SimulationReport) -> tuple[float, ...]:
+    """Waiting times at `WAIT_PERCENTILES`."""
+    waits = waiting_times(report)
+    return tuple(_percentile(waits, percent) for percent in WAIT_PERCENTILES)
 
 
 def _percentile(values: Sequence[float], percent: int) -> float:

@@ -1,11 +1,11 @@
 // Cluster: every node as a cell, how full it is, and one of them opened.
 // @ts-check
 import { h, replaceChildren, stateLine, table } from "./dom.js";
-import { formatAmount, formatCount, formatPercent, formatTime, heatRamp, isDark, meter, plural } from "./format.js";
-import { HeatMap } from "./heatmap.js";
+import { formatAmount, formatCount, formatPercent, formatTime, meter, plural, shellWord } from "./format.js";
 import { keepFresh, onChange } from "./live.js";
+import { makeNodeMap, rampLegend, zoomButtons } from "./node_map.js";
 import { waitingPanel } from "./queue.js";
-import { getDocument, isReport, nodeLink, podLink } from "./source.js";
+import { getDocument, hasDocument, isReport, nodeLink, podLink } from "./source.js";
 
 /** @typedef {import("./source.js").Doc} Doc */
 /** @typedef {import("./main.js").View} View */
@@ -14,6 +14,13 @@ const MAX_ROWS = 500;
 
 /** @type {Doc} kept while other views are looked at */
 let cluster = null;
+/** In a report of a change: whether `cluster` is as it was before. */
+let clusterPhase = "";
+
+/** A pod, with its decision where there is one. @param {string} key */
+function podName(key) {
+  return !isReport || hasDocument(`pods/${key}`) ? h("a", { href: podLink(key) }, key) : key;
+}
 
 /** @param {View} view @returns {() => void} */
 export function showCluster(view) {
@@ -30,6 +37,9 @@ class ClusterPage {
     this.words = view.params.get("q") ?? "";
     this.opened = view.params.get("node") ?? "";
     this.asTable = view.params.get("as") === "table";
+    /** @type {string[]} */
+    this.phases = view.overview?.phases ?? [];
+    this.setPhase(view.params.get("when") ?? "after");
     /** @type {Map<string, number>} */
     this.index = new Map();
     /** @type {Uint8Array} */
@@ -41,41 +51,50 @@ class ClusterPage {
     this.later = undefined;
     this.waiting = h("div", {});
     this.bar = h("div", { class: "bar" });
-    this.tip = h("div", { class: "tip hidden", "aria-hidden": "true" });
-    this.said = h("p", { class: "only-read", "aria-live": "polite" });
-    this.canvas = /** @type {HTMLCanvasElement} */ (
-      h("canvas", {
-        tabindex: 0,
-        role: "application",
-        "aria-label": "Nodes by how full they are. Arrow keys move between nodes, Enter opens one, plus and minus zoom, 0 shows all.",
-        style: { background: "var(--bg)", color: "var(--text)", borderTop: "0 solid var(--none)", outlineColor: "var(--accent)" },
-      })
-    );
-    this.area = h("div", { class: "map" }, this.canvas, this.tip);
+    const made = makeNodeMap("Nodes by how full they are", (node) => this.open(cluster.names[node]));
+    this.nodeMap = made;
+    this.map = made.map;
+    this.canvas = made.canvas;
+    this.area = made.element;
     this.list = h("div", { class: "scroll hidden" });
     this.aside = h("aside", { class: "node hidden", "aria-label": "Node" });
     this.body = h("div", { class: "cluster" }, h("div", {}, this.area, this.list), this.aside);
-    this.map = new HeatMap(this.canvas, {
-      onSelect: (node) => this.open(cluster.names[node]),
-      onHover: (node, x, y) => this.hover(node, x, y),
-    });
-    replaceChildren(view.root, h("h1", { class: "only-read" }, "Cluster"), this.waiting, this.bar, this.said, this.body);
+    replaceChildren(view.root, h("h1", { class: "only-read" }, "Cluster"), this.waiting, this.bar, made.said, this.body);
     this.stops = [
       onChange((change) => this.change(change)),
       keepFresh(() => "queue", (queue) => replaceChildren(this.waiting, waitingPanel(queue)), () => {}, 2000),
     ];
-    this.onTheme = () => this.redraw();
-    addEventListener("themechange", this.onTheme);
     if (cluster) this.show();
     else replaceChildren(this.bar, stateLine("Reading the nodes…"));
     void this.read();
   }
 
+  /** Where the documents of the shown moment are. */
+  get prefix() {
+    return clusterPhase === "before" ? "before/" : "";
+  }
+
+  /** @param {string} phase before or after the changes, in a report that has both */
+  setPhase(phase) {
+    if (!this.phases.includes(phase) || phase === clusterPhase) return;
+    clusterPhase = phase;
+    cluster = null;
+  }
+
+  phaseButtons() {
+    return this.phases.length > 0 && h("span", { role: "group", "aria-label": "When", id: "when" }, this.phases.flatMap((phase) => [
+      h("button", { type: "button", "aria-pressed": String(phase === clusterPhase), onclick: async () => {
+        this.view.go({ when: phase });
+        this.setPhase(phase);
+        await this.read();
+        /** @type {HTMLElement | null} */ (document.querySelector("#when [aria-pressed=true]"))?.focus();
+      } }, phase), " "]));
+  }
+
   end() {
     this.ended = true;
     for (const stop of this.stops) stop();
-    this.map.end();
-    removeEventListener("themechange", this.onTheme);
+    this.nodeMap.end();
     this.stopNode?.();
   }
 
@@ -83,7 +102,7 @@ class ClusterPage {
     if (this.reading) return;
     this.reading = true;
     try {
-      cluster = await getDocument("cluster");
+      cluster = await getDocument(`${this.prefix}cluster`);
       if (!this.ended) this.show();
     } catch (problem) {
       if (!this.ended && !cluster) replaceChildren(this.bar, stateLine(/** @type {Error} */ (problem).message, "bad"));
@@ -131,7 +150,7 @@ class ClusterPage {
     this.showBar(known);
     this.search();
     this.showMap();
-    this.view.command(isReport ? "podium simulate {input} --all" : "kubectl describe nodes");
+    this.view.command(this.view.overview?.command ? "{command} -o json" : isReport ? "podium simulate {input} --all" : "kubectl describe nodes");
     if (this.opened) this.open(this.opened);
   }
 
@@ -157,15 +176,13 @@ class ClusterPage {
     this.total = h("span", { class: "soft", id: "cluster-total" });
     replaceChildren(
       this.bar,
+      this.phaseButtons(),
       h("label", {}, "Show", h("select", { id: "resource", onchange: choose("resource", (value) => (this.resource = value)) },
         cluster.resources.map((/** @type {Doc} */ each) => option(each.name, each.name, this.resource)))),
       h("label", {}, "by", h("select", { id: "group", onchange: choose("group", (value) => (this.group = value)) },
         option("none", "no groups", this.group), known.map((label) => option(label, label, this.group)))),
       find,
-      h("span", { role: "group", "aria-label": "Zoom" },
-        h("button", { type: "button", "aria-label": "Zoom in", onclick: () => this.map.zoom(1.6) }, "+"), " ",
-        h("button", { type: "button", "aria-label": "Zoom out", onclick: () => this.map.zoom(1 / 1.6) }, "−"), " ",
-        h("button", { type: "button", onclick: () => this.map.fit() }, "All")),
+      zoomButtons(this.map),
       h("button", { type: "button", id: "as-table", "aria-pressed": String(this.asTable), onclick: () => this.toggleTable() }, "As a table"),
       this.legend,
       this.total,
@@ -181,9 +198,7 @@ class ClusterPage {
 
   showLegend() {
     if (!this.legend || !this.total) return;
-    const ramp = heatRamp(isDark());
-    const steps = [0, 9, 18, 27, 36, 45, 54, 63].map((at) => h("i", { style: { background: ramp[at] ?? "" } }));
-    replaceChildren(this.legend, "0%", h("span", { class: "ramp", role: "img", "aria-label": "from empty to full" }, steps), "100%");
+    replaceChildren(this.legend, ...rampLegend());
     const column = this.column;
     const has = column.allocatable.reduce((/** @type {number} */ sum, /** @type {number} */ each) => sum + each, 0);
     const uses = column.requested.reduce((/** @type {number} */ sum, /** @type {number} */ each) => sum + each, 0);
@@ -264,18 +279,6 @@ class ClusterPage {
     );
   }
 
-  /** @param {number} node @param {number} x @param {number} y */
-  hover(node, x, y) {
-    this.tip.classList.toggle("hidden", node < 0);
-    if (node < 0) return;
-    const name = cluster.names[node];
-    const lines = this.describe(node);
-    replaceChildren(this.tip, h("b", {}, name), lines.map((/** @type {string} */ line) => h("div", {}, line)));
-    this.tip.style.left = `${Math.min(x + 14, this.canvas.clientWidth - 180)}px`;
-    this.tip.style.top = `${Math.min(y + 14, this.canvas.clientHeight - 90)}px`;
-    this.said.textContent = `${name}: ${lines.join(", ")}`;
-  }
-
   // --- one node ----------------------------------------------------------------------------------
 
   /** @param {string} name */
@@ -288,9 +291,9 @@ class ClusterPage {
     this.aside.classList.remove("hidden");
     this.body.classList.add("open");
     replaceChildren(this.aside, stateLine("Reading the node…"));
-    this.view.command(isReport ? "podium simulate {input} --all" : `kubectl describe node ${name}`);
+    if (!isReport) this.view.command(`kubectl describe node ${shellWord(name)}`);
     this.stopNode = keepFresh(
-      () => `nodes/${encodeURIComponent(name)}`,
+      () => `${this.prefix}nodes/${encodeURIComponent(name)}`,
       (found) => this.showNode(found),
       (problem) => replaceChildren(this.aside, this.closeButton(), stateLine(problem.message, "bad")),
       2000,
@@ -325,13 +328,13 @@ class ClusterPage {
       h("h2", {}, plural(node.podCount, "pod")),
       node.pods.length
         ? table("Pods", ["Pod", { text: "cpu", num: true }, { text: "memory", num: true }],
-            node.pods.map((/** @type {Doc} */ pod) => [h("a", { href: podLink(pod.pod) }, pod.pod), formatAmount("cpu", pod.requests.cpu ?? 0), formatAmount("memory", pod.requests.memory ?? 0)]))
+            node.pods.map((/** @type {Doc} */ pod) => [podName(pod.pod), formatAmount("cpu", pod.requests.cpu ?? 0), formatAmount("memory", pod.requests.memory ?? 0)]))
         : h("p", { class: "soft" }, "Nobody is here."),
       node.podCount > node.pods.length && h("p", { class: "soft" }, `the ${formatCount(node.pods.length)} largest are shown`),
       node.story.length > 0 && [
         h("h2", {}, "Who came", " ", h("a", { href: `#/story?node=${encodeURIComponent(node.name)}`, class: "why" }, "its story →")),
         table("What happened on this node", ["", "Pod", "What"], node.story.slice(-30).reverse().map((/** @type {Doc} */ line) => [
-          h("span", { class: "num" }, formatTime(line.at)), h("a", { href: podLink(line.pod) }, line.pod), line.what === "preempting" ? `evicts ${line.detail}` : line.what])),
+          h("span", { class: "num" }, formatTime(line.at)), podName(line.pod), line.what === "preempting" ? `evicts ${line.detail}` : line.what])),
       ],
       h("h2", {}, "Labels"),
       h("dl", { class: "facts mono" }, Object.entries(node.labels).flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, String(value))])),
@@ -346,7 +349,7 @@ class ClusterPage {
         `${card.index} ${card.model}${card.healthy ? "" : " (broken)"}`,
         `${formatCount(card.usedCores)} of ${formatCount(card.cores)}`,
         `${formatAmount("memory", card.usedMemoryBytes)} of ${formatAmount("memory", card.memoryBytes)}`,
-        h("span", {}, card.owners.map((/** @type {string} */ owner) => h("a", { class: "chip", href: podLink(owner) }, owner))),
+        h("span", {}, card.owners.map((/** @type {string} */ owner) => h("span", { class: "chip" }, podName(owner)))),
       ]));
   }
 }

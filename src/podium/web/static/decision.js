@@ -1,7 +1,7 @@
 // Decision: one pod, why there and not elsewhere, or why nowhere and what would have to change.
 // @ts-check
 import { commandLine, h, replaceChildren, stateLine, table } from "./dom.js";
-import { formatAmount, formatCount, formatTime, pluginChip, pluginColour, plural } from "./format.js";
+import { formatAmount, formatCount, formatTime, pluginChip, pluginColour, plural, shellWord } from "./format.js";
 import { keepFresh } from "./live.js";
 import { getDocument, isReport, nodeLink, podLink, podPath, storyLink } from "./source.js";
 
@@ -74,7 +74,7 @@ class DecisionPage {
     this.out = h("div", {});
     replaceChildren(view.root, this.title, this.facts, this.why, this.best, this.grid, this.out);
     replaceChildren(this.facts, stateLine("Reading the decision…"));
-    view.command(isReport ? `podium explain ${key} {input}` : `podium explain ${key} --recorded`);
+    view.command(isReport ? `podium explain ${shellWord(key)} {input}` : `podium explain ${shellWord(key)} --recorded`);
     this.stop = keepFresh(
       () => podPath(key),
       (found) => this.show(found),
@@ -160,7 +160,7 @@ class DecisionPage {
     }
     this.showAnalysis(message);
     this.showMatrix();
-    this.view.command(isReport ? `podium why ${this.key} {input}` : `podium why ${this.key} --alone`);
+    this.view.command(isReport ? `podium why ${shellWord(this.key)} {input}` : `podium why ${shellWord(this.key)} --alone`);
   }
 
   /** @param {string} message */

@@ -60,6 +60,11 @@ export function plural(count, noun) {
   return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** A word of a command line, quoted where a shell would read more into it. @param {string} word */
+export function shellWord(word) {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`;
+}
+
 // Each plugin has one colour in every view; those that nobody knew before share the rest by name.
 /** @type {Record<string, string>} */
 const PLUGIN_COLOURS = {

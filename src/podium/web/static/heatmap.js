@@ -1,9 +1,11 @@
-// Nodes as cells on a canvas: grouped, coloured by a share, with zoom, pan and keyboard.
+// Nodes as cells on a canvas: coloured by a share, drawn as far as they can be seen, zoomed.
 //
-// The layout is worked out once for the whole table, in coordinates of its own; a frame draws the
-// cells that can be seen. Changed values only need a new frame.
+// The layout is worked out once for the whole table; a frame draws the cells that can be seen.
+// Changed values only need a new frame.
 // @ts-check
 import { heatRamp, isDark } from "./format.js";
+import { listenToKeys, listenToPointers } from "./heatmap_input.js";
+import { HEAD_HEIGHT, HeatMapLayout } from "./heatmap_layout.js";
 
 /**
  * `share` is from 0 to 1 and more, NaN where a node has nothing of the resource; `dimmed` nodes do
@@ -18,10 +20,6 @@ import { heatRamp, isDark } from "./format.js";
  * }} Picture
  */
 
-const HEAD = 20;
-const GAP = 10;
-const MAX_CELL = 150;
-const MIN_CELL = 3;
 const MAX_ZOOM = 40;
 
 export class HeatMap {
@@ -34,23 +32,15 @@ export class HeatMap {
     this.listeners = listeners;
     /** @type {Picture | null} */
     this.picture = null;
-    /** @type {Float32Array} */
-    this.x = new Float32Array(0);
-    /** @type {Float32Array} */
-    this.y = new Float32Array(0);
-    /** @type {number[]} */
-    this.order = [];
-    /** @type {{name: string, x: number, y: number, width: number, count: number}[]} */
-    this.heads = [];
-    this.cell = MAX_CELL;
-    this.height = 0;
+    this.layout = new HeatMapLayout();
     this.scale = 1;
     this.left = 0;
     this.top = 0;
     this.selected = -1;
     this.framesMs = /** @type {number[]} */ ([]);
     this._wanted = false;
-    this._listen();
+    listenToPointers(this);
+    listenToKeys(this);
     this._resizing = new ResizeObserver(() => this.arrange());
     this._resizing.observe(canvas);
   }
@@ -65,85 +55,12 @@ export class HeatMap {
     this.arrange();
   }
 
-  /** Give every node its place: groups side by side, cells as large as fits. */
   arrange() {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     if (!this.picture || !width || !height) return;
-    const groups = this.picture.groups.filter((group) => group.members.length);
-    let columns = 1;
-    let best = { cell: 0, columns: 1 };
-    while (columns <= Math.max(1, groups.length)) {
-      const cell = this._largestCell(groups, width, height, columns);
-      if (cell >= best.cell) best = { cell, columns };
-      columns += columns < 12 ? 1 : columns;
-    }
-    this.cell = Math.max(best.cell, MIN_CELL);
-    this._place(groups, width, best.columns);
+    this.layout.arrange(this.picture.groups, width, height);
     this.clamp();
     this.redraw();
-  }
-
-  /**
-   * @param {{members: number[]}[]} groups
-   * @param {number} width @param {number} height @param {number} columns
-   */
-  _largestCell(groups, width, height, columns) {
-    let [low, high] = [MIN_CELL, MAX_CELL];
-    const block = (width - GAP) / columns - GAP;
-    const fits = (/** @type {number} */ cell) => cell <= block && this._extent(groups, width, columns, cell) <= height;
-    if (fits(high)) return high;
-    if (!fits(low)) return low / (this._extent(groups, width, columns, low) / height);
-    while (high - low > 0.5) {
-      const middle = (low + high) / 2;
-      if (fits(middle)) low = middle;
-      else high = middle;
-    }
-    return low;
-  }
-
-  /**
-   * How high everything is with cells of a size.
-   * @param {{members: number[]}[]} groups
-   * @param {number} width @param {number} columns @param {number} cell
-   */
-  _extent(groups, width, columns, cell) {
-    const block = (width - GAP) / columns - GAP;
-    const across = Math.max(1, Math.floor(block / cell));
-    const heights = new Array(columns).fill(GAP);
-    for (const group of groups) {
-      const at = heights.indexOf(Math.min(...heights));
-      heights[at] += HEAD + Math.ceil(group.members.length / across) * cell + GAP;
-    }
-    return Math.max(...heights);
-  }
-
-  /**
-   * @param {{name: string, members: number[]}[]} groups
-   * @param {number} width @param {number} columns
-   */
-  _place(groups, width, columns) {
-    const count = groups.reduce((most, group) => group.members.reduce((a, b) => Math.max(a, b), most), -1) + 1;
-    this.x = new Float32Array(count);
-    this.y = new Float32Array(count);
-    this.order = [];
-    this.heads = [];
-    const block = (width - GAP) / columns - GAP;
-    const across = Math.max(1, Math.floor(block / this.cell));
-    const heights = new Array(columns).fill(GAP);
-    for (const group of groups) {
-      const column = heights.indexOf(Math.min(...heights));
-      const left = GAP + column * (block + GAP);
-      const top = heights[column];
-      this.heads.push({ name: group.name, x: left, y: top, width: block, count: group.members.length });
-      group.members.forEach((node, at) => {
-        this.x[node] = left + (at % across) * this.cell;
-        this.y[node] = top + HEAD + Math.floor(at / across) * this.cell;
-        this.order.push(node);
-      });
-      heights[column] = top + HEAD + Math.ceil(group.members.length / across) * this.cell + GAP;
-    }
-    this.height = Math.max(...heights);
-    this.across = across;
   }
 
   // --- drawing -----------------------------------------------------------------------------------
@@ -182,12 +99,12 @@ export class HeatMap {
     context.fillStyle = colours.back;
     context.fillRect(0, 0, width, height);
     const ramp = heatRamp(isDark());
-    const size = this.cell * this.scale;
+    const size = this.layout.cell * this.scale;
     const inner = Math.max(size - (size > 6 ? (size > 60 ? 6 : 1) : 0), 1);
     const large = size >= 64;
-    for (const node of this.order) {
-      const x = (/** @type {number} */ (this.x[node]) - this.left) * this.scale;
-      const y = (/** @type {number} */ (this.y[node]) - this.top) * this.scale;
+    for (const node of this.layout.order) {
+      const x = (/** @type {number} */ (this.layout.x[node]) - this.left) * this.scale;
+      const y = (/** @type {number} */ (this.layout.y[node]) - this.top) * this.scale;
       if (x > width || y > height || x + size < 0 || y + size < 0) continue;
       const share = picture.share(node);
       const has = !Number.isNaN(share);
@@ -200,7 +117,7 @@ export class HeatMap {
     }
     context.globalAlpha = 1;
     this._drawHeads(context, width, colours);
-    if (this.selected >= 0 && this.selected < this.x.length) this._outline(context, size, inner, colours.accent);
+    if (this.selected >= 0 && this.selected < this.layout.x.length) this._outline(context, size, inner, colours.accent);
   }
 
   /**
@@ -263,12 +180,12 @@ export class HeatMap {
     context.fillStyle = colours.text;
     context.textBaseline = "middle";
     context.font = "600 12px system-ui, sans-serif";
-    if (HEAD * this.scale < 9) return;
-    for (const each of this.heads) {
-      const y = (each.y + HEAD / 2 - this.top) * this.scale;
+    if (HEAD_HEIGHT * this.scale < 9) return;
+    for (const each of this.layout.heads) {
+      const y = (each.y + HEAD_HEIGHT / 2 - this.top) * this.scale;
       const x = Math.max((each.x - this.left) * this.scale, 4);
       const room = Math.min((each.x + each.width - this.left) * this.scale, width) - x;
-      if (y < -HEAD || room < 24) continue;
+      if (y < -HEAD_HEIGHT || room < 24) continue;
       let text = `${each.name}  ·  ${each.count.toLocaleString("en-US")}`;
       while (text.length > 2 && context.measureText(text).width > room) text = `${text.slice(0, -3)}…`;
       context.fillText(text, x, y);
@@ -280,8 +197,8 @@ export class HeatMap {
    * @param {number} size @param {number} inner @param {string} accent
    */
   _outline(context, size, inner, accent) {
-    const x = (/** @type {number} */ (this.x[this.selected]) - this.left) * this.scale;
-    const y = (/** @type {number} */ (this.y[this.selected]) - this.top) * this.scale;
+    const x = (/** @type {number} */ (this.layout.x[this.selected]) - this.left) * this.scale;
+    const y = (/** @type {number} */ (this.layout.y[this.selected]) - this.top) * this.scale;
     const grown = Math.max(0, 10 - size) / 2;
     context.strokeStyle = accent;
     context.lineWidth = 3;
@@ -293,7 +210,7 @@ export class HeatMap {
   clamp() {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     this.left = Math.max(0, Math.min(this.left, width - width / this.scale));
-    this.top = Math.max(0, Math.min(this.top, Math.max(0, this.height - height / this.scale)));
+    this.top = Math.max(0, Math.min(this.top, Math.max(0, this.layout.height - height / this.scale)));
   }
 
   /**
@@ -318,113 +235,22 @@ export class HeatMap {
   /** @param {number} node */
   select(node) {
     this.selected = node;
-    if (node >= 0 && node < this.x.length) this._reveal(node);
+    if (node >= 0 && node < this.layout.x.length) this._reveal(node);
     this.redraw();
   }
 
   /** @param {number} node */
   _reveal(node) {
     const { clientWidth: width, clientHeight: height } = this.canvas;
-    const x = /** @type {number} */ (this.x[node]);
-    const y = /** @type {number} */ (this.y[node]);
-    if (x < this.left || x + this.cell > this.left + width / this.scale) this.left = x - width / this.scale / 2;
-    if (y < this.top || y + this.cell > this.top + height / this.scale) this.top = y - height / this.scale / 2;
+    const x = /** @type {number} */ (this.layout.x[node]);
+    const y = /** @type {number} */ (this.layout.y[node]);
+    if (x < this.left || x + this.layout.cell > this.left + width / this.scale) this.left = x - width / this.scale / 2;
+    if (y < this.top || y + this.layout.cell > this.top + height / this.scale) this.top = y - height / this.scale / 2;
     this.clamp();
   }
 
   /** The node at a point of the canvas, or -1. @param {number} x @param {number} y */
   nodeAt(x, y) {
-    const [worldX, worldY] = [x / this.scale + this.left, y / this.scale + this.top];
-    for (const node of this.order) {
-      const [left, top] = [/** @type {number} */ (this.x[node]), /** @type {number} */ (this.y[node])];
-      if (worldX >= left && worldX < left + this.cell && worldY >= top && worldY < top + this.cell) return node;
-    }
-    return -1;
-  }
-
-  _listen() {
-    const { canvas } = this;
-    /** @type {Map<number, {x: number, y: number}>} */
-    const fingers = new Map();
-    let moved = false;
-    canvas.addEventListener("wheel", (event) => {
-      event.preventDefault();
-      this.zoom(Math.exp(-event.deltaY * 0.002), event.offsetX, event.offsetY);
-    }, { passive: false });
-    canvas.addEventListener("pointerdown", (event) => {
-      canvas.setPointerCapture(event.pointerId);
-      fingers.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
-      moved = false;
-    });
-    canvas.addEventListener("pointermove", (event) => {
-      const held = fingers.get(event.pointerId);
-      if (!held) {
-        this.listeners.onHover(this.nodeAt(event.offsetX, event.offsetY), event.offsetX, event.offsetY);
-        return;
-      }
-      const others = [...fingers].filter(([id]) => id !== event.pointerId).map(([, finger]) => finger);
-      const other = others[0];
-      if (other) {
-        const before = Math.hypot(held.x - other.x, held.y - other.y);
-        const after = Math.hypot(event.offsetX - other.x, event.offsetY - other.y);
-        if (before > 0) this.zoom(after / before, (event.offsetX + other.x) / 2, (event.offsetY + other.y) / 2);
-        moved = true;
-      } else if (moved || Math.hypot(event.offsetX - held.x, event.offsetY - held.y) > 4) {
-        moved = true;
-        this.left -= (event.offsetX - held.x) / this.scale;
-        this.top -= (event.offsetY - held.y) / this.scale;
-        this.clamp();
-        this.redraw();
-      }
-      if (moved) fingers.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
-    });
-    const release = (/** @type {PointerEvent} */ event) => {
-      if (fingers.delete(event.pointerId) && !moved && event.type === "pointerup") {
-        const node = this.nodeAt(event.offsetX, event.offsetY);
-        if (node >= 0) this.listeners.onSelect(node);
-      }
-    };
-    canvas.addEventListener("pointerup", release);
-    canvas.addEventListener("pointercancel", release);
-    canvas.addEventListener("pointerleave", () => this.listeners.onHover(-1, 0, 0));
-    canvas.addEventListener("keydown", (event) => this._press(event));
-  }
-
-  /** @param {KeyboardEvent} event */
-  _press(event) {
-    const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
-    if (event.key === "+" || event.key === "=") this.zoom(1.4);
-    else if (event.key === "-") this.zoom(1 / 1.4);
-    else if (event.key === "0") this.fit();
-    else if (event.key === "Home") this._move(this.order[0] ?? -1);
-    else if (event.key === "End") this._move(this.order[this.order.length - 1] ?? -1);
-    else if (event.key === "Enter" && this.selected >= 0) this.listeners.onSelect(this.selected);
-    else if (steps) this._move(this._neighbour(steps[0] ?? 0, steps[1] ?? 0));
-    else return;
-    event.preventDefault();
-  }
-
-  /** @param {number} node */
-  _move(node) {
-    if (node < 0) return;
-    this.select(node);
-    const x = (/** @type {number} */ (this.x[node]) - this.left) * this.scale;
-    const y = (/** @type {number} */ (this.y[node]) - this.top) * this.scale;
-    this.listeners.onHover(node, x + 8, y + 8);
-  }
-
-  /** The nearest node in a direction. @param {number} stepX @param {number} stepY */
-  _neighbour(stepX, stepY) {
-    if (this.selected < 0) return this.order[0] ?? -1;
-    const [x, y] = [/** @type {number} */ (this.x[this.selected]), /** @type {number} */ (this.y[this.selected])];
-    let [found, nearest] = [this.selected, Infinity];
-    for (const node of this.order) {
-      const [right, down] = [/** @type {number} */ (this.x[node]) - x, /** @type {number} */ (this.y[node]) - y];
-      const along = right * stepX + down * stepY;
-      if (along <= 0.5) continue;
-      const distance = along + 4 * Math.abs(right * stepY) + 4 * Math.abs(down * stepX);
-      if (distance < nearest) [found, nearest] = [node, distance];
-    }
-    return found;
+    return this.layout.nodeAt(x / this.scale + this.left, y / this.scale + this.top);
   }
 }

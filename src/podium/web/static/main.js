@@ -7,7 +7,8 @@ import { commandLine, h, replaceChildren, stateLine } from "./dom.js";
 import { formatCount, formatTime } from "./format.js";
 import { follow, onChange, onLink } from "./live.js";
 import { showQueue } from "./queue.js";
-import { getDocument, isReport, podLink } from "./source.js";
+import { REPORT_VIEWS } from "./report_views.js";
+import { getDocument, hasDocument, isReport, podLink } from "./source.js";
 import { showStory } from "./story.js";
 import { showThroughput } from "./throughput.js";
 
@@ -37,6 +38,16 @@ const VIEWS = {
   configuration: { title: "Configuration", show: showConfiguration, inReport: true },
   play: { title: "Play", show: showPlay, inReport: false },
 };
+
+/** The document that a view stands on, where its name is another. @type {Record<string, string>} */
+const NEEDS = { pod: "pods", story: "pods" };
+/** What can be looked at here: a report has what it holds documents for. */
+const SHOWN = Object.fromEntries(
+  Object.entries({ ...REPORT_VIEWS, ...VIEWS }).filter(
+    ([name, view]) => !isReport || name in REPORT_VIEWS || (view.inReport && hasDocument(NEEDS[name] ?? name)),
+  ),
+);
+const HOME = Object.keys(SHOWN)[0] ?? "cluster";
 
 const head = /** @type {HTMLElement} */ (document.getElementById("head"));
 const main = /** @type {HTMLElement} */ (document.getElementById("main"));
@@ -134,7 +145,8 @@ function searchBox() {
   addEventListener("keydown", (event) => {
     const typing = [HTMLInputElement, HTMLSelectElement, HTMLTextAreaElement].some((kind) => event.target instanceof kind);
     if (event.key === "/" && !typing) {
-      input.focus();
+      const own = /** @type {HTMLElement | null} */ (main.querySelector("input[type=search]"));
+      (input.isConnected ? input : own)?.focus();
       event.preventDefault();
     }
     if (event.key === "Escape") list.classList.add("hidden");
@@ -153,7 +165,7 @@ function searchBox() {
 
 /** Whether there is such a view here: only the page of `podium up` can be played with. @param {string} name */
 function isOffered(name) {
-  return name in VIEWS && (name !== "play" || Boolean(overview?.play));
+  return Object.hasOwn(SHOWN, name) && (name !== "play" || Boolean(overview?.play));
 }
 
 /** Play is loaded where there is one. @type {Show} */
@@ -175,7 +187,7 @@ function showPlay(view) {
 
 /** @param {string} current */
 function showNavigation(current) {
-  const entries = Object.entries(VIEWS).filter(([name, view]) => (view.inReport || !isReport) && isOffered(name));
+  const entries = Object.entries(SHOWN).filter(([name]) => isOffered(name));
   replaceChildren(
     navigation,
     entries.map(([name, view]) => h("a", { href: `#/${name}`, "aria-current": name === current ? "page" : null }, view.title)),
@@ -184,6 +196,10 @@ function showNavigation(current) {
 
 /** @param {Doc} told */
 function showNumbers(told) {
+  if (told.facts) {
+    replaceChildren(numbers, told.facts.map((/** @type {Doc} */ fact) => h("span", { class: fact.bad ? "bad" : null }, h("b", {}, fact.value), ` ${fact.label}`)), linkState, theme);
+    return;
+  }
   const queue = told.queue;
   const pending = queue.active + queue.backoff + queue.unschedulable + queue.gated + queue.waiting;
   replaceChildren(
@@ -200,14 +216,14 @@ function showNumbers(told) {
 /** @param {string} text */
 function showCommand(text) {
   const asked = isReport ? "" : overview?.terminal ?? "";
-  const shown = text.replace("{input}", overview?.input ?? "").replace("{url}", overview?.url || "https://SCHEDULER:10259").trim();
+  const shown = text.replace("{command}", overview?.command ?? "").replace("{input}", overview?.input ?? "").replace("{url}", overview?.url || "https://SCHEDULER:10259").trim();
   replaceChildren(foot, h("span", {}, "The same in a terminal:"), commandLine(asked ? `${asked} ${shown}` : shown));
 }
 
 function address() {
   const [path = "", query = ""] = location.hash.replace(/^#\/?/, "").split("?");
   const [name = "", ...rest] = path.split("/").map(decode);
-  return { name: isOffered(name) ? name : "cluster", rest, params: new URLSearchParams(query) };
+  return { name: isOffered(name) ? name : HOME, rest, params: new URLSearchParams(query) };
 }
 
 /** @param {string} part */
@@ -221,7 +237,7 @@ function decode(part) {
 
 /** @param {Record<string, string | null>} changes */
 function go(changes) {
-  const [path = "", query = ""] = (location.hash || "#/cluster").split("?");
+  const [path = "", query = ""] = (location.hash || `#/${HOME}`).split("?");
   const params = new URLSearchParams(query);
   for (const [name, value] of Object.entries(changes)) {
     if (value === null || value === "") params.delete(name);
@@ -238,7 +254,7 @@ function show() {
   if (shownAddress !== null && location.hash === shownAddress) return;
   shownAddress = location.hash;
   const { name, rest, params } = address();
-  const view = VIEWS[name];
+  const view = SHOWN[name];
   if (!view) return;
   leave();
   showNavigation(name);
@@ -269,7 +285,8 @@ async function start() {
 
 // The token has done its work: the cookie holds it, and the address can be shown to others.
 if (new URLSearchParams(location.search).has("token")) history.replaceState(null, "", location.pathname + location.hash);
-replaceChildren(head, h("a", { class: "brand", href: "#/cluster" }, "Podium"), navigation, searchBox(), numbers);
+const search = searchBox();
+replaceChildren(head, h("a", { class: "brand", href: `#/${HOME}` }, "Podium"), navigation, (!isReport || hasDocument("pods")) && search, numbers);
 replaceChildren(numbers, theme);
 showNavigation(address().name);
 void start();

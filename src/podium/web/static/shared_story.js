@@ -1,7 +1,7 @@
 // Stories of several pods that belong together: the members of a gang, the guests of a node.
 // @ts-check
 import { h, replaceChildren, stateLine, table } from "./dom.js";
-import { formatSeconds, formatTime, plural } from "./format.js";
+import { formatSeconds, formatTime, plural, shellWord } from "./format.js";
 import { keepFresh } from "./live.js";
 import { isReport, nodeLink, podLink } from "./source.js";
 import { drawTracks, legend, lifeTracks, roomFor, secondsOf } from "./tracks.js";
@@ -14,7 +14,7 @@ export function showGangStory(view, gang) {
   const body = h("div", {}, stateLine("Reading the story of the gang…"));
   replaceChildren(view.root, h("h1", {}, gang), body);
   const [namespace = "", name = ""] = gang.split("/");
-  view.command(isReport ? "podium simulate {input} --timeline" : `kubectl get pods --namespace ${namespace} --output wide`);
+  view.command(isReport ? "podium simulate {input} --timeline" : `kubectl get pods --namespace ${shellWord(namespace)} --output wide`);
   return keepFresh(
     () => `gangs/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`,
     (found) => {
@@ -46,7 +46,7 @@ export function showGangStory(view, gang) {
 export function showNodeStory(view, name) {
   const body = h("div", {}, stateLine("Reading the story of the node…"));
   replaceChildren(view.root, h("h1", {}, name), body);
-  view.command(isReport ? "podium simulate {input} --timeline" : `kubectl get pods --all-namespaces --field-selector=spec.nodeName=${name}`);
+  view.command(isReport ? "podium simulate {input} --timeline" : `kubectl get pods --all-namespaces --field-selector=spec.nodeName=${shellWord(name)}`);
   return keepFresh(
     () => `nodes/${encodeURIComponent(name)}/story`,
     (found) => {

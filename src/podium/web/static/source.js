@@ -40,13 +40,18 @@ export async function getDocument(path, signal) {
   return answer.json();
 }
 
+/** Whether a report holds a document. @param {string} path */
+export function hasDocument(path) {
+  return EMBEDDED !== null && Object.hasOwn(EMBEDDED, path);
+}
+
 /** @param {string} path @returns {Doc} */
 function fromReport(path) {
   const [plain = "", query = ""] = path.split("?");
   if (plain === "pods") return findInReport(new URLSearchParams(query).get("q") ?? "");
-  const found = EMBEDDED?.[plain];
-  if (found === undefined) throw new Refusal(404, "This report does not hold that; it keeps a limited number of pods and nodes.");
-  return found;
+  const key = plain.split("/").map(decodeURIComponent).join("/");
+  if (!hasDocument(key)) throw new Refusal(404, "This report does not hold that; it keeps a limited number of pods and nodes.");
+  return EMBEDDED?.[key];
 }
 
 /** @param {string} words @returns {Doc} */

@@ -1,7 +1,7 @@
 // Story: the life of a pod on a time line, of several side by side, of a gang, of a node.
 // @ts-check
 import { h, replaceChildren, stateLine, table } from "./dom.js";
-import { formatSeconds, formatTime, pluginChip } from "./format.js";
+import { formatSeconds, formatTime, pluginChip, shellWord } from "./format.js";
 import { keepFresh } from "./live.js";
 import { showGangStory, showNodeStory } from "./shared_story.js";
 import { gangLink, getDocument, isReport, podLink, podPath } from "./source.js";
@@ -27,7 +27,7 @@ export function showStory(view) {
 function showOne(view, key) {
   const body = h("div", {}, stateLine("Reading its story…"));
   replaceChildren(view.root, h("h1", {}, key), body);
-  view.command(isReport ? `podium story ${key} {input}` : `podium explain ${key} --recorded`);
+  view.command(isReport ? `podium story ${shellWord(key)} {input}` : `podium explain ${shellWord(key)} --recorded`);
   return keepFresh(
     () => podPath(key),
     (pod) => {

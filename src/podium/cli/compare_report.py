@@ -1,0 +1,36 @@
+"""`podium compare --html`: configurations side by side as one file for browsers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from podium.api.versioned_documents import add_version
+from podium.simulator import Scenario, SimulationReport
+from podium.what_if.comparison_answer import ComparisonAnswer
+
+
+def comparison_report(
+    fields: Mapping[str, Any],
+    answer: ComparisonAnswer,
+    report: SimulationReport,
+    scenario: Scenario,
+    command: str,
+) -> bytes:
+    """`fields` are those of the document that the command prints, `report` is of any run."""
+    from podium.web.comparison_view import comparison_view
+    from podium.web.report_file import Fact, make_report_file, report_overview
+    from podium.web.report_views import COMPARISON
+
+    facts = [
+        Fact.count(len(answer.names), "configuration"),
+        Fact.count(len(answer.seeds), "seed"),
+        Fact.count(len(scenario.nodes), "node"),
+        Fact.count(answer.pod_count, "pod"),
+    ]
+    view = comparison_view(answer, report.utilisation.before, scenario)
+    # Pods are in the view, with reasons, and no more of them than a browser can take.
+    documents = {
+        "overview": report_overview(command, facts),
+        "comparison": add_version("Comparison", {**fields, "differentPods": []}),
+        "comparison-view": add_version("ComparisonView", view),
+    }
+    return make_report_file(documents, COMPARISON)

@@ -1,0 +1,56 @@
+"""The option `--html` of commands, and what goes into every report beside its documents."""
+
+import dataclasses
+import shlex
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_type_hints
+
+from cyclopts import Parameter
+
+Html = Annotated[
+    Path | None,
+    Parameter(
+        name=["--html"],
+        metavar="FILE",
+        show_default=False,
+        help="Write a report for browsers as well: one file that needs no server.",
+    ),
+]
+
+
+def command_text(
+    command: str, files: Iterable[str], options: Any, more: Iterable[tuple[str, Any]] = ()
+) -> str:
+    """The command line that asks the same: files, shared options, and further ones in order; those
+    that are None or False were not given."""
+    further = [word for name, value in more for word in _words(name, value)]
+    return " ".join(
+        filter(None, (f"podium {command}", input_text(files, options), shlex.join(further)))
+    )
+
+
+def input_text(files: Iterable[str], options: Any) -> str:
+    """Files and shared options as every command that simulates takes them."""
+    return shlex.join((*_words("-f", list(files)), *_option_words(options)))
+
+
+def _option_words(options: Any) -> Iterator[str]:
+    """Those that are not as they are by default, but for the files."""
+    hints = get_type_hints(type(options), include_extras=True)
+    for field in dataclasses.fields(options):
+        value = getattr(options, field.name)
+        if dataclasses.is_dataclass(value):
+            yield from _option_words(value)
+        elif value != field.default and field.name != "filename":
+            parameter = next(each for each in get_args(hints[field.name])[1:])
+            yield from _words(parameter.name[0], value)
+
+
+def _words(name: str, value: Any) -> list[str]:
+    if value is None or value is False:
+        return []
+    if value is True:
+        return [name]
+    values = value if isinstance(value, list | tuple) else [value]
+    return [word for each in values for word in (name, str(each))]

@@ -1,0 +1,30 @@
+"""A cluster at one moment, for reports that show it before something and after it."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from podium.api.versioned_documents import add_version
+from podium.engine import Engine
+from podium.web.cluster_document import ClusterReader
+from podium.web.node_document import read_node, reading_document
+from podium.web.page_documents import REPORT
+
+MAX_NODES: Final = 500
+"""Nodes that are kept with their pods."""
+
+
+class ClusterSnapshot:
+    """What the Cluster view shows, read when this is made; documents can be had later."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._cluster = ClusterReader(engine.cluster, REPORT).document()
+        self._nodes = {name: read_node(engine, name) for name in self._cluster["names"]}
+
+    def documents(self, prefix: str, first: Iterable[str] = ()) -> Iterator[tuple[str, Any]]:
+        """By paths below `prefix`; of many nodes, `first` are kept before others."""
+        yield f"{prefix}cluster", add_version("ClusterView", self._cluster)
+        wanted = dict.fromkeys((*(name for name in first if name in self._nodes), *self._nodes))
+        for name in list(wanted)[:MAX_NODES]:
+            document = reading_document(self._engine, self._nodes[name], [])
+            yield f"{prefix}nodes/{name}", add_version("NodeView", document)

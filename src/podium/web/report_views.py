@@ -1,0 +1,19 @@
+"""The views that each kind of report has beside those of the page, in the order of its tabs."""
+
+from typing import Final
+
+from podium.web.report_file import ReportView
+
+COMPARISON: Final = (
+    ReportView("compare", "Compare", "compare.js", "showCompare"),
+    ReportView("pods", "Pods", "compare_pods.js", "showComparePods"),
+    ReportView("nodes", "Nodes", "compare_nodes.js", "showCompareNodes"),
+)
+CONSEQUENCES: Final = ReportView("what-if", "What if", "what_if_report.js", "showWhatIf")
+NODE_FAILURES: Final = ReportView(
+    "node-failures", "Node failures", "failures_report.js", "showNodeFailures"
+)
+ZONE_FAILURES: Final = ReportView(
+    "zone-failures", "Zone failures", "failures_report.js", "showZoneFailures"
+)
+CAPACITY: Final = (ReportView("capacity", "Capacity", "capacity_report.js", "showCapacity"),)

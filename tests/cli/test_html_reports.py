@@ -1,0 +1,134 @@
+"""`--html` of the commands that ask what if: one file with all that its views need."""
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.cli.command_line import EXAMPLES, podium
+from support.cli.document_schemas import require_valid
+from support.web.report_files import documents
+
+from podium.cli import what_if_report
+from podium.web import cluster_snapshot, comparison_view
+
+FOLDER = EXAMPLES / "what-if"
+SHOP = ("-f", str(FOLDER / "shop.yaml"))
+COMPARE = (
+    *("compare", *SHOP, "-f", str(FOLDER / "render.yaml")),
+    *("--config", "default", "--config", str(FOLDER / "packing.yaml"), "--seeds", "2"),
+    *("--seed", "7", "--prices", "!disk:0.20", "--fail-if", "pending > 3"),
+)
+WHAT_IF = (
+    *("what-if", *SHOP, "--drain", "worker-5", "--scale", "deploy/web=14"),
+    *("--each-node", "--each-zone", "--feature-gates", "GenericWorkload=true"),
+)
+CAPACITY = (
+    *("capacity", *SHOP, "-f", str(FOLDER / "api.yaml"), "--of", "deployment/web"),
+    *("--want", "40", "--shapes", str(FOLDER / "shapes.yaml")),
+)
+COMMANDS = pytest.mark.parametrize("command", [COMPARE, WHAT_IF, CAPACITY], ids=lambda c: c[0])
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Path:
+    return tmp_path / "report.html"
+
+
+@COMMANDS
+def test_a_report_is_one_private_file_that_loads_nothing(
+    command: tuple[str, ...], report: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = podium(capsys, *command)
+    told = podium(capsys, *command, "--html", str(report))
+    assert told == plain
+
+    html = report.read_text()
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html)
+    assert policy is not None
+    assert "default-src 'none'" in policy[1]
+    assert "unsafe" not in policy[1]
+    assert not re.search(r'\b(src|href|on\w+)="(?!#)', html.partition("report-data")[0])
+    assert report.stat().st_mode & 0o077 == 0
+    for document in documents(report).values():
+        require_valid(document)
+
+
+@COMMANDS
+def test_the_command_at_the_bottom_tells_the_same(
+    command: tuple[str, ...], report: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = podium(capsys, *command, "--html", str(report))
+    again = shlex.split(documents(report)["overview"]["command"])
+    assert again.pop(0) == "podium"
+    assert podium(capsys, *again) == told
+
+
+def test_a_comparison_says_where_pods_go_and_why(
+    report: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    podium(capsys, *COMPARE, "--html", str(report))
+    view = documents(report)["comparison-view"]
+    pods = {each["pod"]: each["places"] for each in view["pods"]}
+    pending, placed = pods["default/render-0"]
+    assert pending["node"] is None
+    assert pending["why"].startswith("0/5 nodes are available")
+    assert placed["node"]
+    assert re.search(r" ahead of worker-\d$|only node that fits$", placed["why"])
+
+    cpu = view["resources"][0]
+    assert cpu["name"] == "cpu"
+    simulated = podium(capsys, "simulate", *COMPARE[1:5], "--seed", "7", "-o", "json").decoded()
+    after = {each["name"]: each["requested"]["cpu"]["after"] for each in simulated["nodes"]}
+    assert dict(zip(view["nodes"], cpu["after"][0], strict=True)) == after
+
+
+def test_a_change_is_shown_before_and_after(
+    report: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    podium(capsys, *WHAT_IF, "--html", str(report))
+    found = documents(report)
+    before, after = found["before/nodes/worker-5"], found["nodes/worker-5"]
+    assert (before["unschedulable"], after["unschedulable"]) == (False, True)
+    assert (before["podCount"], after["podCount"]) == (3, 1)
+    failures = found["node-failures"]["failures"]
+    lost = [each["stranded"] + each["gone"] for each in failures]
+    assert lost == sorted(lost, reverse=True)
+    for each in failures:
+        detail = found[f"node-failures/{each['name']}"]
+        assert [len(detail[part]) for part in ("moved", "stranded", "gone")] == [
+            each[part] for part in ("moved", "stranded", "gone")
+        ]
+
+
+def test_a_report_is_bounded_and_says_what_it_leaves_out(
+    report: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(what_if_report, "MAX_PODS", 1)
+    monkeypatch.setattr(what_if_report, "MAX_DETAIL", 4)
+    monkeypatch.setattr(cluster_snapshot, "MAX_NODES", 2)
+    monkeypatch.setattr(comparison_view, "MAX_PODS", 1)
+    podium(capsys, *WHAT_IF, "--html", str(report))
+    found = documents(report)
+    stranded = found["what-if"]["stranded"]
+    assert len(stranded) == 1 < found["overview"]["totals"]["stranded"]
+    assert count(found, "nodes/") == 2
+    assert "nodes/worker-5" in found
+    assert 0 < count(found, "node-failures/") < len(found["node-failures"]["failures"])
+
+    podium(capsys, *COMPARE, "--html", str(report))
+    view = documents(report)["comparison-view"]
+    assert len(view["pods"]) == 1 < view["differentPods"]
+
+
+def count(found: dict[str, Any], prefix: str) -> int:
+    return sum(path.startswith(prefix) for path in found)
+
+
+def test_a_report_that_cannot_be_written_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done = podium(capsys, *CAPACITY, "--html", str(tmp_path / "no" / "such" / "place.html"))
+    assert done.code == 2
+    assert "place.html" in done.err
