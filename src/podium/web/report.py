@@ -27,8 +27,8 @@ from podium.web.gang_document import gang_document, gang_of
 from podium.web.node_document import node_document
 from podium.web.page_documents import REPORT, NotThere
 from podium.web.queue_document import queue_document
-from podium.web.stays import node_story_document, remembered_stays
 from podium.web.report_file import make_report_file
+from podium.web.stays import node_story_document, remembered_stays
 
 MAX_PODS: Final = 1_000
 MAX_NODES: Final = 500
