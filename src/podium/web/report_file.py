@@ -12,8 +12,8 @@ Contract: the same documents give the same bytes. Whoever makes documents keeps 
 import base64
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from dataclasses import asdict, dataclass
+from typing import Any, Final
 
 import msgspec
 
@@ -39,7 +39,8 @@ class ReportView:
     function: str
 
 
-class Fact(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Fact:
     """A figure in the head of a report, such as 5 nodes."""
 
     value: str
@@ -57,7 +58,7 @@ def report_overview(command: str, facts: Iterable[Fact], **more: Any) -> dict[st
         "mode": REPORT,
         "version": __version__,
         "command": command,
-        "facts": [fact._asdict() for fact in facts],
+        "facts": [asdict(fact) for fact in facts],
         **more,
     }
     return add_version("ReportOverview", fields)

@@ -3,10 +3,10 @@
 import { seriesColour } from "./charts.js";
 import { barChart } from "./charts_bars.js";
 import { dataTable } from "./data_table.js";
+import { showDocuments } from "./document_view.js";
 import { h, replaceChildren, stateLine } from "./dom.js";
 import { formatCount, plural } from "./format.js";
 import { makeNodeMap, rampLegend, zoomButtons } from "./node_map.js";
-import { getDocument } from "./source.js";
 
 /** @typedef {import("./source.js").Doc} Doc */
 /** @typedef {import("./main.js").View} View */
@@ -15,21 +15,8 @@ const MAX_REASONS = 12;
 
 /** @param {View} view @returns {() => void} */
 export function showCapacity(view) {
-  let ended = false;
-  /** @type {CapacityPage | null} */
-  let page = null;
   view.command("{command} --all");
-  replaceChildren(view.root, h("h1", {}, "Capacity"), stateLine("Reading the counts…"));
-  getDocument("capacity").then(
-    (found) => {
-      if (!ended) page = new CapacityPage(view, found);
-    },
-    (problem) => ended || replaceChildren(view.root, h("h1", {}, "Capacity"), stateLine(problem.message, "bad")),
-  );
-  return () => {
-    ended = true;
-    page?.map.end();
-  };
+  return showDocuments(view, "Capacity", ["capacity"], (found) => new CapacityPage(view, found).map.end);
 }
 
 /** A template as commands name it. @param {Doc} room */

@@ -4,9 +4,9 @@ import { emptyChart, seriesColour } from "./charts.js";
 import { barChart } from "./charts_bars.js";
 import { lineChart } from "./charts_lines.js";
 import { stripPlot } from "./charts_strips.js";
-import { h, replaceChildren, stateLine } from "./dom.js";
+import { showDocuments } from "./document_view.js";
+import { h, replaceChildren } from "./dom.js";
 import { formatAmount, formatCount, formatPercent, formatSeconds, plural } from "./format.js";
-import { getDocument } from "./source.js";
 
 /** @typedef {import("./source.js").Doc} Doc */
 /** @typedef {import("./main.js").View} View */
@@ -40,16 +40,8 @@ export function configurationKey(name, at) {
 
 /** @param {View} view @returns {() => void} */
 export function showCompare(view) {
-  let ended = false;
   view.command("{command}");
-  replaceChildren(view.root, h("h1", {}, "Compare"), stateLine("Reading the comparison…"));
-  Promise.all([getDocument("comparison"), getDocument("comparison-view")]).then(
-    ([found, more]) => ended || draw(view, found, more),
-    (problem) => ended || replaceChildren(view.root, h("h1", {}, "Compare"), stateLine(problem.message, "bad")),
-  );
-  return () => {
-    ended = true;
-  };
+  return showDocuments(view, "Compare", ["comparison", "comparison-view"], (found, more) => draw(view, found, more));
 }
 
 /** @param {View} view @param {Doc} found @param {Doc} more */

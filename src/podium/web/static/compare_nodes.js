@@ -3,31 +3,21 @@
 import { seriesColour } from "./charts.js";
 import { configurationKey, letter } from "./compare.js";
 import { dataTable } from "./data_table.js";
+import { showDocuments } from "./document_view.js";
 import { h, replaceChildren, stateLine } from "./dom.js";
 import { formatAmount, formatPercent } from "./format.js";
 import { makeNodeMap, rampLegend, zoomButtons } from "./node_map.js";
-import { getDocument } from "./source.js";
 
 /** @typedef {import("./source.js").Doc} Doc */
 /** @typedef {import("./main.js").View} View */
 
 /** @param {View} view @returns {() => void} */
 export function showCompareNodes(view) {
-  /** @type {NodesPage | null} */
-  let page = null;
-  let ended = false;
   view.command("{command} -o json");
-  replaceChildren(view.root, h("h1", {}, "Nodes"), stateLine("Reading the nodes…"));
-  Promise.all([getDocument("comparison"), getDocument("comparison-view")]).then(
-    ([found, more]) => {
-      if (!ended) page = new NodesPage(view, found, more);
-    },
-    (problem) => ended || replaceChildren(view.root, h("h1", {}, "Nodes"), stateLine(problem.message, "bad")),
-  );
-  return () => {
-    ended = true;
-    page?.end();
-  };
+  return showDocuments(view, "Nodes", ["comparison", "comparison-view"], (found, more) => {
+    const page = new NodesPage(view, found, more);
+    return () => page.end();
+  });
 }
 
 class NodesPage {

@@ -2,25 +2,17 @@
 // @ts-check
 import { configurationKey, letter } from "./compare.js";
 import { dataTable } from "./data_table.js";
-import { h, replaceChildren, stateLine } from "./dom.js";
+import { showDocuments } from "./document_view.js";
+import { h, replaceChildren } from "./dom.js";
 import { formatCount, plural } from "./format.js";
-import { getDocument } from "./source.js";
 
 /** @typedef {import("./source.js").Doc} Doc */
 /** @typedef {import("./main.js").View} View */
 
 /** @param {View} view @returns {() => void} */
 export function showComparePods(view) {
-  let ended = false;
   view.command("{command} --all");
-  replaceChildren(view.root, h("h1", {}, "Pods"), stateLine("Reading the pods…"));
-  Promise.all([getDocument("comparison"), getDocument("comparison-view")]).then(
-    ([found, more]) => ended || draw(view, found, more),
-    (problem) => ended || replaceChildren(view.root, h("h1", {}, "Pods"), stateLine(problem.message, "bad")),
-  );
-  return () => {
-    ended = true;
-  };
+  return showDocuments(view, "Pods", ["comparison", "comparison-view"], (found, more) => draw(view, found, more));
 }
 
 /** @param {View} view @param {Doc} found @param {Doc} more */

@@ -2,6 +2,7 @@
 // them opened.
 // @ts-check
 import { dataTable } from "./data_table.js";
+import { showDocuments } from "./document_view.js";
 import { h, replaceChildren, stateLine } from "./dom.js";
 import { formatCount, plural, shellWord } from "./format.js";
 import { getDocument } from "./source.js";
@@ -22,17 +23,9 @@ export function showZoneFailures(view) {
 
 /** @param {View} view @param {"node" | "zone"} what @returns {() => void} */
 function showFailures(view, what) {
-  let ended = false;
   const title = what === "node" ? "Every node failing by itself" : "Every zone failing by itself";
   view.command("{command} --all");
-  replaceChildren(view.root, h("h1", {}, title), stateLine("Reading the failures…"));
-  getDocument(`${what}-failures`).then(
-    (found) => ended || draw(view, what, title, found.failures),
-    (problem) => ended || replaceChildren(view.root, h("h1", {}, title), stateLine(problem.message, "bad")),
-  );
-  return () => {
-    ended = true;
-  };
+  return showDocuments(view, title, [`${what}-failures`], (found) => draw(view, what, title, found.failures));
 }
 
 /** @param {View} view @param {"node" | "zone"} what @param {string} title @param {Doc[]} failures */

@@ -3,9 +3,10 @@
 import { seriesColour } from "./charts.js";
 import { barChart } from "./charts_bars.js";
 import { dataTable } from "./data_table.js";
-import { h, replaceChildren, stateLine } from "./dom.js";
+import { showDocuments } from "./document_view.js";
+import { h, replaceChildren } from "./dom.js";
 import { formatCount, formatPercent, plural } from "./format.js";
-import { getDocument, hasDocument, nodeLink } from "./source.js";
+import { hasDocument, nodeLink } from "./source.js";
 
 /** @typedef {import("./source.js").Doc} Doc */
 /** @typedef {import("./main.js").View} View */
@@ -15,16 +16,8 @@ const MAX_REASONS = 8;
 
 /** @param {View} view @returns {() => void} */
 export function showWhatIf(view) {
-  let ended = false;
   view.command("{command} --all");
-  replaceChildren(view.root, h("h1", {}, "What if"), stateLine("Reading what happens…"));
-  getDocument("what-if").then(
-    (found) => ended || draw(view, found),
-    (problem) => ended || replaceChildren(view.root, h("h1", {}, "What if"), stateLine(problem.message, "bad")),
-  );
-  return () => {
-    ended = true;
-  };
+  return showDocuments(view, "What if", ["what-if"], (found) => draw(view, found));
 }
 
 /** A node that the report can open in the cluster. @param {string | null} name @param {"before" | "after"} when */
