@@ -11,26 +11,18 @@ from podium.cli.compare_view import show_comparison
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import BROKEN, NO, OK
 from podium.cli.input_warnings import input_warnings_document, show_input_warnings
-from podium.cli.options import (
-    Output,
-    ShowAll,
-    progress_bar,
-)
+from podium.cli.options import Output, ShowAll
 from podium.cli.preparation import prepare_simulations
+from podium.cli.run_options import NO_RUN_OPTIONS, Jobs, RunOptions, follow_runs
 from podium.cli.simulate import tell_crashes
 from podium.cli.simulation_options import InputOptions, SimulationOptions
 from podium.cli.tables import Screen, count
-from podium.simulator import Scenario, SimulationReport
-from podium.what_if.comparison import (
-    DEFAULT,
-    ComparisonQuestion,
-    NamedConfiguration,
-    plan_seeds,
-    require_configs,
-    run_comparison,
-)
+from podium.simulator import Scenario
+from podium.what_if.comparison import DEFAULT, plan_seeds, require_configs, run_comparison
 from podium.what_if.conditions import parse_condition
+from podium.what_if.run_matrix import NamedConfiguration, NamedInput, RunMatrix, RunPlace
 from podium.what_if.run_metrics import Yardstick, choose_yardstick
+from podium.what_if.run_tables import open_run_tables
 
 _INPUT: Final = InputOptions()
 
@@ -57,9 +49,8 @@ def compare(
             "the others in an order that their seed decides.",
         ),
     ] = 1,
-    jobs: Annotated[
-        int, Parameter(name=["--jobs"], metavar="N", help="Processes that share the runs.")
-    ] = 1,
+    jobs: Jobs = 1,
+    runs: RunOptions = NO_RUN_OPTIONS,
     typical_pod: Annotated[
         str | None,
         Parameter(
@@ -109,6 +100,8 @@ def compare(
     ```
     podium compare --config default --config packing.yaml -f cluster.json -f web.yaml
     podium compare --config old.yaml --config new.yaml -f cluster.json --seeds 20 --jobs 4
+    podium compare --config old.yaml --config new.yaml -f cluster.json --seeds 500 \\
+        --dask tcp://scheduler:8786 --resume results --parquet tables
     podium compare --config new.yaml -f cluster.json -f web.yaml --fail-if 'pending > 0'
     podium compare --config old.yaml --config new.yaml -f cluster.json \\
         --fail-if 'cost.difference > 0' -o json | jq '.conditions'
@@ -120,6 +113,7 @@ def compare(
     configs = config or []
     require_configs(configs)
     planned = plan_seeds(options.seed, seeds, jobs)
+    executor, tables = runs.dask.make_executor(jobs), runs.tables
     conditions = [parse_condition(text) for text in fail_if or ()]
     prepared = prepare_simulations(
         [*(options.filename or ()), *paths],
@@ -128,36 +122,33 @@ def compare(
     )
     scenario = prepared[0].scenario
     yardstick = choose_yardstick(scenario, typical_pod or "", prices or ())
-    question = ComparisonQuestion(
-        scenario,
+    matrix = RunMatrix(
+        (NamedInput("", scenario, yardstick),),
         tuple(
             NamedConfiguration(name, each.equipped.configuration, tuple(options.plugin or ()))
             for name, each in zip(configs, prepared, strict=True)
         ),
         prepared[0].gates,
-        yardstick,
         planned,
         Duration.parse(options.plugin_timeout).seconds,
         options.validate,
+        all_places=bool(tables),
     )
-    reports: list[SimulationReport] = []
-    with progress_bar("runs", len(configs) * seeds) as progress:
-        answer = run_comparison(
-            question,
-            jobs=jobs,
-            on_run=lambda: progress.advance(progress.task_ids[0]),
-            on_report=reports.append,
-        )
+    with (
+        follow_runs(len(configs) * seeds) as on_ended,
+        open_run_tables(matrix, tables) as written,
+    ):
+        found = run_comparison(matrix, RunPlace(executor, runs.resume, on_ended), written.add)
+    answer, review = found.answer, found.review
     judgements = answer.judge(conditions)
-    (report,) = reports
     equipped = (note for each in prepared for note in each.equipped.notes)
-    notes = dict.fromkeys((*report.notes, *equipped, *_price_notes(scenario, yardstick)))
+    notes = dict.fromkeys((*review.notes, *equipped, *_price_notes(scenario, yardstick)))
     if output in ("json", "yaml"):
         fields = comparison_document(answer, judgements, yardstick, notes)
-        print_document("Comparison", {**input_warnings_document(report), **fields}, output)
+        print_document("Comparison", {**input_warnings_document(review), **fields}, output)
     else:
         screen = Screen()
-        show_input_warnings(report, screen)
+        show_input_warnings(review, screen)
         show_comparison(answer, judgements, yardstick, screen, show_all=show_all)
         screen.notes(list(notes))
     if tell_crashes(answer.crashes):

@@ -6,7 +6,8 @@ from typing import Final
 from podium.api.requests import CPU, MEMORY
 from podium.cli.console import Text
 from podium.cli.tables import Screen, amount, count
-from podium.what_if.comparison_answer import ComparisonAnswer, Judgement, PodPlace
+from podium.what_if.comparison_answer import ComparisonAnswer, Judgement
+from podium.what_if.measured_runs import PodPlace
 from podium.what_if.paired_differences import PairedDifference
 from podium.what_if.run_metrics import Yardstick
 

@@ -6,27 +6,8 @@ from functools import cached_property
 from statistics import fmean
 
 from podium.what_if.conditions import Condition
+from podium.what_if.measured_runs import MeasuredRun, PodPlace, list_metrics
 from podium.what_if.paired_differences import PairedDifference, compare_pairs
-
-
-@dataclass(frozen=True, slots=True)
-class PodPlace:
-    """What has come of one pod."""
-
-    pod: str
-    outcome: str
-    node: str
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuredRun:
-    """One configuration, by its number, with one seed. `crashes` are pods with their tracebacks."""
-
-    configuration: int
-    seed: int
-    metrics: Mapping[str, float]
-    places: tuple[PodPlace, ...] = ()
-    crashes: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +46,7 @@ class ComparisonAnswer:
     @cached_property
     def metrics(self) -> list[str]:
         """Names of all metrics, in order."""
-        longest = max((list(run.metrics) for run in self.runs), key=len)
-        return [*longest, *sorted({n for run in self.runs for n in run.metrics} - {*longest})]
+        return list_metrics(self.runs)
 
     def values(self, configuration: int, metric: str) -> list[float]:
         """Seed by seed."""

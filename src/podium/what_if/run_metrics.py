@@ -16,7 +16,7 @@ from podium.api.pod import Pod
 from podium.api.requests import CPU, MEMORY, PODS
 from podium.cluster.growth import Ints, Mask
 from podium.explain.utilisation import Load
-from podium.simulator.report import PodOutcome, SimulationReport
+from podium.simulator.report import PodOutcome, PodResult, SimulationReport
 from podium.simulator.run import ATTEMPT_S
 from podium.simulator.scenario import Scenario
 from podium.what_if.node_prices import prices_of
@@ -24,7 +24,7 @@ from podium.what_if.node_selection import zone_of
 from podium.what_if.pod_templates import workload_of
 from podium.what_if.typical_pod import TypicalPod, median_pod, parse_typical_pod
 
-Metrics = dict[str, float]
+Metrics = dict[str, int | float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +71,22 @@ def measure_run(report: SimulationReport, scenario: Scenario, yardstick: Yardsti
 
 
 def waiting_times(report: SimulationReport) -> list[float]:
+    """Of all pods that are placed."""
+    found = (waiting_time(report, result) for result in report.pods)
+    return [each for each in found if each is not None]
+
+
+def waiting_time(report: SimulationReport, result: PodResult) -> float | None:
     """Seconds on the virtual clock between a placed pod's first attempt and its binding, beyond
     the one attempt that every pod needs."""
-    found = []
-    for result in report.pods:
-        if not result.placed:
-            continue
-        life = report.timeline.life(result.key)
-        tried = next((line.at for line in life if line.what == "tried"), None)
-        bound = next((line.at for line in reversed(life) if line.what == "bound"), None)
-        if tried is not None and bound is not None:
-            found.append(max(0.0, round(bound - tried - ATTEMPT_S, 6)))
-    return found
+    if not result.placed:
+        return None
+    life = report.timeline.life(result.key)
+    tried = next((line.at for line in life if line.what == "tried"), None)
+    bound = next((line.at for line in reversed(life) if line.what == "bound"), None)
+    if tried is None or bound is None:
+        return None
+    return max(0.0, round(bound - tried - ATTEMPT_S, 6))
 
 
 def _percentile(values: Sequence[float], percent: int) -> float:
