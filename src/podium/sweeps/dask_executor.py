@@ -4,8 +4,8 @@ Workers must have this version of Podium, which is checked before anything is se
 share is sent to every worker once, and prepared there once. A worker makes one run at a time,
 however many threads it has: runs are Python, and some of what they use belongs to the process.
 
-Contract: a run whose worker dies is made again elsewhere, up to `MAX_ATTEMPTS` times (Dask itself
-counts those that killed their workers). A scheduler that cannot be reached, that has no workers or
+Contract: a run whose worker dies is made again elsewhere, up to `MAX_ATTEMPTS` times, as with
+processes of this machine. A scheduler that cannot be reached, that has no workers or
 that goes away is an InputError, in bounded time. Dask sends pickles: whoever can speak to its
 scheduler can run code on its workers and here (docs/sweeps.md).
 """
@@ -14,12 +14,14 @@ import pickle
 import queue
 import socket
 import threading
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.util import find_spec
+from itertools import count
 from pkgutil import resolve_name
 from typing import Any, Final, NoReturn
 
@@ -95,7 +97,7 @@ class DaskExecutor:
             cluster = LocalCluster(
                 n_workers=self._local_workers,
                 threads_per_worker=1,
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",
                 silence_logs=50,
             )
             stack.enter_context(cluster)
@@ -133,7 +135,10 @@ class _DaskSession:
         self._sent_payload = self._send_payload()
         self._running: dict[int, Any] = {}
         self._ended: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
-        self._losses: Counter[int] = Counter()
+        self._suspects: deque[int] = deque()
+        """Runs that got lost with their workers; made again one at a time."""
+        self._deaths: Counter[int] = Counter()
+        self._submissions = count()
 
     @property
     def capacity(self) -> int:
@@ -141,52 +146,60 @@ class _DaskSession:
         return 2 + 2 * len(self._client.nthreads())
 
     def submit(self, number: int) -> None:
+        if self._suspects:
+            self._suspects.append(number)
+        else:
+            self._send(number)
+
+    def take(self) -> tuple[int, Outcome]:
+        while True:
+            if self._suspects and not self._running:
+                _require_workers(self._client, self._address, self._no_workers_s)
+                # What was sent may have been on lost workers alone.
+                self._sent_payload = self._send_payload()
+                self._send(self._suspects.popleft())
+            try:
+                number, future = self._ended.get(timeout=_LOOK_S)
+            except queue.Empty:
+                _require_workers(self._client, self._address, self._no_workers_s)
+                continue
+            del self._running[number]
+            outcome = self._read(future)
+            if outcome is not None:
+                return number, outcome
+            if not self._running:
+                self._deaths[number] += 1
+                if self._deaths[number] >= MAX_ATTEMPTS:
+                    return number, WorkerDied(MAX_ATTEMPTS)
+            self._suspects.append(number)
+
+    def _send(self, number: int) -> None:
         future = self._client.submit(
             make_run_on_worker,
             __version__,
             self._name,
             self._sent_payload,
             self._sweep.runs[number].arguments,
-            key=f"podium-{self._sweep.runs[number].key}-{number}-{self._losses[number]}",
+            key=f"podium-{self._sweep.runs[number].key}-{next(self._submissions)}",
             pure=False,
         )
         self._running[number] = future
         future.add_done_callback(lambda done: self._ended.put((number, done)))
 
-    def take(self) -> tuple[int, Outcome]:
-        while True:
-            try:
-                number, future = self._ended.get(timeout=_LOOK_S)
-            except queue.Empty:
-                _require_workers(self._client, self._address, self._no_workers_s)
-                continue
-            if self._running.get(number) is not future:
-                continue
-            del self._running[number]
-            outcome = self._read(future)
-            if outcome is not None:
-                return number, outcome
-            self._losses[number] += 1
-            if self._losses[number] >= MAX_ATTEMPTS:
-                return number, WorkerDied(MAX_ATTEMPTS)
-            # What was sent may have been on lost workers alone.
-            _require_workers(self._client, self._address, self._no_workers_s)
-            self._sent_payload = self._send_payload()
-            self.submit(number)
-
     def _read(self, future: Any) -> Outcome | None:
         """None for a run that got lost with its worker."""
         from distributed import KilledWorker
 
-        if future.status == "finished":
+        try:
             outcome: Outcome = future.result(timeout=CONNECT_S)
             return outcome
-        if future.status == "error":
-            problem = future.exception(timeout=CONNECT_S)
-            if isinstance(problem, KilledWorker):
-                return WorkerDied(MAX_ATTEMPTS)
-            return problem if isinstance(problem, Exception) else RuntimeError(repr(problem))
-        return None
+        except (CancelledError, TimeoutError):
+            return None
+        except KilledWorker:
+            # Dask has tried it several times; whether it was this one shows when it is alone.
+            return None if self._running else WorkerDied(MAX_ATTEMPTS)
+        except Exception as problem:
+            return problem
 
     def _send_payload(self) -> Any:
         return self._client.scatter(self._payload, broadcast=True, hash=False)
