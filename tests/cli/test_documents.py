@@ -95,6 +95,10 @@ QUICK: dict[str, list[Printed]] = {
         ("Comparison", (*COMPARED, "-o", "json")),
         ("Comparison", (*COMPARED, "--seeds", "2", "-o", "yaml")),
     ],
+    "sweep": [
+        ("Sweep", (*COMPARED, "--jobs", "1", "-o", "json")),
+        ("Sweep", (*SHOP, "--workload", WHAT_IF["render"], "--jobs", "1", "-o", "yaml")),
+    ],
     "study gpu-packing": [
         ("GPUPackingStudy", (*STUDY, "-o", "json")),
         ("GPUPackingStudy", (*STUDY, "--demand", "60", "-o", "yaml")),

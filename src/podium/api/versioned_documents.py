@@ -47,6 +47,7 @@ Kind = Literal[
     "Simulation",
     "SourceRecordList",
     "Story",
+    "Sweep",
     "ThroughputView",
     "WhatIf",
 ]

@@ -54,6 +54,12 @@ COMMANDS = (
         _LOOK,
         "Compare scheduler configurations on the same pods.",
     ),
+    (
+        "sweep",
+        "podium.cli.sweep:sweep",
+        _LOOK,
+        "Run many inputs, configurations and seeds.",
+    ),
     ("gpu", "podium.cli.gpu:gpu", _LOOK, "Show GPUs, who shares them, and what is free."),
     (
         "dump-command",

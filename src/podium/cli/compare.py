@@ -1,6 +1,5 @@
 """`podium compare`: what would other configurations make of the same pods?"""
 
-import dataclasses
 from typing import Annotated, Final
 
 from cyclopts import Parameter
@@ -15,7 +14,7 @@ from podium.cli.options import Output, ShowAll
 from podium.cli.preparation import prepare_simulations
 from podium.cli.run_options import NO_RUN_OPTIONS, Jobs, RunOptions, follow_runs
 from podium.cli.simulate import tell_crashes
-from podium.cli.simulation_options import InputOptions, SimulationOptions
+from podium.cli.simulation_options import InputOptions, as_simulation_options
 from podium.cli.tables import Screen, count
 from podium.simulator import Scenario
 from podium.what_if.comparison import DEFAULT, plan_seeds, require_configs, run_comparison
@@ -117,7 +116,7 @@ def compare(
     conditions = [parse_condition(text) for text in fail_if or ()]
     prepared = prepare_simulations(
         [*(options.filename or ()), *paths],
-        _simulation_options(options),
+        as_simulation_options(options),
         [None if each == DEFAULT else each for each in configs],
     )
     scenario = prepared[0].scenario
@@ -142,7 +141,7 @@ def compare(
     answer, review = found.answer, found.review
     judgements = answer.judge(conditions)
     equipped = (note for each in prepared for note in each.equipped.notes)
-    notes = dict.fromkeys((*review.notes, *equipped, *_price_notes(scenario, yardstick)))
+    notes = dict.fromkeys((*review.notes, *equipped, *price_notes(scenario, yardstick)))
     if output in ("json", "yaml"):
         fields = comparison_document(answer, judgements, yardstick, notes)
         print_document("Comparison", {**input_warnings_document(review), **fields}, output)
@@ -156,13 +155,8 @@ def compare(
     return NO if any(each.configurations for each in judgements) else OK
 
 
-def _simulation_options(options: InputOptions) -> SimulationOptions:
-    return SimulationOptions(
-        **{each.name: getattr(options, each.name) for each in dataclasses.fields(options)}
-    )
-
-
-def _price_notes(scenario: Scenario, yardstick: Yardstick) -> list[str]:
+def price_notes(scenario: Scenario, yardstick: Yardstick) -> list[str]:
+    """That some nodes have no price, if others have."""
     unpriced = [
         node.metadata.name
         for node in scenario.nodes

@@ -162,6 +162,13 @@ def prepare_simulations(
 ) -> list[PreparedSimulation]:
     """The same for several configurations, None for the defaults: all have one scenario, with the
     kinds that plugins of any of them watch."""
+    return prepare_inputs([paths], options, configs)[0]
+
+
+def prepare_inputs(
+    inputs: Sequence[Sequence[str]], options: SimulationOptions, configs: Sequence[str | None]
+) -> list[list[PreparedSimulation]]:
+    """The same for several inputs, each with all configurations."""
     cluster = options.cluster
     gates = read_gates(options.feature_gates, strict=options.strict)
     limit_plugins(options.plugin_timeout)
@@ -169,36 +176,41 @@ def prepare_simulations(
     watched = unique_kinds(kind for each in equipped for kind in each.watched_kinds)
     found: FoundContext | None = None
     live: LiveCluster | None = None
-    if cluster.is_live(has_files=bool(paths)):
+    if cluster.is_live(has_files=any(inputs)):
         from podium.cli.cluster_reading import read_cluster
 
         found = cluster.find()
         live = read_cluster(found.settings, gates, watched)
-    scenario = read_scenario(
-        paths,
-        options.validation,
-        namespace=cluster.file_namespace(found),
-        stored=live.objects if live is not None else (),
-        unread=live.unread_kinds if live is not None else {},
-        watched=watched,
-        strict=options.strict,
-    )
-    if live is not None:
-        scenario = dataclasses.replace(scenario, notes=(*live.notes, *scenario.notes))
-    return [
-        PreparedSimulation(
-            scenario,
-            each,
-            gates,
-            config or "",
-            options.seed,
-            options.validate,
-            live,
-            cluster.namespace or "",
-            cluster.file_namespace(found) if found is not None else "",
+    prepared = []
+    for paths in inputs:
+        scenario = read_scenario(
+            paths,
+            options.validation,
+            namespace=cluster.file_namespace(found),
+            stored=live.objects if live is not None else (),
+            unread=live.unread_kinds if live is not None else {},
+            watched=watched,
+            strict=options.strict,
         )
-        for config, each in zip(configs, equipped, strict=True)
-    ]
+        if live is not None:
+            scenario = dataclasses.replace(scenario, notes=(*live.notes, *scenario.notes))
+        prepared.append(
+            [
+                PreparedSimulation(
+                    scenario,
+                    each,
+                    gates,
+                    config or "",
+                    options.seed,
+                    options.validate,
+                    live,
+                    cluster.namespace or "",
+                    cluster.file_namespace(found) if found is not None else "",
+                )
+                for config, each in zip(configs, equipped, strict=True)
+            ]
+        )
+    return prepared
 
 
 def _equip(config: str | None, options: SimulationOptions, gates: FeatureGates) -> Equipped:

@@ -55,8 +55,8 @@ def measure_run(report: SimulationReport, scenario: Scenario, yardstick: Yardsti
         "placed": report.count(PodOutcome.PLACED),
         "pending": len(report.left_over),
         "evictions": len(report.evictions),
-        "wait_p50_s": _percentile(waits, 50),
-        "wait_p99_s": _percentile(waits, 99),
+        "wait_p50_s": percentile(waits, 50),
+        "wait_p99_s": percentile(waits, 99),
     }
     for resource in report.utilisation.resources:
         found[f"{resource}_share"] = report.utilisation.total(resource).fraction_after
@@ -89,7 +89,7 @@ def waiting_time(report: SimulationReport, result: PodResult) -> float | None:
     return max(0.0, round(bound - tried - ATTEMPT_S, 6))
 
 
-def _percentile(values: Sequence[float], percent: int) -> float:
+def percentile(values: Sequence[float], percent: int) -> float:
     """A value that is there, the nearest above."""
     if not values:
         return 0.0
