@@ -1,5 +1,6 @@
 """`podium sweep`, and how `podium compare` shares out its runs, as a user calls them."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -178,6 +179,8 @@ def test_changed_input_configuration_and_code_make_other_runs(
 
     def runs(cpu: str = "4", settings: str = "", code: str = code, *more: str) -> int:
         made.clear()
+        for name in [each for each in sys.modules if each.startswith("podium_user_")]:
+            del sys.modules[name]  # as in a new process
         config.write_text(kind + settings)
         plugin.write_text(code)
         cluster = write(node("n1", cpu), node("n2"), pod("a"))

@@ -2,26 +2,33 @@
 
 Results arrive in any order and are given back in the planned one. No more are waited for than
 `MAX_AHEAD` beyond the next to be given back, so that memory is bounded however slow one run is.
-Whatever ends is kept at once, if there is a directory for it: an interrupted sweep loses only what
+Whatever ends is kept at once, if there is a store for it: an interrupted sweep loses only what
 was under way.
 """
 
 import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 import msgspec
 
 from podium.api.errors import PodiumError
 from podium.sweeps.executors import Executor, Outcome
 from podium.sweeps.planned_runs import PlannedRun, Sweep
-from podium.sweeps.result_directory import ResultDirectory
 
 MAX_AHEAD: Final = 64
 """Results that wait for an earlier one, at least; executors with many workers have twice these."""
 
 R = TypeVar("R")
+
+
+class ResultStore(Protocol):
+    """Where results are kept, encoded, by the keys of their runs. `ResultDirectory` is one."""
+
+    def read(self, key: str) -> bytes | None: ...
+
+    def write(self, key: str, result: bytes) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +60,18 @@ class RunsFailed(PodiumError):
 def execute_sweep(
     sweep: Sweep[R],
     executor: Executor,
-    directory: ResultDirectory | None = None,
+    store: ResultStore | None = None,
     on_ended: Callable[[int], None] = lambda _: None,
 ) -> Iterator[FinishedRun[R] | FailedRun]:
     """All runs in the planned order. `on_ended` is told of runs as they end, how many at a time:
-    first of those that a directory has the result of."""
-    kept = _find_kept(sweep, directory)
+    first of those whose results are there already."""
+    kept = _find_kept(sweep, store)
     missing = [number for number in range(len(sweep.runs)) if number not in kept]
     if kept:
         on_ended(len(kept))
     if not missing:
         for number in range(len(sweep.runs)):
-            yield _end_kept(sweep, number, directory)
+            yield _end_kept(sweep, number, store)
         return
     wanted = dataclasses.replace(sweep, runs=tuple(sweep.runs[number] for number in missing))
     with executor.start(wanted) as session:
@@ -73,7 +80,7 @@ def execute_sweep(
         sent = under_way = given = 0
         for number in range(len(sweep.runs)):
             if number in kept:
-                yield _end_kept(sweep, number, directory)
+                yield _end_kept(sweep, number, store)
                 continue
             while given not in ended:
                 while (
@@ -87,8 +94,8 @@ def execute_sweep(
                 position, outcome = session.take()
                 under_way -= 1
                 ended[position] = outcome
-                if directory is not None and isinstance(outcome, bytes):
-                    directory.write(wanted.runs[position].key, outcome)
+                if store is not None and isinstance(outcome, bytes):
+                    store.write(wanted.runs[position].key, outcome)
                 on_ended(1)
             yield _end(sweep, number, ended.pop(given))
             given += 1
@@ -110,12 +117,12 @@ def collect_finished(
         raise RunsFailed(failed, runs)
 
 
-def _find_kept(sweep: Sweep[R], directory: ResultDirectory | None) -> frozenset[int]:
-    if directory is None:
+def _find_kept(sweep: Sweep[R], store: ResultStore | None) -> frozenset[int]:
+    if store is None:
         return frozenset()
     found = set()
     for number, run in enumerate(sweep.runs):
-        encoded = directory.read(run.key)
+        encoded = store.read(run.key)
         if encoded is not None and _is_decodable(encoded, sweep):
             found.add(number)
     return frozenset(found)
@@ -130,10 +137,10 @@ def _is_decodable(encoded: bytes, sweep: Sweep[R]) -> bool:
 
 
 def _end_kept(
-    sweep: Sweep[R], number: int, directory: ResultDirectory | None
+    sweep: Sweep[R], number: int, store: ResultStore | None
 ) -> FinishedRun[R] | FailedRun:
     run = sweep.runs[number]
-    encoded = directory.read(run.key) if directory is not None else None
+    encoded = store.read(run.key) if store is not None else None
     if encoded is None:
         return FailedRun(run, PodiumError("its result was there and is gone"))
     return _end(sweep, number, encoded)

@@ -9,11 +9,10 @@ import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
-from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-from podium.files.bounded_files import read_input
+from podium.user_code.modules import digest_module
 
 _LIBRARIES: Final = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
 _OURS: Final = "podium"
@@ -28,8 +27,7 @@ def digest_code(classes: Iterable[type]) -> str:
         module = sys.modules.get(name)
         if name in seen or module is None or _root(name) == _OURS:
             continue
-        file = getattr(module, "__file__", None)
-        seen[name] = sha256(read_input(str(Path(file)))).hexdigest() if file else ""
+        seen[name] = digest_module(module)
         waiting += [each for each in _named_by(module) if _is_users(each, _root(name))]
     lines = sorted(f"{name} {digest}" for name, digest in seen.items())
     return sha256("\n".join(lines).encode()).hexdigest() if lines else ""
@@ -53,7 +51,9 @@ def _module_of(value: object) -> str:
 def _is_users(name: str, root: str) -> bool:
     """Whether a module belongs to the user's package `root`, or is no library at all."""
     file = getattr(sys.modules.get(name), "__file__", None)
-    return bool(file) and (_root(name) == root or not file.startswith(_LIBRARIES))
+    if not isinstance(file, str):
+        return False
+    return _root(name) == root or not file.startswith(_LIBRARIES)
 
 
 def _root(name: str) -> str:
