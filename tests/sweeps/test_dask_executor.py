@@ -1,12 +1,15 @@
 """Runs on Dask: the same results, workers that die, clusters that are not what they should be."""
 
+import json
 import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 from distributed import LocalCluster
+from distributed.security import Security
 from support.sweeps.toy_runs import Squared, Toy, plan_squares, read_log
 
 from podium.api.errors import InputError
@@ -39,6 +42,14 @@ def test_workers_give_what_this_process_gives_in_the_planned_order(
     (failed,) = (each for each in ended if isinstance(each, FailedRun))
     assert "3 is odd" in str(failed)
     assert sorted(read_log(toy.log)) == list(range(9))
+
+
+def test_a_scheduler_is_found_by_its_file(cluster: Any, tmp_path: Path) -> None:
+    file = tmp_path / "scheduler.json"
+    file.write_text(json.dumps({"address": cluster.scheduler_address, "workers": {}}))
+    sweep = plan_squares(Toy(tmp_path / "log"), 2)
+    ended = list(execute_sweep(sweep, DaskExecutor(DaskAddress(f"file:{file}"))))
+    assert all(isinstance(each, FinishedRun) for each in ended)
 
 
 def test_a_worker_with_another_version_is_told_before_anything_runs(
@@ -104,6 +115,9 @@ def test_an_address_where_nobody_answers_is_told(
         (DaskAddress("tls://host:8786"), "needs certificates"),
         (DaskAddress("tcp://host:8786", "ca.pem", "cert.pem", "key.pem"), "--dask tls://"),
         (DaskAddress("tls://host:8786", "ca.pem"), "all three"),
+        (DaskAddress("tls://host:8786", "no.pem", "no.pem", "no.pem"), "no.pem: cannot be read"),
+        (DaskAddress("file:no.json"), "no.json: cannot be read"),
+        (DaskAddress(f"file:{__file__}"), "is not the file of a Dask scheduler"),
     ],
 )
 def test_an_address_that_is_none_is_refused(address: DaskAddress, told: str) -> None:
@@ -115,3 +129,41 @@ def test_without_dask_it_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(dask_executor, "find_spec", lambda _: None)
     with pytest.raises(InputError, match=r"pip install 'podium\[sweeps\]'"):
         DaskExecutor(DaskAddress("local:1"))
+
+
+def test_a_scheduler_is_spoken_to_encrypted_by_who_has_a_certificate_of_its_ca(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask_executor, "CONNECT_S", 2.0)
+    ours, theirs = (write_certificates(tmp_path / name) for name in ("ours", "theirs"))
+    files = dict(zip(("tls_ca_file", "tls_scheduler_cert", "tls_scheduler_key"), ours, strict=True))
+    security = Security(
+        **files,
+        tls_worker_cert=ours[1],
+        tls_worker_key=ours[2],
+        tls_client_cert=ours[1],
+        tls_client_key=ours[2],
+        require_encryption=True,
+    )
+    settings: dict[str, Any] = {"processes": False, "dashboard_address": "127.0.0.1:0"}
+    with LocalCluster(n_workers=1, protocol="tls://", security=security, **settings) as cluster:
+        address = cluster.scheduler_address
+        assert address.startswith("tls://127.0.0.1:")
+        wanted = plan_squares(Toy(tmp_path / "log"), 3)
+        ended = list(execute_sweep(wanted, DaskExecutor(DaskAddress(address, *ours))))
+        assert [each.result.square for each in ended if isinstance(each, FinishedRun)] == [0, 1, 4]
+        with pytest.raises(InputError, match="no Dask scheduler answers"):
+            list(execute_sweep(wanted, DaskExecutor(DaskAddress(address, *theirs))))
+
+
+def write_certificates(directory: Path) -> tuple[str, str, str]:
+    """The CA, a certificate and its key."""
+    directory.mkdir()
+    ca, leaf = directory / "ca.pem", directory / "leaf.pem"
+    authority = trustme.CA()
+    issued = authority.issue_cert("127.0.0.1")
+    authority.cert_pem.write_to_path(str(ca))
+    issued.cert_chain_pems[0].write_to_path(str(leaf))
+    key = directory / "key.pem"
+    issued.private_key_pem.write_to_path(str(key))
+    return str(ca), str(leaf), str(key)

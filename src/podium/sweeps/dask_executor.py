@@ -18,15 +18,18 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.util import find_spec
 from itertools import count
 from pkgutil import resolve_name
 from typing import Any, Final, NoReturn
 
+import msgspec
+
 from podium import __version__
 from podium.api.errors import InputError
+from podium.files.bounded_files import read_input
 from podium.sweeps.executors import (
     MAX_ATTEMPTS,
     Outcome,
@@ -44,6 +47,7 @@ NO_WORKERS_S: Final = 30.0
 _LOOK_S: Final = 2.0
 """Between two looks at whether there still are workers."""
 _LOCAL: Final = "local"
+_FILE: Final = "file:"
 _FORMS: Final = "tcp://HOST:8786, tls://HOST:8786, file:SCHEDULER.json or local:2"
 _ENCRYPTED: Final = ("tls://", "wss://")
 
@@ -64,21 +68,23 @@ class DaskExecutor:
     def __init__(self, where: DaskAddress, no_workers_s: float = NO_WORKERS_S) -> None:
         if find_spec("distributed") is None:
             raise InputError("dask is not installed", remedy="pip install 'podium[sweeps]'")
-        self._where = where
-        self._no_workers_s = no_workers_s
         self._local_workers = _parse_local(where.address)
+        self._where = where = replace(where, address=_find_scheduler(where.address))
+        self._no_workers_s = no_workers_s
         files = (where.tls_ca, where.tls_cert, where.tls_key)
-        is_encrypted = where.address.startswith((*_ENCRYPTED, "file:"))
+        is_encrypted = where.address.startswith(_ENCRYPTED)
         if any(files) and not (all(files) and is_encrypted):
             raise InputError(
                 "encrypted connections need all three of a CA, a certificate and a key",
                 remedy="--dask tls://HOST:8786 with --dask-tls-ca, --dask-tls-cert, --dask-tls-key",
             )
-        if where.address.startswith(_ENCRYPTED) and not all(files):
+        if is_encrypted and not all(files):
             raise InputError(
                 f"{where.address} needs certificates",
                 remedy="--dask-tls-ca, --dask-tls-cert and --dask-tls-key",
             )
+        for file in filter(None, files):
+            read_input(file)
 
     @contextmanager
     def start(self, sweep: Sweep[Any]) -> Iterator[Session]:
@@ -102,8 +108,6 @@ class DaskExecutor:
             )
             stack.enter_context(cluster)
             target: dict[str, Any] = {"address": cluster}
-        elif where.address.startswith("file:"):
-            target = {"scheduler_file": where.address.removeprefix("file:")}
         else:
             target = {"address": where.address}
         if where.tls_ca:
@@ -239,9 +243,24 @@ def _parse_local(address: str) -> int:
             return count_cores()
         if number.isascii() and number.isdecimal() and 1 <= int(number) <= 1024:
             return int(number)
-    elif "://" in address or name == "file":
+    elif "://" in address or address.startswith(_FILE):
         return 0
     raise InputError(f"--dask {address}: no address", remedy=f"give {_FORMS}")
+
+
+def _find_scheduler(address: str) -> str:
+    """The address that a scheduler has written into a file, or the one that was given."""
+    if not address.startswith(_FILE):
+        return address
+    path = address.removeprefix(_FILE)
+    try:
+        return msgspec.json.decode(read_input(path), type=_SchedulerFile).address
+    except msgspec.DecodeError as problem:
+        raise InputError(f"is not the file of a Dask scheduler: {problem}", source=path) from None
+
+
+class _SchedulerFile(msgspec.Struct):
+    address: str
 
 
 def _require_workers(client: Any, address: str, timeout_s: float) -> None:
