@@ -54,6 +54,12 @@ COMMANDS = (
         _LOOK,
         "Compare scheduler configurations on the same pods.",
     ),
+    (
+        "scenario",
+        "podium.cli.scenario:scenario",
+        _LOOK,
+        "Run days of arrivals, failures and scaling.",
+    ),
     ("gpu", "podium.cli.gpu:gpu", _LOOK, "Show GPUs, who shares them, and what is free."),
     (
         "dump-command",

@@ -11,7 +11,7 @@ reported with the traceback and never stops the others.
 """
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -205,6 +205,11 @@ class Simulation:
     def results(self) -> Mapping[str, PodResult]:
         """What has come of each pod so far, by key."""
         return self._outcomes.results
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What one should know beside the results so far."""
+        return self._notes
 
     def take_evictions(self) -> list[Eviction]:
         """Pods that were preempted since the last call, in order."""

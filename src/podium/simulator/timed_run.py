@@ -311,7 +311,8 @@ class TimedRun:
             (*self._pods, *left),
             nodes,
             dict(reasons.most_common()),
-            tuple(self._scenario.notes),
+            tuple(self._simulation.notes),
+            tuple((r.key, r.crash) for r in self._simulation.results.values() if r.crash),
         )
 
     def _reason_of(self, key: str) -> str:
