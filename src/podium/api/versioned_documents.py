@@ -18,6 +18,7 @@ ListedKind = Literal[
     "ExtenderBenchmark",
     "ExtensionPoints",
     "Plugin",
+    "ScenarioSummary",
 ]
 """Kinds that come several at a time."""
 
@@ -44,6 +45,7 @@ Kind = Literal[
     "Proposals",
     "QueueRecord",
     "QueueView",
+    "ScenarioRun",
     "Simulation",
     "SourceRecordList",
     "Story",

@@ -60,6 +60,12 @@ COMMANDS = (
         _LOOK,
         "Run many inputs, configurations and seeds.",
     ),
+    (
+        "scenario",
+        "podium.cli.scenario:scenario",
+        _LOOK,
+        "Run days of arrivals, failures and scaling.",
+    ),
     ("gpu", "podium.cli.gpu:gpu", _LOOK, "Show GPUs, who shares them, and what is free."),
     (
         "dump-command",

@@ -24,7 +24,7 @@ from podium.cli.options import (
     warn_of_unworkable,
 )
 from podium.cli.printing import print_line
-from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
+from podium.cli.simulation_options import BY_DEFAULT, InputOptions, SimulationOptions
 from podium.config.errors import ConfigurationError
 from podium.config.feature_gates import FeatureGates
 from podium.engine import Engine
@@ -172,7 +172,7 @@ def prepare_inputs(
     cluster = options.cluster
     gates = read_gates(options.feature_gates, strict=options.strict)
     limit_plugins(options.plugin_timeout)
-    equipped = [_equip(config, options, gates) for config in configs]
+    equipped = [equip_configuration(config, options, gates) for config in configs]
     watched = unique_kinds(kind for each in equipped for kind in each.watched_kinds)
     found: FoundContext | None = None
     live: LiveCluster | None = None
@@ -213,7 +213,8 @@ def prepare_inputs(
     return prepared
 
 
-def _equip(config: str | None, options: SimulationOptions, gates: FeatureGates) -> Equipped:
+def equip_configuration(config: str | None, options: InputOptions, gates: FeatureGates) -> Equipped:
+    """A configuration, None for the defaults, with the plugins that it is run with."""
     configuration = read_configuration(config, gates, strict=options.strict)
     equipped = equip(configuration, in_tree_registry(), options.plugin or ())
     warn_of_unworkable(equipped, config or "")

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
 
+from podium.simulator.percentiles import find_percentile
 from podium.what_if.measured_runs import MeasuredRun, list_metrics
-from podium.what_if.run_metrics import percentile
 
 PERCENTILES: Final = (5, 50, 95)
 
@@ -50,5 +50,5 @@ def summarise_cells(runs: Sequence[MeasuredRun]) -> list[MatrixCell]:
 def _spreads(runs: Sequence[MeasuredRun], metrics: Sequence[str]) -> Iterator[MetricSpread]:
     for name in metrics:
         values = [run.metrics.get(name, 0.0) for run in runs]
-        shares = tuple(percentile(values, each) for each in PERCENTILES)
+        shares = tuple(find_percentile(values, each) for each in PERCENTILES)
         yield MetricSpread(name, fmean(values), min(values), shares, max(values))

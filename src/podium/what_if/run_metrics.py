@@ -12,15 +12,16 @@ from fractions import Fraction
 import numpy as np
 
 from podium.api.node_pods import is_bound_to_node, is_daemon
+from podium.api.node_zones import zone_of
 from podium.api.pod import Pod
 from podium.api.requests import CPU, MEMORY, PODS
 from podium.cluster.growth import Ints, Mask
 from podium.explain.utilisation import Load
+from podium.simulator.percentiles import find_percentile
 from podium.simulator.report import PodOutcome, PodResult, SimulationReport
 from podium.simulator.run import ATTEMPT_S
 from podium.simulator.scenario import Scenario
 from podium.what_if.node_prices import prices_of
-from podium.what_if.node_selection import zone_of
 from podium.what_if.pod_templates import workload_of
 from podium.what_if.typical_pod import TypicalPod, median_pod, parse_typical_pod
 
@@ -55,8 +56,8 @@ def measure_run(report: SimulationReport, scenario: Scenario, yardstick: Yardsti
         "placed": report.count(PodOutcome.PLACED),
         "pending": len(report.left_over),
         "evictions": len(report.evictions),
-        "wait_p50_s": percentile(waits, 50),
-        "wait_p99_s": percentile(waits, 99),
+        "wait_p50_s": find_percentile(waits, 50),
+        "wait_p99_s": find_percentile(waits, 99),
     }
     for resource in report.utilisation.resources:
         found[f"{resource}_share"] = report.utilisation.total(resource).fraction_after
@@ -87,13 +88,6 @@ def waiting_time(report: SimulationReport, result: PodResult) -> float | None:
     if tried is None or bound is None:
         return None
     return max(0.0, round(bound - tried - ATTEMPT_S, 6))
-
-
-def percentile(values: Sequence[float], percent: int) -> float:
-    """A value that is there, the nearest above."""
-    if not values:
-        return 0.0
-    return float(np.percentile(np.array(values), percent, method="inverted_cdf"))
 
 
 def _placed(report: SimulationReport, scenario: Scenario) -> Iterator[tuple[Pod, str]]:
