@@ -170,9 +170,7 @@ def prepare_inputs(
 ) -> list[list[PreparedSimulation]]:
     """The same for several inputs, each with all configurations."""
     cluster = options.cluster
-    gates = read_gates(options.feature_gates, strict=options.strict)
-    limit_plugins(options.plugin_timeout)
-    equipped = [equip_configuration(config, options, gates) for config in configs]
+    gates, equipped = equip_configurations(options, configs)
     watched = unique_kinds(kind for each in equipped for kind in each.watched_kinds)
     found: FoundContext | None = None
     live: LiveCluster | None = None
@@ -211,6 +209,15 @@ def prepare_inputs(
             ]
         )
     return prepared
+
+
+def equip_configurations(
+    options: InputOptions, configs: Sequence[str | None]
+) -> tuple[FeatureGates, list[Equipped]]:
+    """Feature gates, and every configuration under them; plugins have their time from now on."""
+    gates = read_gates(options.feature_gates, strict=options.strict)
+    limit_plugins(options.plugin_timeout)
+    return gates, [equip_configuration(config, options, gates) for config in configs]
 
 
 def equip_configuration(config: str | None, options: InputOptions, gates: FeatureGates) -> Equipped:

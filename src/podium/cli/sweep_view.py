@@ -9,7 +9,8 @@ from podium.cli.input_warnings import input_warnings_document, show_input_warnin
 from podium.cli.tables import Screen, count
 from podium.what_if.matrix_summary import PERCENTILES, MatrixCell, summarise_cells
 from podium.what_if.measured_runs import InputReview, MeasuredRun
-from podium.what_if.run_matrix import RunMatrix
+from podium.what_if.run_matrix import NamedInput, RunMatrix
+from podium.what_if.scenario_runs import NamedScenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,14 @@ def _show_cells(cells: list[MatrixCell], matrix: RunMatrix, screen: Screen) -> N
     screen.print(table)
 
 
+def _typical_pod(given: NamedInput | NamedScenario) -> dict[str, int] | None:
+    """Scenarios have none."""
+    if isinstance(given, NamedScenario):
+        return None
+    pod = given.yardstick.typical_pod
+    return {"cpu": pod.cpu_milli, "memory": pod.memory_bytes}
+
+
 def sweep_document(answer: SweepAnswer) -> dict[str, Any]:
     matrix = answer.matrix
     inputs = [each.name for each in matrix.inputs]
@@ -59,10 +68,7 @@ def sweep_document(answer: SweepAnswer) -> dict[str, Any]:
         "inputs": [
             {
                 "name": given.name,
-                "typicalPod": {
-                    "cpu": given.yardstick.typical_pod.cpu_milli,
-                    "memory": given.yardstick.typical_pod.memory_bytes,
-                },
+                "typicalPod": _typical_pod(given),
                 **input_warnings_document(review),
                 "notes": list(review.notes),
             }

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Final
 
 from podium.api.errors import InputError, closest, did_you_mean
-from podium.scenarios.scenario_file import ScenarioFile, load_scenario_file, read_scenario_file
+from podium.files.bounded_files import read_input
+from podium.scenarios.scenario_file import ScenarioFile, read_scenario_file
 
 _LIBRARY: Final = files("podium.scenarios") / "library"
 _SUFFIX: Final = ".yaml"
@@ -28,7 +29,13 @@ def read_ready_scenario(name: str) -> str:
 
 def find_scenario(name: str) -> ScenarioFile:
     """A file, or one that Podium brings along, by its name. Raises InputError."""
+    data, folder = read_scenario_source(name)
+    return read_scenario_file(data, name, folder)
+
+
+def read_scenario_source(name: str) -> tuple[bytes, str]:
+    """The bytes of a scenario, and the folder from which files that it names are found."""
     is_name = "/" not in name and not name.endswith((_SUFFIX, ".yml", ".json"))
     if is_name and name != "-" and not Path(name).exists():
-        return read_scenario_file(read_ready_scenario(name).encode(), name)
-    return load_scenario_file(name)
+        return read_ready_scenario(name).encode(), ""
+    return read_input(name), str(Path(name).parent)

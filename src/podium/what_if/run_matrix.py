@@ -20,6 +20,7 @@ from podium.config.feature_gates import FeatureGates
 from podium.config.types import Configuration
 from podium.extenders.asking_offline import asker_of
 from podium.plugins import in_tree_registry
+from podium.scenarios import ScenarioFile
 from podium.simulator.run import Simulation
 from podium.simulator.scenario import Scenario
 from podium.sweeps.execution import collect_finished, execute_sweep
@@ -32,6 +33,7 @@ from podium.user_code.plugins import Equipped, equip
 from podium.user_code.time_limits import DEFAULT_LIMIT_S, limit_calls
 from podium.what_if.measured_runs import InputReview, MeasuredRun, RunOutcome, places_of, review_of
 from podium.what_if.run_metrics import Yardstick, measure_run
+from podium.what_if.scenario_runs import NamedScenario, measure_scenario
 
 _NOTHING: Final = Scenario((), (), ())
 
@@ -59,7 +61,7 @@ class RunMatrix:
     """`plugin_timeout_s` is what a call into a user's plugin may take, 0 for no limit; `all_places`
     has runs tell where each pod goes, which otherwise those of the first seed do."""
 
-    inputs: tuple[NamedInput, ...]
+    inputs: tuple[NamedInput | NamedScenario, ...]
     configurations: tuple[NamedConfiguration, ...]
     gates: FeatureGates
     seeds: tuple[int, ...] = (0,)
@@ -158,13 +160,18 @@ def _plan(matrix: RunMatrix, code: str, positions: Sequence[RunPosition]) -> Ite
         yield PlannedRun(key, f"{where}{named}, seed {seed}", position)
 
 
-def _digest_input(given: NamedInput) -> str:
-    scenario = given.scenario
-    objects = [(type(each).__name__, each) for each in scenario.objects]
+def _digest_input(given: NamedInput | NamedScenario) -> str:
+    if isinstance(given, NamedScenario):
+        return digest_values(
+            given.digest, "" if given.cluster is None else _digest_cluster(given.cluster)
+        )
     prices = {name: str(price) for name, price in given.yardstick.prices.items()}
-    return digest_values(
-        dataclasses.replace(scenario, objects=()), objects, given.yardstick.typical_pod, prices
-    )
+    return digest_values(_digest_cluster(given.scenario), given.yardstick.typical_pod, prices)
+
+
+def _digest_cluster(scenario: Scenario) -> str:
+    objects = [(type(each).__name__, each) for each in scenario.objects]
+    return digest_values(dataclasses.replace(scenario, objects=()), objects)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +189,7 @@ class MatrixRunner:
     def __init__(self, shared: _SharedMatrix) -> None:
         self._matrix = matrix = shared.matrix
         limit_calls(matrix.plugin_timeout_s)
+        self._scenarios: dict[int, ScenarioFile] = {}
         self._equipped = self._equip()
         if shared.code not in ("", self.code):
             # A worker that lives on may have loaded these files when they were others.
@@ -245,10 +253,26 @@ class MatrixRunner:
             validate=self._matrix.validate,
         )
 
+    def _read_scenario(self, number: int, given: NamedScenario) -> ScenarioFile:
+        if number not in self._scenarios:
+            self._scenarios[number] = given.read()
+        return self._scenarios[number]
+
     def __call__(self, position: RunPosition) -> RunOutcome:
         """One configuration with the arrivals of one seed."""
         given = self._matrix.inputs[position.input]
         seed = self._matrix.seeds[position.turn]
+        if isinstance(given, NamedScenario):
+            with self._named(position.configuration):
+                return measure_scenario(
+                    self._read_scenario(position.input, given),
+                    given.cluster,
+                    self._equipped[position.configuration],
+                    seed=seed,
+                    gates=self._matrix.gates,
+                    validate=self._matrix.validate,
+                    all_places=self._matrix.all_places,
+                )
         is_first = not position.turn
         scenario = given.scenario if is_first else shuffle_arrivals(given.scenario, seed)
         with self._named(position.configuration):
