@@ -10,8 +10,10 @@ from distributed import LocalCluster
 from pyarrow import parquet
 from support.cli.command_line import EXAMPLES, node, pod, podium, writer
 
+from podium.api.errors import InputError
 from podium.what_if.measured_runs import RunOutcome
 from podium.what_if.run_matrix import MatrixRunner, RunPosition
+from podium.what_if.scenario_runs import name_scenario
 
 WHAT_IF = EXAMPLES / "what-if"
 SHOP, RENDER, API, PACKING = (
@@ -238,9 +240,97 @@ def test_a_run_that_fails_is_told_and_the_others_are_kept(
     assert [position.turn for position in made] == [1]
 
 
+# --- scenarios --------------------------------------------------------------------------------
+
+SCENARIO = """
+apiVersion: podium/v1
+kind: Scenario
+metadata: {name: morning}
+spec:
+  duration: 1h
+  cluster: {pools: [{name: general, count: 2, allocatable: {cpu: 4, memory: 16Gi}}]}
+  tenants:
+  - name: shop
+    arrivals: {poisson: {rate: 30/h}}
+    runTime: {uniform: {min: 5m, max: 20m}}
+    workloads: [{name: web, requests: {cpu: 1}}]
+  - name: batch
+    arrivals: {trace: {file: trace.csv}}
+    runTime: {constant: 10m}
+    workloads: [{name: job, requests: {cpu: 2}}]
+"""
+
+
+@pytest.fixture
+def morning(tmp_path: Path) -> str:
+    path = tmp_path / "morning.yaml"
+    path.write_text(SCENARIO)
+    (tmp_path / "trace.csv").write_text("at\n60\n120\n")
+    return str(path)
+
+
+def test_scenarios_are_inputs_wherever_their_runs_are_made(
+    morning: str, dask: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ("sweep", *TWO, "--scenario", morning, "--seeds", "2", "--seed", "7", "-o", "json")
+    here = podium(capsys, *asked, *ONE_JOB, "--parquet", str(tmp_path / "here"))
+    there = podium(capsys, *asked, "--dask", dask, "--parquet", str(tmp_path / "there"))
+    assert here == there
+    assert contents(tmp_path / "here") == contents(tmp_path / "there")
+
+    runs = here.decoded()["runs"]
+    assert [(run["input"], run["seed"]) for run in runs] == [(morning, 7)] * 2 + [(morning, 8)] * 2
+    for run, config in zip(runs[2:], ((), ("--config", PACKING)), strict=True):
+        alone = podium(capsys, "scenario", "run", morning, "--seed", "8", *config, "-o", "json")
+        assert run["metrics"] == alone.decoded()["metrics"]
+    pods = [row for row in table(tmp_path / "here", "pods") if row["run"] == 0]
+    assert len(pods) == runs[0]["metrics"]["arrived"]
+    assert {row["outcome"] for row in pods} >= {"finished"}
+
+
+def test_files_stand_in_for_the_cluster_of_a_scenario(
+    morning: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write = writer(tmp_path)
+    small, large = (
+        write(*(node(f"n{number}", cpu) for number in range(3)), name=f"{cpu}.json")
+        for cpu in ("2", "16")
+    )
+    asked = ("sweep", "--cluster", small, "--cluster", large, "--scenario", morning, *ONE_JOB)
+    document = podium(capsys, *asked, "-o", "json").decoded()
+    assert [run["input"] for run in document["runs"]] == [
+        f"{small} + {morning}",
+        f"{large} + {morning}",
+    ]
+    first, second = (run["metrics"] for run in document["runs"])
+    assert first["cpu_share"] > second["cpu_share"]
+    assert first["nodes_mean"] == second["nodes_mean"] == 3
+
+
+def test_a_file_that_a_scenario_names_makes_other_runs_when_it_changes(
+    morning: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], made: list[RunPosition]
+) -> None:
+    asked = ("sweep", "--scenario", morning, *ONE_JOB, "--resume", str(tmp_path / "kept"))
+    for expected, trace in ((1, "60"), (0, "60"), (1, "90"), (0, "60")):
+        made.clear()
+        (tmp_path / "trace.csv").write_text(f"at\n{trace}\n")
+        assert podium(capsys, *asked).code == 0
+        assert len(made) == expected
+
+
+def test_a_worker_that_finds_other_files_refuses_the_run(morning: str, tmp_path: Path) -> None:
+    named = name_scenario(morning)
+    assert named.read().name == "morning"
+    (tmp_path / "trace.csv").write_text("at\n30\n")
+    with pytest.raises(InputError, match="not those with which runs were planned"):
+        named.read()
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
+        (("--workload", API, "--scenario", "zone-outage"), "scenarios bring their own workloads"),
+        (("--scenario", "zone-outages"), "did you mean zone-outage?"),
         (("--workload", API, "--workload", API), "twice with --workload"),
         (("-f", "-", "--workload", API, "--workload", RENDER), "standard input can be read once"),
         (("--config", "default", "--config", "default"), "the same configuration is there twice"),
