@@ -18,6 +18,7 @@ PAGES = (
     *("simulating.md", "why.md", "plugins.md", "configuration.md", "gpu.md"),
     *("capacity.md", "what-if.md", "compare.md"),
     *("study.md", "gpu-packing-policy.md"),
+    *("sweeps.md",),
     *sorted(f"plugins/{page.name}" for page in (ROOT / "docs" / "plugins").glob("*.md")),
 )
 

@@ -95,6 +95,18 @@ QUICK: dict[str, list[Printed]] = {
         ("Comparison", (*COMPARED, "-o", "json")),
         ("Comparison", (*COMPARED, "--seeds", "2", "-o", "yaml")),
     ],
+    "sweep": [
+        ("Sweep", (*COMPARED, "--jobs", "1", "-o", "json")),
+        ("Sweep", (*SHOP, "--workload", WHAT_IF["render"], "--jobs", "1", "-o", "yaml")),
+    ],
+    "scenario run": [
+        (
+            "ScenarioRun",
+            ("zone-outage", "--until", "30m", "--scale", "0.3", "--pods", "-o", "json"),
+        ),
+        ("ScenarioRun", ("gpu-shapes", "--until", "20m", "-o", "yaml")),
+    ],
+    "scenario list": [("ScenarioSummaryList", ("-o", "json"))],
     "study gpu-packing": [
         ("GPUPackingStudy", (*STUDY, "-o", "json")),
         ("GPUPackingStudy", (*STUDY, "--demand", "60", "-o", "yaml")),

@@ -6,8 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from distributed import LocalCluster
+from pyarrow import parquet
 
+from podium.api.errors import InputError
 from podium.cli.app import main
+from podium.study.user_policies import policy_digest, require_policy
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "study"
 FILES = ("--nodes", str(EXAMPLES / "nodes.csv"), "--pods", str(EXAMPLES / "mixed.csv"))
@@ -104,8 +108,54 @@ def test_mistakes_on_the_command_line_are_told(
     assert problem in capsys.readouterr().err
 
 
+def tables(directory: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(directory.iterdir())}
+
+
 @pytest.mark.slow
-def test_several_processes_find_the_same(capsys: pytest.CaptureFixture[str]) -> None:
-    words = (*FILES, "--device", "numpy", "--policy", "FGD", "--seeds", "1-2")
-    alone = document(capsys, *words, "--jobs", "1")
-    assert document(capsys, *words, "--jobs", "2")["runs"] == alone["runs"]
+def test_several_processes_and_dask_find_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    policy = f"{EXAMPLES / 'least_idle.py'}:least_idle"
+    words = (*FILES, "--device", "numpy", "--policy", "DotProd", "--policy", policy)
+    settings: dict[str, Any] = {"processes": False, "dashboard_address": "127.0.0.1:0"}
+    found, written = [], []
+    with LocalCluster(n_workers=1, threads_per_worker=2, **settings) as cluster:
+        address = cluster.scheduler_address
+        for number, place in enumerate((("--jobs", "1"), ("--jobs", "2"), ("--dask", address))):
+            out = tmp_path / str(number)
+            asked = (*words, "--seeds", "1-2", *place, "--parquet", str(out))
+            found.append(document(capsys, *asked)["runs"])
+            written.append(tables(out))
+    assert found == found[:1] * 3
+    assert written == written[:1] * 3
+
+
+def test_tables_have_every_run_and_every_cell(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = (*QUICK, "--policy", "DotProd", "--seeds", "1-2", "--out", str(tmp_path / "out"))
+    runs = document(capsys, *asked, "--parquet", str(tmp_path))["runs"]
+    rows = parquet.read_table(tmp_path / "runs.parquet").to_pylist()
+    assert [(row["seed"], row["placed"]) for row in rows] == [
+        (run["seed"], run["placed"]) for run in runs
+    ]
+    cells = parquet.read_table(tmp_path / "cells.parquet").to_pylist()
+    listed = csv.DictReader((tmp_path / "out" / "cells.csv").read_text().splitlines())
+    assert [(row["seed"], row["arrived_percent"], row["allocation_percent"]) for row in cells] == [
+        (int(row["seed"]), int(row["arrived"]), float(row["allocation"])) for row in listed
+    ]
+
+
+def test_a_policy_that_is_not_what_was_planned_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "planned.py"
+    file.write_text("def score(nodes, pod, typical):\n    return nodes.gpus\n")
+    wanted = policy_digest(f"{file}:score")
+    require_policy(f"{file}:score", wanted)
+    file.write_text("def score(nodes, pod, typical):\n    return -nodes.gpus\n")
+    # What is loaded is what was planned, whatever the file has become.
+    require_policy(f"{file}:score", wanted)
+    changed = policy_digest(f"{file}:score")
+    require_policy(f"{file}:score", changed)
+    with pytest.raises(InputError, match="not the code that runs were planned with"):
+        require_policy(f"{file}:score", wanted)

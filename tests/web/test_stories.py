@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def gangs() -> Iterator[PageAtWork]:
-    """A gang of three of which the last is still to be tried, and a pod that took another's place."""
+    """A gang of three whose last member is still to be tried, and a pod in another's place."""
     cluster = GangCluster(
         make_node("big", allocatable={"cpu": 3, "memory": "8Gi", "pods": 10}),
         make_node(
@@ -38,11 +38,12 @@ def gangs() -> Iterator[PageAtWork]:
 
 def _fill(cluster: GangCluster) -> None:
     cluster.clock.now = time.time()
-    only = {"nodeSelector": {"only": "this"}}
-    cluster.put(make_pod("early", requests={"cpu": "1"}, **only))
+    cluster.put(make_pod("early", requests={"cpu": "1"}, nodeSelector={"only": "this"}))
     cluster.settle()
     cluster.wait(30)
-    cluster.put(make_pod("urgent", requests={"cpu": "1"}, priority=10, **only))
+    cluster.put(
+        make_pod("urgent", requests={"cpu": "1"}, priority=10, nodeSelector={"only": "this"})
+    )
     cluster.settle()
     cluster.wait(5)
     cluster.delete("early")

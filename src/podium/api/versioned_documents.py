@@ -18,6 +18,7 @@ ListedKind = Literal[
     "ExtenderBenchmark",
     "ExtensionPoints",
     "Plugin",
+    "ScenarioSummary",
 ]
 """Kinds that come several at a time."""
 
@@ -53,9 +54,11 @@ Kind = Literal[
     "QueueRecord",
     "QueueView",
     "ReportOverview",
+    "ScenarioRun",
     "Simulation",
     "SourceRecordList",
     "Story",
+    "Sweep",
     "ThroughputView",
     "WhatIf",
 ]

@@ -54,6 +54,18 @@ COMMANDS = (
         _LOOK,
         "Compare scheduler configurations on the same pods.",
     ),
+    (
+        "sweep",
+        "podium.cli.sweep:sweep",
+        _LOOK,
+        "Run many inputs, configurations and seeds.",
+    ),
+    (
+        "scenario",
+        "podium.cli.scenario:scenario",
+        _LOOK,
+        "Run days of arrivals, failures and scaling.",
+    ),
     ("gpu", "podium.cli.gpu:gpu", _LOOK, "Show GPUs, who shares them, and what is free."),
     (
         "dump-command",

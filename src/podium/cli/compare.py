@@ -1,6 +1,5 @@
 """`podium compare`: what would other configurations make of the same pods?"""
 
-import dataclasses
 from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
@@ -13,27 +12,19 @@ from podium.cli.documents import print_document
 from podium.cli.exit_codes import BROKEN, NO, OK
 from podium.cli.html_report import Html, command_text
 from podium.cli.input_warnings import input_warnings_document, show_input_warnings
-from podium.cli.options import (
-    Output,
-    ShowAll,
-    progress_bar,
-)
+from podium.cli.options import Output, ShowAll
 from podium.cli.preparation import prepare_simulations
+from podium.cli.run_options import NO_RUN_OPTIONS, Jobs, RunOptions, follow_runs
 from podium.cli.simulate import tell_crashes
-from podium.cli.simulation_options import InputOptions, SimulationOptions
+from podium.cli.simulation_options import InputOptions, as_simulation_options
 from podium.cli.tables import Screen, count
 from podium.files.private_files import write_private_file
-from podium.simulator import Scenario, SimulationReport
-from podium.what_if.comparison import (
-    DEFAULT,
-    ComparisonQuestion,
-    NamedConfiguration,
-    plan_seeds,
-    require_configs,
-    run_comparison,
-)
+from podium.simulator import Scenario
+from podium.what_if.comparison import DEFAULT, plan_seeds, require_configs, run_comparison
 from podium.what_if.conditions import parse_condition
+from podium.what_if.run_matrix import NamedConfiguration, NamedInput, RunMatrix, RunPlace
 from podium.what_if.run_metrics import Yardstick, choose_yardstick
+from podium.what_if.run_tables import open_run_tables
 
 _INPUT: Final = InputOptions()
 
@@ -60,9 +51,8 @@ def compare(
             "the others in an order that their seed decides.",
         ),
     ] = 1,
-    jobs: Annotated[
-        int, Parameter(name=["--jobs"], metavar="N", help="Processes that share the runs.")
-    ] = 1,
+    jobs: Jobs = 1,
+    runs: RunOptions = NO_RUN_OPTIONS,
     typical_pod: Annotated[
         str | None,
         Parameter(
@@ -113,6 +103,8 @@ def compare(
     ```
     podium compare --config default --config packing.yaml -f cluster.json -f web.yaml
     podium compare --config old.yaml --config new.yaml -f cluster.json --seeds 20 --jobs 4
+    podium compare --config old.yaml --config new.yaml -f cluster.json --seeds 500 \\
+        --dask tcp://scheduler:8786 --resume results --parquet tables
     podium compare --config new.yaml -f cluster.json -f web.yaml --fail-if 'pending > 0'
     podium compare --config old.yaml --config new.yaml -f cluster.json \\
         --fail-if 'cost.difference > 0' -o json | jq '.conditions'
@@ -125,43 +117,41 @@ def compare(
     configs = config or []
     require_configs(configs)
     planned = plan_seeds(options.seed, seeds, jobs)
+    executor, tables = runs.dask.make_executor(jobs), runs.tables
     conditions = [parse_condition(text) for text in fail_if or ()]
     files = options.files(paths)
     prepared = prepare_simulations(
         files,
-        _simulation_options(options),
+        as_simulation_options(options),
         [None if each == DEFAULT else each for each in configs],
     )
     scenario = prepared[0].scenario
     yardstick = choose_yardstick(scenario, typical_pod or "", prices or ())
-    question = ComparisonQuestion(
-        scenario,
+    matrix = RunMatrix(
+        (NamedInput("", scenario, yardstick),),
         tuple(
             NamedConfiguration(name, each.equipped.configuration, tuple(options.plugin or ()))
             for name, each in zip(configs, prepared, strict=True)
         ),
         prepared[0].gates,
-        yardstick,
         planned,
         Duration.parse(options.plugin_timeout).seconds,
         options.validate,
+        all_places=bool(tables),
     )
-    reports: list[SimulationReport] = []
-    with progress_bar("runs", len(configs) * seeds) as progress:
-        answer = run_comparison(
-            question,
-            jobs=jobs,
-            on_run=lambda: progress.advance(progress.task_ids[0]),
-            on_report=reports.append,
-        )
+    with (
+        follow_runs(len(configs) * seeds) as on_ended,
+        open_run_tables(matrix, tables) as written,
+    ):
+        found = run_comparison(matrix, RunPlace(executor, runs.resume, on_ended), written.add)
+    answer, review = found.answer, found.review
     judgements = answer.judge(conditions)
-    (report,) = reports
     equipped = (note for each in prepared for note in each.equipped.notes)
-    notes = dict.fromkeys((*report.notes, *equipped, *_price_notes(scenario, yardstick)))
+    notes = dict.fromkeys((*review.notes, *equipped, *price_notes(scenario, yardstick)))
     fields: dict[str, Any] = {}
     if html is not None or output in ("json", "yaml"):
         told = comparison_document(answer, judgements, yardstick, notes)
-        fields = {**input_warnings_document(report), **told}
+        fields = {**input_warnings_document(review), **told}
     if html is not None:
         more = [
             ("--config", configs),
@@ -172,12 +162,12 @@ def compare(
             ("--fail-if", fail_if),
         ]
         asked = command_text("compare", files, options, more)
-        write_private_file(html, comparison_report(fields, answer, report, scenario, asked))
+        write_private_file(html, comparison_report(fields, answer, scenario, asked))
     if output in ("json", "yaml"):
         print_document("Comparison", fields, output)
     else:
         screen = Screen()
-        show_input_warnings(report, screen)
+        show_input_warnings(review, screen)
         show_comparison(answer, judgements, yardstick, screen, show_all=show_all)
         screen.notes(list(notes))
     if tell_crashes(answer.crashes):
@@ -185,13 +175,8 @@ def compare(
     return NO if any(each.configurations for each in judgements) else OK
 
 
-def _simulation_options(options: InputOptions) -> SimulationOptions:
-    return SimulationOptions(
-        **{each.name: getattr(options, each.name) for each in dataclasses.fields(options)}
-    )
-
-
-def _price_notes(scenario: Scenario, yardstick: Yardstick) -> list[str]:
+def price_notes(scenario: Scenario, yardstick: Yardstick) -> list[str]:
+    """That some nodes have no price, if others have."""
     unpriced = [
         node.metadata.name
         for node in scenario.nodes

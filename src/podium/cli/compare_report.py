@@ -4,18 +4,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from podium.api.versioned_documents import add_version
-from podium.simulator import Scenario, SimulationReport
+from podium.simulator import Scenario
 from podium.what_if.comparison_answer import ComparisonAnswer
 
 
 def comparison_report(
     fields: Mapping[str, Any],
     answer: ComparisonAnswer,
-    report: SimulationReport,
     scenario: Scenario,
     command: str,
 ) -> bytes:
-    """`fields` are those of the document that the command prints, `report` is of any run."""
+    """`fields` are those of the document that the command prints."""
     from podium.web.comparison_view import comparison_view
     from podium.web.report_file import Fact, make_report_file, report_overview
     from podium.web.report_views import COMPARISON
@@ -26,7 +25,7 @@ def comparison_report(
         Fact.count(len(scenario.nodes), "node"),
         Fact.count(answer.pod_count, "pod"),
     ]
-    view = comparison_view(answer, report.utilisation.before, scenario)
+    view = comparison_view(answer, scenario)
     # Pods are in the view, with reasons, and no more of them than a browser can take.
     documents = {
         "overview": report_overview(command, facts),

@@ -6,7 +6,8 @@ from typing import Final
 from podium.api.requests import CPU, MEMORY
 from podium.cli.console import Text
 from podium.cli.tables import Screen, amount, count
-from podium.what_if.comparison_answer import ComparisonAnswer, Judgement, PodPlace
+from podium.what_if.comparison_answer import ComparisonAnswer, Judgement
+from podium.what_if.measured_runs import PodPlace
 from podium.what_if.paired_differences import PairedDifference
 from podium.what_if.run_metrics import Yardstick
 
@@ -60,7 +61,7 @@ def _show_metrics(answer: ComparisonAnswer, yardstick: Yardstick, screen: Screen
     table = screen.table("METRIC", *named, *differences, right=right, whole=("METRIC",))
     for metric in answer.metrics:
         summaries = [answer.summary(index, metric) for index in range(len(answer.names))]
-        row = [_value(metric, each.mean) for each in summaries]
+        row = [format_metric(metric, each.mean) for each in summaries]
         for each in summaries[1:]:
             if each.difference is not None:
                 row += _difference(metric, each.difference, screen)
@@ -76,7 +77,7 @@ def _letter(index: int) -> str:
 def _difference(metric: str, found: PairedDifference, screen: Screen) -> list[str]:
     told = screen.signs.nothing
     if found.lowest or found.highest:
-        value = _value(metric, abs(found.mean))
+        value = format_metric(metric, abs(found.mean))
         told = f"{'-' if found.mean < 0 else '+'}{value}"
     if found.p_value is None:
         return [told]
@@ -86,7 +87,8 @@ def _difference(metric: str, found: PairedDifference, screen: Screen) -> list[st
     return [told, f"{found.p_value:.3f}{mark}"]
 
 
-def _value(metric: str, number: float) -> str:
+def format_metric(metric: str, number: float) -> str:
+    """A value in the unit of its metric."""
     if metric.endswith(_PARTS):
         return f"{100 * number:.1f}%"
     if metric in _EXACT:

@@ -18,7 +18,15 @@ from rich.text import Text as RichText
 
 from podium.api.go_quoting import escape_unprintable
 
-__all__ = ["Console", "DescriptionColumn", "Progress", "RichText", "Text", "stack_lines"]
+__all__ = [
+    "Console",
+    "DescriptionColumn",
+    "Progress",
+    "RateColumn",
+    "RichText",
+    "Text",
+    "stack_lines",
+]
 
 _ASKS = ("builtins.breakpoint", "builtins.input", "pdb.Pdb")
 """Audit events of Python: somebody is about to talk with the user."""
@@ -65,6 +73,17 @@ class DescriptionColumn(ProgressColumn):
 
     def render(self, task: Task) -> RichText:
         return Text(task.description)
+
+
+class RateColumn(ProgressColumn):
+    """How fast a bar goes."""
+
+    def __init__(self, unit: str) -> None:
+        super().__init__()
+        self._unit = unit
+
+    def render(self, task: Task) -> RichText:
+        return Text(f"{task.speed:,.1f} {self._unit}" if task.speed else "")
 
 
 class Progress(RichProgress):

@@ -7,12 +7,19 @@ from podium.cli.tables import Screen, count, some
 from podium.simulator import SimulationReport
 from podium.simulator.cluster_dump import HOW_TO_DUMP, dump_command
 from podium.simulator.completeness import MissingKind
-from podium.simulator.recorded_messages import MessageDifference, compare_messages
+from podium.simulator.recorded_messages import (
+    MessageDifference,
+    RecordedMessages,
+    compare_messages,
+)
+from podium.what_if.measured_runs import InputReview
 
 _MAX_DIFFERENCES = 3
 
 
-def show_input_warnings(report: SimulationReport, screen: Screen, *, key: str = "") -> None:
+def show_input_warnings(
+    report: SimulationReport | InputReview, screen: Screen, *, key: str = ""
+) -> None:
     """`key` leaves the messages of other pods out."""
     if report.missing_kinds:
         screen.heading("Incomplete input", "the answer below may be wrong")
@@ -24,14 +31,20 @@ def show_input_warnings(report: SimulationReport, screen: Screen, *, key: str = 
     _show_differences(report, screen, key)
 
 
+def _messages(report: SimulationReport | InputReview) -> RecordedMessages:
+    if isinstance(report, InputReview):
+        return report.messages
+    return compare_messages(report.pods)
+
+
 def _sentence(missing: MissingKind) -> str:
     objects = count(len(missing.referred_by), missing.noun)
     lacking = missing.unread or f"no {missing.kind} in the input"
     return f"{lacking}, but it matters to {objects} ({some(missing.referred_by)})"
 
 
-def _show_differences(report: SimulationReport, screen: Screen, key: str) -> None:
-    found = compare_messages(report.pods)
+def _show_differences(report: SimulationReport | InputReview, screen: Screen, key: str) -> None:
+    found = _messages(report)
     shown = [each for each in found.differences if key in ("", each.key)]
     if not shown:
         return
@@ -52,9 +65,11 @@ def _here(different: MessageDifference) -> str:
     return f"goes to {different.node}" if different.node else different.computed
 
 
-def input_warnings_document(report: SimulationReport, *, key: str = "") -> dict[str, Any]:
+def input_warnings_document(
+    report: SimulationReport | InputReview, *, key: str = ""
+) -> dict[str, Any]:
     """Everything that `show_input_warnings` shows, and more."""
-    found = compare_messages(report.pods)
+    found = _messages(report)
     return {
         "incomplete": [
             {

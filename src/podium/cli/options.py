@@ -6,12 +6,12 @@ from types import MappingProxyType
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
-from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, TimeRemainingColumn
 
 from podium.api.errors import InputError
 from podium.api.go_duration import Duration, DurationError
 from podium.api.meta import KubeObject
-from podium.cli.console import Console, DescriptionColumn, Progress, Text
+from podium.cli.console import Console, DescriptionColumn, Progress, RateColumn, Text
 from podium.cli.printing import print_lines
 from podium.config.expand import expand_profiles
 from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
@@ -213,10 +213,14 @@ def limit_plugins(timeout: str) -> None:
 
 
 @contextmanager
-def progress_bar(what: str, total: int) -> Iterator[Progress]:
-    """A bar on standard error that shows on terminals only and leaves nothing behind."""
+def progress_bar(what: str, total: int, *, rate: str = "") -> Iterator[Progress]:
+    """A bar on standard error that shows on terminals only and leaves nothing behind; `rate` is the
+    unit of how fast it goes, if that is to be shown."""
     console = Console(stderr=True)
-    columns = (DescriptionColumn(), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns: list[ProgressColumn] = [DescriptionColumn(), BarColumn(), MofNCompleteColumn()]
+    if rate:
+        columns.append(RateColumn(rate))
+    columns.append(TimeRemainingColumn())
     hidden = not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
         progress.add_task(what, total=total)

@@ -24,7 +24,7 @@ from podium.cli.options import (
     warn_of_unworkable,
 )
 from podium.cli.printing import print_line
-from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
+from podium.cli.simulation_options import BY_DEFAULT, InputOptions, SimulationOptions
 from podium.config.errors import ConfigurationError
 from podium.config.feature_gates import FeatureGates
 from podium.engine import Engine
@@ -162,46 +162,66 @@ def prepare_simulations(
 ) -> list[PreparedSimulation]:
     """The same for several configurations, None for the defaults: all have one scenario, with the
     kinds that plugins of any of them watch."""
+    return prepare_inputs([paths], options, configs)[0]
+
+
+def prepare_inputs(
+    inputs: Sequence[Sequence[str]], options: SimulationOptions, configs: Sequence[str | None]
+) -> list[list[PreparedSimulation]]:
+    """The same for several inputs, each with all configurations."""
     cluster = options.cluster
-    gates = read_gates(options.feature_gates, strict=options.strict)
-    limit_plugins(options.plugin_timeout)
-    equipped = [_equip(config, options, gates) for config in configs]
+    gates, equipped = equip_configurations(options, configs)
     watched = unique_kinds(kind for each in equipped for kind in each.watched_kinds)
     found: FoundContext | None = None
     live: LiveCluster | None = None
-    if cluster.is_live(has_files=bool(paths)):
+    if cluster.is_live(has_files=any(inputs)):
         from podium.cli.cluster_reading import read_cluster
 
         found = cluster.find()
         live = read_cluster(found.settings, gates, watched)
-    scenario = read_scenario(
-        paths,
-        options.validation,
-        namespace=cluster.file_namespace(found),
-        stored=live.objects if live is not None else (),
-        unread=live.unread_kinds if live is not None else {},
-        watched=watched,
-        strict=options.strict,
-    )
-    if live is not None:
-        scenario = dataclasses.replace(scenario, notes=(*live.notes, *scenario.notes))
-    return [
-        PreparedSimulation(
-            scenario,
-            each,
-            gates,
-            config or "",
-            options.seed,
-            options.validate,
-            live,
-            cluster.namespace or "",
-            cluster.file_namespace(found) if found is not None else "",
+    prepared = []
+    for paths in inputs:
+        scenario = read_scenario(
+            paths,
+            options.validation,
+            namespace=cluster.file_namespace(found),
+            stored=live.objects if live is not None else (),
+            unread=live.unread_kinds if live is not None else {},
+            watched=watched,
+            strict=options.strict,
         )
-        for config, each in zip(configs, equipped, strict=True)
-    ]
+        if live is not None:
+            scenario = dataclasses.replace(scenario, notes=(*live.notes, *scenario.notes))
+        prepared.append(
+            [
+                PreparedSimulation(
+                    scenario,
+                    each,
+                    gates,
+                    config or "",
+                    options.seed,
+                    options.validate,
+                    live,
+                    cluster.namespace or "",
+                    cluster.file_namespace(found) if found is not None else "",
+                )
+                for config, each in zip(configs, equipped, strict=True)
+            ]
+        )
+    return prepared
 
 
-def _equip(config: str | None, options: SimulationOptions, gates: FeatureGates) -> Equipped:
+def equip_configurations(
+    options: InputOptions, configs: Sequence[str | None]
+) -> tuple[FeatureGates, list[Equipped]]:
+    """Feature gates, and every configuration under them; plugins have their time from now on."""
+    gates = read_gates(options.feature_gates, strict=options.strict)
+    limit_plugins(options.plugin_timeout)
+    return gates, [equip_configuration(config, options, gates) for config in configs]
+
+
+def equip_configuration(config: str | None, options: InputOptions, gates: FeatureGates) -> Equipped:
+    """A configuration, None for the defaults, with the plugins that it is run with."""
     configuration = read_configuration(config, gates, strict=options.strict)
     equipped = equip(configuration, in_tree_registry(), options.plugin or ())
     warn_of_unworkable(equipped, config or "")

@@ -1,5 +1,6 @@
 """The options of every command that simulates: what goes in, and by which rules it is decided."""
 
+import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -47,3 +48,10 @@ class SimulationOptions(InputOptions):
 
 
 BY_DEFAULT: Final = SimulationOptions()
+
+
+def as_simulation_options(options: InputOptions) -> SimulationOptions:
+    """The same without a configuration."""
+    return SimulationOptions(
+        **{each.name: getattr(options, each.name) for each in dataclasses.fields(options)}
+    )

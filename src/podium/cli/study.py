@@ -1,8 +1,7 @@
 """`podium study`: policies compared over many runs of recorded workloads."""
 
-import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -10,10 +9,10 @@ from typing import Annotated
 from cyclopts import App, Group, Parameter
 
 from podium.api.errors import InputError
-from podium.cli.bench_progress import file_progress
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.options import Output
+from podium.cli.run_options import NO_DASK, DaskOptions, follow_runs, list_tables
 from podium.cli.study_manifests import write_manifests
 from podium.cli.study_view import show_study, study_document
 from podium.cli.tables import Screen, count
@@ -27,11 +26,12 @@ from podium.study.batch import (
     digest,
     plan_runs,
     require_device,
-    run_on_cores,
+    run_groups,
     run_on_gpu,
 )
 from podium.study.results import ResultFolder, RunKey, RunResult
 from podium.study.summary import SHOWN_PERCENT, summarize
+from podium.study.tables import write_tables
 from podium.study.user_policies import policy_name, require_different_names
 
 MAX_DEMAND_PERCENT = 130
@@ -70,8 +70,13 @@ def gpu_packing(
         Parameter(help="What runs are done with; numba where it is installed, else numpy."),
     ] = None,
     jobs: Annotated[int | None, Parameter(help="Processes; one for each core by default.")] = None,
+    dask: DaskOptions = NO_DASK,
     out: Annotated[
         Path | None, Parameter(help="A folder for results; a study that was ended goes on there.")
+    ] = None,
+    parquet: Annotated[
+        Path | None,
+        Parameter(metavar="DIR", help="Write runs.parquet and cells.parquet there."),
     ] = None,
     verify: Annotated[
         bool,
@@ -92,6 +97,7 @@ def gpu_packing(
     podium study gpu-packing --nodes nodes.csv --pods pods.csv
     podium study gpu-packing --nodes nodes.csv --pods a.csv --pods b.csv --out results
     podium study gpu-packing --nodes nodes.csv --pods pods.csv --policy FGD --policy mine.py:score
+    podium study gpu-packing --nodes nodes.csv --pods pods.csv --dask tcp://scheduler:8786
     podium study gpu-packing --nodes nodes.csv --pods pods.csv --device cuda --verify
     ```
 
@@ -103,6 +109,11 @@ def gpu_packing(
         raise InputError("--verify compares a GPU with the CPU", remedy="add --device cuda")
     if jobs is not None and jobs < 1:
         raise InputError("--jobs must be at least 1")
+    if dask.dask is not None and chosen == "cuda":
+        raise InputError(
+            "runs on Dask are done on CPUs", remedy="leave --device cuda or --dask out"
+        )
+    executor, tables = dask.make_executor(jobs or 0), list_tables(parquet, None)
     wanted = _wanted_runs(nodes, pods, policy or list(POLICIES), seeds, demand)
     require_device(chosen)
     folder = None if out is None else ResultFolder(out)
@@ -110,19 +121,23 @@ def gpu_packing(
     groups = wanted.missing(set(known))
     notes = _describe_reuse(len(wanted.keys) - _run_count(groups), out)
     verification = Verification() if verify else None
-    if chosen == "cuda":
-        ended = run_on_gpu(
-            groups,
-            verification,
-            lambda name, kernel_s: notes.append(f"{name}: kernels took {kernel_s:.2f} s"),
-        )
-    else:
-        ended = run_on_cores(groups, chosen, jobs or os.cpu_count() or 1)
-    for result in _followed(ended, _run_count(groups), folder):
-        known[result.key] = result
+    with follow_runs(_run_count(groups)) as on_ended:
+        if chosen == "cuda":
+            placed = run_on_gpu(
+                groups,
+                verification,
+                lambda name, kernel_s: notes.append(f"{name}: kernels took {kernel_s:.2f} s"),
+            )
+            ended = _keep_results(placed, folder, on_ended)
+        else:
+            ended = run_groups(groups, chosen, executor, folder, on_ended)
+        for result in ended:
+            known[result.key] = result
     results = [known[key] for key in wanted.keys]
     if folder is not None:
         folder.write_cells(results)
+    for directory, form in tables:
+        write_tables(results, directory, form)
     notes.extend(_describe_verification(verification))
     took = time.monotonic() - started
     notes.append(f"{count(_run_count(groups), 'run')} with {chosen} in {took:.1f} s")
@@ -177,18 +192,15 @@ def _describe_verification(verification: Verification | None) -> list[str]:
     return [told, *(f"different: {name}" for name in different[:MAX_DIFFERENT_TOLD])]
 
 
-def _followed(
-    ended: Iterator[list[RunResult]], runs: int, folder: ResultFolder | None
+def _keep_results(
+    ended: Iterator[list[RunResult]], folder: ResultFolder | None, on_ended: Callable[[int], None]
 ) -> Iterator[RunResult]:
     """Results as they come, written down and counted."""
-    done = 0
-    with file_progress("runs", runs) as at:
-        for results in ended:
-            if folder is not None:
-                folder.add(results)
-            done += len(results)
-            at(done)
-            yield from results
+    for results in ended:
+        if folder is not None:
+            folder.add(results)
+        on_ended(len(results))
+        yield from results
 
 
 def _run_count(groups: Sequence[RunGroup]) -> int:

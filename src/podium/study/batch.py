@@ -1,19 +1,18 @@
-"""All runs of a study: traces by policies by seeds, on all cores or on a GPU.
+"""All runs of a study: traces by policies by seeds, on all cores, on Dask or on a GPU.
 
 Runs that share a trace and a seed share their workload, so they are done together. What a run gives
 does not depend on where it is done, nor on which others are.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from importlib.util import find_spec
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from podium.api.errors import InputError
@@ -22,10 +21,18 @@ from podium.gpu.columns import Ints
 from podium.study.metrics import measure
 from podium.study.numpy_engine import NO_NODE, Placements, place
 from podium.study.policy_numbers import POLICY_NUMBERS
-from podium.study.results import RunKey, RunResult, make_result
+from podium.study.results import ResultFolder, RunKey, RunResult, make_result
 from podium.study.traces import Trace, read_trace
-from podium.study.user_policies import load_policy, policy_digest, policy_name
+from podium.study.user_policies import (
+    load_policy,
+    policy_digest,
+    policy_name,
+    require_policy,
+)
 from podium.study.workloads import Workload, make_workload
+from podium.sweeps.execution import collect_finished, execute_sweep
+from podium.sweeps.executors import Executor
+from podium.sweeps.planned_runs import PlannedRun, Sweep, digest_values
 
 DeviceName = Literal["numpy", "numba", "cuda"]
 
@@ -45,6 +52,17 @@ class RunGroup:
     seed: int
     policies: tuple[str, ...]
     demand_percent: int
+    digests: tuple[str, ...]
+    """Of what a policy's result follows from, in the order of the policies."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchInput:
+    """What processes that take part get: traces by name, and digests of users' policies."""
+
+    traces: Mapping[str, Trace]
+    policies: Mapping[str, str]
+    device: DeviceName
 
 
 def default_device() -> DeviceName:
@@ -77,29 +95,67 @@ def plan_runs(
                 if (files.name, policy_name(spec), seed, digests[spec]) not in known
             )
             if missing:
-                groups.append(RunGroup(files, seed, missing, demand_percent))
+                stand_for = tuple(digests[spec] for spec in missing)
+                groups.append(RunGroup(files, seed, missing, demand_percent, stand_for))
     return groups
 
 
-def run_on_cores(
-    groups: Sequence[RunGroup], device: DeviceName, jobs: int
-) -> Iterator[list[RunResult]]:
-    """The results of groups as they end."""
-    if jobs == 1 or len(groups) < 2:
-        for group in groups:
-            yield run_group(group, device)
+def plan_batch(groups: Sequence[RunGroup], device: DeviceName) -> Sweep[list[RunResult]]:
+    """Groups as runs of a sweep: one of them is enough work to be sent somewhere."""
+    policies = {spec: policy_digest(spec) for group in groups for spec in group.policies}
+    return Sweep(
+        prepare_groups,
+        BatchInput({group.files.name: _trace(group.files) for group in groups}, policies, device),
+        list[RunResult],
+        tuple(
+            PlannedRun(
+                digest_values(group.digests, group.seed),
+                f"{group.files.name}, seed {group.seed}",
+                group,
+            )
+            for group in groups
+        ),
+    )
+
+
+def run_groups(
+    groups: Sequence[RunGroup],
+    device: DeviceName,
+    executor: Executor,
+    folder: ResultFolder | None = None,
+    on_ended: Callable[[int], None] = lambda _: None,
+) -> Iterator[RunResult]:
+    """All results, in order; a folder gets them as they come. Raises RunsFailed after the last."""
+    if not groups:
         return
-    with ProcessPoolExecutor(min(jobs, len(groups)), get_context("spawn")) as pool:
-        waiting = [pool.submit(run_group, group, device) for group in groups]
-        try:
-            for ended in as_completed(waiting):
-                yield ended.result()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    store = None if folder is None else _FolderStore(folder)
+    ended = execute_sweep(plan_batch(groups, device), executor, store)
+    for run in collect_finished(ended):
+        on_ended(len(run.result))
+        yield from run.result
 
 
-def run_group(group: RunGroup, device: DeviceName) -> list[RunResult]:
-    trace = _trace(group.files)
+class _FolderStore:
+    """Results as they come; which of them are there already was asked when runs were planned."""
+
+    def __init__(self, folder: ResultFolder) -> None:
+        self._folder = folder
+
+    def read(self, _: str) -> bytes | None:
+        return None
+
+    def write(self, _: str, result: bytes) -> None:
+        self._folder.add(msgspec.json.decode(result, type=list[RunResult]))
+
+
+def prepare_groups(given: BatchInput) -> Callable[[RunGroup], list[RunResult]]:
+    """Raises InputError if a user's policy is not what it was where runs were planned."""
+    for spec, wanted in given.policies.items():
+        require_policy(spec, wanted)
+    return lambda group: run_group(group, given.traces[group.files.name], given.device)
+
+
+def run_group(group: RunGroup, trace: Trace, device: DeviceName) -> list[RunResult]:
     workload = make_workload(trace, group.seed, group.demand_percent / 100)
     return [
         _result(group, spec, workload.stream, trace, place_on_cpu(workload, spec, device))
@@ -155,9 +211,7 @@ def run_on_gpu(
         tell_kernel_time(device.name, device.kernel_s)
     for group, spec in runs:
         if spec not in POLICY_NUMBERS:
-            yield run_group(
-                RunGroup(group.files, group.seed, (spec,), group.demand_percent), "numpy"
-            )
+            yield run_group(_narrow(group, spec), _trace(group.files), "numpy")
 
 
 def digest(files: TraceFiles, spec: str, demand_percent: int) -> str:
@@ -178,11 +232,19 @@ def _result(
         group.files.name,
         policy_name(spec),
         group.seed,
-        digest(group.files, spec, group.demand_percent),
+        _digest_of(group, spec),
         int((placements.rows != NO_NODE).sum()),
         len(stream),
         measure(trace, stream, placements),
     )
+
+
+def _digest_of(group: RunGroup, spec: str) -> str:
+    return group.digests[group.policies.index(spec)]
+
+
+def _narrow(group: RunGroup, spec: str) -> RunGroup:
+    return replace(group, policies=(spec,), digests=(_digest_of(group, spec),))
 
 
 @lru_cache(maxsize=64)

@@ -16,7 +16,7 @@ from podium.files.bounded_files import read_input
 from podium.gpu.packing.node_columns import NodeColumns, Pod
 from podium.gpu.packing.policies import POLICIES, Policy, Scored
 from podium.gpu.packing.typical_pods import TypicalPods
-from podium.user_code.modules import code_file, load_code
+from podium.user_code.modules import code_file, digest_module, load_code, loaded_anew
 
 _FORMS = "FILE.py:FUNCTION or package.module:FUNCTION"
 
@@ -43,6 +43,19 @@ def policy_digest(spec: str) -> str:
     """Stands for the policy's code: results of a file that was changed are not its results."""
     path = None if spec in POLICIES else code_file(spec)
     return "" if path is None else sha256(read_input(str(path))).hexdigest()
+
+
+def require_policy(spec: str, wanted: str) -> None:
+    """Load the policy that has this digest. Raises InputError if the one here is another."""
+    if spec in POLICIES:
+        return
+    module = load_code(spec, "--policy", _FORMS).module
+    if digest_module(module) != wanted:
+        # A worker that lives on may have loaded the file when it was another.
+        with loaded_anew([spec]):
+            module = load_code(spec, "--policy", _FORMS).module
+        if digest_module(module) != wanted:
+            raise InputError("is not the code that runs were planned with", source=spec)
 
 
 def require_different_names(specs: Sequence[str]) -> None:

@@ -27,6 +27,8 @@ from podium.user_code.time_limits import LOADING_FACTOR, call_limited
 _FILE = re.compile(r"(?P<where>.+\.py)(?::(?P<name>\w+))?", re.DOTALL)
 _MODULE = re.compile(r"(?P<where>[^\W\d]\w*(?:\.[^\W\d]\w*)*)(?::(?P<name>\w+))?")
 
+_DIGEST = "__podium_source_digest__"
+
 
 class UserCode(NamedTuple):
     """A loaded module, how the user calls it, and the class that was asked for, if one was."""
@@ -71,6 +73,14 @@ def loaded_anew(specs: Iterable[str]) -> Iterator[None]:
         raise
 
 
+def digest_module(module: ModuleType) -> str:
+    """Of a module's source: of a file that was named as one, as it was when it was loaded."""
+    known = vars(module).get(_DIGEST)
+    if isinstance(known, str):
+        return known
+    return sha256(read_input(module.__file__)).hexdigest() if module.__file__ else ""
+
+
 def load_error(problem: BaseException, shown: str, path: str = "") -> InputError:
     """Why code does not load, with the line of the file at `path` if it is in there."""
     if isinstance(problem, PluginExited) and problem.__cause__ is not None:
@@ -107,6 +117,7 @@ def _from_file(path: str) -> ModuleType:
         return sys.modules[name]
     module = ModuleType(name)
     module.__file__ = resolved
+    vars(module)[_DIGEST] = sha256(source).hexdigest()
     sys.modules[name] = module
     try:
         with kept_apart():

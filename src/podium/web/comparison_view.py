@@ -4,34 +4,30 @@ one by one, waiting times, and pods with reasons.
 Contract: bounded as reports are; `differentPods` is how many pods there are in truth.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any, Final
 
-import numpy as np
-
-from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY
-from podium.cluster.growth import Ints
-from podium.explain.utilisation import Load
+from podium.api.node_zones import zone_of
+from podium.api.requests import EPHEMERAL_STORAGE
 from podium.simulator import Scenario
-from podium.what_if.comparison_answer import ComparisonAnswer, PodPlace
-from podium.what_if.node_selection import zone_of
+from podium.what_if.comparison_answer import ComparisonAnswer
+from podium.what_if.measured_runs import NodeLoads, PodPlace
 from podium.what_if.run_metrics import WAIT_PERCENTILES
 
 MAX_PODS: Final = 20_000
-_FIRST: Final = (CPU, MEMORY)
-_ALWAYS: Final = {CPU, MEMORY, "pods"}
 
 
-def comparison_view(answer: ComparisonAnswer, before: Load, scenario: Scenario) -> dict[str, Any]:
-    """`before` is the load that all runs begin with."""
+def comparison_view(answer: ComparisonAnswer, scenario: Scenario) -> dict[str, Any]:
     different = answer.different_pods
     zones = {node.metadata.name: zone_of(node) for node in scenario.nodes}
-    loads = [answer.first_run(index).load or before for index in range(len(answer.names))]
+    found = [answer.first_run(index).loads for index in range(len(answer.names))]
+    loads = [each for each in found if each is not None]
+    nodes = loads[0].nodes if loads else ()
     return {
-        "nodes": list(before.nodes),
-        "zones": [zones.get(name, "") for name in before.nodes],
-        "resources": [_resource(name, before, loads) for name in _resources(before, loads)],
+        "nodes": list(nodes),
+        "zones": [zones.get(name, "") for name in nodes],
+        "resources": list(_resources(loads)),
         "waits": {
             "percentiles": list(WAIT_PERCENTILES),
             "configurations": [_waits(answer.waits(at)) for at in range(len(answer.names))],
@@ -41,31 +37,23 @@ def comparison_view(answer: ComparisonAnswer, before: Load, scenario: Scenario) 
     }
 
 
-def _resources(before: Load, loads: Sequence[Load]) -> list[str]:
-    """Those that every node has, and those that somebody requests."""
-    names = {name for load in (before, *loads) for name in load.resources}
-    used = {
-        name
-        for name in names - {EPHEMERAL_STORAGE} - _ALWAYS
-        if any(_amounts(load, name, load.requested).any() for load in (before, *loads))
-    }
-    return [*_FIRST, "pods", *sorted(used)]
-
-
-def _resource(name: str, before: Load, loads: Sequence[Load]) -> dict[str, Any]:
-    return {
-        "name": name,
-        "allocatable": _amounts(loads[0], name, loads[0].allocatable).tolist(),
-        "before": _amounts(before, name, before.requested).tolist(),
-        "after": [_amounts(load, name, load.requested).tolist() for load in loads],
-    }
-
-
-def _amounts(load: Load, name: str, of: Ints) -> Ints:
-    if name not in load.resources:
-        return np.zeros(len(load.nodes), dtype=np.int64)
-    amounts: Ints = of[load.resources.index(name)]
-    return amounts
+def _resources(loads: Sequence[NodeLoads]) -> Iterator[dict[str, Any]]:
+    """Those that every node has first; what only some runs have given away is 0 in the others."""
+    by_name = [{each.name: each for each in load.resources} for load in loads]
+    names = dict.fromkeys(name for found in by_name for name in found)
+    for name in names:
+        known = next(found[name] for found in by_name if name in found)
+        if name == EPHEMERAL_STORAGE:
+            continue
+        yield {
+            "name": name,
+            "allocatable": list(known.allocatable),
+            "before": list(known.before),
+            "after": [
+                list(found[name].after) if name in found else [0] * len(known.before)
+                for found in by_name
+            ],
+        }
 
 
 def _waits(runs: Sequence[tuple[float, ...]]) -> Mapping[str, list[float]]:

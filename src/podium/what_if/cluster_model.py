@@ -18,18 +18,18 @@ from podium.extenders.asking_offline import asker_of
 from podium.files.bounded_files import read_input
 from podium.framework.asking import Asker
 from podium.plugins import in_tree_registry
+from podium.simulator.daemon_pods import daemons_of
 from podium.simulator.inputs import Validation
 from podium.simulator.pod_references import find_pod
 from podium.simulator.run import Simulation
 from podium.simulator.scenario import Scenario, load_scenario
+from podium.sweeps.executors import LocalProcesses
 from podium.user_code.plugins import Equipped, equip
 from podium.what_if.capacity import CapacityQuestion
 from podium.what_if.changed_cluster import ChangedCluster
 from podium.what_if.changes import Change
 from podium.what_if.comparison import (
     DEFAULT,
-    ComparisonQuestion,
-    NamedConfiguration,
     plan_seeds,
     require_configs,
     run_comparison,
@@ -37,7 +37,7 @@ from podium.what_if.comparison import (
 from podium.what_if.comparison_records import difference_records, metric_records, run_records
 from podium.what_if.disruption_accounts import recount_budgets
 from podium.what_if.failures import fail_each_node, fail_each_zone
-from podium.what_if.node_shapes import NodePurchase, daemons_of, load_nodes, read_shapes
+from podium.what_if.node_shapes import NodePurchase, load_nodes, read_shapes
 from podium.what_if.pod_templates import (
     PodTemplate,
     require_templates,
@@ -55,6 +55,7 @@ from podium.what_if.records import (
     room_records,
     summarise,
 )
+from podium.what_if.run_matrix import NamedConfiguration, NamedInput, RunMatrix, RunPlace
 from podium.what_if.run_metrics import choose_yardstick
 from podium.what_if.utilisation_limit import NO_LIMIT, parse_limit
 
@@ -146,16 +147,17 @@ class ClusterModel:
         prices: Sequence[str] = (),
     ) -> "Comparison":
         """The pending pods under several configuration files, "default" for the defaults, as
-        `podium compare` has it. Scripts that ask for `jobs` need the guard of `__main__`."""
+        `podium compare` has it. `jobs` are processes, 0 for one a core; scripts that ask for
+        several need the guard of `__main__`."""
         require_configs(configs)
-        question = ComparisonQuestion(
-            self.scenario,
+        yardstick = choose_yardstick(self.scenario, typical_pod, prices)
+        matrix = RunMatrix(
+            (NamedInput("", self.scenario, yardstick),),
             tuple(self._named(config, plugins) for config in configs),
             self.gates,
-            choose_yardstick(self.scenario, typical_pod, prices),
             plan_seeds(self.seed, seeds, jobs),
         )
-        answer = run_comparison(question, jobs=jobs)
+        answer = run_comparison(matrix, RunPlace(LocalProcesses(jobs))).answer
         return Comparison(
             tuple(metric_records(answer)),
             tuple(run_records(answer)),

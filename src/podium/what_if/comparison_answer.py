@@ -5,34 +5,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import fmean
 
-from podium.explain.utilisation import Load
 from podium.what_if.conditions import Condition
+from podium.what_if.measured_runs import MeasuredRun, PodPlace, list_metrics
 from podium.what_if.paired_differences import PairedDifference, compare_pairs
-
-
-@dataclass(frozen=True, slots=True)
-class PodPlace:
-    """What has come of one pod; `why` is what it was told, or what put its node first."""
-
-    pod: str
-    outcome: str
-    node: str
-    why: str = field(default="", compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuredRun:
-    """One configuration, by its number, with one seed. `crashes` are pods with their tracebacks,
-    `waits` the waiting times at `WAIT_PERCENTILES`. `places` and `load` are there of the first
-    seed."""
-
-    configuration: int
-    seed: int
-    metrics: Mapping[str, float]
-    places: tuple[PodPlace, ...] = ()
-    crashes: tuple[tuple[str, str], ...] = ()
-    waits: tuple[float, ...] = ()
-    load: Load | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +46,7 @@ class ComparisonAnswer:
     @cached_property
     def metrics(self) -> list[str]:
         """Names of all metrics, in order."""
-        longest = max((list(run.metrics) for run in self.runs), key=len)
-        return [*longest, *sorted({n for run in self.runs for n in run.metrics} - {*longest})]
+        return list_metrics(self.runs)
 
     def first_run(self, configuration: int) -> MeasuredRun:
         """The run that has pods in the order of the input."""

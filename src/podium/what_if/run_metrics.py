@@ -13,19 +13,20 @@ from typing import Final
 import numpy as np
 
 from podium.api.node_pods import is_bound_to_node, is_daemon
+from podium.api.node_zones import zone_of
 from podium.api.pod import Pod
 from podium.api.requests import CPU, MEMORY, PODS
 from podium.cluster.growth import Ints, Mask
 from podium.explain.utilisation import Load
-from podium.simulator.report import PodOutcome, SimulationReport
+from podium.simulator.percentiles import find_percentile
+from podium.simulator.report import PodOutcome, PodResult, SimulationReport
 from podium.simulator.run import ATTEMPT_S
 from podium.simulator.scenario import Scenario
 from podium.what_if.node_prices import prices_of
-from podium.what_if.node_selection import zone_of
 from podium.what_if.pod_templates import workload_of
 from podium.what_if.typical_pod import TypicalPod, median_pod, parse_typical_pod
 
-Metrics = dict[str, float]
+Metrics = dict[str, int | float]
 
 WAIT_PERCENTILES: Final = (*range(0, 100, 5), 99, 100)
 """At which a run's waiting times are kept."""
@@ -59,8 +60,8 @@ def measure_run(report: SimulationReport, scenario: Scenario, yardstick: Yardsti
         "placed": report.count(PodOutcome.PLACED),
         "pending": len(report.left_over),
         "evictions": len(report.evictions),
-        "wait_p50_s": _percentile(waits, 50),
-        "wait_p99_s": _percentile(waits, 99),
+        "wait_p50_s": find_percentile(waits, 50),
+        "wait_p99_s": find_percentile(waits, 99),
     }
     for resource in report.utilisation.resources:
         found[f"{resource}_share"] = report.utilisation.total(resource).fraction_after
@@ -75,31 +76,27 @@ def measure_run(report: SimulationReport, scenario: Scenario, yardstick: Yardsti
 
 
 def waiting_times(report: SimulationReport) -> list[float]:
+    """Of all pods that are placed."""
+    found = (waiting_time(report, result) for result in report.pods)
+    return [each for each in found if each is not None]
+
+
+def waiting_time(report: SimulationReport, result: PodResult) -> float | None:
     """Seconds on the virtual clock between a placed pod's first attempt and its binding, beyond
     the one attempt that every pod needs."""
-    found = []
-    for result in report.pods:
-        if not result.placed:
-            continue
-        life = report.timeline.life(result.key)
-        tried = next((line.at for line in life if line.what == "tried"), None)
-        bound = next((line.at for line in reversed(life) if line.what == "bound"), None)
-        if tried is not None and bound is not None:
-            found.append(max(0.0, round(bound - tried - ATTEMPT_S, 6)))
-    return found
+    if not result.placed:
+        return None
+    life = report.timeline.life(result.key)
+    tried = next((line.at for line in life if line.what == "tried"), None)
+    bound = next((line.at for line in reversed(life) if line.what == "bound"), None)
+    if tried is None or bound is None:
+        return None
+    return max(0.0, round(bound - tried - ATTEMPT_S, 6))
 
 
-def wait_quantiles(report: SimulationReport) -> tuple[float, ...]:
+def wait_quantiles(waits: Sequence[float]) -> tuple[float, ...]:
     """Waiting times at `WAIT_PERCENTILES`."""
-    waits = waiting_times(report)
-    return tuple(_percentile(waits, percent) for percent in WAIT_PERCENTILES)
-
-
-def _percentile(values: Sequence[float], percent: int) -> float:
-    """A value that is there, the nearest above."""
-    if not values:
-        return 0.0
-    return float(np.percentile(np.array(values), percent, method="inverted_cdf"))
+    return tuple(find_percentile(waits, percent) for percent in WAIT_PERCENTILES)
 
 
 def _placed(report: SimulationReport, scenario: Scenario) -> Iterator[tuple[Pod, str]]:

@@ -1,0 +1,247 @@
+"""`podium sweep`: many inputs, configurations and seeds, each combination a run."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import Annotated, Final, NamedTuple
+
+from cyclopts import Parameter
+
+from podium.api.errors import InputError
+from podium.api.go_duration import Duration
+from podium.cli.compare import price_notes
+from podium.cli.documents import print_document
+from podium.cli.exit_codes import BROKEN, OK
+from podium.cli.options import Output
+from podium.cli.preparation import equip_configurations, prepare_inputs
+from podium.cli.run_options import NO_RUN_OPTIONS, Jobs, RunOptions, follow_runs
+from podium.cli.simulate import tell_crashes
+from podium.cli.simulation_options import InputOptions, as_simulation_options
+from podium.cli.sweep_view import SweepAnswer, show_sweep, sweep_document
+from podium.cli.tables import Screen
+from podium.config.feature_gates import FeatureGates
+from podium.files.bounded_files import STDIN
+from podium.simulator import Scenario
+from podium.user_code.plugins import Equipped
+from podium.what_if.comparison import DEFAULT, plan_seeds, require_configs
+from podium.what_if.measured_runs import InputReview, MeasuredRun
+from podium.what_if.run_matrix import (
+    NamedConfiguration,
+    NamedInput,
+    RunMatrix,
+    RunPlace,
+    make_runs,
+)
+from podium.what_if.run_metrics import Yardstick, choose_yardstick
+from podium.what_if.run_tables import open_run_tables
+from podium.what_if.scenario_runs import NamedScenario, name_scenario
+
+_INPUT: Final = InputOptions()
+
+
+def sweep(
+    *paths: Annotated[str, Parameter(help="More files, as with -f.")],
+    options: InputOptions = _INPUT,
+    config: Annotated[
+        list[str] | None,
+        Parameter(
+            name=["--config"],
+            negative="",
+            metavar="FILE",
+            help="A KubeSchedulerConfiguration, or default for kube-scheduler's defaults. May be "
+            "repeated. Left out: the defaults.",
+        ),
+    ] = None,
+    cluster: Annotated[
+        list[str] | None,
+        Parameter(
+            name=["--cluster"],
+            negative="",
+            metavar="FILE",
+            help="A cluster, beside the files of -f. Repeated: each is an input of its own.",
+        ),
+    ] = None,
+    workload: Annotated[
+        list[str] | None,
+        Parameter(
+            name=["--workload"],
+            negative="",
+            metavar="FILE",
+            help="Pods or workloads, beside the files of -f. Repeated: each is an input of its "
+            "own, with every cluster.",
+        ),
+    ] = None,
+    scenario: Annotated[
+        list[str] | None,
+        Parameter(
+            name=["--scenario"],
+            negative="",
+            metavar="FILE",
+            help="A scenario file, or the name of one that Podium brings along. Repeated: each is "
+            "an input of its own. Files of -f and --cluster stand in for its cluster.",
+        ),
+    ] = None,
+    seeds: Annotated[
+        int,
+        Parameter(
+            name=["--seeds"],
+            metavar="N",
+            help="Runs of each input and configuration. The first has the pods in the order of the "
+            "input, the others in an order that their seed decides.",
+        ),
+    ] = 1,
+    jobs: Jobs = 0,
+    runs: RunOptions = NO_RUN_OPTIONS,
+    typical_pod: Annotated[
+        str | None,
+        Parameter(
+            name=["--typical-pod"],
+            metavar="cpu=2,memory=4Gi",
+            help="What is free where this pod does not fit is fragmented. Left out: of each input "
+            "a pod with the median requests of its pods to place.",
+        ),
+    ] = None,
+    prices: Annotated[
+        list[str] | None,
+        Parameter(
+            name=["--prices"],
+            negative="",
+            metavar="NODES:PRICE",
+            help="What each of these nodes costs; nodes are a name or labels: pool=general:0.10. "
+            "May be repeated.",
+        ),
+    ] = None,
+    output: Output = "table",
+) -> int:
+    """Run every combination of clusters, workloads or scenarios, configurations and seeds.
+
+    Each run is one of `podium compare`, or of `podium scenario run` for a scenario, with its
+    metrics. Shown are means and percentiles over
+    seeds; `--parquet` writes every run and every pod for other programs. With `--resume` a sweep
+    that was ended goes on where it was, on other machines if need be.
+
+    **Examples**
+
+    ```
+    podium sweep --config default --config packing.yaml --seeds 20 -f cluster.json -f web.yaml
+    podium sweep --cluster small.json --cluster large.json --workload day.yaml \\
+        --workload night.yaml --seeds 50 --resume results --parquet tables
+    podium sweep --config default --config packing.yaml --scenario weekday-web --seeds 10
+    podium sweep --config new.yaml --seeds 1000 -f cluster.json --dask tcp://scheduler:8786 \\
+        --resume results --parquet tables
+    ```
+
+    **Exit code** 0; 2 if the input is wrong, 70 if Podium has a bug.
+    """
+    configs = config or [DEFAULT]
+    require_configs(configs)
+    planned = plan_seeds(options.seed, seeds, jobs)
+    executor, tables = runs.dask.make_executor(jobs), runs.tables
+    files = [*(options.filename or ()), *paths]
+    gates, equipped, inputs = _read_inputs(
+        options,
+        configs,
+        _Wanted(files, cluster or [], workload or [], scenario or []),
+        lambda of: choose_yardstick(of, typical_pod or "", prices or ()),
+    )
+    matrix = RunMatrix(
+        tuple(inputs),
+        tuple(
+            NamedConfiguration(name, each.configuration, tuple(options.plugin or ()))
+            for name, each in zip(configs, equipped, strict=True)
+        ),
+        gates,
+        planned,
+        Duration.parse(options.plugin_timeout).seconds,
+        options.validate,
+        all_places=bool(tables),
+    )
+    keys: list[str] = []
+    measured: list[MeasuredRun] = []
+    reviews: dict[int, InputReview] = {}
+    with (
+        follow_runs(len(inputs) * len(configs) * seeds) as on_ended,
+        open_run_tables(matrix, tables) as written,
+    ):
+        for ended in make_runs(matrix, RunPlace(executor, runs.resume, on_ended)):
+            written.add(ended)
+            keys.append(ended.key)
+            measured.append(ended.measured.without_places())
+            if ended.review is not None and not ended.position.turn:
+                _add_review(reviews, ended.position.input, ended.review, matrix)
+    answer = SweepAnswer(matrix, tuple(keys), tuple(measured), reviews)
+    if output in ("json", "yaml"):
+        print_document("Sweep", sweep_document(answer), output)
+    else:
+        show_sweep(answer, Screen())
+    crashes = {pod: (pod, text) for run in measured for pod, text in run.crashes}
+    return BROKEN if tell_crashes(list(crashes.values())) else OK
+
+
+class _Wanted(NamedTuple):
+    """Files that all inputs have, and those of which each makes inputs of its own."""
+
+    files: list[str]
+    clusters: list[str]
+    workloads: list[str]
+    scenarios: list[str]
+
+    def check(self) -> None:
+        """Raises InputError."""
+        for option, given in (
+            ("--cluster", self.clusters),
+            ("--workload", self.workloads),
+            ("--scenario", self.scenarios),
+        ):
+            if len({*given}) < len(given):
+                raise InputError(f"the same file is there twice with {option}")
+        if self.workloads and self.scenarios:
+            raise InputError("scenarios bring their own workloads", remedy="leave --workload out")
+        others = (*self.clusters, *self.workloads, *self.scenarios)
+        many = max(map(len, (self.clusters, self.workloads, self.scenarios)))
+        if STDIN in others or (STDIN in self.files and many > 1):
+            raise InputError("standard input can be read once", remedy="write it into a file first")
+
+
+def _read_inputs(
+    options: InputOptions,
+    configs: Sequence[str],
+    wanted: _Wanted,
+    measure_by: Callable[[Scenario], Yardstick],
+) -> tuple[FeatureGates, list[Equipped], list[NamedInput | NamedScenario]]:
+    """Every cluster with every workload or scenario. Raises InputError."""
+    wanted.check()
+    named = [None if each == DEFAULT else each for each in configs]
+    simulated = as_simulation_options(options)
+    inputs: list[NamedInput | NamedScenario] = []
+    if wanted.scenarios and not (wanted.files or wanted.clusters):
+        gates, equipped = equip_configurations(simulated, named)
+        inputs += (name_scenario(each) for each in wanted.scenarios)
+        return gates, equipped, inputs
+    combined = list(product(wanted.clusters or [""], wanted.workloads or [""]))
+    prepared = prepare_inputs(
+        [[*filter(None, (one, *wanted.files, other))] for one, other in combined],
+        simulated,
+        named,
+    )
+    for both, of in zip(combined, prepared, strict=True):
+        own = [each for each in both if each]
+        scenario = of[0].scenario
+        inputs += [
+            name_scenario(each, " + ".join((*own, each)), scenario) for each in wanted.scenarios
+        ] or [
+            NamedInput(" + ".join(own or wanted.files) or "cluster", scenario, measure_by(scenario))
+        ]
+    return prepared[0][0].gates, [each.equipped for each in prepared[0]], inputs
+
+
+def _add_review(
+    reviews: dict[int, InputReview], number: int, review: InputReview, matrix: RunMatrix
+) -> None:
+    """What the first configuration says of an input, with the notes of all of them."""
+    given = matrix.inputs[number]
+    first = reviews.get(number, review)
+    notes = [*first.notes, *review.notes]
+    if isinstance(given, NamedInput):
+        notes += price_notes(given.scenario, given.yardstick)
+    reviews[number] = dataclasses.replace(first, notes=tuple(dict.fromkeys(notes)))
