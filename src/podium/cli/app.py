@@ -54,6 +54,7 @@ COMMANDS = (
         _LOOK,
         "Compare scheduler configurations on the same pods.",
     ),
+    ("record", "podium.cli.record:record", _LOOK, "Record what happens in a cluster."),
     ("gpu", "podium.cli.gpu:gpu", _LOOK, "Show GPUs, who shares them, and what is free."),
     (
         "dump-command",
