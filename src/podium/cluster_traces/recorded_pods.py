@@ -1,0 +1,148 @@
+"""What became of each pod in a recorded cluster: when it came, who gave it a node, when it went.
+
+Contract: times are seconds since the beginning that the reader has chosen. A pod that came back
+under its name is another pod. `pod` is as it was before it had a node, so that somebody else can
+decide about it.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from msgspec.structs import replace
+
+from podium.api.node_pods import is_bound_to_node
+from podium.api.pod import Pod, PodCondition
+from podium.cluster_traces.recorded_annotations import DECISIONS
+
+PREEMPTED: Final = "PreemptionByScheduler"
+
+
+class PlacedBy(StrEnum):
+    """Who gave a pod its node."""
+
+    NOBODY = "nobody"
+    SCHEDULER = "scheduler"
+    CREATOR = "creator"
+    """It had one when it appeared: a kubelet's own pod, or one with `nodeName` in its manifest."""
+
+
+@dataclass(slots=True)
+class RecordedPod:
+    key: str
+    pod: Pod
+    arrived_s: float
+    is_there_first: bool = False
+    """Whether it had a node before the beginning."""
+    placed_by: PlacedBy = PlacedBy.NOBODY
+    bound_s: float | None = None
+    node: str = ""
+    ended_s: float | None = None
+    phase: str = ""
+    """Succeeded or Failed if it finished."""
+    was_preempted: bool = False
+    was_unschedulable: bool = False
+    """Whether its scheduler has said that there was no node for it."""
+
+
+class RecordedPods:
+    """Builds the histories from what a trace says, in its order. `started` is the wall time of the
+    beginning."""
+
+    def __init__(self, started: datetime | None = None) -> None:
+        self.pods: list[RecordedPod] = []
+        self._there: dict[str, RecordedPod] = {}
+        self._started = started
+
+    def put(self, at: float, pod: Pod, *, is_first: bool) -> None:
+        """`is_first` is for what is there at the beginning."""
+        key = f"{pod.metadata.namespace}/{pod.metadata.name}"
+        held = self._there.get(key)
+        if held is not None and held.pod.metadata.uid != pod.metadata.uid:
+            self.remove(at, key)
+            held = None
+        if held is None:
+            self._begin(at, key, pod, is_first=is_first)
+        else:
+            self._follow(held, at, pod)
+
+    def remove(self, at: float, key: str, phase: str = "") -> None:
+        held = self._there.pop(key, None)
+        if held is not None:
+            held.ended_s, held.phase = at, phase
+
+    def forget_past(self) -> None:
+        """Make now the beginning: those who have gone are not in the recording."""
+        self.pods = [each for each in self.pods if each.ended_s is None]
+        for each in self.pods:
+            each.arrived_s = 0.0
+            if each.bound_s is not None:
+                each.is_there_first, each.bound_s = True, 0.0
+                each.pod = _with_node(each.pod, each.node)
+
+    def _begin(self, at: float, key: str, pod: Pod, *, is_first: bool) -> None:
+        made = RecordedPod(key, _without_decision(pod), at)
+        self.pods.append(made)
+        self._there[key] = made
+        if is_first and pod.spec.node_name:
+            made.pod, made.is_there_first = pod, True
+            made.placed_by, made.bound_s, made.node = PlacedBy.SCHEDULER, at, pod.spec.node_name
+        elif not is_first and pod.spec.node_name:
+            scheduled = _condition(pod, "PodScheduled")
+            if scheduled is None or is_bound_to_node(pod):
+                made.placed_by, made.bound_s, made.node = PlacedBy.CREATOR, at, pod.spec.node_name
+            else:
+                # Nobody watched when it came; its own clock readings say when that was.
+                made.arrived_s = self._moment(pod.metadata.creation_timestamp, at)
+                self._bind(made, self._moment(scheduled.last_transition_time, at), pod)
+        self._note_conditions(made, pod)
+
+    def _follow(self, held: RecordedPod, at: float, pod: Pod) -> None:
+        if not pod.spec.node_name:
+            held.pod = _without_decision(pod)
+        elif held.bound_s is None:
+            self._bind(held, at, pod)
+        elif held.is_there_first and held.bound_s == held.arrived_s:
+            held.pod = pod
+        self._note_conditions(held, pod)
+
+    def _bind(self, held: RecordedPod, at: float, pod: Pod) -> None:
+        held.placed_by, held.node = PlacedBy.SCHEDULER, pod.spec.node_name
+        held.bound_s = max(at, held.arrived_s)
+
+    def _note_conditions(self, held: RecordedPod, pod: Pod) -> None:
+        scheduled, target = _condition(pod, "PodScheduled"), _condition(pod, "DisruptionTarget")
+        if scheduled is not None and scheduled.status == "False":
+            held.was_unschedulable = True
+        if target is not None and target.reason == PREEMPTED:
+            held.was_preempted = True
+
+    def _moment(self, written: str | None, latest: float) -> float:
+        """A time of the API as seconds since the beginning, never later than it was learnt."""
+        if self._started is None or not written:
+            return latest
+        try:
+            moment = (datetime.fromisoformat(written) - self._started).total_seconds()
+        except (ValueError, TypeError):
+            return latest
+        return min(max(moment, 0.0), latest)
+
+
+def _condition(pod: Pod, kind: str) -> PodCondition | None:
+    return next((each for each in pod.status.conditions or () if each.type == kind), None)
+
+
+def _without_decision(pod: Pod) -> Pod:
+    """The pod as it was before any scheduler had looked at it."""
+    annotations = pod.metadata.annotations
+    if annotations and not DECISIONS.isdisjoint(annotations):
+        kept = {key: text for key, text in annotations.items() if key not in DECISIONS}
+        pod = replace(pod, metadata=replace(pod.metadata, annotations=kept))
+    status = replace(pod.status, phase="Pending", conditions=None, nominated_node_name="", start_time=None)
+    return replace(pod, spec=replace(pod.spec, node_name=""), status=status)
+
+
+def _with_node(pod: Pod, node: str) -> Pod:
+    status = replace(pod.status, phase="Running")
+    return replace(pod, spec=replace(pod.spec, node_name=node), status=status)
