@@ -44,6 +44,8 @@ Kind = Literal[
     "Proposals",
     "QueueRecord",
     "QueueView",
+    "Replay",
+    "ReplayCheck",
     "Simulation",
     "SourceRecordList",
     "Story",

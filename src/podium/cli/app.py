@@ -55,6 +55,7 @@ COMMANDS = (
         "Compare scheduler configurations on the same pods.",
     ),
     ("record", "podium.cli.record:record", _LOOK, "Record what happens in a cluster."),
+    ("replay", "podium.cli.replay:replay", _LOOK, "Decide a recorded cluster anew."),
     ("gpu", "podium.cli.gpu:gpu", _LOOK, "Show GPUs, who shares them, and what is free."),
     (
         "dump-command",

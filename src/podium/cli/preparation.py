@@ -165,7 +165,7 @@ def prepare_simulations(
     cluster = options.cluster
     gates = read_gates(options.feature_gates, strict=options.strict)
     limit_plugins(options.plugin_timeout)
-    equipped = [_equip(config, options, gates) for config in configs]
+    equipped = [equip_configuration(config, options, gates) for config in configs]
     watched = unique_kinds(kind for each in equipped for kind in each.watched_kinds)
     found: FoundContext | None = None
     live: LiveCluster | None = None
@@ -201,7 +201,11 @@ def prepare_simulations(
     ]
 
 
-def _equip(config: str | None, options: SimulationOptions, gates: FeatureGates) -> Equipped:
+def equip_configuration(
+    config: str | None, options: SimulationOptions, gates: FeatureGates
+) -> Equipped:
+    """A configuration, None for the defaults, with the plugins that it may use. Raises
+    InputError."""
     configuration = read_configuration(config, gates, strict=options.strict)
     equipped = equip(configuration, in_tree_registry(), options.plugin or ())
     warn_of_unworkable(equipped, config or "")
