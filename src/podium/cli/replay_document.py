@@ -3,6 +3,7 @@
 from typing import Any
 
 from podium.cluster_traces.decision_check import CheckedDecision, DecisionCheck, Verdict
+from podium.cluster_traces.node_use import NodeUse
 from podium.cluster_traces.replay_report import Outcome, ReplayedPod, ReplayReport, Waits
 
 
@@ -16,9 +17,13 @@ def replay_document(report: ReplayReport, config: str) -> dict[str, Any]:
         "seed": report.run.seed,
         "agreement": report.agreement,
         "outcomes": {outcome.value: report.count(outcome) for outcome in Outcome},
-        "recorded": _waits_document(report.recorded),
+        "recorded": {
+            **_waits_document(report.recorded),
+            **_nodes_document(report.recorded_nodes),
+        },
         "here": {
             **_waits_document(report.here),
+            **_nodes_document(report.nodes),
             "pending": totals.pending,
             "evictions": totals.evictions,
             "attempts": totals.attempts,
@@ -59,6 +64,10 @@ def _waits_document(waits: Waits) -> dict[str, Any]:
         "waitP99Seconds": waits.p99_s,
         "waitMaxSeconds": waits.max_s,
     }
+
+
+def _nodes_document(use: NodeUse) -> dict[str, Any]:
+    return {"nodesInUseMean": use.mean, "nodesInUseMax": use.most}
 
 
 def _pod_document(pod: ReplayedPod) -> dict[str, Any]:

@@ -22,6 +22,9 @@ def show_replay(report: ReplayReport, config: str, screen: Screen, *, show_all: 
     table = screen.table("METRIC", "RECORDED", config, right=("RECORDED", config))
     table.add_row("pods to place", f"{len(report.pods):,}", f"{len(report.pods):,}")
     _add_waits(report, table.add_row)
+    uses = (report.recorded_nodes, report.nodes)
+    table.add_row("nodes in use, mean", *(f"{each.mean:,.1f}" for each in uses))
+    table.add_row("nodes in use, most", *(f"{each.most:,}" for each in uses))
     table.add_row("evictions", screen.signs.nothing, f"{report.run.totals.evictions:,}")
     for resource, used in report.utilisation.items():
         if used:

@@ -173,7 +173,7 @@ class _Reading:
             raise self._wrong(f"deletes {line.resource} {line.name}, which is not there")
         if line.resource == _PODS:
             key = f"{line.namespace}/{line.name}"
-            self._pods.remove(self._since_begin(line.at), key, line.phase)
+            self._pods.remove(self._since_begin(line.at), key)
         elif self._is_begun:
             gone = self._convert(line.resource, held)
             self._cluster.changes.append(RecordedChange(self._since_begin(line.at), gone, True))

@@ -44,8 +44,6 @@ class RecordedPod:
     """Which binding of the recording it was: several have one time."""
     node: str = ""
     ended_s: float | None = None
-    phase: str = ""
-    """Succeeded or Failed if it finished."""
     was_preempted: bool = False
     was_unschedulable: bool = False
     """Whether its scheduler has said that there was no node for it."""
@@ -73,10 +71,11 @@ class RecordedPods:
         else:
             self._follow(held, at, pod)
 
-    def remove(self, at: float, key: str, phase: str = "") -> None:
+    def remove(self, at: float, key: str) -> None:
+        """A pod is gone, or has finished."""
         held = self._there.pop(key, None)
         if held is not None:
-            held.ended_s, held.phase = at, phase
+            held.ended_s = at
 
     def forget_past(self) -> None:
         """Make now the beginning: who has gone is not in the recording, who has a node is there."""

@@ -48,20 +48,15 @@ _LOOK_S: Final = 0.5
 _MILLISECONDS: Final = 3
 
 
-class _Metadata(msgspec.Struct, frozen=True):
+class _Metadata(msgspec.Struct):
     name: str = ""
     namespace: str = ""
-
-
-class _Status(msgspec.Struct, frozen=True):
-    phase: str = ""
 
 
 class _Recorded(msgspec.Struct):
     """What is read again of what was written."""
 
     metadata: _Metadata
-    status: _Status = _Status()
 
 
 @dataclass(slots=True)
@@ -95,6 +90,7 @@ class ClusterRecorder:
         self._begun = self._clock.now()
         self._on_progress = on_progress
         self._away: dict[str, str] = {}
+        self._gaps: set[str] = set()
         self._following_since: float | None = None
         self._unlisted = set(followed)
         self._reflectors = {
@@ -163,13 +159,16 @@ class ClusterRecorder:
         return self._following_since is not None
 
     def _note_gaps(self) -> None:
-        away = {name: each.trouble for name, each in self._reflectors.items() if each.trouble}
-        if self.is_following:
-            for name in sorted(away.keys() - self._away.keys()):
+        self._away = {name: each.trouble for name, each in self._reflectors.items() if each.trouble}
+        if not self.is_following:
+            return
+        for name in self._reflectors:
+            if name in self._away and name not in self._gaps:
+                self._gaps.add(name)
                 self._writer.write(Gap(self.now(), name))
-            for name in sorted(self._away.keys() - away.keys()):
+            elif name in self._gaps and name not in self._away:
+                self._gaps.discard(name)
                 self._writer.write(Resumed(self.now(), name))
-        self._away = away
 
 
 class _RecordedStore(ObjectStore[bytes]):
@@ -214,11 +213,5 @@ class _LineWriter:
         self._write(lambda at, resource: Patch(at, resource, head.name, patch, head.namespace))
 
     def deleted(self, obj: bytes, *, seen: bool) -> None:
-        last = msgspec.json.decode(obj, type=_Recorded)
-        head = last.metadata
-        finished = last.status.phase if last.status.phase in ("Succeeded", "Failed") else ""
-        self._write(
-            lambda at, resource: Delete(
-                at, resource, head.name, head.namespace, finished, unseen=not seen
-            )
-        )
+        head = msgspec.json.decode(obj, type=_Recorded).metadata
+        self._write(lambda at, resource: Delete(at, resource, head.name, head.namespace, not seen))

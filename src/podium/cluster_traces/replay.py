@@ -9,9 +9,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from podium.api.kinds import KINDS
+from podium.cluster_traces.node_use import measure_node_use
 from podium.cluster_traces.recorded_cluster import RecordedCluster
 from podium.cluster_traces.replay_events import make_replay_input
-from podium.cluster_traces.replay_report import ReplayReport, compare_pods
+from podium.cluster_traces.replay_report import (
+    ReplayReport,
+    compare_pods,
+    recorded_stays,
+    replayed_stays,
+)
 from podium.config.feature_gates import FeatureGates
 from podium.extenders.asking_offline import asker_of
 from podium.simulator.timed_report import TimedReport
@@ -60,6 +66,10 @@ def replay(
         pods,
         recorded,
         here,
+        measure_node_use(recorded_stays(cluster.pods, cluster.duration_s), cluster.duration_s),
+        measure_node_use(
+            replayed_stays(cluster.pods, report, cluster.duration_s), cluster.duration_s
+        ),
         _average_utilisation(report),
         tuple(dict.fromkeys((*given.notes, *report.notes, *plugin_notes))),
     )

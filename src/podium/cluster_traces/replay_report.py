@@ -1,9 +1,12 @@
 """What came of a replay, beside what was recorded: plain values for tables, JSON and tests."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from podium.api.node_pods import is_bound_to_node, is_daemon
+from podium.api.pod import Pod
+from podium.cluster_traces.node_use import NodeUse, Stay
 from podium.cluster_traces.recorded_pods import RecordedPod
 from podium.simulator.percentiles import find_percentile
 from podium.simulator.timed_report import TimedPod, TimedReport
@@ -65,6 +68,8 @@ class ReplayReport:
     pods: Sequence[ReplayedPod]
     recorded: Waits
     here: Waits
+    recorded_nodes: NodeUse
+    nodes: NodeUse
     utilisation: dict[str, float] = field(default_factory=dict)
     """On average over the run, by resource."""
     notes: tuple[str, ...] = ()
@@ -99,6 +104,25 @@ def compare_pods(
     return compared, Waits.of(there), Waits.of(here)
 
 
+def recorded_stays(pods: Sequence[RecordedPod], duration_s: float) -> Iterator[Stay]:
+    """Where pods were when it was recorded, those of nodes left out."""
+    for each in pods:
+        if each.bound_s is not None and not _belongs_to_node(each.pod):
+            ended_s = duration_s if each.ended_s is None else each.ended_s
+            yield Stay(each.node, each.bound_s, ended_s)
+
+
+def replayed_stays(
+    pods: Sequence[RecordedPod], run: TimedReport, duration_s: float
+) -> Iterator[Stay]:
+    """Where they were here."""
+    of_nodes = {each.key for each in pods if _belongs_to_node(each.pod)}
+    for life in run.pods:
+        if life.bound_s is not None and life.key not in of_nodes:
+            ended_s = duration_s if life.ended_s is None else life.ended_s
+            yield Stay(life.node, life.bound_s, ended_s)
+
+
 def _compare(recorded: RecordedPod, life: TimedPod) -> ReplayedPod:
     has_node, had_node = life.bound_s is not None, recorded.bound_s is not None
     if has_node and had_node:
@@ -121,3 +145,7 @@ def _compare(recorded: RecordedPod, life: TimedPod) -> ReplayedPod:
 
 def _since(arrived_s: float, bound_s: float | None) -> float | None:
     return None if bound_s is None else round(bound_s - arrived_s, 6)
+
+
+def _belongs_to_node(pod: Pod) -> bool:
+    return is_daemon(pod) or is_bound_to_node(pod)

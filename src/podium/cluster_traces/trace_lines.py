@@ -57,14 +57,13 @@ class Patch(msgspec.Struct, tag_field="event", tag="patch", omit_defaults=True, 
 
 
 class Delete(msgspec.Struct, tag_field="event", tag="delete", omit_defaults=True, frozen=True):
-    """An object is gone. A pod that has finished is gone as well, with its last `phase`; `unseen`
-    is what a list lacked after nobody had watched."""
+    """An object is gone, or a pod has finished. `unseen` is what a list lacked after nobody had
+    watched."""
 
     at: float
     resource: str
     name: str
     namespace: str = ""
-    phase: str = ""
     unseen: bool = False
 
 

@@ -71,20 +71,17 @@ class TraceWriter:
         self.lines += lines
 
     def close(self, end: End | None = None) -> None:
-        """Write what waits, and the end of the recording if it has one that is worth a line. Raises
-        TraceUnwritable; what waits and does not fit is left out."""
-        if self._is_closed:
-            return
-        try:
+        """Write what waits, and the end of the recording if it has one that is worth a line; what
+        does not fit is left out. Raises TraceUnwritable, unless that was told before."""
+        with self._file:
+            if self._is_closed:
+                return
             with contextlib.suppress(TraceFull):
                 self.flush()
             self._is_closed = True
             last = b"" if end is None else self._encoder.encode(end) + b"\n"
             self._put(self._compressor.compress(last) + self._compressor.flush())
             self.lines += end is not None
-        finally:
-            self._is_closed = True
-            self._file.close()
 
     def _put(self, block: bytes) -> None:
         view = memoryview(block)
