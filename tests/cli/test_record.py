@@ -11,17 +11,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from support.apiserver.recorded_server import RecordedServer, recorded_server
-from support.cli.command_line import node, pod, podium
+from support.cli.command_line import ROOT, node, pod, podium
 from support.cluster_traces.cut_connections import Relay
 from support.e2e.waiting import wait_until
 
 from podium.api.errors import InputError
+from podium.cluster_traces.object_recording import RECORDED_STRUCTS
+from podium.cluster_traces.recording_rights import cluster_role
 from podium.cluster_traces.trace_lines import TraceLine
 from podium.cluster_traces.trace_reading import open_trace
 
 PODS = "/api/v1/namespaces/default/pods"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
+ROLE = ROOT / "deploy" / "recorder.yaml"
 SECRET = "hunter2-canary"
 
 
@@ -38,11 +42,15 @@ def hostile_pod(name: str) -> dict[str, Any]:
 
 def allow(server: RecordedServer, user: str, verbs: list[str], *resources: str) -> None:
     rules = [{"apiGroups": ["*"], "resources": list(resources), "verbs": verbs}]
-    server.create(f"{RBAC}/clusterroles", {"metadata": {"name": user}, "rules": rules})
+    grant(server, user, {"metadata": {"name": user}, "rules": rules})
+
+
+def grant(server: RecordedServer, user: str, role: dict[str, Any]) -> None:
+    server.create(f"{RBAC}/clusterroles", role)
     group = "rbac.authorization.k8s.io"
     binding = {
         "metadata": {"name": user},
-        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": user},
+        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": role["metadata"]["name"]},
         "subjects": [{"kind": "User", "name": user, "apiGroup": group}],
     }
     server.create(f"{RBAC}/clusterrolebindings", binding)
@@ -64,6 +72,7 @@ def server() -> Iterator[RecordedServer]:
         running.create(PODS, pod("old", nodeName="n1"))
         allow(running, "lister", ["list"], "nodes", "pods")
         allow(running, "watcher", ["list", "watch"], "nodes", "pods")
+        grant(running, "recorder", yaml.safe_load(ROLE.read_text()))
         yield running
 
 
@@ -179,6 +188,20 @@ def test_kinds_that_may_not_be_read_are_left_out_with_a_warning(
     few = podium(capsys, *words, "--force", "--kinds", "services")
     assert few.code == 0, few.err
     assert open_trace(str(path)).header.resources == ("nodes", "pods")
+
+
+def test_the_shipped_role_grants_what_is_read_and_nothing_else(
+    server: RecordedServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "t.podium"
+    kubeconfig = server.kubeconfig(tmp_path / "kubeconfig", user="recorder")
+    words = ("record", "--kubeconfig", kubeconfig, "--to", str(path), "--for", "100ms")
+    done = podium(capsys, *words)
+    assert done.code == 0, done.err
+    assert "forbidden" not in done.err
+    role = yaml.safe_load(ROLE.read_text())
+    assert {verb for rule in role["rules"] for verb in rule["verbs"]} == {"list", "watch"}
+    assert role == yaml.safe_load(cluster_role(RECORDED_STRUCTS))
 
 
 @pytest.mark.parametrize(
