@@ -95,6 +95,7 @@ QUICK: dict[str, list[Printed]] = {
     "compare": [
         ("Comparison", (*COMPARED, "-o", "json")),
         ("Comparison", (*COMPARED, "--seeds", "2", "-o", "yaml")),
+        ("Comparison", ("--trace", EVENING, "--config", "default", "-o", "json")),
     ],
     "replay": [
         ("ReplayCheck", (EVENING, "-o", "json")),

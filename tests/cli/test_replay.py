@@ -84,3 +84,29 @@ def test_input_that_makes_no_sense_is_refused(
     assert done.code == 2
     assert problem in done.err
     assert "Traceback" not in done.err
+
+
+def test_configurations_are_compared_on_a_recorded_cluster(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    configs = ("--config", "default", "--config", PACKING)
+    limit = ("--fail-if", "nodes_used > 5")
+    done = podium(capsys, "compare", "--trace", EVENING, *configs, *limit, "-o", "json")
+    assert done.code == 1, done.err
+    document = done.decoded()
+    by_default, packed = (run["metrics"] for run in document["runs"])
+    assert by_default["placed"] == packed["placed"] == document["podCount"] == 25
+    assert packed["nodes_used"] < by_default["nodes_used"] - 2
+    assert document["conditions"][0]["configurations"] == ["default"]
+    shown = podium(capsys, "compare", "--trace", EVENING, *configs, "--seeds", "2")
+    assert "means over 2 seeds" in shown.out
+    assert "nodes_used_max" in shown.out
+
+
+@pytest.mark.parametrize("more", [("-f", PACKING), ("--jobs", "2"), ("--prices", "a:1")])
+def test_a_trace_is_a_cluster_by_itself(
+    capsys: pytest.CaptureFixture[str], more: tuple[str, ...]
+) -> None:
+    done = podium(capsys, "compare", "--trace", EVENING, "--config", "default", *more)
+    assert done.code == 2
+    assert "--trace is a cluster by itself" in done.err

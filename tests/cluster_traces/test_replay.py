@@ -213,11 +213,11 @@ def test_what_the_recorded_scheduler_caused_is_decided_anew(tmp_path: Path) -> N
             "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": on_n2}]}},
         },
     }
-    uses = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]}
+    volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
     lines: list[TraceLine] = [
         Put(1.0, storage, fast),
         Put(2.0, "persistentvolumeclaims", claim),
-        put(3.0, pod("user", **uses)),
+        put(3.0, pod("user", volumes=volumes)),
         Put(3.2, "persistentvolumes", volume),
         Patch(3.2, "persistentvolumeclaims", "data", {"spec": {"volumeName": "pv-1"}}, "default"),
         bound(3.5, "user", "n2"),
@@ -286,6 +286,7 @@ def test_gaps_and_cuts_of_the_recording_are_in_the_notes(two_nodes: Recording) -
     report = two_nodes.then(put(1.0, pod("a")), Gap(20.0, "pods")).replay(ends_at=None)
     assert any("could not follow all the time: pods" in note for note in report.notes)
     assert any("was cut off after 20 s" in note for note in report.notes)
+    assert "not recorded, since forbidden: services" in report.notes
     assert report.duration_s == 20.0
 
 

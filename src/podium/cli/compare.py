@@ -1,10 +1,12 @@
 """`podium compare`: what would other configurations make of the same pods?"""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Annotated, Final
 
 from cyclopts import Parameter
 
+from podium.api.errors import InputError
 from podium.api.go_duration import Duration
 from podium.cli.compare_document import comparison_document
 from podium.cli.compare_view import show_comparison
@@ -90,6 +92,15 @@ def compare(
             "repeated.",
         ),
     ] = None,
+    trace: Annotated[
+        str | None,
+        Parameter(
+            name=["--trace"],
+            metavar="FILE",
+            help="Compare on a cluster that `podium record` has recorded, over time, in place of "
+            "files.",
+        ),
+    ] = None,
     output: Output = "table",
     show_all: ShowAll = False,
 ) -> int:
@@ -104,6 +115,9 @@ def compare(
     configuration. Differences are then told with the probability that chance alone makes them as
     large.
 
+    With `--trace` the pods are those of a recorded cluster: they come and go when they did, and so
+    do nodes. `podium replay` says more about one configuration.
+
     **Examples**
 
     ```
@@ -112,6 +126,7 @@ def compare(
     podium compare --config new.yaml -f cluster.json -f web.yaml --fail-if 'pending > 0'
     podium compare --config old.yaml --config new.yaml -f cluster.json \\
         --fail-if 'cost.difference > 0' -o json | jq '.conditions'
+    podium compare --config default --config packing.yaml --trace night.podium
     ```
 
     **Exit code** 0; 1 if a condition of `--fail-if` holds; 2 if the input is wrong, 70 if Podium
@@ -121,6 +136,12 @@ def compare(
     require_configs(configs)
     planned = plan_seeds(options.seed, seeds, jobs)
     conditions = [parse_condition(text) for text in fail_if or ()]
+    if trace is not None:
+        from podium.cli.compare_trace import compare_trace
+
+        _refuse_beside_trace(options, paths, jobs, typical_pod, prices)
+        given = _simulation_options(options)
+        return compare_trace(trace, configs, planned, conditions, given, output, show_all=show_all)
     prepared = prepare_simulations(
         [*(options.filename or ()), *paths],
         _simulation_options(options),
@@ -163,6 +184,26 @@ def compare(
     if tell_crashes(answer.crashes):
         return BROKEN
     return NO if any(each.configurations for each in judgements) else OK
+
+
+def _refuse_beside_trace(
+    options: InputOptions,
+    paths: Sequence[str],
+    jobs: int,
+    typical_pod: str | None,
+    prices: list[str] | None,
+) -> None:
+    """What says nothing about a recorded cluster. Raises InputError."""
+    given = {
+        "files": bool(options.files(paths)),
+        "--kubeconfig or --context": options.cluster.is_named,
+        "--jobs": jobs != 1,
+        "--typical-pod": typical_pod is not None,
+        "--prices": bool(prices),
+    }
+    for name, is_given in given.items():
+        if is_given:
+            raise InputError(f"--trace is a cluster by itself, and {name} cannot go with it")
 
 
 def _simulation_options(options: InputOptions) -> SimulationOptions:

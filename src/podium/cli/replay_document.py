@@ -90,6 +90,7 @@ def _decision_document(decision: CheckedDecision) -> dict[str, Any]:
         "verdict": decision.verdict.value,
         "recordedNode": decision.recorded_node,
         "best": list(decision.best),
+        "bestCount": decision.best_count,
         "recordedTotal": decision.recorded_total,
         "bestTotal": decision.best_total,
         "reason": decision.reason,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from podium.api.go_duration import Duration
-from podium.cli.tables import Screen, count, percent, some
+from podium.cli.tables import MAX_NAMES, Screen, count, percent
 from podium.cluster_traces.decision_check import CheckedDecision, DecisionCheck, Verdict
 from podium.cluster_traces.replay_report import Outcome, ReplayReport, Waits
 
@@ -58,8 +58,8 @@ def show_check(check: DecisionCheck, screen: Screen, *, show_all: bool) -> None:
         screen.heading("Differences", _shown_remark(len(shown), len(different), "decision"))
         table = screen.table("AT", "POD", "RECORDED", "HERE", "WHY", whole=("POD",))
         for each in shown:
-            best = some(each.best) or _NONE
-            table.add_row(_tell_time(each.at_s), each.key, each.recorded_node, best, _why(each))
+            at, best = _tell_time(each.at_s), _tell_best(each)
+            table.add_row(at, each.key, each.recorded_node, best, _why(each))
         screen.print(table)
     screen.notes(check.notes)
 
@@ -92,6 +92,12 @@ def _show_pods(report: ReplayReport, screen: Screen, *, show_all: bool) -> None:
             each.reason,
         )
     screen.print(table)
+
+
+def _tell_best(decision: CheckedDecision) -> str:
+    listed = ", ".join(decision.best[:MAX_NAMES])
+    left = decision.best_count - MAX_NAMES
+    return f"{listed} and {left:,} more" if left > 0 else listed or _NONE
 
 
 def _why(decision: CheckedDecision) -> str:

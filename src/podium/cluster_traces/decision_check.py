@@ -12,6 +12,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -29,6 +30,9 @@ from podium.extenders.asking_offline import asker_of
 from podium.framework.asking import Asker
 from podium.simulator.run import Simulation
 from podium.simulator.scenario import load_scenario
+
+MAX_BEST: Final = 10
+"""Of nodes that are equally good, so many are named."""
 
 
 class Verdict(StrEnum):
@@ -51,7 +55,9 @@ class CheckedDecision:
     verdict: Verdict
     recorded_node: str
     best: tuple[str, ...] = ()
-    """Nodes with the highest total."""
+    """Nodes with the highest total, the first by name."""
+    best_count: int = 0
+    """How many nodes have it."""
     recorded_total: int | None = None
     best_total: int | None = None
     reason: str = ""
@@ -172,17 +178,25 @@ class _Following:
 
     def _check(self, recorded: RecordedPod, decision: Decision) -> CheckedDecision:
         node = recorded.node
+        best = decision.best
         made = CheckedDecision(
-            recorded.key, recorded.bound_s or 0.0, Verdict.SAME, node, tuple(decision.best)
+            recorded.key,
+            recorded.bound_s or 0.0,
+            Verdict.SAME,
+            node,
+            tuple(best[:MAX_BEST]),
+            len(best),
         )
-        if node in decision.best:
+        if node in best:
             return made
         names = [decision.node_names[row] for row in decision.feasible]
         if node in names and decision.total is not None:
             totals = dict(zip(names, decision.total.tolist(), strict=True))
-            best = max(totals.values())
             return dataclasses.replace(
-                made, verdict=Verdict.LOWER, recorded_total=totals[node], best_total=best
+                made,
+                verdict=Verdict.LOWER,
+                recorded_total=totals[node],
+                best_total=max(totals.values()),
             )
         status = decision.filter_statuses().get(node)
         reason = "" if status is None else f"{status.plugin}: {', '.join(status.reasons)}"

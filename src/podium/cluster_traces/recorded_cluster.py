@@ -18,6 +18,7 @@ from podium.api.json_values import JsonObject
 from podium.api.kinds import KubeObject, ObjectError, convert_object
 from podium.api.merge_patch import merge
 from podium.api.pod import Pod
+from podium.client.snapshot import Unread
 from podium.cluster_traces.object_recording import RECORDED_STRUCTS, resource_name
 from podium.cluster_traces.recorded_pods import RecordedPod, RecordedPods
 from podium.cluster_traces.trace_lines import (
@@ -37,6 +38,7 @@ from podium.engine.garbage import uncollected
 
 _STRUCTS: Final = {resource_name(each): struct for each, struct in RECORDED_STRUCTS.items()}
 _PODS: Final = "pods"
+_MAX_NAMES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,9 @@ class _Reading:
         cluster.pods = self._pods.pods
         cluster.notes += self._trace.warnings
         cluster.notes += _notes_on_gaps(self._gaps)
+        forbidden = [name for name, why in cluster.header.unread.items() if why == Unread.FORBIDDEN]
+        if forbidden:
+            cluster.notes.append(f"not recorded, since forbidden: {', '.join(forbidden)}")
         return cluster
 
     def _begin(self) -> None:
@@ -195,7 +200,8 @@ class _Reading:
 
 
 def _notes_on_gaps(gaps: Counter[str]) -> Iterable[str]:
-    if gaps:
-        names = ", ".join(sorted(name for name, times in gaps.items() if times))
-        if names:
-            yield f"the recorder could not follow all the time: {names}"
+    names = sorted(name for name, times in gaps.items() if times)
+    if names:
+        more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+        named = ", ".join(names[:_MAX_NAMES]) + more
+        yield f"the recorder could not follow all the time: {named}"

@@ -39,7 +39,7 @@ def pod(name: str, cpu: str = "1", uid: str = "", **spec: Any) -> Raw:
 
 
 def put(at: float, obj: Raw) -> Put:
-    return Put(at, {"Node": "nodes", "Pod": "pods"}.get(obj["kind"], obj["kind"]), obj)
+    return Put(at, {"Node": "nodes", "Pod": "pods"}[obj["kind"]], obj)
 
 
 def bound(at: float, name: str, node_name: str) -> Patch:
@@ -55,7 +55,7 @@ def gone(at: float, name: str) -> Delete:
 def write_trace(path: Path, *lines: TraceLine, ends_at: float | None = 100.0) -> str:
     """`ends_at` is None for a recording that was killed."""
     writer = TraceWriter(path, 1 << 20)
-    writer.write(make_header(STARTED, "test", ("nodes", "pods"), {}))
+    writer.write(make_header(STARTED, "test", ("nodes", "pods"), {"services": "forbidden"}))
     for line in lines:
         writer.write(line)
     writer.close(None if ends_at is None else End(ends_at, "duration"))
