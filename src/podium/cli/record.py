@@ -23,7 +23,6 @@ from podium.cluster_traces.recording_rights import (
     ROLE,
     RecordingRights,
     cluster_role,
-    describe_unread,
 )
 from podium.cluster_traces.trace_writing import MIN_SIZE_BYTES, TraceUnwritable
 from podium.processes.event_loop import run
@@ -143,7 +142,7 @@ def record(
         ):
             run(recording())
     except RightsMissing as problem:
-        _tell_rights(problem.rights, plan.resources)
+        _tell_rights(problem, plan.resources)
         return BAD_INPUT
     except TraceUnwritable as problem:
         print_line(f"podium: {to}: cannot be written any more: {problem}", error=True)
@@ -260,8 +259,8 @@ def _tell_start(plan: RecordingPlan, rights: RecordingRights, server: str) -> No
         print_line("podium: decisions that depend on them will differ in a replay", error=True)
 
 
-def _tell_rights(rights: RecordingRights, wanted: Sequence[ResourceType]) -> None:
-    print_line(f"podium: cannot record: {describe_unread(rights.unread)}", error=True)
+def _tell_rights(problem: RightsMissing, wanted: Sequence[ResourceType]) -> None:
+    print_line(f"podium: cannot record: {problem}", error=True)
     print_line("podium: this grants what is needed, once bound to whoever records:", error=True)
     print_line("kubectl apply -f - <<'EOF'", error=True)
     print_lines(cluster_role(wanted).splitlines(), error=True)

@@ -14,11 +14,16 @@ from pathlib import Path
 from typing import Final, Literal
 
 from podium import __version__
+from podium.api.errors import PodiumError
 from podium.client import KubeClient, ResourceType
 from podium.client.connection import transport_for
 from podium.cluster_traces.object_recording import resource_name
 from podium.cluster_traces.recorder import ClusterRecorder, RecordingProgress
-from podium.cluster_traces.recording_rights import RecordingRights, find_rights
+from podium.cluster_traces.recording_rights import (
+    RecordingRights,
+    describe_unread,
+    find_rights,
+)
 from podium.cluster_traces.trace_lines import End, make_header
 from podium.cluster_traces.trace_writing import TraceFull, TraceWriter
 from podium.config.flags.client_settings import ClientSettings
@@ -28,12 +33,8 @@ _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 Reason = Literal["duration", "size", "signal"]
 
 
-class RightsMissing(Exception):
-    """Nodes or pods cannot be read."""
-
-    def __init__(self, rights: RecordingRights) -> None:
-        super().__init__()
-        self.rights = rights
+class RightsMissing(PodiumError):
+    """Nodes or pods cannot be read; the text says what else cannot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ async def run_recorder(
         client = KubeClient(transport)
         rights = await find_rights(client, plan.resources)
         if rights.missing:
-            raise RightsMissing(rights)
+            raise RightsMissing(describe_unread(rights.unread))
         on_rights(rights)
         return await _record(client, plan, rights, on_progress)
     finally:
