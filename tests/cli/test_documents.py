@@ -101,6 +101,14 @@ QUICK: dict[str, list[Printed]] = {
         ("ReplayCheck", (EVENING, "-o", "json")),
         ("Replay", (EVENING, "--config", WHAT_IF["packing"], "-o", "yaml")),
     ],
+    "scenario run": [
+        (
+            "ScenarioRun",
+            ("zone-outage", "--until", "30m", "--scale", "0.3", "--pods", "-o", "json"),
+        ),
+        ("ScenarioRun", ("gpu-shapes", "--until", "20m", "-o", "yaml")),
+    ],
+    "scenario list": [("ScenarioSummaryList", ("-o", "json"))],
     "study gpu-packing": [
         ("GPUPackingStudy", (*STUDY, "-o", "json")),
         ("GPUPackingStudy", (*STUDY, "--demand", "60", "-o", "yaml")),

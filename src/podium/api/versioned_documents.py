@@ -18,6 +18,7 @@ ListedKind = Literal[
     "ExtenderBenchmark",
     "ExtensionPoints",
     "Plugin",
+    "ScenarioSummary",
 ]
 """Kinds that come several at a time."""
 
@@ -46,6 +47,7 @@ Kind = Literal[
     "QueueView",
     "Replay",
     "ReplayCheck",
+    "ScenarioRun",
     "Simulation",
     "SourceRecordList",
     "Story",

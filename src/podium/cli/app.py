@@ -56,6 +56,12 @@ COMMANDS = (
     ),
     ("record", "podium.cli.record:record", _LOOK, "Record what happens in a cluster."),
     ("replay", "podium.cli.replay:replay", _LOOK, "Decide a recorded cluster anew."),
+    (
+        "scenario",
+        "podium.cli.scenario:scenario",
+        _LOOK,
+        "Run days of arrivals, failures and scaling.",
+    ),
     ("gpu", "podium.cli.gpu:gpu", _LOOK, "Show GPUs, who shares them, and what is free."),
     (
         "dump-command",

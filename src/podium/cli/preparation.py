@@ -24,7 +24,7 @@ from podium.cli.options import (
     warn_of_unworkable,
 )
 from podium.cli.printing import print_line
-from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
+from podium.cli.simulation_options import BY_DEFAULT, InputOptions, SimulationOptions
 from podium.config.errors import ConfigurationError
 from podium.config.feature_gates import FeatureGates
 from podium.engine import Engine
@@ -201,11 +201,8 @@ def prepare_simulations(
     ]
 
 
-def equip_configuration(
-    config: str | None, options: SimulationOptions, gates: FeatureGates
-) -> Equipped:
-    """A configuration, None for the defaults, with the plugins that it may use. Raises
-    InputError."""
+def equip_configuration(config: str | None, options: InputOptions, gates: FeatureGates) -> Equipped:
+    """A configuration, None for the defaults, with the plugins that it is run with."""
     configuration = read_configuration(config, gates, strict=options.strict)
     equipped = equip(configuration, in_tree_registry(), options.plugin or ())
     warn_of_unworkable(equipped, config or "")

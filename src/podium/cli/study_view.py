@@ -4,13 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from podium.cli.console import RichText, Text
 from podium.cli.tables import Screen, count
 from podium.study.results import RunResult
 from podium.study.summary import Cell, PolicySummary
 
-_LEVELS = "▁▂▃▄▅▆▇█"
-_PLAIN_LEVELS = "12345678"
 _CURVE_STEP = 2
 _CELL_WIDTH = 15
 
@@ -57,20 +54,13 @@ def _cell(cell: Cell | None, signed: bool) -> str:
 
 
 def _show_curves(summaries: Sequence[PolicySummary], screen: Screen) -> None:
-    levels = _PLAIN_LEVELS if screen.console.options.ascii_only else _LEVELS
     table = screen.table("POLICY", "", "AT THE END", right=["AT THE END"], whole=["POLICY", ""])
     for summary in summaries:
         known = [value for value in summary.curve if value is not None]
-        table.add_row(summary.policy, _curve(summary.curve, levels), f"{known[-1]:.1f}")
+        values = summary.curve[::_CURVE_STEP]
+        shares = [None if value is None else value / 100 for value in values]
+        table.add_row(summary.policy, screen.curve(shares), f"{known[-1]:.1f}")
     screen.print(table)
-
-
-def _curve(values: Sequence[float | None], levels: str) -> RichText:
-    text = Text()
-    for value in values[::_CURVE_STEP]:
-        level = " " if value is None else levels[min(len(levels) - 1, int(value / 100 * 8))]
-        text.append(level, style="blue")
-    return text
 
 
 def study_document(

@@ -19,6 +19,8 @@ from podium.cli.console import Console, RichText, Text
 
 WIDTH_IN_PIPES = 140
 MAX_NAMES = 3
+LEVELS = "▁▂▃▄▅▆▇█"
+PLAIN_LEVELS = "12345678"
 
 Heading = str | RichText
 
@@ -97,6 +99,17 @@ class Screen:
                 no_wrap=heading in whole,
             )
         return table
+
+    def curve(self, shares: Sequence[float | None]) -> RichText:
+        """Fractions one after the other, each as a character of its height; None leaves a gap."""
+        levels = PLAIN_LEVELS if self.console.options.ascii_only else LEVELS
+        text = Text()
+        for share in shares:
+            level = " "
+            if share is not None:
+                level = levels[max(0, min(len(levels) - 1, int(share * len(levels))))]
+            text.append(level, style="blue")
+        return text
 
     def bar(self, before: float, after: float, width: int) -> RichText:
         """Fractions as a bar: what was there, what came or went, what is free."""

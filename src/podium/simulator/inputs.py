@@ -108,6 +108,15 @@ def read_inputs(
     return inputs
 
 
+def read_inline(documents: Iterable[Document], problems: Problems) -> Inputs:
+    """Objects that stand inside of another document, read as strictly as those of files."""
+    inputs = Inputs()
+    for document in expand_lists(documents):
+        with problems.of(document):
+            _take(document, inputs, _READ, Validation.STRICT, problems)
+    return inputs
+
+
 def documents_in(
     paths: Iterable[str], tell_old: Callable[[InputError], None] | None = None
 ) -> list[Document]:

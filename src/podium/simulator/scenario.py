@@ -16,6 +16,7 @@ from types import MappingProxyType
 
 from msgspec.structs import replace
 
+from podium.api.documents import Document
 from podium.api.errors import InputError, ObjectError
 from podium.api.kinds import KINDS
 from podium.api.meta import KubeObject, KubeStruct, ObjectMeta
@@ -28,7 +29,7 @@ from podium.framework.watched_kind import WatchedKind
 from podium.simulator.admission import DEFAULT_NAMESPACE, Admission, assign_uid, is_stored
 from podium.simulator.cluster_dump import HOW_TO_DUMP
 from podium.simulator.disruptions import count_budget, scales_of
-from podium.simulator.inputs import Inputs, Item, Validation, read_inputs
+from podium.simulator.inputs import Inputs, Item, Validation, read_inline, read_inputs
 from podium.simulator.pod_claims import ClaimMaker
 from podium.simulator.problems import Problems
 from podium.simulator.validation import problems_of
@@ -84,14 +85,7 @@ def load_scenario(
         watched=watched,
         takes_old=takes_old,
     )
-    items = _with_old_labels(inputs.items, inputs.old_labels)
-    entries = _unique(_identify(items, namespace), problems)
-    _refuse_invalid(entries, problems)
-    stored, notes = _without_replaced(stored, entries)
-    objects, made = _populate(entries, stored, problems)
-    problems.raise_if_any()
-    scales = scales_of(entry.value for entry in entries)
-    scenario = _sort_out([*stored, *objects], scales, [*_notes_on(inputs), *notes, *made])
+    scenario = _assemble(inputs, namespace, stored, problems)
     if not stored:
         _refuse_empty(scenario, inputs, paths)
     shown = {kind for _, kind in KINDS} - unread.keys() if stored else set()
@@ -101,6 +95,32 @@ def load_scenario(
         unread=dict(unread),
         old_spellings=tuple(map(str, inputs.old_spellings)),
     )
+
+
+def read_inline_scenario(
+    documents: Iterable[Document],
+    *,
+    namespace: str = DEFAULT_NAMESPACE,
+    stored: Sequence[KubeObject] = (),
+) -> Scenario:
+    """The same from objects that stand inside of other documents; nodes may be missing. Raises
+    InputError with everything that is wrong."""
+    problems = Problems()
+    inputs = read_inline(documents, problems)
+    return _assemble(inputs, namespace, stored, problems)
+
+
+def _assemble(
+    inputs: Inputs, namespace: str, stored: Sequence[KubeObject], problems: Problems
+) -> Scenario:
+    items = _with_old_labels(inputs.items, inputs.old_labels)
+    entries = _unique(_identify(items, namespace), problems)
+    _refuse_invalid(entries, problems)
+    stored, notes = _without_replaced(stored, entries)
+    objects, made = _populate(entries, stored, problems)
+    problems.raise_if_any()
+    scales = scales_of(entry.value for entry in entries)
+    return _sort_out([*stored, *objects], scales, [*_notes_on(inputs), *notes, *made])
 
 
 def _with_old_labels(items: list[Item], keys: Collection[str]) -> list[Item]:

@@ -68,7 +68,8 @@ class TimedLives(Observer):
         now = self._clock_s()
         waited = max(0.0, now - since)
         if life.bound_s is None:
-            self._waits.append(_rounded(waited))
+            life.first_wait_s = _rounded(waited)
+            self._waits.append(life.first_wait_s)
             self.totals.placed += 1
         life.waited_s = _rounded(life.waited_s + waited)
         life.bound_s, life.node, life.state = _rounded(now), node, TimedPodState.RUNNING

@@ -33,6 +33,8 @@ class TimedPod:
     first_attempt_s: float | None = None
     bound_s: float | None = None
     """When it was bound last."""
+    first_wait_s: float | None = None
+    """From its arrival until it was bound first."""
     waited_s: float = 0.0
     """All the time in which it was to run and had no node."""
     node: str = ""
@@ -95,3 +97,5 @@ class TimedReport:
     pending_reasons: dict[str, int] = field(default_factory=dict)
     """Why pods are pending in the end, and how many."""
     notes: tuple[str, ...] = ()
+    crashes: tuple[tuple[str, str], ...] = ()
+    """Pods that met a bug and are in the end without a node, with the traceback."""

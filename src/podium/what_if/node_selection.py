@@ -1,16 +1,13 @@
 """The nodes that somebody means: by name, by labels, or by zone."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
 
 from podium.api.errors import InputError, closest, did_you_mean
 from podium.api.label_selector_text import parse_label_selector
 from podium.api.labels import SelectorError
 from podium.api.node import Node
+from podium.api.node_zones import zone_of
 from podium.cluster.state import Cluster
-
-ZONE: Final = "topology.kubernetes.io/zone"
-_OLD_ZONE: Final = "failure-domain.beta.kubernetes.io/zone"
 
 
 def select_nodes(cluster: Cluster, text: str) -> list[str]:
@@ -47,12 +44,6 @@ def zones_of(cluster: Cluster) -> Mapping[str, list[str]]:
         if zone:
             found.setdefault(zone, []).append(node.metadata.name)
     return {zone: sorted(names) for zone, names in sorted(found.items())}
-
-
-def zone_of(node: Node) -> str:
-    """ "" for a node that is in none."""
-    labels = node.metadata.labels or {}
-    return labels.get(ZONE) or labels.get(_OLD_ZONE) or ""
 
 
 def nodes_in_zone(cluster: Cluster, zone: str) -> list[str]:

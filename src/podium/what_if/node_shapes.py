@@ -24,10 +24,10 @@ from podium.engine.scheduler import Engine
 from podium.explain.trial import Trial
 from podium.simulator.admission import assign_uid
 from podium.simulator.daemon_pods import pod_of_daemon
+from podium.simulator.node_prices import PRICE, price_of
 from podium.simulator.scenario import load_scenario
 from podium.what_if.capacity import CapacityQuestion, holding
 from podium.what_if.capacity_answer import Mix
-from podium.what_if.node_prices import PRICE, price_of
 from podium.what_if.pod_templates import PodTemplate
 
 HOSTNAME: Final = "kubernetes.io/hostname"

@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from podium.api.node_pods import is_bound_to_node, is_daemon
+from podium.api.node_zones import zone_of
 from podium.api.pod import Pod
 from podium.api.requests import CPU, MEMORY, PODS
 from podium.cluster.growth import Ints, Mask
@@ -21,7 +22,6 @@ from podium.simulator.report import PodOutcome, SimulationReport
 from podium.simulator.run import ATTEMPT_S
 from podium.simulator.scenario import Scenario
 from podium.what_if.node_prices import prices_of
-from podium.what_if.node_selection import zone_of
 from podium.what_if.pod_templates import workload_of
 from podium.what_if.typical_pod import TypicalPod, median_pod, parse_typical_pod
 

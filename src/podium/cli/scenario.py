@@ -1,0 +1,215 @@
+"""`podium scenario`: days of arrivals, failures and scaling on the virtual clock."""
+
+from typing import Annotated, Literal
+
+from cyclopts import App, Group, Parameter
+
+from podium.api.errors import InputError, ObjectError
+from podium.cli.documents import print_document, print_list
+from podium.cli.exit_codes import BROKEN, NO, OK
+from podium.cli.feature_gate_flags import read_gates
+from podium.cli.options import (
+    Config,
+    Filename,
+    Gates,
+    Output,
+    PluginFiles,
+    PluginTimeout,
+    Strict,
+    Validate,
+    limit_plugins,
+    progress_bar,
+    read_scenario,
+)
+from podium.cli.preparation import equip_configuration
+from podium.cli.printing import print_lines
+from podium.cli.scenario_document import scenario_document, summary_document
+from podium.cli.scenario_view import show_scenario_run, show_scenarios
+from podium.cli.simulate import tell_crashes
+from podium.cli.simulation_options import InputOptions
+from podium.cli.tables import Screen
+from podium.config.errors import ConfigurationError
+from podium.scenarios import find_scenario, list_ready_scenarios, run_scenario
+from podium.scenarios.durations import format_duration, parse_positive_duration
+from podium.scenarios.ready_scenarios import read_ready_scenario
+from podium.what_if.conditions import parse_condition
+
+scenario = App(
+    name="scenario",
+    help="Run days of arrivals, failures and scaling.",
+    group_commands=Group("Commands"),
+)
+File = Annotated[
+    str,
+    Parameter(
+        allow_leading_hyphen=True,
+        help="A scenario file, or the name of one that Podium brings along.",
+    ),
+]
+
+
+@scenario.command
+def run(
+    file: File,
+    /,
+    *,
+    filename: Filename = None,
+    config: Config = None,
+    plugin: PluginFiles = None,
+    plugin_timeout: PluginTimeout = "5s",
+    feature_gates: Gates = None,
+    seed: Annotated[
+        int | None,
+        Parameter(
+            name=["--seed"],
+            metavar="N",
+            help="Decides what arrives and fails when, and between nodes with equal totals. Left "
+            "out: the scenario's own.",
+        ),
+    ] = None,
+    until: Annotated[
+        str | None,
+        Parameter(name=["--until"], metavar="DURATION", help="End earlier: 12h, 2d."),
+    ] = None,
+    scale: Annotated[
+        float,
+        Parameter(name=["--scale"], metavar="X", help="So many times the nodes and arrivals."),
+    ] = 1.0,
+    pods: Annotated[
+        bool,
+        Parameter(
+            name=["--pods"],
+            negative="",
+            show_default=False,
+            help="With -o json and yaml: every pod with its times.",
+        ),
+    ] = False,
+    fail_if: Annotated[
+        list[str] | None,
+        Parameter(
+            name=["--fail-if"],
+            negative="",
+            metavar="CONDITION",
+            help="Exit with 1 if this is so: 'wait_p99_s > 60'. May be repeated.",
+        ),
+    ] = None,
+    output: Output = "table",
+    strict: Strict = False,
+    validate: Validate = False,
+) -> int:
+    """Run a scenario under a scheduler configuration.
+
+    Pods arrive as the scenario says, run for their time and leave; nodes fail and are repaired, and
+    an autoscaler adds and removes some. Every placement is the scheduler's own. Time is virtual: a
+    week takes seconds. Files of `-f` stand in for the scenario's cluster, pools and autoscaler.
+
+    **Examples**
+
+    ```
+    podium scenario run weekday-web
+    podium scenario run week.yaml --config packing.yaml --seed 7 --until 2d
+    podium scenario run week.yaml --fail-if 'wait_p99_s > 60' -o json | jq .metrics
+    ```
+
+    **Exit code** 0; 1 if a condition of `--fail-if` holds; 2 if the input is wrong, 70 if Podium
+    has a bug.
+    """
+    conditions = [parse_condition(text) for text in fail_if or ()]
+    until_s = _read_until(until)
+    if not 0 < scale <= 1000:
+        raise InputError("--scale must be above 0 and at most 1000")
+    found = find_scenario(file)
+    gates = read_gates(feature_gates, strict=strict)
+    limit_plugins(plugin_timeout)
+    options = InputOptions(plugin=plugin, strict=strict)
+    equipped = equip_configuration(config, options, gates)
+    cluster = read_scenario(filename, "strict", strict=strict) if filename else None
+    length_s = min(found.duration_s, until_s or found.duration_s)
+    try:
+        with progress_bar("simulated hours", max(1, round(length_s / 3600))) as progress:
+            ran = run_scenario(
+                found,
+                equipped.configuration,
+                equipped.registry,
+                seed=seed,
+                gates=gates,
+                until_s=until_s,
+                scale=scale,
+                cluster=cluster,
+                keeps_pods=pods,
+                validate=validate,
+                on_time=lambda at: progress.update(progress.task_ids[0], completed=int(at / 3600)),
+            )
+    except ConfigurationError as problem:
+        raise problem.found_in(config or "") from problem.__cause__
+    for condition in conditions:
+        condition.require_metric(list(ran.metrics))
+    judged = [(each, each.holds(ran.metrics[each.metric])) for each in conditions]
+    notes = [*equipped.notes, *ran.report.notes]
+    if output in ("json", "yaml"):
+        fields = scenario_document(ran, config or "default", judged, notes)
+        print_document("ScenarioRun", fields, output)
+    else:
+        screen = Screen()
+        show_scenario_run(ran, judged, screen)
+        screen.notes(notes)
+    if tell_crashes(ran.report.crashes):
+        return BROKEN
+    return NO if any(holds for _, holds in judged) else OK
+
+
+@scenario.command(name="list")
+def list_scenarios(
+    *,
+    output: Annotated[
+        Literal["table", "json", "yaml"], Parameter(name=["--output", "-o"], help="What to print.")
+    ] = "table",
+) -> int:
+    """List the scenarios that Podium brings along.
+
+    **Examples**
+
+    ```
+    podium scenario list
+    podium scenario list -o json | jq -r '.items[].name'
+    ```
+
+    **Exit code** 0.
+    """
+    found = [find_scenario(name) for name in list_ready_scenarios()]
+    if output in ("json", "yaml"):
+        print_list("ScenarioSummary", map(summary_document, found), output)
+        return OK
+    rows = []
+    for each in found:
+        nodes = summary_document(each)["nodes"]
+        rows.append((each.name, format_duration(each.duration_s), f"{nodes:,}", each.description))
+    show_scenarios(rows, Screen())
+    return OK
+
+
+@scenario.command
+def show(
+    name: Annotated[str, Parameter(help="The name of a scenario that Podium brings along.")], /
+) -> int:
+    """Print a scenario that Podium brings along, to read or to begin from.
+
+    **Examples**
+
+    ```
+    podium scenario show weekday-web > week.yaml
+    ```
+
+    **Exit code** 0; 2 if there is none of that name.
+    """
+    print_lines(read_ready_scenario(name).splitlines())
+    return OK
+
+
+def _read_until(text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        return parse_positive_duration(text, "--until")
+    except ObjectError as problem:
+        raise InputError(problem.problem, source="--until", remedy=problem.remedy) from None

@@ -1,0 +1,82 @@
+"""A run of a scenario as plain data, for `-o json` and `-o yaml`."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from podium.scenarios.running import ScenarioRun
+from podium.scenarios.scenario_file import ScenarioFile
+from podium.what_if.conditions import Condition
+
+
+def scenario_document(
+    run: ScenarioRun, config: str, judged: Iterable[tuple[Condition, bool]], notes: Iterable[str]
+) -> dict[str, Any]:
+    report = run.report
+    return {
+        "scenario": run.scenario,
+        "configuration": config,
+        "seed": run.seed,
+        "durationSeconds": report.duration_s,
+        "metrics": run.metrics,
+        "workloads": [
+            {
+                "name": each.workload,
+                "arrived": each.arrived,
+                "placed": each.placed,
+                "finished": each.finished,
+                "running": each.running,
+                "pending": each.pending,
+                "gone": each.gone,
+                "evictions": each.evictions,
+                "nodeLosses": each.node_losses,
+                "waitP50Seconds": each.wait_s(50),
+                "waitP99Seconds": each.wait_s(99),
+            }
+            for each in run.workloads
+            if each.arrived
+        ],
+        "pendingReasons": [
+            {"reason": reason, "pods": pods} for reason, pods in report.pending_reasons.items()
+        ],
+        "samples": [
+            {
+                "atSeconds": sample.at_s,
+                "nodes": sample.nodes,
+                "pending": sample.pending,
+                "running": sample.running,
+                "utilisation": sample.utilisation,
+            }
+            for sample in report.samples
+        ],
+        "pods": [
+            {
+                "name": pod.key,
+                "workload": pod.workload,
+                "state": pod.state.value,
+                "arrivedSeconds": pod.arrived_s,
+                "firstAttemptSeconds": pod.first_attempt_s,
+                "boundSeconds": pod.bound_s,
+                "waitedSeconds": pod.waited_s,
+                "node": pod.node or None,
+                "endedSeconds": pod.ended_s,
+                "evictions": pod.evictions,
+                "nodeLosses": pod.node_losses,
+                "reason": pod.reason,
+            }
+            for pod in report.pods
+        ],
+        "conditions": [
+            {"condition": condition.text, "holds": holds} for condition, holds in judged
+        ],
+        "notes": list(notes),
+    }
+
+
+def summary_document(scenario: ScenarioFile) -> dict[str, Any]:
+    return {
+        "name": scenario.name,
+        "description": scenario.description,
+        "durationSeconds": scenario.duration_s,
+        "nodes": len(scenario.cluster.nodes) + sum(pool.count for pool in scenario.pools),
+        "tenants": [tenant.name for tenant in scenario.tenants],
+    }

@@ -1,0 +1,34 @@
+"""Scenarios that Podium brings along, as the files that they are (`library/`)."""
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from podium.api.errors import InputError, closest, did_you_mean
+from podium.scenarios.scenario_file import ScenarioFile, load_scenario_file, read_scenario_file
+
+_LIBRARY: Final = files("podium.scenarios") / "library"
+_SUFFIX: Final = ".yaml"
+
+
+def list_ready_scenarios() -> list[str]:
+    """Their names, in order."""
+    names = (entry.name for entry in _LIBRARY.iterdir())
+    return sorted(name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX))
+
+
+def read_ready_scenario(name: str) -> str:
+    """The text of one. Raises InputError if there is none of that name."""
+    known = list_ready_scenarios()
+    if name not in known:
+        remedy = did_you_mean(closest(name, known)) or f"there are {', '.join(known)}"
+        raise InputError(f"no scenario named {name}", remedy=remedy)
+    return (_LIBRARY / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
+
+
+def find_scenario(name: str) -> ScenarioFile:
+    """A file, or one that Podium brings along, by its name. Raises InputError."""
+    is_name = "/" not in name and not name.endswith((_SUFFIX, ".yml", ".json"))
+    if is_name and name != "-" and not Path(name).exists():
+        return read_scenario_file(read_ready_scenario(name).encode(), name)
+    return load_scenario_file(name)
