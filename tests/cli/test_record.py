@@ -204,6 +204,24 @@ def test_the_shipped_role_grants_what_is_read_and_nothing_else(
     assert role == yaml.safe_load(cluster_role(RECORDED_STRUCTS))
 
 
+def test_a_recording_that_may_not_become_larger_says_so_and_what_that_means(
+    server: RecordedServer,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = tmp_path / "t.podium"
+    kubeconfig = server.kubeconfig(tmp_path / "kubeconfig")
+    monkeypatch.setattr("podium.cli.record.MIN_SIZE_BYTES", 1)
+    words = ("record", "--kubeconfig", kubeconfig, "--to", str(path), "--max-size", "1000")
+    done = podium(capsys, *words)
+    assert done.code == 0, done.err
+    assert "the recording ended, as the file may not become larger" in done.err
+    assert "cannot be replayed" in done.err
+    assert path.stat().st_size <= 1000
+    assert '"reason":"size"' in gzip.decompress(path.read_bytes()).decode()
+
+
 @pytest.mark.parametrize(
     ("words", "problem"),
     [

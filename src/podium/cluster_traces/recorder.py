@@ -150,8 +150,9 @@ class ClusterRecorder:
     def end_list(self, resource: ResourceType) -> None:
         self._unlisted.discard(resource)
         if not self._unlisted and not self.is_following:
-            self._following_since = self._clock.now()
             self._writer.write(SnapshotEnd(self.now()))
+            self._writer.flush()
+            self._following_since = self._clock.now()
 
     @property
     def is_following(self) -> bool:
