@@ -35,6 +35,7 @@ COMPARED = (
     *("--config", "default", "--config", WHAT_IF["packing"]),
     *(*SHOP, "-f", WHAT_IF["render"]),
 )
+EVENING = str(EXAMPLES / "traces" / "evening.podium")
 STUDY_FILES = EXAMPLES / "study"
 STUDY = (
     *("--nodes", str(STUDY_FILES / "nodes.csv"), "--pods", str(STUDY_FILES / "mixed.csv")),
@@ -94,6 +95,11 @@ QUICK: dict[str, list[Printed]] = {
     "compare": [
         ("Comparison", (*COMPARED, "-o", "json")),
         ("Comparison", (*COMPARED, "--seeds", "2", "-o", "yaml")),
+        ("Comparison", ("--trace", EVENING, "--config", "default", "-o", "json")),
+    ],
+    "replay": [
+        ("ReplayCheck", (EVENING, "-o", "json")),
+        ("Replay", (EVENING, "--config", WHAT_IF["packing"], "-o", "yaml")),
     ],
     "sweep": [
         ("Sweep", (*COMPARED, "--jobs", "1", "-o", "json")),

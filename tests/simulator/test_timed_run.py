@@ -4,13 +4,14 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
 from podium.api.meta import KubeStruct, ObjectMeta, OwnerReference
 from podium.api.node import Node
 from podium.api.pod import Pod
-from podium.api.workloads import Namespace
+from podium.api.workloads import Namespace, PodDisruptionBudget
 from podium.cluster.catalog import object_key
 from podium.config.load import load_configuration
 from podium.engine import Engine
@@ -255,3 +256,29 @@ def test_a_pod_placed_by_somebody_else_runs_from_its_arrival() -> None:
     assert life.bound_s == pytest.approx(4.0, abs=0.01)
     assert life.state is TimedPodState.FINISHED
     assert object_key(placed.metadata) == life.key
+
+
+def test_disruption_budgets_follow_pods_that_come_and_go() -> None:
+    budget = msgspec.convert(
+        {
+            "metadata": {"name": "web", "namespace": "default"},
+            "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}},
+        },
+        PodDisruptionBudget,
+    )
+    labels = {"app": "web"}
+    events = [
+        PodArrival(0.0, pod("a", labels=labels), 100.0),
+        PodArrival(1.0, pod("b", labels=labels), 10.0),
+        PodArrival(2.0, pod("c", labels=labels)),
+        PodArrival(50.0, pod("other")),
+    ]
+
+    def allowed(until_s: float) -> int:
+        run = timed([node(), node("n2"), node("n3")], objects=[budget])
+        run.run(events, until_s=until_s)
+        found = run.engine.cluster.catalog.get(PodDisruptionBudget, "web", "default")
+        assert found is not None
+        return found.status.disruptions_allowed
+
+    assert [allowed(at) for at in (5.0, 60.0, 200.0)] == [2, 1, 0]

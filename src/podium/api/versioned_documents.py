@@ -54,6 +54,8 @@ Kind = Literal[
     "QueueRecord",
     "QueueView",
     "ReportOverview",
+    "Replay",
+    "ReplayCheck",
     "ScenarioRun",
     "Simulation",
     "SourceRecordList",

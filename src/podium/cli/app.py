@@ -54,6 +54,8 @@ COMMANDS = (
         _LOOK,
         "Compare scheduler configurations on the same pods.",
     ),
+    ("record", "podium.cli.record:record", _LOOK, "Record what happens in a cluster."),
+    ("replay", "podium.cli.replay:replay", _LOOK, "Decide a recorded cluster anew."),
     (
         "sweep",
         "podium.cli.sweep:sweep",

@@ -1,9 +1,11 @@
 """`podium compare`: what would other configurations make of the same pods?"""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
+from podium.api.errors import InputError
 from podium.api.go_duration import Duration
 from podium.cli.compare_document import comparison_document
 from podium.cli.compare_report import comparison_report
@@ -83,6 +85,15 @@ def compare(
             "repeated.",
         ),
     ] = None,
+    trace: Annotated[
+        str | None,
+        Parameter(
+            name=["--trace"],
+            metavar="FILE",
+            help="Compare on a cluster that `podium record` has recorded, over time, in place of "
+            "files.",
+        ),
+    ] = None,
     html: Html = None,
     output: Output = "table",
     show_all: ShowAll = False,
@@ -98,6 +109,9 @@ def compare(
     configuration. Differences are then told with the probability that chance alone makes them as
     large.
 
+    With `--trace` the pods are those of a recorded cluster: they come and go when they did, and so
+    do nodes. `podium replay` says more about one configuration.
+
     **Examples**
 
     ```
@@ -109,6 +123,7 @@ def compare(
     podium compare --config old.yaml --config new.yaml -f cluster.json \\
         --fail-if 'cost.difference > 0' -o json | jq '.conditions'
     podium compare --config old.yaml --config new.yaml -f cluster.json --seeds 20 --html report.html
+    podium compare --config default --config packing.yaml --trace night.podium
     ```
 
     **Exit code** 0; 1 if a condition of `--fail-if` holds; 2 if the input is wrong, 70 if Podium
@@ -119,6 +134,22 @@ def compare(
     planned = plan_seeds(options.seed, seeds, jobs)
     executor, tables = runs.dask.make_executor(jobs), runs.tables
     conditions = [parse_condition(text) for text in fail_if or ()]
+    if trace is not None:
+        from podium.cli.compare_trace import compare_trace
+
+        _refuse_beside_trace(
+            {
+                "files": bool(options.files(paths)),
+                "--kubeconfig or --context": options.cluster.is_named,
+                "--jobs": jobs != 1,
+                "--typical-pod": typical_pod is not None,
+                "--prices": bool(prices),
+                "--html": html is not None,
+                "--dask, --resume, --parquet or --csv": runs != NO_RUN_OPTIONS,
+            }
+        )
+        given = as_simulation_options(options)
+        return compare_trace(trace, configs, planned, conditions, given, output, show_all=show_all)
     files = options.files(paths)
     prepared = prepare_simulations(
         files,
@@ -173,6 +204,13 @@ def compare(
     if tell_crashes(answer.crashes):
         return BROKEN
     return NO if any(each.configurations for each in judgements) else OK
+
+
+def _refuse_beside_trace(given: Mapping[str, bool]) -> None:
+    """What says nothing about a recorded cluster. Raises InputError."""
+    for name, is_given in given.items():
+        if is_given:
+            raise InputError(f"--trace is a cluster by itself, and {name} cannot go with it")
 
 
 def price_notes(scenario: Scenario, yardstick: Yardstick) -> list[str]:

@@ -14,13 +14,13 @@ from podium.what_if.run_metrics import Yardstick
 MAX_ROWS: Final = 25
 SIGNIFICANT: Final = 0.05
 _PARTS: Final = ("_share", "_fragmentation")
-_EXACT: Final = ("wait_p50_s", "wait_p99_s", "cost")
+_EXACT: Final = ("wait_p50_s", "wait_p99_s", "wait_max_s", "cost")
 
 
 def show_comparison(
     answer: ComparisonAnswer,
     judgements: Sequence[Judgement],
-    yardstick: Yardstick,
+    yardstick: Yardstick | None,
     screen: Screen,
     *,
     show_all: bool,
@@ -44,13 +44,13 @@ def show_comparison(
         screen.print(Text.assemble((sign, f"bold {style}"), Text(f" {told}")))
 
 
-def _show_metrics(answer: ComparisonAnswer, yardstick: Yardstick, screen: Screen) -> None:
-    pod = yardstick.typical_pod
-    typical = f"cpu={amount(CPU, pod.cpu_milli)},memory={amount(MEMORY, pod.memory_bytes)}"
-    remark = f"the typical pod has {typical}"
-    if len(answer.seeds) > 1:
-        remark = f"means over {len(answer.seeds)} seeds; {remark}"
-    screen.heading("Configurations", remark)
+def _show_metrics(answer: ComparisonAnswer, yardstick: Yardstick | None, screen: Screen) -> None:
+    remarks = [f"means over {len(answer.seeds)} seeds"] if len(answer.seeds) > 1 else []
+    if yardstick is not None:
+        pod = yardstick.typical_pod
+        typical = f"cpu={amount(CPU, pod.cpu_milli)},memory={amount(MEMORY, pod.memory_bytes)}"
+        remarks.append(f"the typical pod has {typical}")
+    screen.heading("Configurations", "; ".join(remarks))
     others = range(1, len(answer.names))
     tested = len(answer.seeds) > 1
     named = [f"{_letter(i)} {name}" for i, name in enumerate(answer.names)]

@@ -101,3 +101,21 @@ class PodLog:
 
     def pods(self) -> list[str]:
         return list(self._lines_by_pod)
+
+
+class NoPodLog(PodLog):
+    """For drivers whose pods are too many to write down, and that observe what they need."""
+
+    def keep(self, decision: Decision) -> None:
+        pass
+
+    def note(
+        self,
+        key: str,
+        at: float,
+        what: str,
+        detail: str = "",
+        plugins: tuple[str, ...] = (),
+        about: str = "",
+    ) -> None:
+        pass

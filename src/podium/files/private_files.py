@@ -13,6 +13,7 @@ import contextlib
 import os
 import secrets
 import stat
+from io import FileIO
 from pathlib import Path
 from typing import Final
 
@@ -76,6 +77,21 @@ def create_private_file(path: Path) -> None:
     try:
         os.close(os.open(path, _CREATE, PRIVATE_MODE))
     except OSError as problem:
+        raise _failed("written", path, problem) from None
+
+
+def open_private_file(path: Path, *, replace: bool = False) -> FileIO:
+    """A new file to write to piece by piece; one that is there already is replaced or refused."""
+    if _find_regular_file(path) is not None and not replace:
+        remedy = "name another file, or let this one be replaced"
+        raise InputError("is there already", source=str(path), remedy=remedy)
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            path.unlink()
+        descriptor = os.open(path, _CREATE, PRIVATE_MODE)
+        os.fchmod(descriptor, PRIVATE_MODE)
+        return FileIO(descriptor, "wb")
+    except (OSError, ValueError) as problem:
         raise _failed("written", path, problem) from None
 
 

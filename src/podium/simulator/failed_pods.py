@@ -32,6 +32,9 @@ class FailedPods(Observer):
         rejectors = tuple(sorted(queued.rejectors))
         self._failed.append(FailedPod(queued.info, queued.attempts, rejected, message, rejectors))
 
+    def __len__(self) -> int:
+        return len(self._failed)
+
     def take(self) -> list[FailedPod]:
         """Who failed since the last call, in order."""
         taken, self._failed = self._failed, []

@@ -14,10 +14,17 @@ from podium.client import ResourceType, Selection, resources
 from podium.client.snapshot import Listing, Snapshot, Unread
 from podium.config.feature_gates import FeatureGates
 from podium.framework.watched_kind import WatchedKind
-from podium.simulator.read_kinds import DEVICES, GROUPS, READ, REQUIRED, TAINT_RULES, resource_of
+from podium.simulator.read_kinds import (
+    DEVICES,
+    GROUPS,
+    READ,
+    REQUIRED,
+    TAINT_RULES,
+    UNFINISHED_PODS,
+    resource_of,
+)
 from podium.simulator.shared_parts import SharedParts
 
-_UNFINISHED: Final = Selection(fields="status.phase!=Succeeded,status.phase!=Failed")
 _MAX_PROBLEMS: Final = 3
 
 
@@ -33,7 +40,7 @@ def listings_for(gates: FeatureGates, watched: Iterable[WatchedKind] = ()) -> li
         Listing(
             resource,
             KINDS[resource.api_version, resource.kind],
-            _UNFINISHED if resource is resources.PODS else Selection(),
+            UNFINISHED_PODS if resource is resources.PODS else Selection(),
             parts.share,
         )
         for resource in READ

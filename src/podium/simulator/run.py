@@ -23,7 +23,7 @@ from podium.config.types import Configuration
 from podium.engine import Attempt, Engine
 from podium.engine.choice import Seeded
 from podium.engine.garbage import uncollected
-from podium.engine.pod_log import MAX_PODS, PodLog
+from podium.engine.pod_log import MAX_PODS, NoPodLog, PodLog
 from podium.engine.queue.unschedulable_timeout import MAX_UNSCHEDULABLE_S
 from podium.engine.validation import InvariantBroken
 from podium.explain.utilisation import Utilisation, load_of
@@ -81,10 +81,11 @@ class Simulation:
             clock=lambda: self._now,
             gates=gates,
             validate=validate,
-            pod_log=PodLog(most_pods),
+            pod_log=NoPodLog() if is_timed else PodLog(most_pods),
         )
         self._watched = WatchedPods(self.engine, watch)
-        self.engine.observers.add(self._watched)
+        if watch:
+            self.engine.observers.add(self._watched)
         self._api = SimulatedApi(self.engine, self._spend, start, starts_by_clock=is_timed)
         self._outcomes = Outcomes(self.engine, keeps_digests=not is_timed)
         self._failed = FailedPods()
@@ -245,10 +246,21 @@ class Simulation:
         """One attempt; where nobody is to be tried, the clock goes on to the end of the next wait,
         and not beyond a limit in seconds since the beginning. Whether somebody was tried."""
         self._api.ask = ask
-        if self._try_next(ask):
+        if self._is_at_rest():
+            if self._start + limit_s < self._find_next_flush():
+                self._now = max(self._now, self._start + limit_s)
+                self._sources.fetch_due()
+                return False
+        elif self._try_next(ask):
             return True
         self._jump_ahead(self._start + limit_s)
         return False
+
+    def _is_at_rest(self) -> bool:
+        """Whether nothing happens by itself but that pods have waited too long for an event."""
+        state, queue = self.engine.state, self.engine.queue
+        is_quiet = not (state.requests or self._failed or len(state.waiting))
+        return is_quiet and queue.is_at_rest() and queue.next_wake() is None
 
     def fetch_sources(self) -> None:
         """Ask the sources of plugins whose time has come, as `run` does before it begins."""

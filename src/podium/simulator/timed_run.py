@@ -33,6 +33,7 @@ from podium.simulator.pod_successors import PodSuccessors, is_made_again
 from podium.simulator.run import Simulation
 from podium.simulator.scenario import Scenario
 from podium.simulator.timed_agenda import Agenda, PodEnd
+from podium.simulator.timed_budgets import TimedBudgets
 from podium.simulator.timed_events import (
     NodePut,
     NodeRemoval,
@@ -123,14 +124,16 @@ class TimedRun:
         agenda, series = Agenda(events), TimedSeries(until_s)
         self._begin(agenda)
         simulation, lives = self._simulation, self._lives
+        budgets = TimedBudgets(self.engine)
         end_s = math.inf if until_s is None else until_s
         with seldom_collected():
             while True:
-                reaction_s = min((_next_of(each) for each in reactors), default=math.inf)
+                reaction_s = min(map(_next_of, reactors), default=math.inf)
                 due = min(agenda.next_s, reaction_s, series.next_s, end_s)
                 if due == series.next_s and until_s is None and self._is_over(agenda):
                     break
                 if simulation.now_s < due - _TOLERANCE_S:
+                    budgets.recount()
                     simulation.step(due, ask)
                     self._follow(agenda)
                     continue
@@ -160,10 +163,8 @@ class TimedRun:
 
     def _is_over(self, agenda: Agenda) -> bool:
         """Whether nothing is left to come, and nobody is tried but for having waited too long."""
-        if agenda.next_s < math.inf or any(self.engine.state.waiting):
-            return False
-        sizes = self.engine.queue.sizes()
-        return not (sizes.active or sizes.backoff)
+        waits = any(self.engine.state.waiting)
+        return agenda.next_s == math.inf and not waits and self.engine.queue.is_at_rest()
 
     def _react(self, agenda: Agenda, reactors: Sequence[Reactor]) -> None:
         now_s = self._simulation.now_s

@@ -32,23 +32,18 @@ class TimedSeries:
         """`duration_s` is how long the run will take, if somebody knows."""
         self.every_s = duration_s / (MAX_SAMPLES - 1) if duration_s else 1.0
         self.samples: list[Sample] = []
-        self._taken = 0
-
-    @property
-    def next_s(self) -> float:
+        self.next_s = 0.0
         """When the next sample is due."""
-        return round(self._taken * self.every_s, 6)
 
     def take(self, cluster: Cluster, pending: int, running: int) -> None:
         """The sample that is due."""
         usage = measure_utilisation(cluster)
         nodes = cluster.nodes.present_count
         self.samples.append(Sample(self.next_s, nodes, pending, running, usage))
-        self._taken += 1
         if len(self.samples) > MAX_SAMPLES:
             del self.samples[1::2]
-            self._taken = len(self.samples)
             self.every_s *= 2
+        self.next_s = round(len(self.samples) * self.every_s, 6)
 
 
 def measure_utilisation(cluster: Cluster) -> dict[str, float]:

@@ -7,7 +7,7 @@ from podium.api.meta import ObjectMeta
 
 CLASS_ANNOTATION: Final = "volume.beta.kubernetes.io/storage-class"
 """The older way in which a claim names its class."""
-_DEFAULT_MARKS: Final = (
+DEFAULT_CLASS_MARKS: Final = (
     "storageclass.kubernetes.io/is-default-class",
     "storageclass.beta.kubernetes.io/is-default-class",
 )
@@ -19,7 +19,9 @@ def default_storage_class(classes: Iterable[ObjectMeta]) -> str:
     upstream: of several default classes the newest counts, then the first by name.
     """
     defaults = [
-        each for each in classes if any(each.annotation(mark) == "true" for mark in _DEFAULT_MARKS)
+        each
+        for each in classes
+        if any(each.annotation(mark) == "true" for mark in DEFAULT_CLASS_MARKS)
     ]
     newest = max((each.creation_timestamp or "" for each in defaults), default="")
     names = (each.name for each in defaults if (each.creation_timestamp or "") == newest)

@@ -52,6 +52,9 @@ class RecordedServer(ApiServer):
     def update(self, path: str, body: Any) -> Any:
         return self._write("PUT", path, body)
 
+    def delete(self, path: str, options: Any = None) -> Any:
+        return self._write("DELETE", path, options)
+
     def _write(self, method: str, path: str, body: Any) -> Any:
         assert self.certificates is not None
         trusted = ssl.create_default_context(cadata=self.certificates.authority.decode())

@@ -125,6 +125,10 @@ class QueueContents:
         active, *backoffs = map(len, self._heaps)
         return QueueSizes(active, sum(backoffs), *map(len, split_by_gate(self._unschedulable)))
 
+    def is_at_rest(self) -> bool:
+        """Whether nobody is to be tried, now or after a backoff."""
+        return not any(map(len, self._heaps))
+
     def parts(self) -> QueueParts:
         backoffs = list(self._backing_off), list(self._error_backoff)
         active = sorted(self._active, key=self._sort_key)
