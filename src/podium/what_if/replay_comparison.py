@@ -12,7 +12,8 @@ from podium.cluster_traces.replay_report import ReplayReport
 from podium.config.errors import ConfigurationError
 from podium.config.feature_gates import FeatureGates
 from podium.user_code.plugins import Equipped
-from podium.what_if.comparison_answer import ComparisonAnswer, MeasuredRun, PodPlace
+from podium.what_if.comparison_answer import ComparisonAnswer
+from podium.what_if.measured_runs import MeasuredRun, PodPlace
 
 
 def compare_replays(
