@@ -91,6 +91,10 @@ QUICK: dict[str, list[Printed]] = {
         ("WhatIf", (*SHOP, "--drain", "worker-1", "-o", "json")),
         ("WhatIf", (*SHOP, "--each-node", "-o", "yaml")),
     ],
+    "optimum": [
+        ("Optimum", ("-f", WHAT_IF["nightly"], "-o", "json")),
+        ("Optimum", ("-f", WHAT_IF["nightly"], "--objective", "cost", "-o", "yaml")),
+    ],
     "compare": [
         ("Comparison", (*COMPARED, "-o", "json")),
         ("Comparison", (*COMPARED, "--seeds", "2", "-o", "yaml")),

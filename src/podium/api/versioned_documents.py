@@ -35,6 +35,7 @@ Kind = Literal[
     "GPUPackingStudy",
     "LiveBenchmark",
     "NodeView",
+    "Optimum",
     "PageOverview",
     "PluginTest",
     "PodAnalysis",

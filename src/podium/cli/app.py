@@ -54,6 +54,12 @@ COMMANDS = (
         _LOOK,
         "Compare scheduler configurations on the same pods.",
     ),
+    (
+        "optimum",
+        "podium.cli.optimum:optimum",
+        _LOOK,
+        "Tell how good the scheduler's placement is.",
+    ),
     ("gpu", "podium.cli.gpu:gpu", _LOOK, "Show GPUs, who shares them, and what is free."),
     (
         "dump-command",
