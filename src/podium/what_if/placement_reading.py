@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from msgspec.structs import replace
 
 from podium.api.pod import Pod
 from podium.api.requests import PODS
@@ -42,7 +43,8 @@ def state_problem(
         groups.setdefault((info.shape, info.priority, False), []).append((info, ""))
     for node, pods in (held or {}).items():
         for pod in pods:
-            info = infos.of(pod)
+            # Its successor has no node yet.
+            info = infos.of(replace(pod, spec=replace(pod.spec, node_name="")))
             groups.setdefault((info.shape, info.priority, True), []).append((info, node))
     rows = np.array(engine.cluster.node_order(), dtype=np.intp)
     kinds = [
