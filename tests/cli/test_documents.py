@@ -95,6 +95,10 @@ QUICK: dict[str, list[Printed]] = {
         ("Optimum", ("-f", WHAT_IF["nightly"], "-o", "json")),
         ("Optimum", ("-f", WHAT_IF["nightly"], "--objective", "cost", "-o", "yaml")),
     ],
+    "rebalance": [
+        ("Rebalance", (*SHOP, "--free-nodes", "1", "-o", "json")),
+        ("Rebalance", (*SHOP, "-f", WHAT_IF["render"], "--fit-pending", "-o", "yaml")),
+    ],
     "compare": [
         ("Comparison", (*COMPARED, "-o", "json")),
         ("Comparison", (*COMPARED, "--seeds", "2", "-o", "yaml")),

@@ -45,6 +45,7 @@ Kind = Literal[
     "Proposals",
     "QueueRecord",
     "QueueView",
+    "Rebalance",
     "Simulation",
     "SourceRecordList",
     "Story",

@@ -52,6 +52,9 @@ from podium.what_if.pod_templates import (
     split_templates,
     templates_of,
 )
+from podium.what_if.rebalance import RebalanceQuestion, find_rebalance, fresh_simulations
+from podium.what_if.rebalance_goals import Goal
+from podium.what_if.rebalance_records import goal_record, step_records
 from podium.what_if.records import (
     Record,
     change_records,
@@ -195,6 +198,21 @@ class ClusterModel:
             tuple(answer.ignored),
         )
 
+    def rebalance(
+        self,
+        goal: Goal,
+        *,
+        max_moves: int | None = None,
+        delete_emptydir_data: bool = False,
+        time_limit_s: float = DEFAULT_TIME_LIMIT_S,
+    ) -> "Rebalance":
+        """The fewest moves that reach a goal, as `podium rebalance` has it. Raises InputError where
+        the solver is not installed."""
+        question = RebalanceQuestion(goal, max_moves, delete_emptydir_data, time_limit_s)
+        with fresh_simulations(self.scenario, self.equipped, self.gates, self.seed) as begin:
+            answer = find_rebalance(begin, self.scenario, question)
+        return Rebalance(goal_record(answer), tuple(step_records(answer)), tuple(answer.commands))
+
     def _named(self, config: str, plugins: Sequence[str]) -> NamedConfiguration:
         file = "" if config == DEFAULT else config
         equipped = equip_model(file, plugins, self.gates)
@@ -261,6 +279,15 @@ class Optimum:
     proven: bool
     checked: bool
     bound_ignores: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rebalance:
+    """Moves that reach a goal: what they come to, a record for each move, and all commands."""
+
+    summary: Record
+    moves: tuple[Record, ...]
+    commands: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,18 @@ the plan's nodes. A plan that it carries out otherwise is given up and the next 
 is told at the end was carried out twice with the same result.
 """
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Final
 
+from podium.config.feature_gates import FeatureGates
+from podium.extenders.asking_offline import asker_of
 from podium.optimum.integer_program import require_solver
 from podium.simulator.run import Simulation
 from podium.simulator.scenario import Scenario
+from podium.user_code.plugins import Equipped
+from podium.what_if.disruption_accounts import recount_budgets
 from podium.what_if.rebalance_answer import GoalState, MoveStep, RebalanceAnswer
 from podium.what_if.rebalance_goals import Goal, LimitSkew, require_known
 from podium.what_if.rebalance_plan import MovePlan, MovePlanner
@@ -34,6 +40,26 @@ class _Outcome:
     value: float
     closed: tuple[str, ...]
     steps: list[MoveStep]
+
+
+@contextmanager
+def fresh_simulations(
+    scenario: Scenario, equipped: Equipped, gates: FeatureGates, seed: int
+) -> Iterator[NewSimulation]:
+    """Simulations of one cluster, each run until nobody moves."""
+    configuration, registry, _ = equipped
+    with ExitStack() as stack:
+
+        def begin() -> Simulation:
+            simulation = Simulation(scenario, configuration, registry, seed=seed, gates=gates)
+            ask = None
+            if configuration.extenders:
+                ask = stack.enter_context(asker_of(simulation.engine))
+            simulation.run(ask=ask)
+            recount_budgets(simulation.engine)
+            return simulation
+
+        yield begin
 
 
 def find_rebalance(
@@ -101,11 +127,15 @@ class _Search:
         # Where the fullness of each node counts, no other node will do.
         ways = (True,) if isinstance(self._goal, LimitSkew) else (False, True)
         for follows_targets in ways:
+            steps, problem = self._steps.find(plan, follows_targets=follows_targets)
+            if problem:
+                self._given_up.append(problem)
+                if plan.emptied:
+                    continue  # half an empty node is none
             try:
-                steps = self._steps.find(plan, follows_targets=follows_targets)
                 simulation, steps = self._steps.replay(plan.emptied, steps)
-            except StepsDiffer as problem:
-                self._given_up.append(str(problem))
+            except StepsDiffer as differs:
+                self._given_up.append(str(differs))
                 continue
             found = _Outcome(self._measure(simulation), plan.emptied, steps)
             if best is None or self._is_better(found, best):

@@ -6,7 +6,7 @@ the objective by which a solver brings that figure to what is wanted.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import ClassVar, Protocol
 
 from podium.api.errors import InputError
 from podium.api.pod import Pod
@@ -55,8 +55,8 @@ class FreeNodes:
     """So many nodes without pods but their own; those that are empty already count."""
 
     nodes: int
-    name: Final = "empty nodes"
-    is_maximised: Final = True
+    name: ClassVar[str] = "empty nodes"
+    is_maximised: ClassVar[bool] = True
 
     @property
     def text(self) -> str:
@@ -91,10 +91,10 @@ class FreeNodes:
 class FitPending:
     """No pod waits for want of a node."""
 
-    name: Final = "pods that wait"
-    wanted: Final = 0.0
-    is_maximised: Final = False
-    text: Final = "fit pending pods"
+    name: ClassVar[str] = "pods that wait"
+    wanted: ClassVar[float] = 0.0
+    is_maximised: ClassVar[bool] = False
+    text: ClassVar[str] = "fit pending pods"
 
     def measure(self, engine: Engine) -> float:
         return float(sum(_is_waiting(engine, pod) for pod in engine.state.pods.values()))
@@ -114,7 +114,7 @@ class LimitSkew:
     resource: str
     limit: float | None = None
     key: str = ""
-    is_maximised: Final = False
+    is_maximised: ClassVar[bool] = False
 
     @property
     def name(self) -> str:

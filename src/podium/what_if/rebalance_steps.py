@@ -77,9 +77,10 @@ class StepSearch:
         self._begin = begin
         self._scenario = scenario
 
-    def find(self, plan: MovePlan, *, follows_targets: bool) -> list[MoveStep]:
-        """Steps in an order that works, as far as there is one; without `follows_targets` the
-        scheduler chooses where that is certain. Raises StepsDiffer."""
+    def find(self, plan: MovePlan, *, follows_targets: bool) -> tuple[list[MoveStep], str]:
+        """Steps in an order that works, and what keeps the rest of them from being made, "" if
+        there is no rest; without `follows_targets` the scheduler chooses where that is certain.
+        """
         cluster = CarriedOutSteps(self._begin(), self._scenario)
         cluster.close(plan.emptied)
         steps: list[MoveStep] = []
@@ -88,14 +89,17 @@ class StepSearch:
             for move in left:
                 target = move.target if follows_targets else ""
                 step = _Guide(cluster.simulation, plan, move).find(target)
-                if step is not None:
+                if step is None:
+                    continue
+                try:
                     steps.append(cluster.carry_out(step))
-                    left.remove(move)
-                    break
+                except StepsDiffer as problem:
+                    return steps, str(problem)
+                left.remove(move)
+                break
             else:
-                move = left[0]
-                raise StepsDiffer(f"{move.pod} finds no room on {move.target}")
-        return steps
+                return steps, f"{left[0].pod} finds no room on {left[0].target}"
+        return steps, ""
 
     def replay(
         self, closed: Sequence[str], steps: Sequence[MoveStep]
@@ -112,6 +116,7 @@ class _Guide:
 
     def __init__(self, simulation: Simulation, plan: MovePlan, move: PlannedMove) -> None:
         self._engine = simulation.engine
+        self._ask = simulation.ask
         self._move = move
         self._shielded = [name for name in plan.wanted_by if name != move.target]
 
@@ -167,7 +172,7 @@ class _Guide:
         engine.cluster.remove_pod(pod.metadata.uid or object_key(pod.metadata))
         status = replace(pod.status, nominated_node_name="")
         successor = replace(pod, spec=replace(pod.spec, node_name=""), status=status)
-        return engine.schedule(engine.cluster.infos.of(successor))
+        return engine.schedule(engine.cluster.infos.of(successor), self._ask)
 
     def _pod(self) -> Pod:
         return self._engine.state.pods[self._move.pod]
