@@ -104,7 +104,7 @@ QUICK: dict[str, list[Printed]] = {
         ("Comparison", (*COMPARED, "--seeds", "2", "-o", "yaml")),
     ],
     "study gpu-packing": [
-        ("GPUPackingStudy", (*STUDY, "-o", "json")),
+        ("GPUPackingStudy", (*STUDY, "--bound", "-o", "json")),
         ("GPUPackingStudy", (*STUDY, "--demand", "60", "-o", "yaml")),
     ],
     "plugin list": [

@@ -78,6 +78,25 @@ def test_nodes_without_a_price_cannot_be_compared_by_cost(
     assert "node n1 has no price" in done.err
 
 
+def test_shares_of_gpus_are_bounded_by_what_cards_have_together(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    gpu = ROOT / "examples/gpu"
+    files = ("-f", str(gpu / "nodes.yaml"), "-f", str(gpu / "pods.yaml"))
+
+    done = podium(capsys, "optimum", *files, "--config", str(gpu / "scheduler.yaml"), "-o", "json")
+
+    document = done.decoded()
+    assert document["resources"]["GPU cores"] == {
+        "unit": "count",
+        "asked": 290,
+        "scheduler": 260,
+        "optimum": 260,
+    }
+    assert document["boundIgnores"] == ["how shares of GPUs lie on single cards"]
+    assert document["checked"]
+
+
 def test_a_cluster_without_pending_pods_has_nothing_to_better(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

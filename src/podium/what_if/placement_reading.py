@@ -19,6 +19,7 @@ from podium.cluster.growth import Ints
 from podium.cluster.pod_info import PodInfo
 from podium.engine.scheduler import Engine
 from podium.optimum.placement_problem import PlacementProblem, PodKind
+from podium.what_if.card_sums import free_cards
 from podium.what_if.placement_terms import AskedKind, attractions, exclusions, spreads
 from podium.what_if.standing_filters import StandingAnswer, ask_filters
 
@@ -93,13 +94,14 @@ def _pod_kind(kind: AskedKind, position: Mapping[str, int]) -> PodKind:
 def _demands(info: PodInfo, answer: StandingAnswer) -> dict[str, int]:
     """What a pod must find free and also takes, so that a node is full when the sums say so."""
     if answer.demands is None:
-        return {}
+        return answer.cards
     taken = info.shape.accounted
     found = {
         demand.resource: min(demand.amount, taken.get(demand.resource, 0))
         for demand in answer.demands
     }
-    return {PODS: 1, **{name: amount for name, amount in found.items() if amount > 0}}
+    positive = {name: amount for name, amount in found.items() if amount > 0}
+    return {PODS: 1, **positive, **answer.cards}
 
 
 def _free(engine: Engine, rows: Ints, kinds: list[AskedKind]) -> list[dict[str, int]]:
@@ -122,6 +124,11 @@ def _free(engine: Engine, rows: Ints, kinds: list[AskedKind]) -> list[dict[str, 
             # A device class serves nodes that have none of the resource.
             if not (is_delegable and nodes.allocatable[index][rows[at]] == 0):
                 free[at][resource] = int(amount)
+    plugins = {id(p): p for kind in kinds if (p := kind.answer.card_plugin) is not None}
+    if len(plugins) == 1:  # several speak of different cards
+        (plugin,) = plugins.values()
+        for at, left_on_cards in enumerate(free_cards(plugin, rows)):
+            free[at] |= left_on_cards
     return free
 
 
@@ -135,6 +142,8 @@ def _ignored(engine: Engine, kinds: list[AskedKind]) -> tuple[str, ...]:
         for volume in pod.spec.volumes or ()
     ):
         told.append("volumes that pods compete for")
+    if any(kind.answer.card_plugin is not None for kind in kinds):
+        told.append("how shares of GPUs lie on single cards")
     if any(pod.spec.resource_claims for pod in firsts):
         told.append("devices that pods compete for")
     if any(pod.spec.scheduling_group is not None for pod in firsts):

@@ -40,6 +40,7 @@ from podium.plugins.taint_toleration import TaintToleration
 from podium.plugins.volume_binding import VolumeBinding
 from podium.plugins.volume_restrictions import VolumeRestrictions
 from podium.plugins.volume_zone import VolumeZone
+from podium.what_if.card_sums import card_demands, is_card_plugin
 
 _STANDING: Final[tuple[type[Plugin], ...]] = (
     AzureDiskLimits,
@@ -75,6 +76,9 @@ class StandingAnswer:
     demands: Demands | None = None
     """None where no filter looks at requests."""
     spread: SpreadFilterState | None = None
+    cards: dict[str, int] = field(default_factory=dict)
+    """What it takes of the GPU cards of a node."""
+    card_plugin: Plugin | None = None
     minds_ports: bool = False
     minds_pods: bool = False
     """Whether (anti-)affinity to other pods counts."""
@@ -119,7 +123,7 @@ def _ask(plugin: FilterPlugin, cycle: Cycle, rows: Ints, answer: StandingAnswer)
 
 
 def _is_believed(plugin: PreFilterPlugin | FilterPlugin, cycle: Cycle) -> bool:
-    if type(plugin) in (*_STANDING, *_OF_OTHER_PODS):
+    if type(plugin) in (*_STANDING, *_OF_OTHER_PODS) or is_card_plugin(plugin):
         return True
     if not isinstance(plugin, FilterPlugin):
         return False
@@ -134,6 +138,8 @@ def _read_states(profile: Profile, cycle: Cycle, answer: StandingAnswer) -> None
             answer.demands = state
         elif isinstance(plugin, InterPodAffinity):
             answer.minds_pods = True
+        elif is_card_plugin(plugin) and plugin.name not in cycle.skip_filter:
+            answer.cards, answer.card_plugin = card_demands(plugin, state), plugin
         elif isinstance(state, SpreadFilterState) and plugin.name not in cycle.skip_filter:
             answer.spread = state
 
