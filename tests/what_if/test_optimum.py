@@ -52,6 +52,12 @@ def test_the_scheduler_lets_the_pods_of_the_optimum_in_one_after_the_other(seed:
         assert forced.place(engine.cluster.infos.of(pods[key]), where) == ""
 
 
+def test_the_same_question_has_the_same_answer() -> None:
+    nodes, running, waiting = small_cluster(7)
+
+    assert optimum_of(nodes, running, waiting) == optimum_of(nodes, running, waiting)
+
+
 def test_pods_of_the_highest_priority_come_first() -> None:
     waiting = [pod(f"low-{n}", "1") for n in range(4)] + [pod("high", "3", priority=10)]
 

@@ -120,8 +120,10 @@ class MovePlanner:
     def _solve(self, program: "_GoalProgram") -> Solution:
         moves = Objective("moves", program.moves, is_maximised=False)
         still = dict.fromkeys(program.moves, 0.0)
+        other = self._whole if program is self._free else self._free
+        spent_s = 0.0 if other is program else other.program.program.spent_s
         solution = program.program.program.solve(
-            [program.goal.objective, moves], self._limit_s, still or None
+            [program.goal.objective, moves], self._limit_s - spent_s, still or None
         )
         self.timed_out |= solution.timed_out
         return solution
