@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from support.cli.command_line import ROOT
 from support.what_if.clusters import HOST, anti_affinity, node, owned, pod, simulation
 from support.what_if.small_clusters import most_placed, small_cluster
 
@@ -120,7 +121,7 @@ def test_volumes_that_pods_compete_for_are_named_as_ignored() -> None:
 
 
 def test_a_model_gives_the_optimum_as_records() -> None:
-    found = load_cluster("examples/what-if/nightly.yaml").optimum()
+    found = load_cluster(str(ROOT / "examples/what-if/nightly.yaml")).optimum()
 
     (placed,) = found.measures
     assert placed == {

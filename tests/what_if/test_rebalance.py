@@ -3,6 +3,7 @@
 import random
 from typing import Any
 
+import msgspec
 import pytest
 from support.what_if.clusters import HOST, ZONE, anti_affinity, node, owned, pod, simulation
 
@@ -46,8 +47,6 @@ def web(number: int, where: str, cpu: str = "1", **more: Any) -> Pod:
 
 
 def budget(app: str, allowed: int) -> PodDisruptionBudget:
-    import msgspec
-
     raw = {
         "metadata": {"name": app, "namespace": "default", "uid": f"uid-{app}"},
         "spec": {"selector": {"matchLabels": {"app": app}}},
