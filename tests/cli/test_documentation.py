@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = (
     *("simulating.md", "why.md", "plugins.md", "configuration.md", "gpu.md"),
     *("capacity.md", "what-if.md", "compare.md", "record-and-replay.md", "sweeps.md"),
+    *("optimum.md", "rebalance.md"),
     *("study.md", "gpu-packing-policy.md", "scenarios.md"),
     *sorted(f"plugins/{page.name}" for page in (ROOT / "docs" / "plugins").glob("*.md")),
 )

@@ -92,6 +92,14 @@ QUICK: dict[str, list[Printed]] = {
         ("WhatIf", (*SHOP, "--drain", "worker-1", "-o", "json")),
         ("WhatIf", (*SHOP, "--each-node", "-o", "yaml")),
     ],
+    "optimum": [
+        ("Optimum", ("-f", WHAT_IF["nightly"], "-o", "json")),
+        ("Optimum", ("-f", WHAT_IF["nightly"], "--objective", "cost", "-o", "yaml")),
+    ],
+    "rebalance": [
+        ("Rebalance", (*SHOP, "--free-nodes", "1", "-o", "json")),
+        ("Rebalance", (*SHOP, "-f", WHAT_IF["render"], "--fit-pending", "-o", "yaml")),
+    ],
     "compare": [
         ("Comparison", (*COMPARED, "-o", "json")),
         ("Comparison", (*COMPARED, "--seeds", "2", "-o", "yaml")),
@@ -114,7 +122,7 @@ QUICK: dict[str, list[Printed]] = {
     ],
     "scenario list": [("ScenarioSummaryList", ("-o", "json"))],
     "study gpu-packing": [
-        ("GPUPackingStudy", (*STUDY, "-o", "json")),
+        ("GPUPackingStudy", (*STUDY, "--bound", "-o", "json")),
         ("GPUPackingStudy", (*STUDY, "--demand", "60", "-o", "yaml")),
     ],
     "plugin list": [

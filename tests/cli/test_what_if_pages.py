@@ -8,7 +8,10 @@ from support.cli.command_line import ROOT, podium
 
 from podium.cli.tables import WIDTH_IN_PIPES
 
-PAGES = ("capacity.md", "what-if.md", "compare.md", "scenarios.md", "record-and-replay.md")
+PAGES = (
+    *("capacity.md", "what-if.md", "compare.md", "scenarios.md", "record-and-replay.md"),
+    *("optimum.md", "rebalance.md"),
+)
 _SHOWN = re.compile(r"^```console\n\$ podium (.+)\n((?:.*\n)*?)^```$", re.MULTILINE)
 
 

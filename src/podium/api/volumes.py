@@ -117,6 +117,12 @@ class CSIPersistentSource(KubeStruct, frozen=True):
     volume_handle: str = ""
 
 
+class EmptyDirSource(KubeStruct, frozen=True):
+    """A directory that lives on the node as long as the pod does."""
+
+    UNREAD = frozenset({"medium", "sizeLimit"})
+
+
 class ImageSource(KubeStruct, frozen=True):
     UNREAD = frozenset({"pullPolicy"})
 
@@ -169,7 +175,6 @@ class Volume(KubeStruct, frozen=True):
             "cephfs",
             "configMap",
             "downwardAPI",
-            "emptyDir",
             "fc",
             "flexVolume",
             "flocker",
@@ -200,3 +205,5 @@ class Volume(KubeStruct, frozen=True):
     portworx_volume: PortworxSource | None = None
     csi: CSIEphemeralSource | None = None
     image: ImageSource | None = None
+    empty_dir: EmptyDirSource | None = None
+    """Last, as it is no reason to tell templates of pods apart."""

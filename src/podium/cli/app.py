@@ -68,6 +68,18 @@ COMMANDS = (
         _LOOK,
         "Run days of arrivals, failures and scaling.",
     ),
+    (
+        "optimum",
+        "podium.cli.optimum:optimum",
+        _LOOK,
+        "Tell how good the scheduler's placement is.",
+    ),
+    (
+        "rebalance",
+        "podium.cli.rebalance:rebalance",
+        _LOOK,
+        "Propose the fewest moves that reach a goal.",
+    ),
     ("gpu", "podium.cli.gpu:gpu", _LOOK, "Show GPUs, who shares them, and what is free."),
     (
         "dump-command",

@@ -13,10 +13,12 @@ from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.options import Output
 from podium.cli.run_options import NO_DASK, DaskOptions, follow_runs, list_tables
+from podium.cli.study_bound import bounds_document, find_bounds, show_bounds
 from podium.cli.study_manifests import write_manifests
 from podium.cli.study_view import show_study, study_document
 from podium.cli.tables import Screen, count
 from podium.gpu.packing.policies import POLICIES
+from podium.optimum.integer_program import require_solver
 from podium.study.batch import (
     DeviceName,
     RunGroup,
@@ -82,6 +84,13 @@ def gpu_packing(
         bool,
         Parameter(negative="", help="With --device cuda, place on the CPU too and compare."),
     ] = False,
+    bound: Annotated[
+        bool,
+        Parameter(
+            negative="",
+            help="Show what no policy can allocate more of; needs pip install 'podium[optimum]'.",
+        ),
+    ] = False,
     output: Output = "table",
 ) -> int:
     """Compare how policies pack pods that share GPUs, on recorded or own traces.
@@ -99,6 +108,7 @@ def gpu_packing(
     podium study gpu-packing --nodes nodes.csv --pods pods.csv --policy FGD --policy mine.py:score
     podium study gpu-packing --nodes nodes.csv --pods pods.csv --dask tcp://scheduler:8786
     podium study gpu-packing --nodes nodes.csv --pods pods.csv --device cuda --verify
+    podium study gpu-packing --nodes nodes.csv --pods pods.csv --policy FGD --bound
     ```
 
     **Exit code** 0; 1 if a GPU placed a pod elsewhere than the CPU; 2 if the input is wrong.
@@ -116,6 +126,8 @@ def gpu_packing(
     executor, tables = dask.make_executor(jobs or 0), list_tables(parquet, None)
     wanted = _wanted_runs(nodes, pods, policy or list(POLICIES), seeds, demand)
     require_device(chosen)
+    if bound:
+        require_solver()
     folder = None if out is None else ResultFolder(out)
     known = {run.key: run for run in folder.read()} if folder is not None else {}
     groups = wanted.missing(set(known))
@@ -141,11 +153,16 @@ def gpu_packing(
     notes.extend(_describe_verification(verification))
     took = time.monotonic() - started
     notes.append(f"{count(_run_count(groups), 'run')} with {chosen} in {took:.1f} s")
-    summaries = summarize(results, baseline, [each for each in SHOWN_PERCENT if each <= demand])
+    shown = [each for each in SHOWN_PERCENT if each <= demand]
+    summaries = summarize(results, baseline, shown)
+    bounds = find_bounds(wanted.traces, wanted.seeds, demand, shown) if bound else {}
     if output in ("json", "yaml"):
-        print_document("GPUPackingStudy", study_document(results, summaries, notes), output)
+        fields = study_document(results, summaries, notes)
+        print_document("GPUPackingStudy", {**fields, "bounds": bounds_document(bounds)}, output)
     else:
-        show_study(summaries, baseline, notes, Screen())
+        screen = Screen()
+        show_bounds(bounds, len(wanted.seeds), screen)
+        show_study(summaries, baseline, notes, screen)
     return NO if verification is not None and verification.different else OK
 
 

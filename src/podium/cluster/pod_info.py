@@ -293,7 +293,7 @@ def _shape_fields(pod: Pod) -> tuple[object, ...]:
 
 
 def _volumes_that_matter(pod: Pod) -> tuple[tuple[object, ...], ...]:
-    """Volumes whose source some plugin reads, without the names that pods give them: a secret or a
-    token is no reason to tell templates apart."""
-    read = (astuple(volume)[1:] for volume in pod.spec.volumes or ())
+    """Volumes whose source some plugin reads, without the names that pods give them: a secret, a
+    token or an emptyDir is no reason to tell templates apart."""
+    read = (astuple(volume)[1:-1] for volume in pod.spec.volumes or ())
     return tuple(sources for sources in read if any(source is not None for source in sources))

@@ -203,6 +203,11 @@ class Simulation:
     # changes from outside
 
     @property
+    def ask(self) -> Asker | None:
+        """Who speaks with extenders, if there are any."""
+        return self._api.ask
+
+    @property
     def results(self) -> Mapping[str, PodResult]:
         """What has come of each pod so far, by key."""
         return self._outcomes.results

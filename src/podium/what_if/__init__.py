@@ -21,12 +21,15 @@ from podium.what_if.cluster_model import (
     Capacity,
     ClusterModel,
     Comparison,
+    Optimum,
+    Rebalance,
     Run,
     compare_runs,
     load_cluster,
 )
 from podium.what_if.live_model import read_live_cluster
 from podium.what_if.node_shapes import load_nodes
+from podium.what_if.rebalance_goals import FitPending, FreeNodes, LimitSkew
 
 __all__ = [
     "AddNodes",
@@ -36,7 +39,12 @@ __all__ = [
     "Cordon",
     "Drain",
     "Fail",
+    "FitPending",
+    "FreeNodes",
     "InputError",
+    "LimitSkew",
+    "Optimum",
+    "Rebalance",
     "Remove",
     "Run",
     "Scale",

@@ -91,6 +91,16 @@ class ChangedCluster:
             case Scale():
                 self._scale(change)
 
+    def evict(self, key: str) -> str:
+        """Evict one pod and let what follows from it happen; why it may not go, or "" if it has."""
+        self._changes.append(f"evict {key}")
+        pod = self._engine.state.pods[key]
+        info = self._engine.cluster.infos.of(pod)
+        refusal = self._accounts.refusal(info)
+        if not refusal:
+            self._settle([self._take(info)])
+        return refusal
+
     def consequences(self, *, explains: bool = True) -> Consequences:
         """What all changes so far have come to; `explains` looks for the causes as well."""
         touched = sorted({*self._before, *self._new} - self._let_go)

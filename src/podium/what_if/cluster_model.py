@@ -37,13 +37,24 @@ from podium.what_if.comparison import (
 from podium.what_if.comparison_records import difference_records, metric_records, run_records
 from podium.what_if.disruption_accounts import recount_budgets
 from podium.what_if.failures import fail_each_node, fail_each_zone
+from podium.what_if.node_prices import prices_of
 from podium.what_if.node_shapes import NodePurchase, load_nodes, read_shapes
+from podium.what_if.optimum import (
+    DEFAULT_TIME_LIMIT_S,
+    OptimumQuestion,
+    cluster_without_pending,
+    find_optimum,
+)
+from podium.what_if.optimum_records import measure_records, placement_records
 from podium.what_if.pod_templates import (
     PodTemplate,
     require_templates,
     split_templates,
     templates_of,
 )
+from podium.what_if.rebalance import RebalanceQuestion, find_rebalance, fresh_simulations
+from podium.what_if.rebalance_goals import Goal
+from podium.what_if.rebalance_records import goal_record, step_records
 from podium.what_if.records import (
     Record,
     change_records,
@@ -164,6 +175,46 @@ class ClusterModel:
             tuple(difference_records(answer)),
         )
 
+    def optimum(
+        self,
+        objective: str = "pods",
+        *,
+        time_limit_s: float = DEFAULT_TIME_LIMIT_S,
+        prices: Sequence[str] = (),
+    ) -> "Optimum":
+        """How good the scheduler's placement of the pending pods is, as `podium optimum` has it.
+        Raises InputError where the solver is not installed."""
+        priced = prices_of(self.scenario.nodes, prices)
+        with self._simulating() as (simulation, ask):
+            report = simulation.run(ask=ask)
+            alone = cluster_without_pending(self.scenario, simulation)
+        with self._simulating(alone) as (simulation, ask):
+            simulation.run(ask=ask)
+            question = OptimumQuestion(objective, time_limit_s, priced)
+            answer = find_optimum(simulation.engine, report, question)
+        return Optimum(
+            tuple(measure_records(answer)),
+            tuple(placement_records(answer)),
+            answer.is_proven,
+            answer.is_checked,
+            tuple(answer.ignored),
+        )
+
+    def rebalance(
+        self,
+        goal: Goal,
+        *,
+        max_moves: int | None = None,
+        delete_emptydir_data: bool = False,
+        time_limit_s: float = DEFAULT_TIME_LIMIT_S,
+    ) -> "Rebalance":
+        """The fewest moves that reach a goal, as `podium rebalance` has it. Raises InputError where
+        the solver is not installed."""
+        question = RebalanceQuestion(goal, max_moves, delete_emptydir_data, time_limit_s)
+        with fresh_simulations(self.scenario, self.equipped, self.gates, self.seed) as begin:
+            answer = find_rebalance(begin, self.scenario, question)
+        return Rebalance(goal_record(answer), tuple(step_records(answer)), tuple(answer.commands))
+
     def _named(self, config: str, plugins: Sequence[str]) -> NamedConfiguration:
         file = "" if config == DEFAULT else config
         equipped = equip_model(file, plugins, self.gates)
@@ -217,6 +268,28 @@ class Comparison:
     metrics: tuple[Record, ...]
     runs: tuple[Record, ...]
     pods: tuple[Record, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Optimum:
+    """The best placement beside the scheduler's: a record for each measure and for each pod, and
+    whether no placement is better, whether the scheduler's filters let every pod of it in, and what
+    the bound leaves out."""
+
+    measures: tuple[Record, ...]
+    pods: tuple[Record, ...]
+    proven: bool
+    checked: bool
+    bound_ignores: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rebalance:
+    """Moves that reach a goal: what they come to, a record for each move, and all commands."""
+
+    summary: Record
+    moves: tuple[Record, ...]
+    commands: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,28 @@
+"""Options of the commands that a solver works for."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from podium.api.errors import InputError
+from podium.api.go_duration import Duration, DurationError
+
+TimeLimit = Annotated[
+    str,
+    Parameter(
+        name=["--time-limit"],
+        metavar="TIME",
+        help="How long the solver may search; what it has by then is told with how good it can be.",
+    ),
+]
+
+
+def read_time_limit(text: str) -> float:
+    """In seconds; raises InputError."""
+    try:
+        limit_s = Duration.parse(text).seconds
+    except DurationError:
+        limit_s = 0.0
+    if limit_s <= 0:
+        raise InputError(f'--time-limit "{text}" is no time', remedy="write it as 30s or 5m")
+    return limit_s
