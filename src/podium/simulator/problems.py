@@ -7,8 +7,8 @@ one error; nothing is simulated with half an input.
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from podium.api.documents import Document
 from podium.api.errors import InputError, ObjectError
+from podium.api.json_list_items import Located
 
 MAX_SHOWN = 20
 
@@ -39,7 +39,7 @@ class Problems:
         self._found.append(problem)
 
     @contextmanager
-    def of(self, document: Document) -> Iterator[None]:
+    def of(self, document: Located) -> Iterator[None]:
         """Keep what is raised about one document and carry on behind the block."""
         try:
             yield
