@@ -258,7 +258,7 @@ class Simulation:
 def _latest_start(pods: Iterable[Pod]) -> datetime:
     """When the last of some pods started; the virtual clock goes on from there."""
     starts = [_EPOCH]
-    for pod in pods:
+    for text in {pod.status.start_time for pod in pods}:
         with suppress(ValueError):
-            starts.append(datetime.fromisoformat(pod.status.start_time or "").astimezone(UTC))
+            starts.append(datetime.fromisoformat(text or "").astimezone(UTC))
     return max(starts)
