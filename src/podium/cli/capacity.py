@@ -17,10 +17,11 @@ from podium.cli.preparation import PreparedSimulation, prepare_simulation
 from podium.cli.simulate import exit_code
 from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.cli.tables import Screen
+from podium.simulator.daemon_pods import daemons_of
 from podium.simulator.pod_references import find_pod
 from podium.what_if.capacity import CapacityQuestion
 from podium.what_if.capacity_answer import CapacityAnswer, Purchase
-from podium.what_if.node_shapes import NodePurchase, daemons_of, read_shapes
+from podium.what_if.node_shapes import NodePurchase, read_shapes
 from podium.what_if.pod_templates import (
     PodTemplate,
     require_templates,

@@ -21,8 +21,9 @@ _SILENT = "tried in vain; kube-scheduler gives no reason here"
 class Outcomes:
     """Results by key, in the order in which pods were first tried."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, *, keeps_digests: bool = True) -> None:
         self._engine = engine
+        self._keeps_digests = keeps_digests
         self.results: dict[str, PodResult] = {}
         self.evictions: list[Eviction] = []
         self._causes = PendingCauses(engine)
@@ -42,6 +43,11 @@ class Outcomes:
         """The cluster goes on: causes that were found on it are those of the past."""
         self._causes.forget()
 
+    def forget(self, key: str) -> None:
+        """A pod is gone, and so is what came of it."""
+        self.results.pop(key, None)
+        self._causes.forget_attempt(key)
+
     def is_placed(self, key: str) -> bool:
         return key in self.results and self.results[key].placed
 
@@ -49,7 +55,8 @@ class Outcomes:
         decision = attempt.decision
         result = self.of(decision.pod.pod)
         result.attempts = decision.attempt
-        result.digest = digest_of(decision)
+        if self._keeps_digests:
+            result.digest = digest_of(decision)
         self._causes.note_attempt(decision)
         result.turned_away_from = decision.bound or ""
         if attempt.binding is None:

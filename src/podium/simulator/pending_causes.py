@@ -39,6 +39,10 @@ class PendingCauses:
             dropped=decision.dropped,
         )
 
+    def forget_attempt(self, key: str) -> None:
+        """A pod is gone."""
+        self._attempts.pop(key, None)
+
     def forget(self) -> None:
         """Look again at what was found, since the cluster has changed."""
         self._by_shape.clear()

@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from podium.api.devices import ResourceClaim, ResourceClaimTemplate
 from podium.api.meta import KubeObject
 from podium.api.pod import Pod, PodResourceClaimStatus
-from podium.api.storage import PersistentVolumeClaim
-from podium.simulator.admission import assign_uid
+from podium.api.storage import PersistentVolumeClaim, StorageClass
+from podium.simulator.admission import Admission, assign_uid
+from podium.simulator.volumes import provision_at_once
 from podium.workloads.claims import device_claim, volume_claim
 
 Key = tuple[type, str, str]
@@ -60,3 +61,21 @@ class ClaimMaker:
     def _template(self, pod: Pod, name: str | None) -> ResourceClaimTemplate | None:
         found = self._there.get((ResourceClaimTemplate, pod.namespace, name or ""))
         return found if isinstance(found, ResourceClaimTemplate) else None
+
+
+class PodClaims:
+    """Makes the claims of a new pod, as controllers and provisioners would."""
+
+    def __init__(self, objects: Iterable[KubeObject]) -> None:
+        """Of `objects`, templates of claims and classes count."""
+        there = [obj for obj in objects if isinstance(obj, ResourceClaimTemplate | StorageClass)]
+        self._claims = ClaimMaker(there)
+        self._admission = Admission(there)
+        self._classes = [obj for obj in there if isinstance(obj, StorageClass)]
+
+    def make(self, pod: Pod, more: Iterable[KubeObject] = ()) -> tuple[Pod, list[KubeObject]]:
+        """The pod with its claims' names, and the claims and volumes to add, `more` among them."""
+        pod, made = self._claims.make(pod)
+        claims = [self._admission.admit(assign_uid(claim)) for claim in made]
+        provisioned = provision_at_once([*self._classes, *claims, *more])
+        return pod, [obj for obj in provisioned if not isinstance(obj, StorageClass)]

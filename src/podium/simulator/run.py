@@ -10,6 +10,7 @@ the same scenario, configuration and seed give the same report, and a pod whose 
 reported with the traceback and never stops the others.
 """
 
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -23,6 +24,7 @@ from podium.engine import Attempt, Engine
 from podium.engine.choice import Seeded
 from podium.engine.garbage import uncollected
 from podium.engine.pod_log import MAX_PODS, PodLog
+from podium.engine.queue.unschedulable_timeout import MAX_UNSCHEDULABLE_S
 from podium.engine.validation import InvariantBroken
 from podium.explain.utilisation import Utilisation, load_of
 from podium.framework.asking import Asker
@@ -59,11 +61,15 @@ class Simulation:
         gates: FeatureGates | None = None,
         watch: Collection[str] = (),
         validate: bool = False,
+        is_timed: bool = False,
     ) -> None:
         """`watch` are keys (`namespace/name`) of pods whose decisions are kept whole; `validate`
-        has the engine check its state after every step and raise InvariantBroken."""
+        has the engine check its state after every step and raise InvariantBroken. In a timed
+        simulation (`step`) pods start when they are bound, are tried again without limit, and no
+        digest is kept of their attempts."""
         start = _latest_start(scenario.running)
-        self._start = self._now = start.timestamp()
+        self._max_attempts = sys.maxsize if is_timed else MAX_ATTEMPTS
+        self._start = self._now = self._next_flush = start.timestamp()
         self._scenario = scenario
         self._seed = seed
         self._choice = Seeded(seed)
@@ -79,8 +85,8 @@ class Simulation:
         )
         self._watched = WatchedPods(self.engine, watch)
         self.engine.observers.add(self._watched)
-        self._api = SimulatedApi(self.engine, self._spend, start)
-        self._outcomes = Outcomes(self.engine)
+        self._api = SimulatedApi(self.engine, self._spend, start, starts_by_clock=is_timed)
+        self._outcomes = Outcomes(self.engine, keeps_digests=not is_timed)
         self._failed = FailedPods()
         self.engine.observers.add(self._failed)
         self._given_up = 0
@@ -140,18 +146,24 @@ class Simulation:
         ask = self._api.ask
         self._outcomes.forget_causes()
         while not self._outcomes.is_placed(until):
-            # Before the next attempt, which may be that of a pod whose wait is just over.
-            self.engine.bindings.look_at_waiting()
-            self._record_failures()
-            attempt = self.engine.schedule_next(ask)
-            if attempt is not None:
-                self._record(attempt)
-                self._spend(ATTEMPT_S)
+            tried = self._try_next(ask)
+            if tried:
                 on_attempt()
-            self._requests.handle_all()
-            self._record_failures()
-            if attempt is None and not self._jump_ahead() and not self._see_off():
+            elif not self._jump_ahead() and not self._see_off():
                 break
+
+    def _try_next(self, ask: Asker | None) -> bool:
+        """One attempt and what the engine asks for after it; false if nobody is to be tried."""
+        # Before the next attempt, which may be that of a pod whose wait is just over.
+        self.engine.bindings.look_at_waiting()
+        self._record_failures()
+        attempt = self.engine.schedule_next(ask)
+        if attempt is not None:
+            self._record(attempt)
+            self._spend(ATTEMPT_S)
+        self._requests.handle_all()
+        self._record_failures()
+        return attempt is not None
 
     def _find_missing_kinds(self) -> tuple[MissingKind, ...]:
         scenario = self._scenario
@@ -177,7 +189,7 @@ class Simulation:
         interrupted = self._ended_calls > ended_before
         for failed in self._failed.take():
             result = self._outcomes.record_failure(failed)
-            tried_often = failed.attempts >= MAX_ATTEMPTS
+            tried_often = failed.attempts >= self._max_attempts
             hopeless = bool(result.crash) or tried_often or interrupted
             if hopeless and failed.info.key in self.engine.queue:  # and not tried again already
                 self._given_up += tried_often and not result.crash
@@ -203,13 +215,39 @@ class Simulation:
         """A pod is gone, and its devices are free; what came of it so far is forgotten."""
         self.engine.intake.pod_deleted(pod)
         self._api.release_claims(pod)
-        self._outcomes.results.pop(object_key(pod.metadata), None)
+        self._outcomes.forget(object_key(pod.metadata))
+
+    def explain_untried(self, key: str) -> str:
+        """Why a pod that is there was never tried, "" if it may be tried any time."""
+        pod = self.engine.state.pods.get(key)
+        if pod is None:
+            return ""
+        self._outcomes.record_untried(pod)
+        return self._outcomes.results[key].message
 
     def restart_choices(self) -> None:
         """Choose between equal nodes as at the beginning."""
         self._choice.restart()
 
     # time
+
+    @property
+    def now_s(self) -> float:
+        """The virtual clock, in seconds since the simulation began."""
+        return self._now - self._start
+
+    def step(self, limit_s: float, ask: Asker | None = None) -> bool:
+        """One attempt; where nobody is to be tried, the clock goes on to the end of the next wait,
+        and not beyond a limit in seconds since the beginning. Whether somebody was tried."""
+        self._api.ask = ask
+        if self._try_next(ask):
+            return True
+        self._jump_ahead(self._start + limit_s)
+        return False
+
+    def fetch_sources(self) -> None:
+        """Ask the sources of plugins whose time has come, as `run` does before it begins."""
+        self._sources.fetch_due()
 
     def arrive(self, pods: Iterable[Pod]) -> None:
         """Pods that want a node appear, one after the other."""
@@ -229,18 +267,29 @@ class Simulation:
         if wake is not None and wake <= self._now:
             self.engine.tick()
 
-    def _jump_ahead(self) -> bool:
-        """Move the clock to the end of the next wait; false if nobody waits for time."""
+    def _jump_ahead(self, limit: float | None = None) -> bool:
+        """Move the clock to the end of the next wait; false if nobody waits for time. With a limit
+        the clock stops there, and pods that have waited too long for an event count as well."""
         waits = [waiting.deadline for waiting in self.engine.state.waiting]
         wake = self.engine.queue.next_wake()
         if wake is not None:
             waits.append(wake)
+        if limit is not None:
+            waits += (limit, self._find_next_flush())
         if not waits:
             return False
         self._now = max(self._now, min(waits))
         self._sources.fetch_due()
         self.engine.tick()
         return True
+
+    def _find_next_flush(self) -> float:
+        """When the next pod will have waited too long for an event. Looking for it takes a look at
+        all that wait, and whoever comes later is later, so it is done when that time has come."""
+        if self._next_flush <= self._now:
+            found = self.engine.queue.next_flush()
+            self._next_flush = self._now + MAX_UNSCHEDULABLE_S if found is None else found
+        return max(self._next_flush, self._now)
 
     def _see_off(self) -> bool:
         """Let pods that were terminating be gone, if somebody may wait for their room."""

@@ -48,15 +48,24 @@ class SimulatedApi(InMemoryApi):
     """Carries out writes on the engine's own cluster.
 
     Pods start one virtual second after the other, all of them later than those that run already:
-    who started first matters when victims are chosen.
+    who started first matters when victims are chosen. Where the virtual clock has a meaning of its
+    own they start when it says.
     """
 
-    def __init__(self, engine: Engine, spend: Callable[[float], None], start: datetime) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        spend: Callable[[float], None],
+        start: datetime,
+        *,
+        starts_by_clock: bool = False,
+    ) -> None:
         """`spend` lets time pass; `start` is when the first pod may start. Who can ask extenders
         is set as `ask`."""
         super().__init__(engine)
         self._spend = spend
         self._last_start = start
+        self._starts_by_clock = starts_by_clock
         self.ask: Asker | None = None
         self._volumes: list[PersistentVolume] = []
         self._claims: list[PersistentVolumeClaim] = []
@@ -77,11 +86,16 @@ class SimulatedApi(InMemoryApi):
     def place(self, pod: Pod, node_name: str) -> None:
         """The pod runs on the node from now on."""
         pod = self._engine.state.pods.get(object_key(pod.metadata), pod)
-        self._last_start += timedelta(seconds=1)
-        start = time_text(self._last_start.timestamp())
+        start = time_text(self._next_start())
         status = replace(pod.status, phase="Running", start_time=start, nominated_node_name="")
         spec = replace(pod.spec, node_name=node_name)
         self._engine.intake.pod_put(with_next_version(replace(pod, spec=spec, status=status)))
+
+    def _next_start(self) -> float:
+        if self._starts_by_clock:
+            return self._engine.clock()
+        self._last_start += timedelta(seconds=1)
+        return self._last_start.timestamp()
 
     async def pause(self, seconds: float) -> None:
         self._spend(seconds)

@@ -9,19 +9,20 @@ Contract: the simulation belongs to whoever asks and has been run. Same cluster,
 same consequences.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
 from podium.api.meta import KubeObject
 from podium.api.node import Node
 from podium.api.node_pods import is_bound_to_node, is_daemon
-from podium.api.pod import Pod, PodStatus
-from podium.api.storage import PersistentVolumeClaim
+from podium.api.pod import Pod
 from podium.api.tolerations import NO_EXECUTE
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
-from podium.simulator.admission import assign_uid, uid_for
+from podium.simulator.admission import assign_uid
+from podium.simulator.daemon_pods import daemons_of, pod_of_daemon
+from podium.simulator.pod_successors import PodSuccessors
 from podium.simulator.run import Simulation
 from podium.simulator.scenario import Scenario
 from podium.what_if.changes import (
@@ -39,8 +40,6 @@ from podium.what_if.changes import (
 from podium.what_if.consequences import Consequences, Gone, Kept, Moved, Preempted, Stranded
 from podium.what_if.disruption_accounts import DisruptionAccounts
 from podium.what_if.node_selection import nodes_in_zone, select_nodes
-from podium.what_if.node_shapes import daemons_of, pod_of_daemon
-from podium.what_if.pod_templates import PodClaims
 from podium.what_if.scaling import pods_of_workload, pods_to_add, pods_to_remove
 from podium.workloads.taint_eviction import stay_s
 
@@ -55,8 +54,7 @@ class ChangedCluster:
         self._engine = simulation.engine
         self._scenario = scenario
         self._accounts = DisruptionAccounts(self._engine)
-        self._claims: PodClaims | None = None
-        self._made = 0
+        self._successors = PodSuccessors(self._engine, self._each_object())
         self._changes: list[str] = []
         self._gone: list[Gone] = []
         self._kept: list[Kept] = []
@@ -217,7 +215,7 @@ class ChangedCluster:
         pod, node = info.pod, self._node_of(info)
         self._note_place(info.key, node)
         self._accounts.charge(info)
-        self._drop_ephemeral_claims(pod)
+        self._successors.drop_ephemeral_claims(pod)
         self._simulation.remove_pod(pod)
         if is_daemon(pod) or is_bound_to_node(pod):
             self._let_go.add(info.key)
@@ -225,31 +223,7 @@ class ChangedCluster:
         if pod.metadata.controller is None:
             self._gone.append(Gone(info.key, self._before.get(info.key, node)))
             return None
-        return self._make_again(pod)
-
-    def _make_again(self, pod: Pod) -> Pod:
-        self._made += 1
-        uid = uid_for("Pod", pod.metadata.namespace, f"{pod.metadata.name}#{self._made}")
-        metadata = replace(pod.metadata, uid=uid)
-        again = replace(
-            pod, metadata=metadata, spec=replace(pod.spec, node_name=""), status=PodStatus()
-        )
-        if again.spec.volumes or again.spec.resource_claims:
-            self._claims = self._claims or PodClaims(self._objects())
-            again, made = self._claims.make(again)
-            for obj in made:
-                self._engine.intake.object_put(obj)
-        return again
-
-    def _drop_ephemeral_claims(self, pod: Pod) -> None:
-        """Claims that go with the pod."""
-        catalog = self._engine.cluster.catalog
-        for volume in pod.spec.volumes or ():
-            if volume.ephemeral is not None:
-                name = f"{pod.metadata.name}-{volume.name}"
-                claim = catalog.get(PersistentVolumeClaim, name, pod.metadata.namespace)
-                if claim is not None:
-                    self._engine.intake.object_deleted(claim)
+        return self._successors.make(pod)
 
     def _settle(self, pods: Iterable[Pod | None]) -> None:
         """Let pods find nodes, and those whom they preempt as well."""
@@ -268,8 +242,8 @@ class ChangedCluster:
                 elif is_daemon(eviction.victim):
                     self._let_go.add(eviction.key)
                 else:
-                    self._drop_ephemeral_claims(eviction.victim)
-                    arriving.append(self._make_again(eviction.victim))
+                    self._successors.drop_ephemeral_claims(eviction.victim)
+                    arriving.append(self._successors.make(eviction.victim))
             if not arriving:
                 break
         self._accounts.give_back(self._place_of)
@@ -309,4 +283,7 @@ class ChangedCluster:
 
     def _objects(self) -> list[KubeObject]:
         """What claims are made from."""
-        return [obj for obj in self._scenario.objects if isinstance(obj, KubeObject)]
+        return list(self._each_object())
+
+    def _each_object(self) -> Iterator[KubeObject]:
+        return (obj for obj in self._scenario.objects if isinstance(obj, KubeObject))

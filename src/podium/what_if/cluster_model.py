@@ -18,6 +18,7 @@ from podium.extenders.asking_offline import asker_of
 from podium.files.bounded_files import read_input
 from podium.framework.asking import Asker
 from podium.plugins import in_tree_registry
+from podium.simulator.daemon_pods import daemons_of
 from podium.simulator.inputs import Validation
 from podium.simulator.pod_references import find_pod
 from podium.simulator.run import Simulation
@@ -37,7 +38,7 @@ from podium.what_if.comparison import (
 from podium.what_if.comparison_records import difference_records, metric_records, run_records
 from podium.what_if.disruption_accounts import recount_budgets
 from podium.what_if.failures import fail_each_node, fail_each_zone
-from podium.what_if.node_shapes import NodePurchase, daemons_of, load_nodes, read_shapes
+from podium.what_if.node_shapes import NodePurchase, load_nodes, read_shapes
 from podium.what_if.pod_templates import (
     PodTemplate,
     require_templates,

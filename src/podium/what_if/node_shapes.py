@@ -19,12 +19,11 @@ from msgspec.structs import replace
 
 from podium.api.errors import InputError
 from podium.api.node import Node
-from podium.api.node_affinity import NAME_FIELD
-from podium.api.node_pods import is_daemon
 from podium.api.pod import Pod
 from podium.engine.scheduler import Engine
-from podium.explain.trial import Trial, as_pending
+from podium.explain.trial import Trial
 from podium.simulator.admission import assign_uid
+from podium.simulator.daemon_pods import pod_of_daemon
 from podium.simulator.scenario import load_scenario
 from podium.what_if.capacity import CapacityQuestion, holding
 from podium.what_if.capacity_answer import Mix
@@ -122,47 +121,6 @@ class NodePurchase:
             daemons = (pod_of_daemon(pod, node) for node in nodes for pod in self._daemons)
             stack.enter_context(holding(self._engine, daemons))
             yield
-
-
-def daemons_of(pods: Iterable[Pod]) -> list[Pod]:
-    """One pod of each daemon set."""
-    found: dict[tuple[str, str], Pod] = {}
-    for pod in pods:
-        owner = pod.metadata.controller
-        if owner is not None and is_daemon(pod):
-            found.setdefault((pod.metadata.namespace, owner.name), as_pending(pod))
-    return list(found.values())
-
-
-def pod_of_daemon(pod: Pod, node: Node) -> Pod:
-    """The pod that a daemon set would make for another node."""
-    name = f"{pod.metadata.name}-{node.metadata.name}"
-    metadata = replace(pod.metadata, name=name, uid="", resource_version="")
-    affinity = pod.spec.affinity
-    of_node = affinity.node_affinity if affinity is not None else None
-    required = (
-        of_node.required_during_scheduling_ignored_during_execution if of_node is not None else None
-    )
-    if affinity is None or of_node is None or required is None:
-        return assign_uid(replace(pod, metadata=metadata))
-    terms = tuple(
-        replace(
-            term,
-            match_fields=tuple(
-                replace(each, values=(node.metadata.name,)) if each.key == NAME_FIELD else each
-                for each in term.match_fields or ()
-            ),
-        )
-        for term in required.node_selector_terms or ()
-    )
-    of_node = replace(
-        of_node,
-        required_during_scheduling_ignored_during_execution=replace(
-            required, node_selector_terms=terms
-        ),
-    )
-    spec = replace(pod.spec, affinity=replace(affinity, node_affinity=of_node))
-    return assign_uid(replace(pod, metadata=metadata, spec=spec))
 
 
 def _total(shapes: Sequence[NodeShape], counts: Sequence[int]) -> Fraction | None:

@@ -10,18 +10,16 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from podium.api.devices import ResourceClaimTemplate
 from podium.api.errors import InputError
 from podium.api.meta import KubeObject
 from podium.api.node_pods import is_daemon
 from podium.api.pod import Pod
-from podium.api.storage import PersistentVolumeClaim, StorageClass
+from podium.api.storage import PersistentVolumeClaim
 from podium.api.volumes import Volume
 from podium.explain.trial import as_pending
-from podium.simulator.admission import Admission, assign_uid, is_stored
-from podium.simulator.pod_claims import ClaimMaker
+from podium.simulator.admission import assign_uid, is_stored
+from podium.simulator.pod_claims import PodClaims
 from podium.simulator.scenario import Scenario
-from podium.simulator.volumes import provision_at_once
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,24 +84,6 @@ def require_templates(templates: Sequence[PodTemplate]) -> None:
             "no pod to ask about",
             remedy="give a manifest with -f, or name a pod of the cluster with --of",
         )
-
-
-class PodClaims:
-    """Makes the claims of a new pod, as controllers and provisioners would."""
-
-    def __init__(self, objects: Iterable[KubeObject]) -> None:
-        """Of `objects`, templates of claims and classes count."""
-        there = [obj for obj in objects if isinstance(obj, ResourceClaimTemplate | StorageClass)]
-        self._claims = ClaimMaker(there)
-        self._admission = Admission(there)
-        self._classes = [obj for obj in there if isinstance(obj, StorageClass)]
-
-    def make(self, pod: Pod, more: Iterable[KubeObject] = ()) -> tuple[Pod, list[KubeObject]]:
-        """The pod with its claims' names, and the claims and volumes to add, `more` among them."""
-        pod, made = self._claims.make(pod)
-        claims = [self._admission.admit(assign_uid(claim)) for claim in made]
-        provisioned = provision_at_once([*self._classes, *claims, *more])
-        return pod, [obj for obj in provisioned if not isinstance(obj, StorageClass)]
 
 
 class Copies:

@@ -16,6 +16,7 @@ from podium.api.pod import Pod
 from podium.api.requests import CPU, MEMORY, PODS
 from podium.cluster.growth import Ints, Mask
 from podium.explain.utilisation import Load
+from podium.simulator.percentiles import find_percentile
 from podium.simulator.report import PodOutcome, SimulationReport
 from podium.simulator.run import ATTEMPT_S
 from podium.simulator.scenario import Scenario
@@ -55,8 +56,8 @@ def measure_run(report: SimulationReport, scenario: Scenario, yardstick: Yardsti
         "placed": report.count(PodOutcome.PLACED),
         "pending": len(report.left_over),
         "evictions": len(report.evictions),
-        "wait_p50_s": _percentile(waits, 50),
-        "wait_p99_s": _percentile(waits, 99),
+        "wait_p50_s": find_percentile(waits, 50),
+        "wait_p99_s": find_percentile(waits, 99),
     }
     for resource in report.utilisation.resources:
         found[f"{resource}_share"] = report.utilisation.total(resource).fraction_after
@@ -83,13 +84,6 @@ def waiting_times(report: SimulationReport) -> list[float]:
         if tried is not None and bound is not None:
             found.append(max(0.0, round(bound - tried - ATTEMPT_S, 6)))
     return found
-
-
-def _percentile(values: Sequence[float], percent: int) -> float:
-    """A value that is there, the nearest above."""
-    if not values:
-        return 0.0
-    return float(np.percentile(np.array(values), percent, method="inverted_cdf"))
 
 
 def _placed(report: SimulationReport, scenario: Scenario) -> Iterator[tuple[Pod, str]]:
