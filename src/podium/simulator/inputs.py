@@ -10,7 +10,7 @@ the business of `admission` and `workloads`.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import sha256
@@ -31,6 +31,11 @@ from podium.simulator.foreign_kinds import refuse_mistake
 from podium.simulator.input_files import display_path, find_files, read_unpacked
 from podium.simulator.old_spellings import may_be_old, old_labels_of, respell_object
 from podium.simulator.problems import Problems
+from podium.simulator.scheduler_simulator_export import (
+    describe_configuration,
+    expand_export,
+    is_export,
+)
 from podium.simulator.templates import check_templates, find_unknown_in_templates
 from podium.workloads.kinds import WORKLOAD_KINDS, Workload
 
@@ -162,12 +167,22 @@ class _Reading:
 
     def _take_all(self, written: list[Document], *, to_respell: bool) -> None:
         self.inputs.kinds.update(map(_listed_kind, written))
-        for document in expand_lists(written):
+        for document in expand_lists(self._without_exports(written)):
             if to_respell:
                 _respell(document, self.tell)
                 self.inputs.old_labels |= _old_labels(document, self.tell)
             with self.problems.of(document):
                 self._take(document)
+
+    def _without_exports(self, written: list[Document]) -> Iterator[Document]:
+        """The documents, with what an export of kube-scheduler-simulator holds in place of it."""
+        for document in written:
+            if not is_export(document.value):
+                yield document
+                continue
+            if told := describe_configuration(document):
+                self.inputs.warnings.append(told)
+            yield from expand_export(document)
 
     def _take_sound(self, item: JsonListItem, *, to_respell: bool) -> bool:
         """Take an object in which nothing is wrong or old; False if it has to be looked through."""
