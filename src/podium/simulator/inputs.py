@@ -30,12 +30,14 @@ from podium.framework.watched_kind import WatchedKind
 from podium.simulator.foreign_kinds import refuse_mistake
 from podium.simulator.input_files import display_path, find_files, read_unpacked
 from podium.simulator.old_spellings import may_be_old, old_labels_of, respell_object
+from podium.simulator.openb_trace import is_openb, is_openb_pods, openb_documents
 from podium.simulator.problems import Problems
 from podium.simulator.scheduler_simulator_export import (
     describe_configuration,
     expand_export,
     is_export,
 )
+from podium.simulator.simkube_trace import is_simkube_trace, simkube_documents
 from podium.simulator.templates import check_templates, find_unknown_in_templates
 from podium.workloads.kinds import WORKLOAD_KINDS, Workload
 
@@ -155,6 +157,9 @@ class _Reading:
 
     def read(self, data: bytes, source: str) -> None:
         """All objects of a file. Raises InputError if it cannot be read at all."""
+        if is_simkube_trace(data) or is_openb(data):
+            self._take_all(self._timed_documents(data, source), to_respell=False)
+            return
         to_respell = may_be_old(data)
         listed = read_json_list(data, source)
         if listed is None:
@@ -173,6 +178,19 @@ class _Reading:
                 self.inputs.old_labels |= _old_labels(document, self.tell)
             with self.problems.of(document):
                 self._take(document)
+
+    def _timed_documents(self, data: bytes, source: str) -> list[Document]:
+        """What a file with times has in it, without the times."""
+        if is_openb(data):
+            found = openb_documents(data, source)
+        else:
+            found = simkube_documents(data, source)
+        if is_simkube_trace(data) or is_openb_pods(data):
+            self.inputs.warnings.append(
+                f"{source}: everything that comes in the course of the trace is there at once,"
+                " and nothing goes"
+            )
+        return found
 
     def _without_exports(self, written: list[Document]) -> Iterator[Document]:
         """The documents, with what an export of kube-scheduler-simulator holds in place of it."""
