@@ -165,7 +165,8 @@ def _post_filter_results(decision: Decision, profile: Profile) -> JsonObject:
         node: {} for node, status in decision.filter_statuses().items() if status is not None
     }
     if outcome.nominated_node:
-        plugin = profile.post_filter[0].name
+        # Those before the one that preempts name no node: DynamicResources frees claims.
+        plugin = profile.post_filter[-1].name
         found.setdefault(outcome.nominated_node, {})[plugin] = _NOMINATED
     return found
 
