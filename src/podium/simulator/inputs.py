@@ -160,15 +160,14 @@ class _Reading:
         if is_simkube_trace(data) or is_openb(data):
             self._take_all(self._timed_documents(data, source), to_respell=False)
             return
-        to_respell = may_be_old(data)
         listed = read_json_list(data, source)
         if listed is None:
-            self._take_all(read_documents(data, source), to_respell=to_respell)
+            self._take_all(read_documents(data, source), to_respell=may_be_old(data))
             return
         self.inputs.kinds.add(_listed_kind(listed.document))
         for item in listed.items:
-            if not self._take_sound(item, to_respell=to_respell):
-                self._take_all([item.document()], to_respell=to_respell)
+            if not self._take_sound(item):
+                self._take_all([item.document()], to_respell=may_be_old(bytes(item.raw)))
 
     def _take_all(self, written: list[Document], *, to_respell: bool) -> None:
         self.inputs.kinds.update(map(_listed_kind, written))
@@ -202,7 +201,7 @@ class _Reading:
                 self.inputs.warnings.append(told)
             yield from expand_export(document)
 
-    def _take_sound(self, item: JsonListItem, *, to_respell: bool) -> bool:
+    def _take_sound(self, item: JsonListItem) -> bool:
         """Take an object in which nothing is wrong or old; False if it has to be looked through."""
         meta = item.type_meta()
         struct = self.read_kinds.get((meta.api_version, meta.kind)) if meta is not None else None
@@ -212,7 +211,7 @@ class _Reading:
         if value is None:
             return False
         # Of what a server has stored only the version and unknown fields can be old.
-        if to_respell and not value.metadata.resource_version and may_be_old(bytes(item.raw)):
+        if not value.metadata.resource_version and may_be_old(bytes(item.raw)):
             return False
         if _is_test_hook(value.metadata.annotation(_HELM_HOOK)):
             self.inputs.helm_tests[meta.kind] += 1
