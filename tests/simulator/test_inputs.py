@@ -320,3 +320,52 @@ def test_documents_that_are_to_be_applied_are_respelled_and_told_of(tmp_path: Pa
     assert [problem.path for problem in told] == ["apiVersion"]
     with pytest.raises(InputError, match="PriorityClass is not in v1; write scheduling"):
         documents_in([str(file)])
+
+
+WRONG_PODS = (
+    {"spec": {"containers": [{"name": "main", "imgae": "app"}]}},
+    {"spec": {"containers": [{"name": "main", "image": 5}], "priority": "high"}},
+    {"spec": {"containers": [{"resources": {"requests": {"cpu": "lots"}}}]}},
+    {"spec": {"tolerations": [{"key": "node.alpha.kubernetes.io/notReady"}]}},
+    {"metadata": {"resourceVersion": "5"}, "spec": {"nodename": "n1"}},
+    {"metadata": {"name": None}},
+    {"kind": "Podd"},
+    {"kind": "Secret"},
+    {"apiVersion": None},
+)
+
+
+@pytest.mark.parametrize("wrong", WRONG_PODS)
+@pytest.mark.parametrize("validation", [Validation.STRICT, Validation.WARN])
+def test_a_json_list_is_told_the_same_as_a_yaml_list(
+    wrong: dict[str, dict[str, str]], validation: Validation, tmp_path: Path
+) -> None:
+    metadata = {"name": "a", **wrong.get("metadata", {})}
+    pod = {"apiVersion": "v1", "kind": "Pod", **wrong, "metadata": metadata}
+    sound = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "b"}}
+    listed = {"apiVersion": "v1", "kind": "List", "items": [sound, pod]}
+    told = []
+    # YAML goes the careful way with every item; a line that JSON has not makes it YAML.
+    for text in (json.dumps(listed), "# as YAML\n" + json.dumps(listed)):
+        path = write(tmp_path / "input.json", text)
+        problems = Problems()
+        inputs = read_inputs([str(path)], validation=validation, problems=problems)
+        try:
+            problems.raise_if_any()
+            problem = ""
+        except InputError as found:
+            problem = str(found)
+        items = [(item.document.place, item.value) for item in inputs.items]
+        told.append((problem, items, inputs.warnings, inputs.old_spellings, inputs.passed_over))
+    first, second = told
+    assert [*map(str, first[3])] == [*map(str, second[3])]
+    assert (first[:3], first[4]) == (second[:3], second[4])
+
+
+def test_tests_of_helm_are_left_out_of_a_json_list(tmp_path: Path) -> None:
+    metadata = {"name": "t", "annotations": {"helm.sh/hook": "test"}}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata}
+    path = write(tmp_path / "input.json", json.dumps({"kind": "List", "items": [pod]}))
+    inputs = read(path)
+    assert inputs.items == []
+    assert inputs.helm_tests == {"Pod": 1}

@@ -106,7 +106,7 @@ def expand_lists(documents: Iterable[Document]) -> Iterator[Document]:
                 document.source,
                 document.index,
                 document.line,
-                _with_type(value, kind, api_version),
+                with_type(value, kind, api_version),
                 join(document.item, f"{prefix}[{index}]"),
                 document.of,
             )
@@ -133,7 +133,8 @@ def _items_of(value: JsonValue) -> tuple[str, str, str, list[JsonValue]] | None:
     )
 
 
-def _with_type(value: JsonValue, kind: str, api_version: str) -> JsonValue:
+def with_type(value: JsonValue, kind: str, api_version: str) -> JsonValue:
+    """An item of a list of a kind, which says itself what it is."""
     if not kind or not isinstance(value, dict) or ("kind" in value and "apiVersion" in value):
         return value
     return {"apiVersion": api_version, "kind": kind, **value}

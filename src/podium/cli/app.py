@@ -3,6 +3,7 @@
 Commands are named by import path and loaded when called, so that `podium --help` is quick.
 """
 
+import gc
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -140,7 +141,10 @@ def build_app(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and give back its exit code."""
     streams = LastingStreams()
-    code = _run(arguments)
+    try:
+        code = _run(arguments)
+    finally:
+        gc.unfreeze()  # what a command has put aside is of no use any more
     problem = streams.problem()
     if problem:
         print_line(f"podium: standard output cannot be written: {problem}", error=True)

@@ -99,7 +99,7 @@ def explain(
         screen = Screen()
         show_input_warnings(report, screen, key=key)
         show_explanation(explained, screen, wide=output == "wide", top=max(top, 1), node=node)
-        screen.notes(prepared.notes)
+        screen.notes((*prepared.notes, *report.compared_results))
     crashed = exit_code(report)
     return crashed if crashed not in (OK, NO) else (OK if explained.result.placed else NO)
 

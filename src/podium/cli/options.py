@@ -20,6 +20,7 @@ from podium.config.load import load_configuration, load_file
 from podium.config.merge import PluginListError
 from podium.config.types import Configuration
 from podium.config.unworkable_points import find_unworkable
+from podium.engine.garbage import put_aside
 from podium.files.bounded_files import read_input
 from podium.framework.watched_kind import WatchedKind
 from podium.simulator import Scenario, Validation, load_scenario
@@ -146,16 +147,17 @@ def read_scenario(
     as in earlier releases is told on standard error, or refused if that is `strict`."""
 
     def load(on_file: Callable[[str], None]) -> Scenario:
-        return load_scenario(
-            paths,
-            validation=Validation(validation),
-            on_file=on_file,
-            namespace=namespace,
-            stored=stored,
-            unread=unread,
-            watched=watched,
-            takes_old=not strict,
-        )
+        with put_aside():
+            return load_scenario(
+                paths,
+                validation=Validation(validation),
+                on_file=on_file,
+                namespace=namespace,
+                stored=stored,
+                unread=unread,
+                watched=watched,
+                takes_old=not strict,
+            )
 
     console = Console(stderr=True)
     if console.is_terminal:

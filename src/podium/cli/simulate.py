@@ -1,6 +1,6 @@
 """`podium simulate`: where would these pods go?"""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -17,8 +17,10 @@ from podium.cli.simulate_document import report_document
 from podium.cli.simulate_view import show_report
 from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.cli.tables import Screen
+from podium.engine import Engine
 from podium.files.private_files import write_private_file
 from podium.simulator import SimulationReport
+from podium.simulator.result_annotations import AnnotationRecorder, annotated_list
 
 
 def simulate(
@@ -34,6 +36,16 @@ def simulate(
         ),
     ] = False,
     html: Html = None,
+    annotate: Annotated[
+        Path | None,
+        Parameter(
+            name=["--annotate"],
+            metavar="FILE",
+            show_default=False,
+            help="Write the pods as well, with what each plugin said in the annotations of "
+            "kube-scheduler-simulator.",
+        ),
+    ] = None,
     output: Output = "table",
     show_all: ShowAll = False,
 ) -> int:
@@ -63,6 +75,7 @@ def simulate(
     podium simulate -f cluster.json -f pods/ -o json | jq '.pods[].node'
     podium simulate -f cluster.json -f pods/ --timeline --plugin my_rule.py
     podium simulate -f cluster.json -f pods/ --html report.html
+    podium simulate -f export.json --annotate annotated.json
     ```
 
     **Exit code** 0 if all pods fit, 1 if some do not, 2 if the input is wrong, 70 if Podium has a
@@ -70,7 +83,20 @@ def simulate(
     """
     files = options.files(paths)
     prepared = prepare_simulation(files, options)
-    report = prepared.run() if html is None else _run_for_html(prepared, html, files, options)
+    recorders: list[AnnotationRecorder] = []
+
+    def observe(engine: Engine) -> None:
+        if annotate is not None:
+            recorders.append(AnnotationRecorder(engine))
+            engine.observers.add(recorders[0])
+
+    if html is not None:
+        report = _run_for_html(prepared, html, files, options, observe)
+    else:
+        with prepared.running(on_engine=observe) as (report, _, _):
+            pass
+    if annotate is not None:
+        write_private_file(annotate, annotated_list(report, recorders[0]))
     if output in ("json", "yaml"):
         document = report_document(report, timeline=timeline)
         print_document("Simulation", {**input_warnings_document(report), **document}, output)
@@ -83,13 +109,22 @@ def simulate(
 
 
 def _run_for_html(
-    prepared: PreparedSimulation, target: Path, files: Sequence[str], options: SimulationOptions
+    prepared: PreparedSimulation,
+    target: Path,
+    files: Sequence[str],
+    options: SimulationOptions,
+    observe: Callable[[Engine], None],
 ) -> SimulationReport:
     """The run, and the file that shows it. Raises InputError."""
     from podium.web.report import Recorder, report_html
 
     recorders: list[Recorder] = []
-    with prepared.running(on_engine=lambda engine: recorders.append(Recorder(engine))) as run:
+
+    def record(engine: Engine) -> None:
+        recorders.append(Recorder(engine))
+        observe(engine)
+
+    with prepared.running(on_engine=record) as run:
         report, _, ask = run
         told = input_text(files, options)
         page = report_html(recorders[0], report, command_input=told, ask=ask)

@@ -27,6 +27,15 @@ def uncollected() -> Iterator[None]:
 
 
 @contextmanager
+def put_aside() -> Iterator[None]:
+    """While a command reads what it needs to its end: nobody looks at that again
+    before `gc.unfreeze`."""
+    with uncollected():
+        yield
+        gc.freeze()
+
+
+@contextmanager
 def seldom_collected() -> Iterator[None]:
     """While a driver works: enter when the cluster is loaded."""
     before = gc.get_threshold()

@@ -9,6 +9,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
+from io import FileIO
 from itertools import count
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -30,7 +31,9 @@ def read_file(path: str | Path, limit: int = MAX_SETTINGS_BYTES) -> bytes:
         found = os.fstat(file.fileno())
         if stat.S_ISREG(found.st_mode) and found.st_size > limit:
             raise _too_large(limit)
-        return _read(file, limit)
+        # What is known to be there is read at once; a file may have grown meanwhile.
+        chunk = found.st_size + 1 if stat.S_ISREG(found.st_mode) else 0
+        return _read(file, limit, chunk)
 
 
 def read_input(path: str, limit: int = MAX_SETTINGS_BYTES, *, source: str = "") -> bytes:
@@ -60,10 +63,10 @@ def read_lines(file: BinaryIO, limit: int, source: str) -> Iterator[bytes]:
         yield line
 
 
-def _read(file: BinaryIO, limit: int) -> bytes:
+def _read(file: BinaryIO | FileIO, limit: int, chunk: int = 0) -> bytes:
     pieces = []
     left = limit + 1
-    while left and (piece := file.read(min(left, _CHUNK_BYTES))):
+    while left and (piece := file.read(min(left, max(chunk, _CHUNK_BYTES)))):
         pieces.append(piece)
         left -= len(piece)
     if not left:

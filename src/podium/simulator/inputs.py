@@ -9,14 +9,11 @@ Contract: the objects are as they were written; what an API server or a controll
 the business of `admission` and `workloads`.
 """
 
-import re
-import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -24,21 +21,26 @@ import msgspec
 from podium.api.documents import Document, expand_lists, read_documents
 from podium.api.errors import InputError, ObjectError
 from podium.api.field_paths import ROOT
+from podium.api.json_list_items import JsonListItem, Located, read_json_list
+from podium.api.json_values import JsonObject
 from podium.api.kinds import KINDS, KubeObject, convert_object
 from podium.api.shapes import described, shape_of
-from podium.files.bounded_files import MAX_CLUSTER_BYTES, STDIN, read_input
-from podium.files.gzip_inputs import MAGIC, unpack_gzip
+from podium.api.strict_decoding import decode_strictly
 from podium.framework.watched_kind import WatchedKind
 from podium.simulator.foreign_kinds import refuse_mistake
+from podium.simulator.input_files import display_path, find_files, read_unpacked
 from podium.simulator.old_spellings import may_be_old, old_labels_of, respell_object
+from podium.simulator.openb_trace import is_openb, is_openb_pods, openb_documents
 from podium.simulator.problems import Problems
+from podium.simulator.scheduler_simulator_export import (
+    describe_configuration,
+    expand_export,
+    is_export,
+)
+from podium.simulator.simkube_trace import is_simkube_trace, simkube_documents
 from podium.simulator.templates import check_templates, find_unknown_in_templates
 from podium.workloads.kinds import WORKLOAD_KINDS, Workload
 
-_SUFFIXES = tuple(
-    f"{kind}{packed}" for kind in (".yaml", ".yml", ".json") for packed in ("", ".gz")
-)
-_ADDRESS = re.compile(r"[a-z]+://", re.IGNORECASE)
 _HELM_HOOK = "helm.sh/hook"
 _HELM_TESTS = frozenset({"test", "test-success", "test-failure"})
 _READ: dict[tuple[str, str], type[KubeObject] | type[Workload]] = {**KINDS, **WORKLOAD_KINDS}
@@ -56,7 +58,7 @@ class Validation(StrEnum):
 class Item:
     """One object and where it stands."""
 
-    document: Document
+    document: Located
     value: KubeObject | Workload
 
 
@@ -87,24 +89,19 @@ def read_inputs(
     """All objects of all files; what is wrong goes to `problems`. `watched` are kinds that plugins
     read beside the rest. Without `takes_old`, what is written as in earlier releases is wrong."""
     inputs = Inputs()
-    tell = inputs.old_spellings.append if takes_old else problems.add
-    read = {**_READ, **{(kind.api_version, kind.kind): kind.struct for kind in watched}}
-    for path in _files(paths, problems):
-        on_file(_display_path(path))
+    reading = _Reading(
+        inputs,
+        problems,
+        {**_READ, **{(kind.api_version, kind.kind): kind.struct for kind in watched}},
+        validation,
+        inputs.old_spellings.append if takes_old else problems.add,
+    )
+    for path in find_files(paths, problems):
+        on_file(display_path(path))
         try:
-            data = _read(path)
-            written = read_documents(data, _display_path(path))
+            reading.read(read_unpacked(path), display_path(path))
         except InputError as problem:
             problems.add(problem)
-            continue
-        inputs.kinds.update(map(_listed_kind, written))
-        to_respell = may_be_old(data)
-        for document in expand_lists(written):
-            if to_respell:
-                _respell(document, tell)
-                inputs.old_labels |= _old_labels(document, tell)
-            with problems.of(document):
-                _take(document, inputs, read, validation, problems)
     return inputs
 
 
@@ -127,10 +124,10 @@ def documents_in(
     """
     problems = Problems()
     found: list[Document] = []
-    for path in _files(paths, problems):
+    for path in find_files(paths, problems):
         try:
-            data = _read(path)
-            documents = list(expand_lists(read_documents(data, _display_path(path))))
+            data = read_unpacked(path)
+            documents = list(expand_lists(read_documents(data, display_path(path))))
         except InputError as problem:
             problems.add(problem)
             continue
@@ -157,59 +154,136 @@ def _old_labels(document: Document, tell: Callable[[InputError], None]) -> set[s
     return found
 
 
-def _take(
-    document: Document,
-    inputs: Inputs,
-    read: Mapping[tuple[str, str], type[KubeObject] | type[Workload]],
-    validation: Validation,
-    problems: Problems,
-) -> None:
-    """Everything that is wrong with the object is told; one whose fields do not all exist is taken
-    all the same, so that whoever looks at it later can tell the rest."""
-    raw = document.value
-    if not isinstance(raw, dict):
-        raise ObjectError("", f"expected a Kubernetes object, got {described(raw)}")
-    api_version, kind = _text(raw, "apiVersion"), _text(raw, "kind")
-    struct = read.get((api_version, kind))
-    if struct is None:
-        refuse_mistake(api_version, kind, read)
-        inputs.passed_over[kind] += 1
-        return
-    if _is_helm_test(raw):
-        inputs.helm_tests[kind] += 1
-        return
-    raw = _fill_in_name(raw)
-    value: KubeObject | Workload | None = None
-    with problems.of(document):
-        value = convert_object(raw, struct, strict=False)
-    is_workload = issubclass(struct, Workload)
-    is_sound = not is_workload
-    if is_workload:
-        with problems.of(document):
-            check_templates(raw)
-            is_sound = True
-    unknown: list[ObjectError] = []
-    if validation is not Validation.IGNORE:
-        shape_of(struct).find_unknown(raw, ROOT, unknown)
-        if is_workload:
-            find_unknown_in_templates(raw, unknown)
-    for each in unknown:
-        told = document.error(each.problem, path=each.path, remedy=each.remedy)
-        if validation is Validation.STRICT:
-            problems.add(told)
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What of the files goes where: `inputs` is filled, `tell` is told of old spellings."""
+
+    inputs: Inputs
+    problems: Problems
+    read_kinds: Mapping[tuple[str, str], type[KubeObject] | type[Workload]]
+    validation: Validation
+    tell: Callable[[InputError], None]
+
+    def read(self, data: bytes, source: str) -> None:
+        """All objects of a file. Raises InputError if it cannot be read at all."""
+        if is_simkube_trace(data) or is_openb(data):
+            self._take_all(self._timed_documents(data, source), to_respell=False)
+            return
+        listed = read_json_list(data, source)
+        if listed is None:
+            self._take_all(read_documents(data, source), to_respell=may_be_old(data))
+            return
+        self.inputs.kinds.add(_listed_kind(listed.document))
+        for item in listed.items:
+            if not self._take_sound(item):
+                self._take_all([item.document()], to_respell=may_be_old(bytes(item.raw)))
+
+    def _take_all(self, written: list[Document], *, to_respell: bool) -> None:
+        self.inputs.kinds.update(map(_listed_kind, written))
+        for document in expand_lists(self._without_exports(written)):
+            if to_respell:
+                _respell(document, self.tell)
+                self.inputs.old_labels |= _old_labels(document, self.tell)
+            with self.problems.of(document):
+                self._take(document)
+
+    def _timed_documents(self, data: bytes, source: str) -> list[Document]:
+        """What a file with times has in it, without the times."""
+        if is_openb(data):
+            found = openb_documents(data, source)
         else:
-            inputs.warnings.append(str(told))
-    if value is not None and is_sound:
-        inputs.items.append(Item(document, value))
-    inputs.kinds.add(kind)
+            found = simkube_documents(data, source)
+        if is_simkube_trace(data) or is_openb_pods(data):
+            self.inputs.warnings.append(
+                f"{source}: everything that comes in the course of the trace is there at once,"
+                " and nothing goes"
+            )
+        return found
+
+    def _without_exports(self, written: list[Document]) -> Iterator[Document]:
+        """The documents, with what an export of kube-scheduler-simulator holds in place of it."""
+        for document in written:
+            if not is_export(document.value):
+                yield document
+                continue
+            if told := describe_configuration(document):
+                self.inputs.warnings.append(told)
+            yield from expand_export(document)
+
+    def _take_sound(self, item: JsonListItem) -> bool:
+        """Take an object in which nothing is wrong or old; False if it has to be looked through."""
+        meta = item.type_meta()
+        struct = self.read_kinds.get((meta.api_version, meta.kind)) if meta is not None else None
+        if meta is None or struct is None or issubclass(struct, Workload):
+            return False
+        value = decode_strictly(item.raw, struct)
+        if value is None:
+            return False
+        # Of what a server has stored only the version and unknown fields can be old.
+        if not value.metadata.resource_version and may_be_old(bytes(item.raw)):
+            return False
+        if _is_test_hook(value.metadata.annotation(_HELM_HOOK)):
+            self.inputs.helm_tests[meta.kind] += 1
+            return True
+        self.inputs.items.append(Item(item, value))
+        self.inputs.kinds.add(meta.kind)
+        return True
+
+    def _take(self, document: Document) -> None:
+        """Everything that is wrong with the object is told; one whose fields do not all exist is
+        taken all the same, so that whoever looks at it later can tell the rest."""
+        inputs, problems = self.inputs, self.problems
+        raw = document.value
+        if not isinstance(raw, dict):
+            raise ObjectError("", f"expected a Kubernetes object, got {described(raw)}")
+        api_version, kind = _text(raw, "apiVersion"), _text(raw, "kind")
+        struct = self.read_kinds.get((api_version, kind))
+        if struct is None:
+            refuse_mistake(api_version, kind, self.read_kinds)
+            inputs.passed_over[kind] += 1
+            return
+        if _is_helm_test(raw):
+            inputs.helm_tests[kind] += 1
+            return
+        raw = _fill_in_name(raw)
+        value: KubeObject | Workload | None = None
+        with problems.of(document):
+            value = convert_object(raw, struct, strict=False)
+        is_workload = issubclass(struct, Workload)
+        is_sound = not is_workload
+        if is_workload:
+            with problems.of(document):
+                check_templates(raw)
+                is_sound = True
+        for each in self._unknown_fields(raw, struct):
+            told = document.error(each.problem, path=each.path, remedy=each.remedy)
+            if self.validation is Validation.STRICT:
+                problems.add(told)
+            else:
+                inputs.warnings.append(str(told))
+        if value is not None and is_sound:
+            inputs.items.append(Item(document, value))
+        inputs.kinds.add(kind)
+
+    def _unknown_fields(
+        self, raw: JsonObject, struct: type[KubeObject] | type[Workload]
+    ) -> list[ObjectError]:
+        unknown: list[ObjectError] = []
+        if self.validation is not Validation.IGNORE:
+            shape_of(struct).find_unknown(raw, ROOT, unknown)
+            if issubclass(struct, Workload):
+                find_unknown_in_templates(raw, unknown)
+        return unknown
 
 
 def _is_helm_test(raw: dict[str, Any]) -> bool:
     metadata = raw.get("metadata")
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
     hooks = annotations.get(_HELM_HOOK) if isinstance(annotations, dict) else None
-    if not isinstance(hooks, str):
-        return False
+    return isinstance(hooks, str) and _is_test_hook(hooks)
+
+
+def _is_test_hook(hooks: str) -> bool:
     return any(hook.strip() in _HELM_TESTS for hook in hooks.split(","))
 
 
@@ -238,49 +312,3 @@ def _fill_in_name(raw: dict[str, Any]) -> dict[str, Any]:
         return raw
     suffix = sha256(msgspec.json.encode(raw, order="sorted")).hexdigest()[:5]
     return {**raw, "metadata": {**metadata, "name": f"{prefix}{suffix}"}}
-
-
-# --- files ------------------------------------------------------------------------------------
-
-
-def _files(paths: Iterable[str], problems: Problems) -> Iterator[str]:
-    """Each file once, in the order in which it is first met."""
-    seen: set[str] = set()
-    for path in paths:
-        try:
-            for found in _below(path):
-                identity = found if found == STDIN else str(Path(found).resolve())
-                if identity not in seen:
-                    seen.add(identity)
-                    yield found
-        except OSError as problem:
-            problems.add(_unreadable(path, problem))
-        except InputError as problem:
-            problems.add(problem)
-
-
-def _below(path: str) -> list[str]:
-    if _ADDRESS.match(path):
-        remedy = f"curl -fsSL {shlex.quote(path)} | podium simulate -f -"
-        raise InputError("is an address, and nothing is fetched", source=path, remedy=remedy)
-    if path == STDIN or not Path(path).is_dir():
-        return [path]
-    found = sorted(p for p in Path(path).rglob("*") if p.name.endswith(_SUFFIXES) and p.is_file())
-    if not found:
-        raise InputError("holds no .yaml, .yml or .json files", source=path)
-    return [str(p) for p in found]
-
-
-def _read(path: str) -> bytes:
-    shown = _display_path(path)
-    data = read_input(path, MAX_CLUSTER_BYTES, source=shown)
-    return unpack_gzip(data, MAX_CLUSTER_BYTES, shown) if data.startswith(MAGIC) else data
-
-
-def _unreadable(path: str, problem: OSError) -> InputError:
-    text = (problem.strerror or str(problem)).lower()
-    return InputError(f"cannot be read: {text}", source=_display_path(path))
-
-
-def _display_path(path: str) -> str:
-    return "standard input" if path == STDIN else path

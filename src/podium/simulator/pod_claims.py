@@ -22,7 +22,9 @@ Key = tuple[type, str, str]
 class ClaimMaker:
     def __init__(self, objects: Iterable[KubeObject]) -> None:
         self._there: dict[Key, KubeObject] = {
-            (type(obj), obj.namespace, obj.name): obj for obj in objects
+            (type(obj), obj.namespace, obj.name): obj
+            for obj in objects
+            if isinstance(obj, ResourceClaimTemplate | PersistentVolumeClaim)
         }
 
     def make(self, pod: Pod) -> tuple[Pod, list[KubeObject]]:

@@ -4,11 +4,8 @@ Somebody who fixes a file wants to fix it once. Problems are collected over all 
 one error; nothing is simulated with half an input.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-from podium.api.documents import Document
 from podium.api.errors import InputError, ObjectError
+from podium.api.json_list_items import Located
 
 MAX_SHOWN = 20
 
@@ -38,16 +35,9 @@ class Problems:
     def add(self, problem: InputError) -> None:
         self._found.append(problem)
 
-    @contextmanager
-    def of(self, document: Document) -> Iterator[None]:
+    def of(self, document: Located) -> "_ProblemsOf":
         """Keep what is raised about one document and carry on behind the block."""
-        try:
-            yield
-        except InputError as problem:
-            self.add(problem)
-        except ObjectError as problem:
-            for each in (problem, *problem.others):
-                self.add(document.error(each.problem, path=each.path, remedy=each.remedy))
+        return _ProblemsOf(self, document)
 
     def raise_if_any(self) -> None:
         if len(self._found) == 1:
@@ -59,3 +49,28 @@ class Problems:
         """File by file in the order in which they were met, document by document."""
         files = {source: at for at, source in enumerate(p.source for p in reversed(self._found))}
         return sorted(self._found, key=lambda p: (-files[p.source], p.document or 0))
+
+
+class _ProblemsOf:
+    """A context manager; there is one for every object of a large cluster, so it is a small one."""
+
+    __slots__ = ("_document", "_problems")
+
+    def __init__(self, problems: Problems, document: Located) -> None:
+        self._problems = problems
+        self._document = document
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, problem: object, trace: object) -> bool:
+        if isinstance(problem, InputError):
+            self._problems.add(problem)
+            return True
+        if isinstance(problem, ObjectError):
+            for each in (problem, *problem.others):
+                self._problems.add(
+                    self._document.error(each.problem, path=each.path, remedy=each.remedy)
+                )
+            return True
+        return False

@@ -88,6 +88,8 @@ class SimulationReport:
     timeline: Timeline
     watched: dict[str, list[Look]] = field(default_factory=dict)
     missing_kinds: tuple[MissingKind, ...] = ()
+    compared_results: tuple[str, ...] = ()
+    """How decisions differ from those that pods bring along from kube-scheduler-simulator."""
 
     @property
     def all_fit(self) -> bool:

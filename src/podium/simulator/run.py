@@ -34,6 +34,7 @@ from podium.simulator.failed_pods import FailedPods
 from podium.simulator.outcomes import Outcomes
 from podium.simulator.report import Eviction, PodResult, SimulationReport
 from podium.simulator.request_handling import RequestHandler
+from podium.simulator.result_comparison import ComparedResults
 from podium.simulator.scenario import Scenario
 from podium.simulator.simulated_api import SimulatedApi
 from podium.simulator.source_fetching import SourceFetching
@@ -86,6 +87,8 @@ class Simulation:
         self._watched = WatchedPods(self.engine, watch)
         if watch:
             self.engine.observers.add(self._watched)
+        self._compared = ComparedResults(scenario.pending)
+        self.engine.observers.add(self._compared)
         self._api = SimulatedApi(self.engine, self._spend, start, starts_by_clock=is_timed)
         self._outcomes = Outcomes(self.engine, keeps_digests=not is_timed)
         self._failed = FailedPods()
@@ -130,16 +133,18 @@ class Simulation:
         if self._interrupted:
             pods = "1 pod" if self._interrupted == 1 else f"{self._interrupted} pods"
             self._notes.append(f"not tried again after a plugin took too long: {pods}")
+        compared = self._compared.describe()
         return SimulationReport(
             self._seed,
             list(self._outcomes.results.values()),
             self._outcomes.evictions,
             Utilisation(before, load_of(self.engine.cluster)),
             len(self._scenario.running),
-            tuple(self._notes),
+            (*self._notes, *compared),
             Timeline(self.engine.state.pod_log, self._start),
             self._watched.looks,
             self._find_missing_kinds(),
+            compared,
         )
 
     def settle(self, *, until: str = "", on_attempt: Callable[[], None] = lambda: None) -> None:
@@ -329,7 +334,7 @@ class Simulation:
 def _latest_start(pods: Iterable[Pod]) -> datetime:
     """When the last of some pods started; the virtual clock goes on from there."""
     starts = [_EPOCH]
-    for pod in pods:
+    for text in {pod.status.start_time for pod in pods}:
         with suppress(ValueError):
-            starts.append(datetime.fromisoformat(pod.status.start_time or "").astimezone(UTC))
+            starts.append(datetime.fromisoformat(text or "").astimezone(UTC))
     return max(starts)

@@ -1,30 +1,23 @@
 """Traces: a list of nodes and a list of pods, read from CSV files as columns.
 
-The columns are those of the published `openb` traces, others are passed over; a file may be
-gzipped. Models become bits, and what a pod allows becomes a mask of them. Contract: rows are in the
-order of names, and every pod is one that the rules of the study know; others are refused here, with
-their line.
+The files are those of the published `openb` traces (`gpu/openb_rows.py`), gzipped or not. Models
+become bits, and what a pod allows becomes a mask of them. Contract: rows are in the order of names.
 """
 
-import csv
 import gzip
 import io
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 
 from podium.api.errors import InputError
 from podium.files.bounded_files import MAX_CLUSTER_BYTES, read_input
 from podium.gpu.columns import Ints
+from podium.gpu.openb_rows import PodRow, read_node_rows, read_pod_rows
 from podium.gpu.packing.node_columns import ANY_MODEL, MAX_MODELS, WHOLE
-
-MAX_DEVICES: Final = 16
-MAX_AMOUNT: Final = 2**31 - 1
-"""Amounts are 32 bits wide on GPUs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,101 +72,43 @@ def read_trace(name: str, nodes: Path, pods: Path) -> Trace:
 
 
 def read_nodes(path: Path) -> Nodes:
-    rows = sorted(
-        (
-            row.text("sn"),
-            row.amount("cpu_milli"),
-            row.amount("memory_mib"),
-            row.amount("gpu", MAX_DEVICES),
-            row.text("model", ""),
-        )
-        for row in _rows(path, ("sn", "cpu_milli", "memory_mib", "gpu"))
-    )
-    if not any(row[3] for row in rows):
+    rows = sorted(read_node_rows(_read_text(path), str(path)))
+    if not any(row.gpus for row in rows):
         raise InputError("no node has a GPU", source=str(path))
-    models = tuple(sorted({row[4] for row in rows} - {""}))
+    models = tuple(sorted({row.model for row in rows} - {""}))
     if len(models) > MAX_MODELS:
         raise InputError(f"more than {MAX_MODELS} models", source=str(path))
     bits = {model: 1 << number for number, model in enumerate(models)} | {"": 1 << MAX_MODELS}
     return Nodes(
-        tuple(row[0] for row in rows),
-        _column(row[1] for row in rows),
-        _column(row[2] for row in rows),
-        _column(row[3] for row in rows),
-        _column(bits[row[4]] for row in rows),
+        tuple(row.name for row in rows),
+        _column(row.cpu_milli for row in rows),
+        _column(row.memory_mib for row in rows),
+        _column(row.gpus for row in rows),
+        _column(bits[row.model] for row in rows),
         models,
     )
 
 
 def read_pods(path: Path) -> Pods:
-    rows = sorted(_pod(row) for row in _rows(path, ("name", "cpu_milli", "num_gpu", "gpu_milli")))
+    rows = sorted(read_pod_rows(_read_text(path), str(path)), key=_without_times)
     if not rows:
         raise InputError("no pods", source=str(path))
     return Pods(
-        tuple(row[0] for row in rows),
-        _column(row[1] for row in rows),
-        _column(row[2] for row in rows),
-        _column(row[3] for row in rows),
-        _column(row[4] for row in rows),
-        tuple(row[5] for row in rows),
+        tuple(row.name for row in rows),
+        _column(row.cpu_milli for row in rows),
+        _column(row.memory_mib for row in rows),
+        _column(row.gpus for row in rows),
+        _column(row.gpu_milli for row in rows),
+        tuple(row.spec for row in rows),
     )
 
 
-class _Row:
-    """A line of a CSV file, whose mistakes are told with their place."""
-
-    def __init__(self, fields: dict[str, str | None], path: Path, line: int) -> None:
-        self._fields = fields
-        self._path = path
-        self._line = line
-
-    def text(self, column: str, default: str | None = None) -> str:
-        value = self._fields.get(column)
-        if value is not None:
-            return value.strip()
-        if default is None:
-            raise self.error(column, "is missing")
-        return default
-
-    def amount(self, column: str, highest: int = MAX_AMOUNT, default: str | None = None) -> int:
-        text = self.text(column, default)
-        if not (text.isascii() and text.isdecimal()):
-            raise self.error(column, f"not a whole number: {text!r}")
-        if int(text) > highest:
-            raise self.error(column, f"{text} is more than {highest}")
-        return int(text)
-
-    def error(self, column: str, problem: str) -> InputError:
-        return InputError(problem, source=str(self._path), line=self._line, path=column)
+def _without_times(row: PodRow) -> tuple[str, int, int, int, int, str]:
+    return (row.name, row.cpu_milli, row.memory_mib, row.gpus, row.gpu_milli, row.spec)
 
 
-def _pod(row: _Row) -> tuple[str, int, int, int, int, str]:
-    gpus = row.amount("num_gpu", MAX_DEVICES)
-    milli = min(row.amount("gpu_milli"), WHOLE) if gpus else 0
-    if gpus and not milli:
-        raise row.error("gpu_milli", "a pod with GPUs asks for none of each")
-    if gpus > 1 and milli < WHOLE:
-        raise row.error("gpu_milli", f"parts of several GPUs: {gpus} x {milli}; only whole ones")
-    spec = "|".join(name for name in row.text("gpu_spec", "").split("|") if name) if gpus else ""
-    cpu, memory = row.amount("cpu_milli"), row.amount("memory_mib", default="0")
-    return (row.text("name"), cpu, memory, gpus, milli, spec)
-
-
-def _rows(path: Path, needed: Sequence[str]) -> Iterator[_Row]:
-    text = _decompress(path, read_input(str(path), MAX_CLUSTER_BYTES))
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    try:
-        columns = reader.fieldnames or ()
-        for column in needed:
-            if column not in columns:
-                raise InputError(f"no column {column}", source=str(path), line=1)
-        for fields in reader:
-            yield _Row(fields, path, reader.line_num)
-    except csv.Error as problem:
-        raise InputError(str(problem), source=str(path), line=reader.line_num) from None
-
-
-def _decompress(path: Path, data: bytes) -> str:
+def _read_text(path: Path) -> str:
+    data = read_input(str(path), MAX_CLUSTER_BYTES)
     try:
         if data[:2] == b"\x1f\x8b":
             with gzip.open(io.BytesIO(data)) as file:

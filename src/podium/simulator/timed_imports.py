@@ -1,0 +1,47 @@
+"""Files for a timed run: those that say what happens when, and those that say what there is.
+
+Traces of SimKube and lists of `openb` pods have times; they become events. Everything else is the
+cluster in which the run begins, read as always.
+"""
+
+from collections.abc import Sequence
+
+from podium.api.meta import KubeObject
+from podium.files.bounded_files import STDIN
+from podium.simulator.input_files import display_path, find_files, read_unpacked
+from podium.simulator.openb_trace import is_openb_pods, read_openb_events
+from podium.simulator.problems import Problems
+from podium.simulator.scenario import Scenario, load_scenario
+from podium.simulator.simkube_events import read_simkube_events
+from podium.simulator.simkube_trace import is_simkube_trace
+from podium.simulator.timed_events import TimedEvent
+
+
+def is_timed(data: bytes) -> bool:
+    """Whether a file says when things happen."""
+    return is_simkube_trace(data) or is_openb_pods(data)
+
+
+def load_timed_scenario(paths: Sequence[str]) -> tuple[Scenario, list[TimedEvent]]:
+    """The cluster that a run begins with, and what happens to it, in order of time. Raises
+    InputError with everything that is wrong with the cluster, or the first thing that is wrong with
+    a trace."""
+    problems = Problems()
+    traces: list[tuple[str, bytes]] = []
+    others: list[str] = []
+    for path in find_files(paths, problems):
+        data = read_unpacked(path) if path != STDIN else b""
+        if is_timed(data):
+            traces.append((display_path(path), data))
+        else:
+            others.append(path)
+    problems.raise_if_any()
+    scenario = load_scenario(others)
+    objects = [obj for obj in scenario.objects if isinstance(obj, KubeObject)]
+    events: list[TimedEvent] = []
+    for source, data in traces:
+        if is_openb_pods(data):
+            events.extend(read_openb_events(data, source))
+        else:
+            events.extend(read_simkube_events(data, source, nodes=scenario.nodes, objects=objects))
+    return scenario, sorted(events, key=lambda event: event.at)
