@@ -28,7 +28,7 @@ def stream_is_typical(workload: Workload) -> Workload:
     groups = list(map(PodGroup, *columns))
     counts = Counter(groups[number] for number in workload.stream.tolist())
     masks = {spec: trace.nodes.mask(spec) for spec in set(pods.specs)}
-    return replace(workload, typical=find_typical(counts, masks))
+    return replace(workload, typical=find_typical(counts, masks, trace.nodes.capacity))
 
 
 def cards_text(mask: int) -> str:

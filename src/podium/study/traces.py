@@ -41,6 +41,12 @@ class Nodes:
         """The capacity that everything is a percentage of."""
         return WHOLE * int(self.gpus.sum())
 
+    @property
+    def capacity(self) -> dict[int, int]:
+        """Devices by the bit of their model."""
+        bits = self.model_bit.tolist()
+        return {bit: int(self.gpus[self.model_bit == bit].sum()) for bit in sorted(set(bits))}
+
     def mask(self, spec: str) -> int:
         """The models that a pod's `gpu_spec` allows; a name that no node has allows nothing."""
         allowed = [name for name in spec.split("|") if name]
