@@ -13,7 +13,7 @@ from podium.gpu.packing.policies import POLICIES
 from podium.gpu.packing.typical_pods import PodGroup, find_typical
 from podium.study.manifests import pod_manifests
 from podium.study.numpy_engine import NO_NODE, place
-from podium.study.traces import read_trace
+from podium.study.trace_files import read_trace
 from podium.study.workloads import Workload, make_workload, nodes_in_order
 
 TRACE = Path(__file__).parents[2] / "examples" / "study"

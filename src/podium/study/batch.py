@@ -23,7 +23,8 @@ from podium.study.metrics import measure
 from podium.study.numpy_engine import NO_NODE, Placements, place
 from podium.study.policy_numbers import POLICY_NUMBERS
 from podium.study.results import RunKey, RunResult, make_result
-from podium.study.traces import Trace, read_trace
+from podium.study.trace_files import read_trace
+from podium.study.traces import Trace
 from podium.study.user_policies import load_policy, policy_digest, policy_name
 from podium.study.workloads import Workload, make_workload
 

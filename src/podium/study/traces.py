@@ -10,7 +10,7 @@ import csv
 import gzip
 import io
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -80,21 +80,30 @@ class Trace:
     pods: Pods
 
 
-def read_trace(name: str, nodes: Path, pods: Path) -> Trace:
-    return Trace(name, read_nodes(nodes), read_pods(pods))
+NodeRow = tuple[str, int, int, int, str]
+"""Name, CPU in milli, memory in MiB, devices, model."""
+PodRow = tuple[str, int, int, int, int, str]
+"""Name, CPU in milli, memory in MiB, devices, thousandths of each, allowed models."""
 
 
 def read_nodes(path: Path) -> Nodes:
-    rows = sorted(
-        (
-            row.text("sn"),
-            row.amount("cpu_milli"),
-            row.amount("memory_mib"),
-            row.amount("gpu", MAX_DEVICES),
-            row.text("model", ""),
-        )
-        for row in _rows(path, ("sn", "cpu_milli", "memory_mib", "gpu"))
+    return node_columns(
+        [
+            (
+                row.text("sn"),
+                row.amount("cpu_milli"),
+                row.amount("memory_mib"),
+                row.amount("gpu", MAX_DEVICES),
+                row.text("model", ""),
+            )
+            for row in _rows(path, ("sn", "cpu_milli", "memory_mib", "gpu"))
+        ],
+        path,
     )
+
+
+def node_columns(unordered: Iterable[NodeRow], path: Path) -> Nodes:
+    rows = sorted(unordered)
     if not any(row[3] for row in rows):
         raise InputError("no node has a GPU", source=str(path))
     models = tuple(sorted({row[4] for row in rows} - {""}))
@@ -112,7 +121,12 @@ def read_nodes(path: Path) -> Nodes:
 
 
 def read_pods(path: Path) -> Pods:
-    rows = sorted(_pod(row) for row in _rows(path, ("name", "cpu_milli", "num_gpu", "gpu_milli")))
+    rows = _rows(path, ("name", "cpu_milli", "num_gpu", "gpu_milli"))
+    return pod_columns([_pod(row) for row in rows], path)
+
+
+def pod_columns(unordered: Iterable[PodRow], path: Path) -> Pods:
+    rows = sorted(unordered)
     if not rows:
         raise InputError("no pods", source=str(path))
     return Pods(
@@ -153,7 +167,7 @@ class _Row:
         return InputError(problem, source=str(self._path), line=self._line, path=column)
 
 
-def _pod(row: _Row) -> tuple[str, int, int, int, int, str]:
+def _pod(row: _Row) -> PodRow:
     gpus = row.amount("num_gpu", MAX_DEVICES)
     milli = min(row.amount("gpu_milli"), WHOLE) if gpus else 0
     if gpus and not milli:
