@@ -11,7 +11,7 @@ from pyarrow import parquet
 
 from podium.api.errors import InputError
 from podium.cli.app import main
-from podium.study.user_policies import policy_digest, require_policy
+from podium.study.user_policies import REVISIONS, policy_digest, require_policy
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "study"
 FILES = ("--nodes", str(EXAMPLES / "nodes.csv"), "--pods", str(EXAMPLES / "mixed.csv"))
@@ -63,6 +63,16 @@ def test_results_of_a_policy_that_was_changed_are_not_reused(
         words = ("--policy", f"{policy}:score", "--seeds", "1", "--out", str(tmp_path / "out"))
         notes.append(document(capsys, *QUICK, *words)["notes"])
     assert [len(each) for each in notes] == [1, 1]
+
+
+def test_results_of_a_former_formula_are_made_anew(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = (*QUICK, "--policy", "FGDStranded", "--seeds", "1", "--out", str(tmp_path / "out"))
+    document(capsys, *words)
+    assert len(document(capsys, *words)["notes"]) == 2
+    monkeypatch.setitem(REVISIONS, "FGDStranded", "another")
+    assert len(document(capsys, *words)["notes"]) == 1
 
 
 def test_a_users_policy_is_compared(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from podium.gpu.packing.policies import POLICIES
 from podium.gpu.packing.typical_pods import PodGroup, find_typical
 from podium.study.manifests import pod_manifests
 from podium.study.numpy_engine import NO_NODE, place
-from podium.study.traces import read_trace
+from podium.study.trace_files import read_trace
 from podium.study.workloads import Workload, make_workload, nodes_in_order
 
 TRACE = Path(__file__).parents[2] / "examples" / "study"
@@ -28,7 +28,7 @@ def stream_is_typical(workload: Workload) -> Workload:
     groups = list(map(PodGroup, *columns))
     counts = Counter(groups[number] for number in workload.stream.tolist())
     masks = {spec: trace.nodes.mask(spec) for spec in set(pods.specs)}
-    return replace(workload, typical=find_typical(counts, masks))
+    return replace(workload, typical=find_typical(counts, masks, trace.nodes.capacity))
 
 
 def cards_text(mask: int) -> str:

@@ -31,6 +31,7 @@ from podium.study.batch import (
     run_groups,
     run_on_gpu,
 )
+from podium.study.cluster_files import SUFFIXES
 from podium.study.results import ResultFolder, RunKey, RunResult
 from podium.study.summary import SHOWN_PERCENT, summarize
 from podium.study.tables import write_tables
@@ -50,9 +51,15 @@ study.command(write_manifests, name="manifests")
 @study.command(name="gpu-packing")
 def gpu_packing(
     *,
-    nodes: Annotated[Path, Parameter(help="The cluster: a CSV file of nodes.")],
+    nodes: Annotated[
+        Path, Parameter(help="The cluster: a CSV file of nodes, or nodes as kubectl prints them.")
+    ],
     pods: Annotated[
-        list[Path], Parameter(negative="", help="A trace: a CSV file of pods. May be repeated.")
+        list[Path],
+        Parameter(
+            negative="",
+            help="A trace: a CSV file of pods, or pods as kubectl prints them. May be repeated.",
+        ),
     ],
     policy: Annotated[
         list[str] | None,
@@ -109,6 +116,7 @@ def gpu_packing(
     podium study gpu-packing --nodes nodes.csv --pods pods.csv --dask tcp://scheduler:8786
     podium study gpu-packing --nodes nodes.csv --pods pods.csv --device cuda --verify
     podium study gpu-packing --nodes nodes.csv --pods pods.csv --policy FGD --bound
+    podium study gpu-packing --nodes cluster.json --pods cluster.json
     ```
 
     **Exit code** 0; 1 if a GPU placed a pod elsewhere than the CPU; 2 if the input is wrong.
@@ -225,7 +233,9 @@ def _run_count(groups: Sequence[RunGroup]) -> int:
 
 
 def _trace_name(path: Path) -> str:
-    name = path.name.removesuffix(".gz").removesuffix(".csv")
+    name = path.name.removesuffix(".gz")
+    for suffix in (".csv", *SUFFIXES):
+        name = name.removesuffix(suffix)
     return name.removeprefix("openb_pod_list_") or name
 
 

@@ -12,7 +12,7 @@ from podium.cli.printing import print_line
 from podium.cli.tables import count
 from podium.gpu.packing.policies import POLICIES
 from podium.study.manifests import node_manifests, pod_manifests, scheduler_configuration
-from podium.study.traces import read_trace
+from podium.study.trace_files import read_trace
 from podium.study.workloads import make_workload
 
 NODES, PODS, SCHEDULER = "nodes.json", "pods.json", "scheduler.json"
@@ -22,7 +22,9 @@ def write_manifests(
     out: Annotated[Path, Parameter(help="A folder for the files; it is made if it is not there.")],
     *,
     nodes: Annotated[Path, Parameter(help="The cluster: a CSV file of nodes.")],
-    pods: Annotated[Path, Parameter(help="The trace: a CSV file of pods.")],
+    pods: Annotated[
+        Path, Parameter(help="The trace: a CSV file of pods, or pods as kubectl prints them.")
+    ],
     policy: Annotated[str, Parameter(help="The policy of the scheduler's configuration.")] = "FGD",
     seed: Annotated[int, Parameter(help="By what pods and nodes are shuffled.")] = 42,
     demand: Annotated[

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 
 T = TypeVar("T", bound="np.generic[object]")
 

@@ -108,9 +108,8 @@ def read_inputs(
 def read_inline(documents: Iterable[Document], problems: Problems) -> Inputs:
     """Objects that stand inside of another document, read as strictly as those of files."""
     inputs = Inputs()
-    for document in expand_lists(documents):
-        with problems.of(document):
-            _take(document, inputs, _READ, Validation.STRICT, problems)
+    reading = _Reading(inputs, problems, _READ, Validation.STRICT, problems.add)
+    reading.take_all(list(documents), to_respell=False)
     return inputs
 
 
@@ -167,18 +166,18 @@ class _Reading:
     def read(self, data: bytes, source: str) -> None:
         """All objects of a file. Raises InputError if it cannot be read at all."""
         if is_simkube_trace(data) or is_openb(data):
-            self._take_all(self._timed_documents(data, source), to_respell=False)
+            self.take_all(self._timed_documents(data, source), to_respell=False)
             return
         listed = read_json_list(data, source)
         if listed is None:
-            self._take_all(read_documents(data, source), to_respell=may_be_old(data))
+            self.take_all(read_documents(data, source), to_respell=may_be_old(data))
             return
         self.inputs.kinds.add(_listed_kind(listed.document))
         for item in listed.items:
             if not self._take_sound(item):
-                self._take_all([item.document()], to_respell=may_be_old(bytes(item.raw)))
+                self.take_all([item.document()], to_respell=may_be_old(bytes(item.raw)))
 
-    def _take_all(self, written: list[Document], *, to_respell: bool) -> None:
+    def take_all(self, written: list[Document], *, to_respell: bool) -> None:
         self.inputs.kinds.update(map(_listed_kind, written))
         for document in expand_lists(self._without_exports(written)):
             if to_respell:

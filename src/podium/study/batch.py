@@ -22,7 +22,8 @@ from podium.study.metrics import measure
 from podium.study.numpy_engine import NO_NODE, Placements, place
 from podium.study.policy_numbers import POLICY_NUMBERS
 from podium.study.results import ResultFolder, RunKey, RunResult, make_result
-from podium.study.traces import Trace, read_trace
+from podium.study.trace_files import read_trace
+from podium.study.traces import Trace
 from podium.study.user_policies import (
     load_policy,
     policy_digest,
@@ -75,6 +76,8 @@ def require_device(device: DeviceName) -> None:
     )
     if not find_spec(package):
         raise InputError(f"{package} is not installed", remedy=f"pip install 'podium[{extra}]'")
+    if device == "numba":
+        _compiled_engine()
 
 
 def plan_runs(
@@ -166,10 +169,20 @@ def run_group(group: RunGroup, trace: Trace, device: DeviceName) -> list[RunResu
 def place_on_cpu(workload: Workload, spec: str, device: DeviceName) -> Placements:
     """Compiled where the policy is one that compiled loops know."""
     if device != "numpy" and spec in POLICY_NUMBERS and find_spec("numba"):
-        from podium.study.numba_engine import place_compiled
-
-        return place_compiled(workload, spec)
+        return _compiled_engine()(workload, spec)
     return place(workload, load_policy(spec))
+
+
+def _compiled_engine() -> Callable[[Workload, str], Placements]:
+    try:
+        from podium.study.numba_engine import place_compiled
+    except RuntimeError:
+        # Numba looks for the folder of its cache when a function is declared.
+        raise InputError(
+            "numba finds no folder that it can write to, to keep compiled code in",
+            remedy="set NUMBA_CACHE_DIR to such a folder, or add --device numpy",
+        ) from None
+    return place_compiled
 
 
 class Verification:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from podium.api.errors import InputError
 from podium.gpu.columns import Ints
+from podium.gpu.packing.model_prices import prices_of
 from podium.gpu.packing.policies import SCORE_THRESHOLDS
 from podium.study.go_random import constant_table
 from podium.study.numpy_engine import Placements
@@ -34,7 +35,7 @@ _TRACE = np.dtype(
         *((name, np.int32) for name in ("first_node", "nodes", "first_pod", "pods")),
         *((name, np.int32) for name in ("first_shape", "shapes", "first_typical", "typical")),
         *((name, np.int32) for name in ("devices", "largest_gpus")),
-        *((name, np.float64) for name in ("cpu_per_gpu", "limit_milli")),
+        *((name, np.float64) for name in ("cpu_per_gpu", "needed_cpu_per_gpu", "limit_milli")),
     ],
     align=True,
 )
@@ -103,7 +104,7 @@ class _Sizes:
 
     @property
     def bytes_per_run(self) -> int:
-        return self.nodes * (45 + 4 * self.devices + 7 * self.shapes) + 20 * self.stream
+        return self.nodes * (53 + 4 * self.devices + 7 * self.shapes) + 20 * self.stream
 
 
 def _place_together(
@@ -127,7 +128,7 @@ def _place_together(
         **dict.fromkeys(("cpu", "memory", "gpus", "tags", "changes"), (nodes, np.int32)),
         "left": (nodes * sizes.devices, np.int32),
         "model_bit": (nodes, np.int64),
-        "node_fragments": (nodes, np.float64),
+        **dict.fromkeys(("price", "node_fragments"), (nodes, np.float64)),
         "feasible": (nodes, np.uint8),
         "seen": (nodes * sizes.shapes, np.int32),
         "scores": (nodes * sizes.shapes, np.int16),
@@ -168,6 +169,10 @@ def _place_together(
 def _columns(traces: Sequence[Trace], ratio: float) -> dict[str, Array]:
     """The columns of all traces, one trace after the other."""
     typical = [typical_pods(trace) for trace in traces]
+    prices = [
+        prices_of(trace.nodes.model_bit, pods.model_prices)
+        for trace, pods in zip(traces, typical, strict=True)
+    ]
     shapes = [pod_shapes(trace) for trace in traces]
 
     def join(parts: Sequence[Array], dtype: npt.DTypeLike) -> Array:
@@ -179,6 +184,7 @@ def _columns(traces: Sequence[Trace], ratio: float) -> dict[str, Array]:
         "node_memory": join([trace.nodes.memory_mib for trace in traces], np.int32),
         "node_gpus": join([trace.nodes.gpus for trace in traces], np.int32),
         "node_model_bit": join([trace.nodes.model_bit for trace in traces], np.int64),
+        "node_price": join(prices, np.float64),
         "pod_memory": join([trace.pods.memory_mib for trace in traces], np.int32),
         "pod_shape": join([shape_of for _, shape_of in shapes], np.int32),
         "pod_model_mask": join([model_masks(trace) for trace in traces], np.int64),
@@ -209,6 +215,7 @@ def _trace_rows(traces: Sequence[Trace], ratio: float) -> Array:
     rows["devices"] = [int(trace.nodes.gpus.max()) for trace in traces]
     rows["largest_gpus"] = [typical_pods(trace).largest_gpus for trace in traces]
     rows["cpu_per_gpu"] = [typical_pods(trace).cpu_per_gpu for trace in traces]
+    rows["needed_cpu_per_gpu"] = [typical_pods(trace).needed_cpu_per_gpu for trace in traces]
     rows["limit_milli"] = [ratio * trace.nodes.gpu_milli for trace in traces]
     return rows
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from podium.gpu.columns import Ints
-from podium.gpu.packing.typical_pods import Floats
+from podium.gpu.columns import Floats, Ints
 from podium.study.numpy_engine import NO_NODE, Placements
 from podium.study.traces import Trace
 

@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from podium.gpu.columns import Ints
-from podium.gpu.packing.typical_pods import Floats, TypicalPods
+from podium.gpu.columns import Floats, Ints
+from podium.gpu.packing.model_prices import prices_of
+from podium.gpu.packing.typical_pods import TypicalPods
 from podium.study.numba_rules import (
     below,
     choose_devices,
@@ -39,6 +40,7 @@ class _Typical(NamedTuple):
     mask: Ints
     frequency: Floats
     cpu_per_gpu: float
+    needed_cpu_per_gpu: float
     largest_gpus: int
 
 
@@ -49,6 +51,7 @@ class _Nodes(NamedTuple):
     gpus: Ints
     tags: Ints
     model_bit: Ints
+    price: Floats
     changes: Ints
 
 
@@ -81,6 +84,7 @@ def place_compiled(workload: Workload, policy: str) -> Placements:
             start.gpus,
             start.tags,
             start.model_bit,
+            prices_of(start.model_bit, workload.typical.model_prices),
             np.zeros(size[1], np.int64),
         ),
         _Shapes(
@@ -110,6 +114,7 @@ def _typical_columns(typical: TypicalPods) -> _Typical:
         typical.model_mask,
         typical.frequency,
         typical.cpu_per_gpu,
+        typical.needed_cpu_per_gpu,
         typical.largest_gpus,
     )
 
@@ -133,7 +138,7 @@ def _run(
     total = 0.0
     for row in range(len(nodes.gpus)):
         node_fragments[row] = fragmentation(
-            nodes.cpu[row], nodes.left[row], nodes.model_bit[row], typical
+            nodes.cpu[row], nodes.left[row], nodes.model_bit[row], typical, True
         )
         total += node_fragments[row]
     for position in range(len(shape_of)):
@@ -162,7 +167,9 @@ def _run(
             mask, tap = choose_devices(policy, nodes, row, shapes, shape, random, tap)
             put(nodes, row, shapes.pods[shape], mask)
             nodes.memory[row] -= memory_of[position]
-            after = fragmentation(nodes.cpu[row], nodes.left[row], nodes.model_bit[row], typical)
+            after = fragmentation(
+                nodes.cpu[row], nodes.left[row], nodes.model_bit[row], typical, True
+            )
             total += after - node_fragments[row]
             node_fragments[row] = after
             rows[position] = row

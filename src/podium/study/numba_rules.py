@@ -9,7 +9,12 @@ import numpy as np
 from numba import njit
 
 from podium.gpu.packing.node_columns import WHOLE
-from podium.gpu.packing.policies import MAX_SPEC_CPU, MAX_SPEC_GPU, SCORE_THRESHOLDS
+from podium.gpu.packing.policies import (
+    MAX_SPEC_CPU,
+    MAX_SPEC_GPU,
+    PARTLY_USED_WEIGHT,
+    SCORE_THRESHOLDS,
+)
 from podium.study.policy_numbers import (
     BEST_FIT,
     DOT_PROD,
@@ -95,11 +100,9 @@ def _descend(policy, nodes, row, cpu, milli, gpus, typical):
     room = _untouched(left) >= typical.largest_gpus
     model_bit = nodes.model_bit[row]
     cpu_after = nodes.cpu[row] - cpu
-    before = fragmentation(nodes.cpu[row], left, model_bit, typical)
-    spare = 0.0
-    if policy == FGD_STRANDED:
-        before += _stranded(nodes.cpu[row], left, typical)
-        spare = max(0.0, nodes.cpu[row] - typical.cpu_per_gpu * left.sum())
+    price = nodes.price[row]
+    before = _measured(policy, nodes.cpu[row], left, model_bit, price, False, 0.0, typical)
+    spare = max(0.0, nodes.cpu[row] - typical.cpu_per_gpu * left.sum())
     best = -1
     chosen = -1
     if gpus == 0 or milli == WHOLE:
@@ -108,13 +111,13 @@ def _descend(policy, nodes, row, cpu, milli, gpus, typical):
             if wanted > 0 and left[device] == WHOLE:
                 left[device] = 0
                 wanted -= 1
-        after = _measured(policy, cpu_after, left, model_bit, room, spare, typical)
+        after = _measured(policy, cpu_after, left, model_bit, price, room, spare, typical)
         return _sigmoid_score(before - after), chosen
     for device in range(len(left)):
         if left[device] < milli or _has_equal_before(left, device):
             continue
         left[device] -= milli
-        after = _measured(policy, cpu_after, left, model_bit, room, spare, typical)
+        after = _measured(policy, cpu_after, left, model_bit, price, room, spare, typical)
         left[device] += milli
         score = _sigmoid_score(before - after)
         if score > best:
@@ -124,20 +127,23 @@ def _descend(policy, nodes, row, cpu, milli, gpus, typical):
 
 
 @njit(cache=True)
-def _measured(policy, cpu_left, left, model_bit, room, spare, typical):
-    """What descent lowers, after a placement; see `policies.fgd_stranded` about room and spare."""
-    measured = fragmentation(cpu_left, left, model_bit, typical)
+def _measured(policy, cpu_left, left, model_bit, price, room, spare, typical):
+    """What descent lowers; see `policies.fgd_stranded` about room and spare."""
+    measured = fragmentation(cpu_left, left, model_bit, typical, policy != FGD_STRANDED)
     if policy == FGD_STRANDED:
-        takes_room = room and _untouched(left) < typical.largest_gpus
-        measured += _stranded(cpu_left - (spare if takes_room else 0.0), left, typical)
+        untouched = _untouched(left)
+        takes_room = room and untouched < typical.largest_gpus
+        idle = left.sum()
+        beside = _stranded(cpu_left - (spare if takes_room else 0.0), left, typical)
+        measured += beside + PARTLY_USED_WEIGHT * (idle - WHOLE * untouched) - price * idle
     return measured
 
 
 @njit(cache=True)
 def _stranded(cpu_left, left, typical):
-    if typical.cpu_per_gpu == 0.0:
+    if typical.needed_cpu_per_gpu == 0.0:
         return 0.0
-    return max(0.0, left.sum() - cpu_left / typical.cpu_per_gpu)
+    return max(0.0, left.sum() - cpu_left / typical.needed_cpu_per_gpu)
 
 
 @njit(cache=True)
@@ -172,7 +178,7 @@ def _sigmoid_score(fall_milli):
 
 
 @njit(cache=True)
-def fragmentation(cpu_left, left, model_bit, typical):
+def fragmentation(cpu_left, left, model_bit, typical, without_access):
     """F(n), summed for each class of outcome and then over classes, as `fragmentation` says."""
     idle = 0
     for device in range(len(left)):
@@ -209,7 +215,8 @@ def fragmentation(cpu_left, left, model_bit, typical):
             lack_gpu += stranded
         else:
             lack_both += stranded
-    return lack_both + lack_gpu + lack_cpu + served + unserved + no_access
+    total = lack_both + lack_gpu + lack_cpu + served + unserved
+    return total + no_access if without_access else total
 
 
 @njit(cache=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from podium.gpu.columns import Ints
+from podium.gpu.columns import Floats, Ints
 from podium.gpu.packing.fragmentation import node_fragmentation
 from podium.gpu.packing.node_columns import (
     ANY_MODEL,
@@ -20,7 +20,6 @@ from podium.gpu.packing.node_columns import (
     whole_devices,
 )
 from podium.gpu.packing.policies import Policy, random
-from podium.gpu.packing.typical_pods import Floats
 from podium.study.go_random import GoRandom
 from podium.study.workloads import (
     Workload,

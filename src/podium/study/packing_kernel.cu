@@ -14,6 +14,7 @@ __device__ static void find_run(const Arguments *all, int number, Run *run) {
     run->policy = all->run_policies[number];
     at->node_cpu += trace.first_node, at->node_memory += trace.first_node;
     at->node_gpus += trace.first_node, at->node_model_bit += trace.first_node;
+    at->node_price += trace.first_node;
     at->pod_memory += trace.first_pod, at->pod_shape += trace.first_pod;
     at->pod_model_mask += trace.first_pod;
     at->shape_cpu += trace.first_shape, at->shape_milli += trace.first_shape;
@@ -23,7 +24,7 @@ __device__ static void find_run(const Arguments *all, int number, Run *run) {
     at->typical_frequency += trace.first_typical;
     at->cpu += by_node, at->memory += by_node, at->gpus += by_node, at->tags += by_node;
     at->changes += by_node, at->left += by_node * all->max_devices, at->model_bit += by_node;
-    at->node_fragments += by_node, at->feasible += by_node, at->orders += by_node;
+    at->price += by_node, at->node_fragments += by_node, at->feasible += by_node, at->orders += by_node;
     at->seen += by_shape, at->scores += by_shape, at->score_devices += by_shape;
     at->streams += by_pod, at->rows += by_pod, at->devices += by_pod, at->fragments += by_pod;
 }
@@ -38,10 +39,11 @@ __device__ static void prepare_nodes(const Run *run, int thread, int threads) {
         at->memory[row] = at->node_memory[node];
         at->gpus[row] = at->node_gpus[node];
         at->model_bit[row] = at->node_model_bit[node];
+        at->price[row] = at->node_price[node];
         at->tags[row] = 0;
         at->changes[row] = 0;
         for (int i = 0; i < width; i++) left[i] = i < at->node_gpus[node] ? WHOLE : 0;
-        at->node_fragments[row] = fragmentation(run, at->cpu[row], left, at->model_bit[row]);
+        at->node_fragments[row] = fragmentation(run, at->cpu[row], left, at->model_bit[row], 1);
     }
     for (int i = thread; i < count * run->trace.shapes; i += threads) at->seen[i] = -1;
 }
@@ -86,7 +88,7 @@ __device__ static double put(const Run *run, int row, int pod, int mask) {
     at->changes[row]++;
     for (int i = 0; i < run->trace.devices; i++)
         if (mask >> i & 1) left[i] -= at->shape_milli[shape];
-    at->node_fragments[row] = fragmentation(run, at->cpu[row], left, at->model_bit[row]);
+    at->node_fragments[row] = fragmentation(run, at->cpu[row], left, at->model_bit[row], 1);
     return at->node_fragments[row] - before;
 }
 

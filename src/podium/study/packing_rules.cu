@@ -16,12 +16,13 @@ typedef unsigned long long u64;
 enum { RANDOM, DOT_PROD, GPU_CLUSTERING, GPU_PACKING, BEST_FIT, FGD, FGD_STRANDED };
 enum { WHOLE = 1000, MAX_SPEC_CPU = 128000, MAX_SPEC_GPU = 8000, SCORES = 100, MAX_THREADS = 256 };
 enum { LENGTH = 607, TAP = 273 };
+#define PARTLY_USED_WEIGHT 0.1
 
 /* Where a trace's rows are in the columns of all traces. */
 typedef struct {
     int first_node, nodes, first_pod, pods, first_shape, shapes, first_typical, typical;
     int devices, largest_gpus;
-    double cpu_per_gpu, limit_milli;
+    double cpu_per_gpu, needed_cpu_per_gpu, limit_milli;
 } Trace;
 
 /* Columns of all traces, work space and results of all runs; every field is 64 bits wide. */
@@ -30,6 +31,7 @@ typedef struct {
     const int *run_traces, *run_seeds, *run_policies;
     const int *node_cpu, *node_memory, *node_gpus;
     const i64 *node_model_bit;
+    const double *node_price;
     const int *pod_memory, *pod_shape;
     const i64 *pod_model_mask;
     const int *shape_cpu, *shape_milli, *shape_gpus;
@@ -42,7 +44,7 @@ typedef struct {
     /* Nodes in the order in which ties are broken. */
     int *cpu, *memory, *gpus, *tags, *changes, *left;
     i64 *model_bit;
-    double *node_fragments;
+    double *price, *node_fragments;
     unsigned char *feasible;
     /* Remembered scores: shapes by nodes. */
     int *seen;
@@ -178,8 +180,10 @@ __device__ static int untouched_of(const int *left, int devices) {
     return untouched;
 }
 
-__device__ static double fragmentation(const Run *run, int cpu_left, const int *left, i64 model_bit) {
+__device__ static double fragmentation(const Run *run, int cpu_left, const int *left, i64 model_bit,
+                                       int without_access) {
     double lack_both = 0, lack_gpu = 0, lack_cpu = 0, served = 0, unserved = 0, no_access = 0;
+    double total;
     int idle = idle_of(left, run->trace.devices);
     if (idle == 0) return 0;
     for (int i = 0; i < run->trace.typical; i++) {
@@ -208,13 +212,14 @@ __device__ static double fragmentation(const Run *run, int cpu_left, const int *
             lack_both += stranded;
         }
     }
-    return lack_both + lack_gpu + lack_cpu + served + unserved + no_access;
+    total = lack_both + lack_gpu + lack_cpu + served + unserved;
+    return without_access ? total + no_access : total;
 }
 
 __device__ static double stranded_milli(const Run *run, double cpu_left, const int *left) {
     double stranded;
-    if (run->trace.cpu_per_gpu == 0) return 0;
-    stranded = idle_of(left, run->trace.devices) - cpu_left / run->trace.cpu_per_gpu;
+    if (run->trace.needed_cpu_per_gpu == 0) return 0;
+    stranded = idle_of(left, run->trace.devices) - cpu_left / run->trace.needed_cpu_per_gpu;
     return stranded > 0 ? stranded : 0;
 }
 
@@ -266,27 +271,28 @@ __device__ static int sigmoid_score(const Run *run, double fall_milli) {
 }
 
 __device__ static double measured(const Run *run, int cpu_left, const int *left, i64 model_bit,
-                                  int room, double spare) {
-    double found = fragmentation(run, cpu_left, left, model_bit);
+                                  double price, int room, double spare) {
+    double found = fragmentation(run, cpu_left, left, model_bit, run->policy != FGD_STRANDED);
     if (run->policy == FGD_STRANDED) {
-        int takes_room = room && untouched_of(left, run->trace.devices) < run->trace.largest_gpus;
-        found += stranded_milli(run, cpu_left - (takes_room ? spare : 0.0), left);
+        int devices = run->trace.devices, untouched = untouched_of(left, devices);
+        int idle = idle_of(left, devices);
+        int takes_room = room && untouched < run->trace.largest_gpus;
+        double beside = stranded_milli(run, cpu_left - (takes_room ? spare : 0.0), left);
+        found += beside + PARTLY_USED_WEIGHT * (idle - WHOLE * untouched) - price * idle;
     }
     return found;
 }
 
-__device__ static int descend(const Run *run, int node_cpu, const int *node_left, i64 model_bit,
-                              int cpu, int milli, int gpus, int *chosen) {
-    int left[16], best = -1, devices = run->trace.devices, room;
-    double before, spare = 0;
+__device__ static int descend(const Run *run, int row, int cpu, int milli, int gpus, int *chosen) {
+    int left[16], best = -1, devices = run->trace.devices, room, node_cpu = run->at.cpu[row];
+    const int *node_left = run->at.left + row * devices;
+    i64 model_bit = run->at.model_bit[row];
+    double before, spare, price = run->at.price[row];
     for (int i = 0; i < devices; i++) left[i] = node_left[i];
     room = untouched_of(left, devices) >= run->trace.largest_gpus;
-    before = fragmentation(run, node_cpu, left, model_bit);
-    if (run->policy == FGD_STRANDED) {
-        before += stranded_milli(run, node_cpu, left);
-        spare = node_cpu - run->trace.cpu_per_gpu * idle_of(left, devices);
-        if (spare < 0) spare = 0;
-    }
+    before = measured(run, node_cpu, left, model_bit, price, 0, 0);
+    spare = node_cpu - run->trace.cpu_per_gpu * idle_of(left, devices);
+    if (spare < 0) spare = 0;
     *chosen = -1;
     if (gpus == 0 || milli == WHOLE) {
         for (int i = 0; i < devices; i++)
@@ -294,14 +300,17 @@ __device__ static int descend(const Run *run, int node_cpu, const int *node_left
                 left[i] = 0;
                 gpus--;
             }
-        return sigmoid_score(run, before - measured(run, node_cpu - cpu, left, model_bit, room, spare));
+        before -= measured(run, node_cpu - cpu, left, model_bit, price, room, spare);
+        return sigmoid_score(run, before);
     }
     for (int device = 0; device < devices; device++) {
+        double after;
         int score, equal = 0;
         for (int earlier = 0; earlier < device; earlier++) equal |= left[earlier] == left[device];
         if (left[device] < milli || equal) continue;
         left[device] -= milli;
-        score = sigmoid_score(run, before - measured(run, node_cpu - cpu, left, model_bit, room, spare));
+        after = measured(run, node_cpu - cpu, left, model_bit, price, room, spare);
+        score = sigmoid_score(run, before - after);
         left[device] += milli;
         if (score > best) {
             best = score;
@@ -336,7 +345,7 @@ __device__ static void look_at(const Run *run, int row, int shape) {
         over += (double)(idle - milli * gpus) / MAX_SPEC_GPU * 0.5;
         score = (int)((1 - over) * 100);
     } else {
-        score = descend(run, cpu_left, left, run->at.model_bit[row], cpu, milli, gpus, &device);
+        score = descend(run, row, cpu, milli, gpus, &device);
     }
     run->at.seen[at] = run->at.changes[row];
     run->at.scores[at] = (short)score;

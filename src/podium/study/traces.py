@@ -7,7 +7,7 @@ become bits, and what a pod allows becomes a mask of them. Contract: rows are in
 import gzip
 import io
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,7 @@ import numpy as np
 from podium.api.errors import InputError
 from podium.files.bounded_files import MAX_CLUSTER_BYTES, read_input
 from podium.gpu.columns import Ints
-from podium.gpu.openb_rows import PodRow, read_node_rows, read_pod_rows
+from podium.gpu.openb_rows import NodeRow, PodRow, read_node_rows, read_pod_rows
 from podium.gpu.packing.node_columns import ANY_MODEL, MAX_MODELS, WHOLE
 
 
@@ -33,6 +33,12 @@ class Nodes:
     def gpu_milli(self) -> int:
         """The capacity that everything is a percentage of."""
         return WHOLE * int(self.gpus.sum())
+
+    @property
+    def capacity(self) -> dict[int, int]:
+        """Devices by the bit of their model."""
+        bits = self.model_bit.tolist()
+        return {bit: int(self.gpus[self.model_bit == bit].sum()) for bit in sorted(set(bits))}
 
     def mask(self, spec: str) -> int:
         """The models that a pod's `gpu_spec` allows; a name that no node has allows nothing."""
@@ -67,12 +73,12 @@ class Trace:
     pods: Pods
 
 
-def read_trace(name: str, nodes: Path, pods: Path) -> Trace:
-    return Trace(name, read_nodes(nodes), read_pods(pods))
-
-
 def read_nodes(path: Path) -> Nodes:
-    rows = sorted(read_node_rows(_read_text(path), str(path)))
+    return node_columns(read_node_rows(_read_text(path), str(path)), path)
+
+
+def node_columns(unordered: Iterable[NodeRow], path: Path) -> Nodes:
+    rows = sorted(unordered)
     if not any(row.gpus for row in rows):
         raise InputError("no node has a GPU", source=str(path))
     models = tuple(sorted({row.model for row in rows} - {""}))
@@ -90,7 +96,11 @@ def read_nodes(path: Path) -> Nodes:
 
 
 def read_pods(path: Path) -> Pods:
-    rows = sorted(read_pod_rows(_read_text(path), str(path)), key=_without_times)
+    return pod_columns(read_pod_rows(_read_text(path), str(path)), path)
+
+
+def pod_columns(unordered: Iterable[PodRow], path: Path) -> Pods:
+    rows = sorted(unordered, key=_without_times)
     if not rows:
         raise InputError("no pods", source=str(path))
     return Pods(

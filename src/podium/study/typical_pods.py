@@ -13,4 +13,5 @@ def typical_pods(trace: Trace) -> TypicalPods:
     pods = trace.pods
     columns = (pods.cpu_milli.tolist(), pods.gpu_milli.tolist(), pods.gpus.tolist(), pods.specs)
     counts = Counter(map(PodGroup, *columns))
-    return find_typical(counts, {spec: trace.nodes.mask(spec) for spec in set(pods.specs)})
+    masks = {spec: trace.nodes.mask(spec) for spec in set(pods.specs)}
+    return find_typical(counts, masks, trace.nodes.capacity)

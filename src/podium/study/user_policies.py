@@ -7,7 +7,7 @@ looked at, since a wrong shape would only show as a strange result.
 
 from collections.abc import Callable, Sequence
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from podium.gpu.packing.node_columns import NodeColumns, Pod
 from podium.gpu.packing.policies import POLICIES, Policy, Scored
 from podium.gpu.packing.typical_pods import TypicalPods
 from podium.user_code.modules import code_file, digest_module, load_code, loaded_anew
+
+REVISIONS: Final[dict[str, str]] = {"FGDStranded": "2"}
+"""Of policies of the study whose formula has changed: results of the former one are not theirs."""
 
 _FORMS = "FILE.py:FUNCTION or package.module:FUNCTION"
 
@@ -41,7 +44,9 @@ def policy_name(spec: str) -> str:
 
 def policy_digest(spec: str) -> str:
     """Stands for the policy's code: results of a file that was changed are not its results."""
-    path = None if spec in POLICIES else code_file(spec)
+    if spec in POLICIES:
+        return REVISIONS.get(spec, "")
+    path = code_file(spec)
     return "" if path is None else sha256(read_input(str(path))).hexdigest()
 
 

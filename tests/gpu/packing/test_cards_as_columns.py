@@ -104,13 +104,13 @@ def test_a_pod_has_the_tag_of_what_it_holds() -> None:
 @pytest.mark.parametrize("policy", POLICIES)
 def test_shares_of_several_cards_are_scored(policy: str) -> None:
     nodes = columns([card(0), card(1), card(2)], uses={1: CardUse(40, 0, 1)})
-    typical = find_typical({PodGroup(0, 500, 2, ""): 3}, {"": ANY_MODEL})
+    typical = find_typical({PodGroup(0, 500, 2, ""): 3}, {"": ANY_MODEL}, {})
     scored = POLICIES[policy](nodes, Pod(0, 500, 2), typical)
     assert 0 <= int(scored.scores[0]) <= 100
 
 
 def test_without_any_pod_nothing_is_typical() -> None:
-    nothing = find_typical({}, {})
+    nothing = find_typical({}, {}, {})
     assert (len(nothing.gpus), nothing.largest_gpus, nothing.cpu_per_gpu) == (0, 0, 0.0)
     scored = POLICIES["FGD"](columns([card(0)]), Pod(0, 500, 1), nothing)
     assert scored.scores.tolist() == [50]

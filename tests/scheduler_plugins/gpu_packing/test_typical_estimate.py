@@ -1,8 +1,11 @@
 """The typical pods that a scheduler knows: they follow the cluster, in steps."""
 
+from msgspec.structs import replace
+
 from podium.api.pod import Pod
 from podium.cluster.known_pods import KnownPods
 from podium.gpu.card_table import CardTable
+from podium.gpu.cards import Card, NodeCards
 from podium.gpu.packing.card_needs import CardNeed, CardSize
 from podium.scheduler_plugins.gpu_packing.typical_estimate import (
     MAX_DRIFT_PERCENT,
@@ -19,6 +22,7 @@ class Fixture:
 
     def __init__(self) -> None:
         self.pods = KnownPods()
+        self.table = CardTable()
         handle = make_handle()
         handle.index_pods = self.pods.index  # type: ignore[method-assign]
         self.estimate = TypicalEstimate(handle, self._need_of)
@@ -33,8 +37,8 @@ class Fixture:
             self.pods[name] = make_pod(name, requests={"cpu": cpu})
 
     def gpus(self) -> list[int]:
-        self.estimate.follow()
-        found: list[int] = self.estimate.of(CardTable(), SIZE).gpus.tolist()
+        self.estimate.follow(self.table)
+        found: list[int] = self.estimate.of(self.table, SIZE).gpus.tolist()
         return found
 
 
@@ -65,6 +69,22 @@ def test_it_is_made_anew_when_enough_pods_came_or_went() -> None:
     for number in range(60, 100):
         known.pods.pop(f"p{number}-1")
     assert known.gpus() == [8]
+
+
+def test_it_is_made_anew_when_enough_cards_came_or_went() -> None:
+    known = Fixture()
+    known.put(1, 10)
+    card = Card(0, model="A", memory=1000)
+    for row in range(20):
+        known.table.put_node(row, NodeCards((card,)))
+    known.gpus()
+    version = known.estimate.version
+    known.table.put_node(20, NodeCards((card,)))
+    known.gpus()
+    assert known.estimate.version == version
+    known.table.put_node(21, NodeCards((replace(card, model="B"),)))
+    known.gpus()
+    assert known.estimate.version == version + 1
 
 
 def test_pods_that_change_and_stay_what_they_are_change_nothing() -> None:

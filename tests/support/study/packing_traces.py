@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from podium.study.traces import Nodes, Pods, Trace, read_trace
+from podium.study.trace_files import read_trace
+from podium.study.traces import Nodes, Pods, Trace
 
 PUBLISHED = Path(__file__).resolve().parents[3].parent / "shared" / "traces" / "openb"
 NODES = PUBLISHED / "openb_node_list_gpu_node.csv"

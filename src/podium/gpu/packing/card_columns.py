@@ -46,6 +46,15 @@ def card_sizes(table: CardTable, rows: Ints) -> tuple[list[CardSize], Ints]:
     return [CardSize(*size) for size in sizes.tolist()], numbers.reshape(-1)
 
 
+def devices_by_model(table: CardTable) -> dict[int, int]:
+    """Cards of the cluster, usable now or not, by the bit of their node's model."""
+    if not table.places:
+        return {}
+    cards = table.exists.sum(axis=1)
+    counts = np.bincount(np.minimum(table.kind[:, 0], MAX_MODELS), cards)
+    return {1 << code: int(count) for code, count in enumerate(counts.tolist()) if count}
+
+
 def model_mask(table: CardTable, selector: CardSelector) -> int:
     """The models that a selector lets through, as `NodeColumns.model_bit` numbers them."""
     matching = table.matching_kinds(selector)

@@ -10,25 +10,38 @@ pods, then the classes in a fixed order.
 
 import numpy as np
 
-from podium.gpu.columns import Ints
-from podium.gpu.packing.typical_pods import Floats, TypicalPods
+from podium.gpu.columns import Floats, Ints
+from podium.gpu.packing.typical_pods import TypicalPods
 
 _MAX_ROWS = 2048
 """Rows worked on at a time, so that temporaries stay in the processor's cache."""
 
 
-def node_fragmentation(cpu_left: Ints, left: Ints, model_bit: Ints, typical: TypicalPods) -> Floats:
-    """F(n) of each row, in thousandths of a device."""
+def node_fragmentation(
+    cpu_left: Ints,
+    left: Ints,
+    model_bit: Ints,
+    typical: TypicalPods,
+    *,
+    without_access: bool = True,
+) -> Floats:
+    """F(n) of each row, in thousandths of a device; on wish only of pods that have access to the
+    row's model."""
     if len(cpu_left) <= _MAX_ROWS:
-        return _fragmentation(cpu_left, left, model_bit, typical)
+        return _fragmentation(cpu_left, left, model_bit, typical, without_access)
     starts = range(0, len(cpu_left), _MAX_ROWS)
     parts = [slice(start, start + _MAX_ROWS) for start in starts]
     return np.concatenate(
-        [_fragmentation(cpu_left[part], left[part], model_bit[part], typical) for part in parts]
+        [
+            _fragmentation(cpu_left[part], left[part], model_bit[part], typical, without_access)
+            for part in parts
+        ]
     )
 
 
-def _fragmentation(cpu_left: Ints, left: Ints, model_bit: Ints, typical: TypicalPods) -> Floats:
+def _fragmentation(
+    cpu_left: Ints, left: Ints, model_bit: Ints, typical: TypicalPods, without_access: bool
+) -> Floats:
     idle = left.sum(axis=1)
 
     # Pods with GPUs: one row for each typical pod, one column for each node.
@@ -54,7 +67,7 @@ def _fragmentation(cpu_left: Ints, left: Ints, model_bit: Ints, typical: Typical
     lack_cpu = _sum_in_order(stranded * (has_access & gpu_fits & ~cpu_fits))
     total: Floats = lack_both + lack_gpu + lack_cpu
     total = total + _sum_in_order(unused * served) + _sum_in_order(unused * ~served)
-    return total + _sum_in_order(stranded * ~has_access)
+    return total + _sum_in_order(stranded * ~has_access) if without_access else total
 
 
 def _sum_in_order(parts: Floats) -> Floats:

@@ -13,13 +13,16 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from podium.gpu.columns import Ints
+from podium.gpu.columns import Floats, Ints
 from podium.gpu.packing.fragmentation import node_fragmentation
+from podium.gpu.packing.model_prices import prices_of
 from podium.gpu.packing.node_columns import WHOLE, NodeColumns, Pod
-from podium.gpu.packing.typical_pods import Floats, TypicalPods
+from podium.gpu.packing.typical_pods import TypicalPods
 
 MAX_SPEC_CPU: Final = 128_000
 MAX_SPEC_GPU: Final = 8_000
+PARTLY_USED_WEIGHT: Final = 0.1
+"""What idle GPU on devices that are partly used counts beside fragmentation."""
 
 
 class Scored(NamedTuple):
@@ -79,22 +82,27 @@ def fgd(nodes: NodeColumns, pod: Pod, typical: TypicalPods) -> Scored:
 
 
 def fgd_stranded(nodes: NodeColumns, pod: Pod, typical: TypicalPods) -> Scored:
-    """Descent of fragmentation and stranded GPU together: idle GPU beyond what the CPU that is left
-    can serve, at the CPU per GPU of typical pods.
+    """Descent of a sum: fragmentation, as seen by pods that have access to the node's model;
+    stranded GPU, which is idle GPU beyond what the CPU that is left can serve; a part of what is
+    idle on partly used devices; less the price of what is idle, if pods name its model.
 
     A pod that takes the room of the largest pods from a node pays as if the node had no CPU to
     spare. Otherwise small pods with much CPU would open the nodes that large pods need.
     """
     tried = _hypotheses(nodes, pod)
-    ratio = typical.cpu_per_gpu
+    ratio = typical.needed_cpu_per_gpu
+    prices = prices_of(nodes.model_bit, typical.model_prices)
     before = stranded_milli(nodes.cpu_left, nodes.idle, ratio)
+    before = before + PARTLY_USED_WEIGHT * partly_used_milli(nodes.left) - prices * nodes.idle
     rows = tried.rows
     room = (nodes.left == WHOLE).sum(axis=1)[rows] >= typical.largest_gpus
     takes_room = room & ((tried.left == WHOLE).sum(axis=1) < typical.largest_gpus)
-    spare = np.maximum(0.0, nodes.cpu_left - ratio * nodes.idle)[rows]
+    spare = np.maximum(0.0, nodes.cpu_left - typical.cpu_per_gpu * nodes.idle)[rows]
     cpu_left = nodes.cpu_left[rows] - pod.cpu_milli
     counted = cpu_left - np.where(takes_room, spare, 0.0)
-    after = stranded_milli(counted, tried.left.sum(axis=1), ratio)
+    idle = tried.left.sum(axis=1)
+    after = stranded_milli(counted, idle, ratio)
+    after = after + PARTLY_USED_WEIGHT * partly_used_milli(tried.left) - prices[rows] * idle
     return _descend(nodes, pod, tried, typical, (before, after))
 
 
@@ -104,6 +112,12 @@ def stranded_milli(cpu_left: Ints | Floats, idle: Ints, cpu_per_gpu: float) -> F
         return np.zeros(len(idle))
     stranded: Floats = np.maximum(0.0, idle - cpu_left / cpu_per_gpu)
     return stranded
+
+
+def partly_used_milli(left: Ints) -> Ints:
+    """What is idle on devices that are neither untouched nor full."""
+    partly_used: Ints = np.where(left < WHOLE, left, 0).sum(axis=1)
+    return partly_used
 
 
 class _Hypotheses(NamedTuple):
@@ -120,20 +134,21 @@ def _descend(
     pod: Pod,
     tried: _Hypotheses,
     typical: TypicalPods,
-    stranded: tuple[Floats, Floats] | None,
+    beside: tuple[Floats, Floats] | None,
 ) -> Scored:
-    """Score the fall of fragmentation, and of what is stranded where that is given, from rows to
-    hypotheses."""
+    """Score the fall of fragmentation from rows to hypotheses. What counts beside it may be given
+    for both; then pods without access to a model are left out of fragmentation."""
     rows, devices, left = tried
     measured = node_fragmentation(
         np.concatenate((nodes.cpu_left, nodes.cpu_left[rows] - pod.cpu_milli)),
         np.concatenate((nodes.left, left)),
         np.concatenate((nodes.model_bit, nodes.model_bit[rows])),
         typical,
+        without_access=beside is None,
     )
     before, after = measured[: len(nodes.gpus)], measured[len(nodes.gpus) :]
-    if stranded is not None:
-        before, after = before + stranded[0], after + stranded[1]
+    if beside is not None:
+        before, after = before + beside[0], after + beside[1]
     found = sigmoid_score((before[rows] - after) / 1000)
     # The highest score of a row, and of its devices the lowest-numbered one that reaches it.
     best = np.lexsort((devices, -found, rows))

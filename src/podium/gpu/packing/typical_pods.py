@@ -4,19 +4,21 @@ Pods are grouped by what they ask for, memory left out; the most frequent groups
 they cover 95 % of all pods. CPU-only pods are among them, since they, too, can strand a GPU.
 """
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from podium.gpu.columns import Ints
+from podium.gpu.columns import Floats, Ints
+from podium.gpu.packing.model_prices import price_models
+from podium.gpu.packing.node_columns import MAX_MODELS
 
 COVERED_PERCENT = 95
-
-Floats = npt.NDArray[np.float64]
+NEEDED_CPU_PART = 0.8
+"""Of the CPU that pods ask for on average: pods with less can still be put where it is short."""
 
 
 class PodGroup(NamedTuple):
@@ -44,6 +46,8 @@ class TypicalPods:
     """The part of all pods that the taken groups have."""
     largest_gpus: int
     """The most devices that any pod asks for, typical or not."""
+    model_prices: Floats = field(default_factory=lambda: np.zeros(MAX_MODELS + 1))
+    """See `model_prices`; all pods count, as few may name a scarce model."""
 
     @cached_property
     def cpu_only(self) -> Ints:
@@ -60,9 +64,20 @@ class TypicalPods:
         cpu = float((self.frequency * self.cpu_milli)[self.with_gpus].sum())
         return cpu / demand if demand else 0.0
 
+    @cached_property
+    def needed_cpu_per_gpu(self) -> float:
+        """The CPU that idle GPU has to have beside it not to be stranded."""
+        return NEEDED_CPU_PART * self.cpu_per_gpu
 
-def find_typical(counts: Mapping[PodGroup, int], masks: Mapping[str, int]) -> TypicalPods:
-    """The typical pods among so many of each group; `masks` are the models by their words."""
+
+def find_typical(
+    counts: Mapping[PodGroup, int], masks: Mapping[str, int], capacity: Mapping[int, int]
+) -> TypicalPods:
+    """The typical pods among so many of each group; `masks` are the models by their words, and
+    `capacity` is the cluster's number of devices by the bit of their model."""
+    demands: Counter[int] = Counter()
+    for group, count in counts.items():
+        demands[masks[group.spec]] += count * group.gpus * group.gpu_milli
     ordered = sorted(counts.items(), key=lambda item: (item[1], item[0]), reverse=True)
     everything = sum(counts.values())
     taken = covered = 0
@@ -81,4 +96,5 @@ def find_typical(counts: Mapping[PodGroup, int], masks: Mapping[str, int]) -> Ty
         groups=len(ordered),
         covered=covered / everything if everything else 1.0,
         largest_gpus=max((group.gpus for group in counts), default=0),
+        model_prices=price_models(demands, capacity),
     )

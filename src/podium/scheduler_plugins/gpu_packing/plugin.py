@@ -12,6 +12,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from podium.cluster.nodes import CPU
+from podium.gpu.columns import Floats
 from podium.gpu.dialects.dialect import InvalidRequest
 from podium.gpu.packing.card_columns import card_sizes, packing_columns, pod_tag
 from podium.gpu.packing.card_needs import CardNeed, CardSize, card_need
@@ -19,7 +20,6 @@ from podium.gpu.packing.fragmentation import node_fragmentation
 from podium.gpu.packing.node_columns import NodeColumns, best_fitting_device
 from podium.gpu.packing.node_columns import Pod as PackedPod
 from podium.gpu.packing.policies import POLICIES
-from podium.gpu.packing.typical_pods import Floats
 from podium.plugin import (
     Cycle,
     Handle,
@@ -139,7 +139,7 @@ class PackingPlugin(CardChooser, ScorePlugin):
     def _estimate(self) -> TypicalEstimate:
         if self._typical is None:
             self._typical = TypicalEstimate(self.handle, self._need_of)
-        self._typical.follow()
+        self._typical.follow(self._cards().table)
         return self._typical
 
     def _need_of(self, pod: Pod) -> CardNeed | None:

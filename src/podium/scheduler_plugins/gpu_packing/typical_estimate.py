@@ -1,7 +1,8 @@
 """Typical pods of a cluster: estimated from the pods that the scheduler knows, running and waiting.
 
-The estimate is made anew when as many pods as are 5 % of all came or went since it was made, so
-that scores can be remembered in between. It reads at most the 256 most frequent kinds of pods.
+The estimate is made anew when as many pods, or cards, as are 5 % of all came or went since it was
+made, so that scores can be remembered in between. It reads at most the 256 most frequent kinds of
+pods.
 """
 
 from collections import Counter
@@ -11,7 +12,7 @@ from typing import Final, NamedTuple
 
 from podium.api.requests import pod_requests, to_vector
 from podium.gpu.card_table import CardTable
-from podium.gpu.packing.card_columns import model_mask
+from podium.gpu.packing.card_columns import devices_by_model, model_mask
 from podium.gpu.packing.card_needs import CardNeed, CardSize
 from podium.gpu.packing.typical_pods import PodGroup, TypicalPods, find_typical
 from podium.gpu.requests import CardSelector
@@ -36,11 +37,12 @@ class TypicalEstimate:
         self._pods = handle.index_pods(self._kind_of)
         self._now: dict[PodKind, int] = {}
         self._estimated: dict[PodKind, int] = {}
+        self._capacity: dict[int, int] = {}
         self._drift = 0
         self._typical: dict[tuple[CardSize, int], TypicalPods] = {}
 
-    def follow(self) -> None:
-        """Count pods that came and went, and estimate anew if they are many."""
+    def follow(self, table: CardTable) -> None:
+        """Count pods and cards that came and went, and estimate anew if they are many."""
         for kind in self._pods.take_changed():
             count, before = self._pods.count(kind), self._now.pop(kind, 0)
             if count:
@@ -48,11 +50,18 @@ class TypicalEstimate:
             estimated = self._estimated.get(kind, 0)
             self._drift += abs(count - estimated) - abs(before - estimated)
         limit = MAX_DRIFT_PERCENT * sum(self._estimated.values())
-        if not self.version or 100 * self._drift > limit:
+        capacity = devices_by_model(table)
+        if not self.version or 100 * self._drift > limit or self._differs(capacity):
             self._estimated = dict(self._now)
+            self._capacity = capacity
             self._drift = 0
             self._typical.clear()
             self.version += 1
+
+    def _differs(self, capacity: dict[int, int]) -> bool:
+        bits = {*capacity, *self._capacity}
+        drift = sum(abs(capacity.get(bit, 0) - self._capacity.get(bit, 0)) for bit in bits)
+        return 100 * drift > MAX_DRIFT_PERCENT * sum(self._capacity.values())
 
     def of(self, table: CardTable, size: CardSize) -> TypicalPods:
         """With shares as parts of cards of this size."""
@@ -71,7 +80,7 @@ class TypicalEstimate:
             masks[words] = model_mask(table, need.selector)
             counts[PodGroup(cpu_milli, need.milli(size), need.cards, words)] += count
         largest = max((kind.need.cards for kind in self._estimated), default=0)
-        return replace(find_typical(counts, masks), largest_gpus=largest)
+        return replace(find_typical(counts, masks, self._capacity), largest_gpus=largest)
 
     def _kind_of(self, pod: Pod) -> PodKind | None:
         need = self._need_of(pod)
