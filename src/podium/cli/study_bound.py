@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from podium.cli.tables import Screen, count
 from podium.study.allocation_bound import bound_percent
 from podium.study.batch import TraceFiles
-from podium.study.traces import read_trace
+from podium.study.trace_files import read_trace
 
 Bounds = Mapping[str, Mapping[int, float]]
 """Trace -> % asked for -> % that can be allocated at most."""
