@@ -45,6 +45,7 @@ Kind = Literal[
     "Proposals",
     "QueueRecord",
     "QueueView",
+    "ScenarioComparison",
     "ScenarioRun",
     "Simulation",
     "SourceRecordList",
