@@ -120,6 +120,15 @@ QUICK: dict[str, list[Printed]] = {
         ),
         ("ScenarioRun", ("gpu-shapes", "--until", "20m", "-o", "yaml")),
     ],
+    "scenario compare": [
+        (
+            "ScenarioComparison",
+            (
+                *("gpu-shapes", "--config", "default", "--config", WHAT_IF["packing"]),
+                *("--until", "10m", "--seeds", "2", "-o", "json"),
+            ),
+        ),
+    ],
     "scenario list": [("ScenarioSummaryList", ("-o", "json"))],
     "study gpu-packing": [
         ("GPUPackingStudy", (*STUDY, "--bound", "-o", "json")),

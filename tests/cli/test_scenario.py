@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from support.cli.command_line import podium
+from support.cli.command_line import EXAMPLES, podium
 from support.scenarios.files import document
 
 from podium.scenarios import list_ready_scenarios
@@ -81,3 +81,18 @@ def test_a_scenario_that_is_shown_is_one_that_can_be_run(
     mine.write_text(podium(capsys, "scenario", "show", "zone-outage").out)
     done = podium(capsys, "scenario", "run", str(mine), "--until", "10m", "--scale", "0.2")
     assert done.code == 0
+
+
+def test_configurations_stand_side_by_side_on_the_same_arrivals(
+    small: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    packing = str(EXAMPLES / "what-if" / "packing.yaml")
+    asked = ("scenario", "compare", small, "--config", "default", "--config", packing)
+    done = podium(capsys, *asked, "--seeds", "2", "--fail-if", "arrived > 0")
+    assert done.code == 1
+    assert "means over 2 seeds; 1h of test" in done.out
+    assert "B - A" in done.out
+    document = podium(capsys, *asked, "-o", "json").decoded()
+    assert [run["configuration"] for run in document["runs"]] == ["default", packing]
+    assert document["runs"][0]["metrics"]["arrived"] == document["runs"][1]["metrics"]["arrived"]
+    assert podium(capsys, "scenario", "compare", small).code == 2

@@ -38,8 +38,12 @@ def encoded(ran: ScenarioRun) -> bytes:
 
 def test_the_same_scenario_and_seed_give_the_same_bytes() -> None:
     pools = [{**WORKERS, "zones": ["a", "b"]}]
-    failures = [{"name": "wear", "mtbf": "10h", "repair": {"exponential": {"mean": "1h"}}}]
-    spec: dict[str, Any] = {"cluster": {"pools": pools}, "nodeFailures": failures}
+    failures = [{"name": "wear", "mtbf": "2h", "repair": {"exponential": {"mean": "1h"}}}]
+    spec: dict[str, Any] = {
+        "cluster": {"pools": pools},
+        "nodeFailures": failures,
+        "duration": "3h",
+    }
     first, again = run(read(**spec)), run(read(**spec))
     assert encoded(first) == encoded(again)
     assert encoded(run(read(**spec), seed=2)) != encoded(first)
@@ -153,7 +157,7 @@ def test_metrics_and_workloads_add_up() -> None:
 
 
 def test_scale_until_and_another_cluster_are_heeded() -> None:
-    scenario = read()
+    scenario = read(duration="2h")
     large = run(scenario, scale=3.0)
     assert large.report.samples[0].nodes == 6
     assert large.metrics["arrived"] > 2 * run(scenario).metrics["arrived"]

@@ -267,7 +267,7 @@ def test_disruption_budgets_follow_pods_that_come_and_go() -> None:
         PodDisruptionBudget,
     )
     labels = {"app": "web"}
-    events = [
+    events: list[TimedEvent] = [
         PodArrival(0.0, pod("a", labels=labels), 100.0),
         PodArrival(1.0, pod("b", labels=labels), 10.0),
         PodArrival(2.0, pod("c", labels=labels)),
@@ -282,3 +282,6 @@ def test_disruption_budgets_follow_pods_that_come_and_go() -> None:
         return found.status.disruptions_allowed
 
     assert [allowed(at) for at in (5.0, 60.0, 200.0)] == [2, 1, 0]
+    tighter = replace(budget, spec=replace(budget.spec, min_available=2))
+    events.insert(3, ObjectPut(30.0, tighter))
+    assert allowed(60.0) == 0

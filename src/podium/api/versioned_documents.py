@@ -58,6 +58,7 @@ Kind = Literal[
     "ReportOverview",
     "Replay",
     "ReplayCheck",
+    "ScenarioComparison",
     "ScenarioRun",
     "Simulation",
     "SourceRecordList",

@@ -14,7 +14,7 @@ from podium.what_if.run_metrics import Yardstick
 MAX_ROWS: Final = 25
 SIGNIFICANT: Final = 0.05
 _PARTS: Final = ("_share", "_fragmentation")
-_EXACT: Final = ("wait_p50_s", "wait_p99_s", "wait_max_s", "cost")
+_EXACT: Final = ("wait_mean_s", "wait_p50_s", "wait_p99_s", "wait_max_s", "cost")
 
 
 def show_comparison(
@@ -25,7 +25,13 @@ def show_comparison(
     *,
     show_all: bool,
 ) -> None:
-    _show_metrics(answer, yardstick, screen)
+    """`yardstick` is None where nothing is measured by a typical pod."""
+    remark = ""
+    if yardstick is not None:
+        pod = yardstick.typical_pod
+        typical = f"cpu={amount(CPU, pod.cpu_milli)},memory={amount(MEMORY, pod.memory_bytes)}"
+        remark = f"the typical pod has {typical}"
+    show_metrics(answer, remark, screen)
     _show_pods(answer, screen, show_all=show_all)
     screen.print()
     for index, name in enumerate(answer.names):
@@ -34,6 +40,12 @@ def show_comparison(
             of = count(answer.pod_count, "pod")
             told = f"{name}: {moved:,} of {of} not as with {answer.names[0]}"
             screen.print(f"{screen.signs.nothing} {told}")
+    show_judgements(answer, judgements, screen)
+
+
+def show_judgements(
+    answer: ComparisonAnswer, judgements: Sequence[Judgement], screen: Screen
+) -> None:
     for each in judgements:
         sign, style = (screen.signs.yes, "green")
         told = f"not {each.condition.text}"
@@ -44,13 +56,10 @@ def show_comparison(
         screen.print(Text.assemble((sign, f"bold {style}"), Text(f" {told}")))
 
 
-def _show_metrics(answer: ComparisonAnswer, yardstick: Yardstick | None, screen: Screen) -> None:
-    remarks = [f"means over {len(answer.seeds)} seeds"] if len(answer.seeds) > 1 else []
-    if yardstick is not None:
-        pod = yardstick.typical_pod
-        typical = f"cpu={amount(CPU, pod.cpu_milli)},memory={amount(MEMORY, pod.memory_bytes)}"
-        remarks.append(f"the typical pod has {typical}")
-    screen.heading("Configurations", "; ".join(remarks))
+def show_metrics(answer: ComparisonAnswer, remark: str, screen: Screen) -> None:
+    """Each metric of each configuration, and how others differ from the first."""
+    seeds = f"means over {len(answer.seeds)} seeds" if len(answer.seeds) > 1 else ""
+    screen.heading("Configurations", "; ".join(filter(None, (seeds, remark))))
     others = range(1, len(answer.names))
     tested = len(answer.seeds) > 1
     named = [f"{_letter(i)} {name}" for i, name in enumerate(answer.names)]

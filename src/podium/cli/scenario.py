@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from cyclopts import App, Group, Parameter
 
 from podium.api.errors import InputError, ObjectError
+from podium.cli.compare_view import show_judgements, show_metrics
 from podium.cli.documents import print_document, print_list
 from podium.cli.exit_codes import BROKEN, NO, OK
 from podium.cli.feature_gate_flags import read_gates
@@ -23,7 +24,11 @@ from podium.cli.options import (
 )
 from podium.cli.preparation import equip_configuration
 from podium.cli.printing import print_lines
-from podium.cli.scenario_document import scenario_document, summary_document
+from podium.cli.scenario_document import (
+    scenario_comparison_document,
+    scenario_document,
+    summary_document,
+)
 from podium.cli.scenario_view import show_scenario_run, show_scenarios
 from podium.cli.simulate import tell_crashes
 from podium.cli.simulation_options import InputOptions
@@ -32,7 +37,9 @@ from podium.config.errors import ConfigurationError
 from podium.scenarios import find_scenario, list_ready_scenarios, run_scenario
 from podium.scenarios.durations import format_duration, parse_positive_duration
 from podium.scenarios.ready_scenarios import read_ready_scenario
+from podium.what_if.comparison import DEFAULT, plan_seeds, require_configs
 from podium.what_if.conditions import parse_condition
+from podium.what_if.scenario_comparison import compare_scenario
 
 scenario = App(
     name="scenario",
@@ -46,6 +53,22 @@ File = Annotated[
         help="A scenario file, or the name of one that Podium brings along.",
     ),
 ]
+FirstSeed = Annotated[
+    int | None,
+    Parameter(
+        name=["--seed"],
+        metavar="N",
+        help="Decides what arrives and fails when, and between nodes with equal totals. Left out: "
+        "the scenario's own.",
+    ),
+]
+Until = Annotated[
+    str | None, Parameter(name=["--until"], metavar="DURATION", help="End earlier: 12h, 2d.")
+]
+ScaleFactor = Annotated[
+    float,
+    Parameter(name=["--scale"], metavar="X", help="So many times the nodes and arrivals."),
+]
 
 
 @scenario.command
@@ -58,23 +81,9 @@ def run(
     plugin: PluginFiles = None,
     plugin_timeout: PluginTimeout = "5s",
     feature_gates: Gates = None,
-    seed: Annotated[
-        int | None,
-        Parameter(
-            name=["--seed"],
-            metavar="N",
-            help="Decides what arrives and fails when, and between nodes with equal totals. Left "
-            "out: the scenario's own.",
-        ),
-    ] = None,
-    until: Annotated[
-        str | None,
-        Parameter(name=["--until"], metavar="DURATION", help="End earlier: 12h, 2d."),
-    ] = None,
-    scale: Annotated[
-        float,
-        Parameter(name=["--scale"], metavar="X", help="So many times the nodes and arrivals."),
-    ] = 1.0,
+    seed: FirstSeed = None,
+    until: Until = None,
+    scale: ScaleFactor = 1.0,
     pods: Annotated[
         bool,
         Parameter(
@@ -116,8 +125,7 @@ def run(
     """
     conditions = [parse_condition(text) for text in fail_if or ()]
     until_s = _read_until(until)
-    if not 0 < scale <= 1000:
-        raise InputError("--scale must be above 0 and at most 1000")
+    _require_scale(scale)
     found = find_scenario(file)
     gates = read_gates(feature_gates, strict=strict)
     limit_plugins(plugin_timeout)
@@ -156,6 +164,100 @@ def run(
     if tell_crashes(ran.report.crashes):
         return BROKEN
     return NO if any(holds for _, holds in judged) else OK
+
+
+@scenario.command
+def compare(
+    file: File,
+    /,
+    *,
+    config: Annotated[
+        list[str] | None,
+        Parameter(
+            name=["--config"],
+            negative="",
+            metavar="FILE",
+            help="A KubeSchedulerConfiguration, or default for kube-scheduler's defaults. The "
+            "others are compared with the first. May be repeated.",
+        ),
+    ] = None,
+    plugin: PluginFiles = None,
+    plugin_timeout: PluginTimeout = "5s",
+    feature_gates: Gates = None,
+    seed: FirstSeed = None,
+    seeds: Annotated[
+        int,
+        Parameter(name=["--seeds"], metavar="N", help="Runs of each, with other arrivals each."),
+    ] = 1,
+    until: Until = None,
+    scale: ScaleFactor = 1.0,
+    fail_if: Annotated[
+        list[str] | None,
+        Parameter(
+            name=["--fail-if"],
+            negative="",
+            metavar="CONDITION",
+            help="Exit with 1 if this is so of any configuration, on average over seeds: "
+            "'wait_p99_s > 60'. METRIC.difference is about what others have more than the first. "
+            "May be repeated.",
+        ),
+    ] = None,
+    output: Output = "table",
+    strict: Strict = False,
+) -> int:
+    """Compare scheduler configurations on the same days.
+
+    What arrives and fails is the same for each configuration. With `--seeds` there are several such
+    runs of each, and differences are told with the probability that chance alone makes them.
+
+    **Examples**
+
+    ```
+    podium scenario compare weekday-web --config default --config packing.yaml
+    podium scenario compare week.yaml --config old.yaml --config new.yaml --seeds 10 \\
+        --fail-if 'cost.difference > 0'
+    ```
+
+    **Exit code** 0; 1 if a condition of `--fail-if` holds; 2 if the input is wrong, 70 if Podium
+    has a bug.
+    """
+    configs = config or []
+    require_configs(configs)
+    conditions = [parse_condition(text) for text in fail_if or ()]
+    until_s = _read_until(until)
+    _require_scale(scale)
+    found = find_scenario(file)
+    planned = plan_seeds(found.seed if seed is None else seed, seeds, 1)
+    gates = read_gates(feature_gates, strict=strict)
+    limit_plugins(plugin_timeout)
+    options = InputOptions(plugin=plugin, strict=strict)
+    equipped = [
+        (name, equip_configuration(None if name == DEFAULT else name, options, gates))
+        for name in configs
+    ]
+    with progress_bar("runs", len(configs) * seeds) as progress:
+        answer = compare_scenario(
+            found,
+            equipped,
+            gates,
+            planned,
+            until_s=until_s,
+            scale=scale,
+            on_run=lambda: progress.advance(progress.task_ids[0]),
+        )
+    judgements = answer.judge(conditions)
+    if output in ("json", "yaml"):
+        fields = scenario_comparison_document(found.name, answer, judgements)
+        print_document("ScenarioComparison", fields, output)
+    else:
+        screen = Screen()
+        length_s = min(found.duration_s, until_s or found.duration_s)
+        show_metrics(answer, f"{format_duration(length_s)} of {found.name}", screen)
+        screen.print()
+        show_judgements(answer, judgements, screen)
+    if tell_crashes(answer.crashes):
+        return BROKEN
+    return NO if any(each.configurations for each in judgements) else OK
 
 
 @scenario.command(name="list")
@@ -204,6 +306,11 @@ def show(
     """
     print_lines(read_ready_scenario(name).splitlines())
     return OK
+
+
+def _require_scale(scale: float) -> None:
+    if not 0 < scale <= 1000:
+        raise InputError("--scale must be above 0 and at most 1000")
 
 
 def _read_until(text: str | None) -> float | None:

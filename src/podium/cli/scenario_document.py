@@ -5,6 +5,8 @@ from typing import Any
 
 from podium.scenarios.running import ScenarioRun
 from podium.scenarios.scenario_file import ScenarioFile
+from podium.what_if.comparison_answer import ComparisonAnswer, Judgement
+from podium.what_if.comparison_records import metric_records
 from podium.what_if.conditions import Condition
 
 
@@ -69,6 +71,31 @@ def scenario_document(
             {"condition": condition.text, "holds": holds} for condition, holds in judged
         ],
         "notes": list(notes),
+    }
+
+
+def scenario_comparison_document(
+    scenario: str, answer: ComparisonAnswer, judgements: Iterable[Judgement]
+) -> dict[str, Any]:
+    return {
+        "scenario": scenario,
+        "seeds": list(answer.seeds),
+        "metrics": metric_records(answer),
+        "runs": [
+            {
+                "configuration": answer.names[run.configuration],
+                "seed": run.seed,
+                "metrics": {name: run.metrics.get(name, 0.0) for name in answer.metrics},
+            }
+            for run in answer.runs
+        ],
+        "conditions": [
+            {
+                "condition": each.condition.text,
+                "configurations": [answer.names[index] for index in each.configurations],
+            }
+            for each in judgements
+        ],
     }
 
 

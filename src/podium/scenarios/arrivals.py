@@ -21,7 +21,7 @@ from podium.scenarios.durations import (
     parse_rate,
 )
 from podium.scenarios.exclusive_fields import choose_one, parse_number
-from podium.scenarios.file_format import WrittenArrivals, WrittenTrace
+from podium.scenarios.file_format import WrittenArrivals, WrittenBurst, WrittenDiurnal, WrittenTrace
 from podium.scenarios.random_streams import Stream
 
 _KINDS: Final = ("poisson", "diurnal", "interval", "burst", "trace")
@@ -58,26 +58,24 @@ def read_arrivals(written: WrittenArrivals | None, path: str, beside: str) -> Ar
         rate = parse_rate(written.poisson.rate, f"{inside}.rate")
         return Arrivals(lambda stream, scale: _poisson(stream, rate * scale))
     if written.diurnal is not None:
-        return _read_diurnal(written, inside)
+        return _read_diurnal(written.diurnal, inside)
     if written.interval is not None:
         every = parse_positive_duration(written.interval.every, f"{inside}.every")
         first = parse_duration(written.interval.first, f"{inside}.first")
         return Arrivals(lambda _, scale: _interval(first, every / scale))
     if written.burst is not None:
-        return _read_burst(written, inside)
-    assert written.trace is not None
-    found = _read_trace(written.trace, inside, beside)
+        return _read_burst(written.burst, inside)
+    found = _read_trace(written.trace or WrittenTrace(), inside, beside)
     named = frozenset(arrival.workload for arrival in found if arrival.workload)
     return Arrivals(lambda stream, scale: _replay(found, stream, scale), named)
 
 
-def _read_diurnal(written: WrittenArrivals, path: str) -> Arrivals:
-    assert written.diurnal is not None
-    rate = parse_rate(written.diurnal.rate, f"{path}.rate")
-    amplitude = parse_number(written.diurnal.amplitude, f"{path}.amplitude", most=1.0)
-    weekend = parse_number(written.diurnal.weekend, f"{path}.weekend")
-    peak = parse_duration(written.diurnal.peak, f"{path}.peak")
-    period = parse_positive_duration(written.diurnal.period, f"{path}.period")
+def _read_diurnal(written: WrittenDiurnal, path: str) -> Arrivals:
+    rate = parse_rate(written.rate, f"{path}.rate")
+    amplitude = parse_number(written.amplitude, f"{path}.amplitude", most=1.0)
+    weekend = parse_number(written.weekend, f"{path}.weekend")
+    peak = parse_duration(written.peak, f"{path}.peak")
+    period = parse_positive_duration(written.period, f"{path}.period")
 
     def share(at: float) -> float:
         wave = 1.0 + amplitude * math.cos(2.0 * math.pi * (at - peak) / period)
@@ -88,9 +86,7 @@ def _read_diurnal(written: WrittenArrivals, path: str) -> Arrivals:
     return Arrivals(lambda stream, scale: _thinned(stream, rate * scale * most, share, most))
 
 
-def _read_burst(written: WrittenArrivals, path: str) -> Arrivals:
-    assert written.burst is not None
-    burst = written.burst
+def _read_burst(burst: WrittenBurst, path: str) -> Arrivals:
     if burst.count < 1:
         raise ObjectError(f"{path}.count", "must be at least 1")
     first = parse_duration(burst.first, f"{path}.first")

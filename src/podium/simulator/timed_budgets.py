@@ -28,6 +28,10 @@ class TimedBudgets(Observer):
         if isinstance(obj, Pod):
             self._touched[object_key(obj.metadata)] = None
 
+    def forget(self, budget: PodDisruptionBudget) -> None:
+        """A budget has come or changed: its pods are to be counted from the beginning."""
+        self._members.pop(budget.metadata.key, None)
+
     def recount(self) -> None:
         """Have budgets say what they allow now."""
         catalog = self._engine.cluster.catalog

@@ -20,6 +20,7 @@ from podium.api.meta import KubeObject
 from podium.api.node import Node
 from podium.api.node_pods import is_bound_to_node, is_daemon
 from podium.api.pod import Pod
+from podium.api.workloads import PodDisruptionBudget
 from podium.cluster.catalog import object_key
 from podium.config.feature_gates import FeatureGates
 from podium.config.types import Configuration
@@ -83,9 +84,14 @@ class TimedRun:
         Without `runs_controllers` nobody makes pods: those who give the events have them in them,
         as a recording does."""
         self._simulation = Simulation(
-            scenario, configuration, registry, seed=seed, gates=gates, validate=validate,
+            scenario,
+            configuration,
+            registry,
+            seed=seed,
+            gates=gates,
+            validate=validate,
             is_timed=True,
-        )  # fmt: skip
+        )
         self.engine = self._simulation.engine
         self._scenario = scenario
         self._seed = seed
@@ -102,6 +108,7 @@ class TimedRun:
             self._nodes[node.metadata.name] = TimedNode(node, 0.0)
         self._lives = TimedLives(lambda: self._simulation.now_s, self._end_life)
         self.engine.observers.add(self._lives)
+        self._budgets = TimedBudgets(self.engine)
         self._on_end: Callable[[TimedPod], None] = self._pods.append
 
     def run(
@@ -124,7 +131,6 @@ class TimedRun:
         agenda, series = Agenda(events), TimedSeries(until_s)
         self._begin(agenda)
         simulation, lives = self._simulation, self._lives
-        budgets = TimedBudgets(self.engine)
         end_s = math.inf if until_s is None else until_s
         with seldom_collected():
             while True:
@@ -133,7 +139,7 @@ class TimedRun:
                 if due == series.next_s and until_s is None and self._is_over(agenda):
                     break
                 if simulation.now_s < due - _TOLERANCE_S:
-                    budgets.recount()
+                    self._budgets.recount()
                     simulation.step(due, ask)
                     self._follow(agenda)
                     continue
@@ -188,6 +194,8 @@ class TimedRun:
                 self._remove_node(due.name, due.at)
             case ObjectPut():
                 self.engine.intake.object_put(due.obj)
+                if isinstance(due.obj, PodDisruptionBudget):
+                    self._budgets.forget(due.obj)
             case ObjectRemoval():
                 self.engine.intake.object_deleted(due.obj)
 

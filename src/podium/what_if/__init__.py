@@ -30,6 +30,7 @@ from podium.what_if.cluster_model import (
 from podium.what_if.live_model import read_live_cluster
 from podium.what_if.node_shapes import load_nodes
 from podium.what_if.rebalance_goals import FitPending, FreeNodes, LimitSkew
+from podium.what_if.scenario_model import ScenarioAnswer, ScenarioModel, load_timed_scenario
 
 __all__ = [
     "AddNodes",
@@ -48,11 +49,14 @@ __all__ = [
     "Remove",
     "Run",
     "Scale",
+    "ScenarioAnswer",
+    "ScenarioModel",
     "SetTaint",
     "ZoneOutage",
     "compare_runs",
     "load_cluster",
     "load_nodes",
+    "load_timed_scenario",
     "parse_taint",
     "read_live_cluster",
 ]
