@@ -117,6 +117,7 @@ def test_a_full_disk_is_told_and_what_was_written_stays(tmp_path: Path) -> None:
             "of version 'podium/v7', and podium/v1 is read here",
         ),
     ],
+    ids=["nothing", "text", "empty", "no header", "another kind", "another version"],
 )
 def test_a_file_that_is_no_trace_is_refused_in_plain_words(
     tmp_path: Path, content: bytes, problem: str
