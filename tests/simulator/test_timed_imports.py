@@ -62,7 +62,7 @@ def event(ts: int, *applied: Any, deleted: tuple[Any, ...] = ()) -> dict[str, An
 
 
 def trace(*events: Any, lifecycles: Any = None, version: int = 2) -> bytes:
-    body = {
+    body: dict[str, Any] = {
         "version": version,
         "config": {"trackedObjects": {}},
         "events": list(events),
