@@ -1,10 +1,11 @@
 """`podium scenario` as a user calls it."""
 
+import json
 from pathlib import Path
 
 import pytest
 import yaml
-from support.cli.command_line import EXAMPLES, podium
+from support.cli.command_line import EXAMPLES, ROOT, podium
 from support.scenarios.files import document
 
 from podium.scenarios import list_ready_scenarios
@@ -96,3 +97,17 @@ def test_configurations_stand_side_by_side_on_the_same_arrivals(
     assert [run["configuration"] for run in document["runs"]] == ["default", packing]
     assert document["runs"][0]["metrics"]["arrived"] == document["runs"][1]["metrics"]["arrived"]
     assert podium(capsys, "scenario", "compare", small).code == 2
+
+
+def test_a_trace_of_another_tool_is_a_scenario_in_the_cluster_that_files_say(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    imports = ROOT / "examples" / "imports"
+    trace, nodes = str(imports / "web.sktrace"), str(imports / "nodes.yaml")
+    ran = podium(capsys, "scenario", "run", trace, "-f", nodes, "-o", "json")
+    found = json.loads(ran.out)
+    assert (ran.code, found["metrics"]["arrived"], found["metrics"]["placed"]) == (0, 7, 7)
+    alone = podium(capsys, "scenario", "run", trace)
+    assert (alone.code, "name a cluster with -f" in alone.err) == (2, True)
+    larger = podium(capsys, "scenario", "run", trace, "-f", nodes, "--scale", "2")
+    assert (larger.code, "leave --scale out" in larger.err) == (2, True)

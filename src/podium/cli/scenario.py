@@ -1,5 +1,7 @@
 """`podium scenario`: days of arrivals, failures and scaling on the virtual clock."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Literal
 
 from cyclopts import App, Group, Parameter
@@ -34,9 +36,10 @@ from podium.cli.simulate import tell_crashes
 from podium.cli.simulation_options import InputOptions
 from podium.cli.tables import Screen
 from podium.config.errors import ConfigurationError
-from podium.scenarios import find_scenario, list_ready_scenarios, run_scenario
+from podium.scenarios import ScenarioRun, find_scenario, list_ready_scenarios, run_scenario
 from podium.scenarios.durations import format_duration, parse_positive_duration
 from podium.scenarios.ready_scenarios import read_ready_scenario
+from podium.scenarios.trace_running import find_trace, run_trace
 from podium.what_if.comparison import DEFAULT, plan_seeds, require_configs
 from podium.what_if.conditions import parse_condition
 from podium.what_if.scenario_comparison import compare_scenario
@@ -50,7 +53,7 @@ File = Annotated[
     str,
     Parameter(
         allow_leading_hyphen=True,
-        help="A scenario file, or the name of one that Podium brings along.",
+        help="A scenario file, or the name of one that Podium brings along; with run also a trace.",
     ),
 ]
 FirstSeed = Annotated[
@@ -112,12 +115,16 @@ def run(
     an autoscaler adds and removes some. Every placement is the scheduler's own. Time is virtual: a
     week takes seconds. Files of `-f` stand in for the scenario's cluster, pools and autoscaler.
 
+    A trace of SimKube, or an `openb` list of pods with times, is run as it is, in the cluster that
+    `-f` names.
+
     **Examples**
 
     ```
     podium scenario run weekday-web
     podium scenario run week.yaml --config packing.yaml --seed 7 --until 2d
     podium scenario run week.yaml --fail-if 'wait_p99_s > 60' -o json | jq .metrics
+    podium scenario run trace.sktrace -f nodes.yaml
     ```
 
     **Exit code** 0; 1 if a condition of `--fail-if` holds; 2 if the input is wrong, 70 if Podium
@@ -126,24 +133,30 @@ def run(
     conditions = [parse_condition(text) for text in fail_if or ()]
     until_s = _read_until(until)
     _require_scale(scale)
-    found = find_scenario(file)
     gates = read_gates(feature_gates, strict=strict)
     limit_plugins(plugin_timeout)
     options = InputOptions(plugin=plugin, strict=strict)
     equipped = equip_configuration(config, options, gates)
-    cluster = read_scenario(filename, "strict", strict=strict) if filename else None
-    length_s = min(found.duration_s, until_s or found.duration_s)
+    trace = find_trace(file, filename or ())
+    make: Callable[..., ScenarioRun]
+    if trace is not None:
+        if scale != 1.0:
+            raise InputError("a trace has the pods that it has", remedy="leave --scale out")
+        length_s = trace.duration_s
+        make = partial(run_trace, trace, seed=seed or 0)
+    else:
+        found = find_scenario(file)
+        cluster = read_scenario(filename, "strict", strict=strict) if filename else None
+        length_s = found.duration_s
+        make = partial(run_scenario, found, seed=seed, scale=scale, cluster=cluster)
+    hours = max(1, round(min(length_s, until_s or length_s) / 3600))
     try:
-        with progress_bar("simulated hours", max(1, round(length_s / 3600))) as progress:
-            ran = run_scenario(
-                found,
-                equipped.configuration,
-                equipped.registry,
-                seed=seed,
+        with progress_bar("simulated hours", hours) as progress:
+            ran = make(
+                configuration=equipped.configuration,
+                registry=equipped.registry,
                 gates=gates,
                 until_s=until_s,
-                scale=scale,
-                cluster=cluster,
                 keeps_pods=pods,
                 validate=validate,
                 on_time=lambda at: progress.update(progress.task_ids[0], completed=int(at / 3600)),

@@ -6,7 +6,8 @@ from typing import Final
 from podium.cli.console import Text
 from podium.cli.tables import Screen, count, percent
 from podium.scenarios.durations import format_duration
-from podium.scenarios.running import ScenarioRun, list_resources
+from podium.scenarios.run_measures import list_resources
+from podium.scenarios.running import ScenarioRun
 from podium.scenarios.workload_results import WorkloadResult
 from podium.what_if.conditions import Condition
 

@@ -8,11 +8,9 @@ two, so that runs of one seed can be compared.
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 from podium.api.errors import InputError
 from podium.api.meta import KubeObject
-from podium.api.requests import CPU, MEMORY, PODS
 from podium.config.feature_gates import FeatureGates
 from podium.config.types import Configuration
 from podium.extenders.asking_offline import asker_of
@@ -22,16 +20,14 @@ from podium.scenarios.fit_trials import FitTrials
 from podium.scenarios.gang_groups import GangGroups
 from podium.scenarios.node_failures import NodeFailures
 from podium.scenarios.pools import Pool
+from podium.scenarios.run_measures import Metrics, measure_timed_run
 from podium.scenarios.scenario_file import ScenarioFile
 from podium.scenarios.tenants import merge_events
 from podium.scenarios.workload_results import WorkloadResult, WorkloadResults
 from podium.simulator.daemon_pods import daemons_of
-from podium.simulator.node_prices import price_of
 from podium.simulator.scenario import Scenario
 from podium.simulator.timed_report import TimedPod, TimedReport
 from podium.simulator.timed_run import Reactor, TimedRun
-
-Metrics = dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +39,10 @@ class ScenarioRun:
     report: TimedReport
     workloads: Sequence[WorkloadResult]
     metrics: Metrics
-    is_priced: bool
+
+    @property
+    def is_priced(self) -> bool:
+        return "cost" in self.metrics
 
 
 def run_scenario(
@@ -98,11 +97,13 @@ def run_scenario(
     for pod in report.pods:
         results.add(pod)
     report = dataclasses.replace(report, pods=(*kept, *report.pods) if keeps_pods else ())
-    metrics = _measure(report, autoscaler, failures)
-    cost = _cost_of(report)
-    if cost is not None:
-        metrics["cost"] = cost
-    return ScenarioRun(scenario.name, seed, report, results.all(), metrics, cost is not None)
+    metrics = measure_timed_run(
+        report,
+        node_failures=sum(each.failed for each in failures),
+        scale_ups=autoscaler.added if autoscaler is not None else 0,
+        scale_downs=autoscaler.removed if autoscaler is not None else 0,
+    )
+    return ScenarioRun(scenario.name, seed, report, results.all(), metrics)
 
 
 # the beginning ----------------------------------------------------------------------------------
@@ -173,61 +174,3 @@ def _build_failures(
                 most += each.max_nodes - each.pool.count
         found.append(NodeFailures(failure, seed, most, replaced))
     return found
-
-
-# the end ----------------------------------------------------------------------------------------
-
-
-def _measure(
-    report: TimedReport, autoscaler: Autoscaler | None, failures: Sequence[NodeFailures]
-) -> Metrics:
-    totals, samples = report.totals, report.samples
-    found: Metrics = {
-        "arrived": totals.arrived,
-        "placed": totals.placed,
-        "finished": totals.finished,
-        "running": totals.running,
-        "pending": totals.pending,
-        "gone": totals.gone,
-        "evictions": totals.evictions,
-        "node_losses": totals.node_losses,
-        "wait_mean_s": totals.wait_mean_s,
-        "wait_p50_s": totals.wait_p50_s,
-        "wait_p99_s": totals.wait_p99_s,
-        "wait_max_s": totals.wait_max_s,
-        "pending_mean": _mean([float(sample.pending) for sample in samples]),
-    }
-    for resource in list_resources(report):
-        shares = [sample.utilisation.get(resource, 0.0) for sample in samples]
-        found[f"{resource}_share"] = _mean(shares)
-    found["nodes_mean"] = _mean([float(sample.nodes) for sample in samples])
-    found["node_hours"] = totals.node_hours
-    found["node_failures"] = sum(each.failed for each in failures)
-    found["scale_ups"] = autoscaler.added if autoscaler is not None else 0
-    found["scale_downs"] = autoscaler.removed if autoscaler is not None else 0
-    return found
-
-
-def list_resources(report: TimedReport) -> list[str]:
-    """Those that pods used at some time, the usual ones first."""
-    used = {
-        name for sample in report.samples for name, share in sample.utilisation.items() if share
-    }
-    usual = [name for name in (CPU, MEMORY, PODS) if name in used]
-    return [*usual, *sorted(used.difference(usual))]
-
-
-def _mean(values: Sequence[float]) -> float:
-    return round(sum(values) / len(values), 6) if values else 0.0
-
-
-def _cost_of(report: TimedReport) -> float | None:
-    """What nodes cost for as long as they were there, None if none has a price."""
-    total, is_priced = Fraction(0), False
-    for each in report.nodes:
-        price = price_of(each.node)
-        if price is not None:
-            is_priced = True
-            until_s = report.duration_s if each.until_s is None else each.until_s
-            total += price * Fraction(round((until_s - each.from_s) * 1e6), 3_600_000_000)
-    return round(float(total), 6) if is_priced else None
