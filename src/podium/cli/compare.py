@@ -10,6 +10,7 @@ from podium.api.go_duration import Duration
 from podium.cli.compare_document import comparison_document
 from podium.cli.compare_report import comparison_report
 from podium.cli.compare_view import show_comparison
+from podium.cli.comparison_options import Configs, FailIf, Prices, SeedCount, TypicalPod
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import BROKEN, NO, OK
 from podium.cli.html_report import Html, command_text
@@ -34,57 +35,13 @@ _INPUT: Final = InputOptions()
 def compare(
     *paths: Annotated[str, Parameter(help="More files, as with -f.")],
     options: InputOptions = _INPUT,
-    config: Annotated[
-        list[str] | None,
-        Parameter(
-            name=["--config"],
-            negative="",
-            metavar="FILE",
-            help="A KubeSchedulerConfiguration, or default for kube-scheduler's defaults. The "
-            "others are compared with the first. May be repeated.",
-        ),
-    ] = None,
-    seeds: Annotated[
-        int,
-        Parameter(
-            name=["--seeds"],
-            metavar="N",
-            help="Runs of each configuration. The first has the pods in the order of the input, "
-            "the others in an order that their seed decides.",
-        ),
-    ] = 1,
+    config: Configs = None,
+    seeds: SeedCount = 1,
     jobs: Jobs = 1,
     runs: RunOptions = NO_RUN_OPTIONS,
-    typical_pod: Annotated[
-        str | None,
-        Parameter(
-            name=["--typical-pod"],
-            metavar="cpu=2,memory=4Gi",
-            help="What is free where this pod does not fit is fragmented. Left out: a pod with the "
-            "median requests of the pods to place.",
-        ),
-    ] = None,
-    prices: Annotated[
-        list[str] | None,
-        Parameter(
-            name=["--prices"],
-            negative="",
-            metavar="NODES:PRICE",
-            help="What each of these nodes costs; nodes are a name or labels: pool=general:0.10. "
-            "Left out: their annotation or label podium/price. May be repeated.",
-        ),
-    ] = None,
-    fail_if: Annotated[
-        list[str] | None,
-        Parameter(
-            name=["--fail-if"],
-            negative="",
-            metavar="CONDITION",
-            help="Exit with 1 if this is so of any configuration, on average over seeds: 'pending "
-            "> 0'. METRIC.difference is about what others have more than the first. May be "
-            "repeated.",
-        ),
-    ] = None,
+    typical_pod: TypicalPod = None,
+    prices: Prices = None,
+    fail_if: FailIf = None,
     trace: Annotated[
         str | None,
         Parameter(

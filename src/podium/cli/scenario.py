@@ -8,6 +8,7 @@ from cyclopts import App, Group, Parameter
 
 from podium.api.errors import InputError, ObjectError
 from podium.cli.compare_view import show_judgements, show_metrics
+from podium.cli.comparison_options import Configs, FailIf
 from podium.cli.documents import print_document, print_list
 from podium.cli.exit_codes import BROKEN, NO, OK
 from podium.cli.feature_gate_flags import read_gates
@@ -184,16 +185,7 @@ def compare(
     file: File,
     /,
     *,
-    config: Annotated[
-        list[str] | None,
-        Parameter(
-            name=["--config"],
-            negative="",
-            metavar="FILE",
-            help="A KubeSchedulerConfiguration, or default for kube-scheduler's defaults. The "
-            "others are compared with the first. May be repeated.",
-        ),
-    ] = None,
+    config: Configs = None,
     plugin: PluginFiles = None,
     plugin_timeout: PluginTimeout = "5s",
     feature_gates: Gates = None,
@@ -204,17 +196,7 @@ def compare(
     ] = 1,
     until: Until = None,
     scale: ScaleFactor = 1.0,
-    fail_if: Annotated[
-        list[str] | None,
-        Parameter(
-            name=["--fail-if"],
-            negative="",
-            metavar="CONDITION",
-            help="Exit with 1 if this is so of any configuration, on average over seeds: "
-            "'wait_p99_s > 60'. METRIC.difference is about what others have more than the first. "
-            "May be repeated.",
-        ),
-    ] = None,
+    fail_if: FailIf = None,
     output: Output = "table",
     strict: Strict = False,
 ) -> int:

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from podium.api.errors import InputError
 from podium.api.go_duration import Duration
 from podium.cli.compare import price_notes
+from podium.cli.comparison_options import Prices, SeedCount, TypicalPod
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import BROKEN, OK
 from podium.cli.options import Output
@@ -81,36 +82,11 @@ def sweep(
             "an input of its own. Files of -f and --cluster stand in for its cluster.",
         ),
     ] = None,
-    seeds: Annotated[
-        int,
-        Parameter(
-            name=["--seeds"],
-            metavar="N",
-            help="Runs of each input and configuration. The first has the pods in the order of the "
-            "input, the others in an order that their seed decides.",
-        ),
-    ] = 1,
+    seeds: SeedCount = 1,
     jobs: Jobs = 0,
     runs: RunOptions = NO_RUN_OPTIONS,
-    typical_pod: Annotated[
-        str | None,
-        Parameter(
-            name=["--typical-pod"],
-            metavar="cpu=2,memory=4Gi",
-            help="What is free where this pod does not fit is fragmented. Left out: of each input "
-            "a pod with the median requests of its pods to place.",
-        ),
-    ] = None,
-    prices: Annotated[
-        list[str] | None,
-        Parameter(
-            name=["--prices"],
-            negative="",
-            metavar="NODES:PRICE",
-            help="What each of these nodes costs; nodes are a name or labels: pool=general:0.10. "
-            "May be repeated.",
-        ),
-    ] = None,
+    typical_pod: TypicalPod = None,
+    prices: Prices = None,
     output: Output = "table",
 ) -> int:
     """Run every combination of clusters, workloads or scenarios, configurations and seeds.
