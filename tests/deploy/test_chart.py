@@ -43,11 +43,14 @@ def test_the_chart_as_it_is_equals_the_second_scheduler() -> None:
 def test_the_chart_with_everything_equals_the_second_scheduler_with_components(
     tmp_path: Path,
 ) -> None:
-    components = ("scheduler-plugins", "gpu-share", "service-monitor")
+    components = ("scheduler-plugins", "gpu-share", "page", "service-monitor")
     place = written_with_components(tmp_path, "second-scheduler", *components)
     wanted = [each for each in rendered(place) if each["kind"] != "CustomResourceDefinition"]
     found = render_chart(
-        {name: {"enabled": True} for name in ("schedulerPlugins", "gpuShare", "serviceMonitor")}
+        {
+            name: {"enabled": True}
+            for name in ("schedulerPlugins", "gpuShare", "page", "serviceMonitor")
+        }
     )
     assert by_name(found) == by_name(wanted)
 
