@@ -53,6 +53,6 @@ export function leftOutLine(view, list, kept, noun) {
 export function conditionPanels(conditions) {
   return conditions.map((each) => {
     const holds = each.holds ?? each.configurations.length > 0;
-    return h("div", { class: `panel ${holds ? "alert" : "done"}` }, h("b", {}, holds ? "✗ " : "✓ not "), h("code", {}, each.condition), holds && each.configurations && ` holds of ${each.configurations.join(", ")}`);
+    return h("div", { class: `panel ${holds ? "alert" : "done"}` }, h("b", {}, holds ? "✗ " : "✓ not "), h("code", {}, each.condition), holds && (each.configurations ? ` holds of ${each.configurations.join(", ")}` : " holds"));
   });
 }

@@ -23,7 +23,7 @@ function draw(view, found) {
   const { measure, steps } = found;
   const isShare = measure.name.startsWith("skew");
   const format = isShare ? formatPercent : metricFormat("");
-  const figures = [["before", measure.before], ["after", measure.after], ["wanted", measure.wanted], [measure.better === "more" ? "most that moves can reach" : "least that moves can reach", measure.bound]]
+  const figures = [["before", measure.before], ["after", measure.after], ["wanted", measure.wanted], ["bound", measure.bound]]
     .filter(([, value]) => value !== null);
   const needed = found.fewestMoves === found.moves ? ", the fewest that do" : found.fewestMoves === null ? "" : `; at least ${found.fewestMoves} are needed`;
   replaceChildren(
@@ -36,7 +36,7 @@ function draw(view, found) {
     h("div", { class: "charts" },
       barChart({
         title: measure.name,
-        note: `${measure.better} is better`,
+        note: `${measure.better} is better; ${measure.better} than the bound no moves can reach`,
         categories: figures.map(([name]) => String(name)),
         series: [{ name: measure.name, colour: seriesColour(0), values: figures.map(([, value]) => Number(value)) }],
         format,

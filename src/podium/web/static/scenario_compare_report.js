@@ -73,7 +73,7 @@ export function metricCharts(configurations) {
     if (!wanted.length) return null;
     return barChart({
       title,
-      categories: wanted.map((/** @type {string} */ name) => (shares ? name.replace("_share", "") : name)),
+      categories: wanted.map((/** @type {string} */ name) => (shares ? name.replace(/_(share|fragmentation)$/, "") : name)),
       series: configurations.map((each, at) => ({
         name: `${letter(at)} ${each.name}`,
         colour: seriesColour(at),

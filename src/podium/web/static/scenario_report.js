@@ -6,7 +6,7 @@ import { metricFormat } from "./compare.js";
 import { dataTable } from "./data_table.js";
 import { conditionPanels, leftOutLine, notesList, showDocuments } from "./document_view.js";
 import { h, replaceChildren, table } from "./dom.js";
-import { formatCount, formatSeconds, plural } from "./format.js";
+import { formatCount, plural } from "./format.js";
 import { timeCharts } from "./time_charts.js";
 
 /** @typedef {import("./source.js").Doc} Doc */
@@ -48,18 +48,18 @@ export function showScenario(view) {
 function draw(view, found) {
   const { metrics } = found;
   const sums = [
-    ["placed", "pods placed", ""],
+    ["placed", "placed", ""],
     ["pending", "pending in the end", "bad"],
-    ["evictions", "evictions by preemption", "warn"],
-    ["node_failures", "node failures", "warn"],
-    ["node_losses", "pods lost their node", "warn"],
+    ["evictions", "evicted by preemption", "warn"],
+    ["node_failures", "nodes that failed", "warn"],
+    ["node_losses", "pods that lost their node", "warn"],
     ["scale_ups", "nodes added by the autoscaler", ""],
     ["scale_downs", "nodes removed by it", ""],
   ].filter(([name = ""], at) => at < 2 || metrics[name]);
   replaceChildren(
     view.root,
     h("h1", {}, found.scenario),
-    h("p", { class: "soft" }, `${formatSeconds(found.durationSeconds)} with seed ${found.seed}, under the configuration ${found.configuration}.`),
+    h("p", { class: "soft" }, `With seed ${found.seed}, under the configuration ${found.configuration}.`),
     conditionPanels(found.conditions),
     h("div", { class: "sums" }, sums.map(([name = "", text = "", kind = ""]) => h("div", {}, h("b", { class: metrics[name] ? kind : "" }, formatCount(metrics[name] ?? 0)), text))),
     h("h2", {}, "Over time"),

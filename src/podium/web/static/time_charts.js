@@ -20,7 +20,7 @@ export function timeCharts(samples, durationSeconds) {
   if (!samples.length) return [];
   const [seconds, unit] = UNITS.find(([size]) => durationSeconds >= 2 * size) ?? [1, "s"];
   const curve = (/** @type {(sample: Sample) => number} */ read) => thinOut(samples.map(read));
-  const x = curve((sample) => sample.atSeconds / seconds).mean;
+  const x = curve((sample) => sample.atSeconds / seconds).low;
   const resources = [...new Set(samples.flatMap((sample) => Object.keys(sample.utilisation)))]
     .filter((name) => samples.some((sample) => sample.utilisation[name]));
   const chart = (/** @type {string} */ title, /** @type {[string, Curve][]} */ curves, /** @type {(value: number) => string} */ format) => lineChart({
