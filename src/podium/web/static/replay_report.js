@@ -122,9 +122,10 @@ function drawCheck(view, found) {
             series: [{ name: "decisions", values: Object.values(verdicts).map(Number) }],
             format: formatCount,
           })),
-          h("h2", {}, "Differences"),
-          leftOutLine(view, "decisions", found.decisions.length, "decision"),
-          differenceTable(view, found.decisions),
+          h("section", { id: "differences" },
+            h("h2", {}, "Differences"),
+            leftOutLine(view, "decisions", found.decisions.length, "decision"),
+            differenceTable(view, found.decisions)),
         ],
     notesList(found.notes),
   );
