@@ -1,4 +1,4 @@
-"""`--html` of the commands that ask what if: one file with all that its views need."""
+"""`--html` of commands: one file with all that its views need."""
 
 import re
 import shlex
@@ -10,7 +10,7 @@ from support.cli.command_line import EXAMPLES, podium
 from support.cli.document_schemas import require_valid
 from support.web.report_files import documents
 
-from podium.cli import what_if_report
+from podium.cli import replay_report, scenario_report, what_if_report
 from podium.web import cluster_snapshot, comparison_view
 
 FOLDER = EXAMPLES / "what-if"
@@ -28,7 +28,38 @@ CAPACITY = (
     *("capacity", *SHOP, "-f", str(FOLDER / "api.yaml"), "--of", "deployment/web"),
     *("--want", "40", "--shapes", str(FOLDER / "shapes.yaml")),
 )
-COMMANDS = pytest.mark.parametrize("command", [COMPARE, WHAT_IF, CAPACITY], ids=lambda c: c[0])
+PACKING = str(FOLDER / "packing.yaml")
+SCENARIO = (
+    *("scenario", "run", "noisy-neighbours", "--until", "10m", "--seed", "0", "--scale", "0.5"),
+    *("--config", PACKING, "--pods", "--fail-if", "arrived > 0"),
+)
+SCENARIO_COMPARE = (
+    *("scenario", "compare", "noisy-neighbours", "--until", "5m", "--seeds", "2"),
+    *("--config", "default", "--config", PACKING, "--fail-if", "arrived > 0"),
+)
+SWEEP = (
+    *("sweep", *SHOP, "--config", "default", "--config", PACKING, "--seeds", "2", "--jobs", "1"),
+    *("--workload", str(FOLDER / "render.yaml"), "--workload", str(FOLDER / "api.yaml")),
+)
+REPLAY = (
+    "replay",
+    str(EXAMPLES / "traces" / "evening.podium"),
+    "--config",
+    PACKING,
+    "--from",
+    "1s",
+)
+REPLAY_CHECK = (*REPLAY, "--as-recorded")
+OPTIMUM = ("optimum", "-f", str(FOLDER / "nightly.yaml"), "--objective", "nodes")
+REBALANCE = ("rebalance", *SHOP, "--free-nodes", "1", "--max-moves", "3")
+COMMANDS = pytest.mark.parametrize(
+    "command",
+    [
+        *(COMPARE, WHAT_IF, CAPACITY, SCENARIO, SCENARIO_COMPARE, SWEEP, REPLAY, REPLAY_CHECK),
+        *(OPTIMUM, REBALANCE),
+    ],
+    ids=lambda command: " ".join(word for word in command if word.isalpha())[:16],
+)
 
 
 @pytest.fixture
@@ -120,6 +151,45 @@ def test_a_report_is_bounded_and_says_what_it_leaves_out(
     podium(capsys, *COMPARE, "--html", str(report))
     view = documents(report)["comparison-view"]
     assert len(view["pods"]) == 1 < view["differentPods"]
+
+
+def test_a_run_of_a_scenario_is_told_over_time(
+    report: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    podium(capsys, *SCENARIO, "--html", str(report))
+    shown = documents(report)["scenario"]
+    printed = podium(capsys, *SCENARIO, "-o", "json").decoded()
+    assert shown == printed
+    assert shown["samples"]
+    assert shown["pods"]
+
+
+def test_only_what_differs_from_a_recording_is_listed(
+    report: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    podium(capsys, *REPLAY, "--html", str(report))
+    replayed = documents(report)["replay"]
+    assert {each["outcome"] for each in replayed["pods"]} == {"moved"}
+    assert len(replayed["pods"]) == replayed["outcomes"]["moved"]
+    podium(capsys, *REPLAY_CHECK, "--html", str(report))
+    checked = documents(report)["replay-check"]
+    assert len(checked["decisions"]) == checked["verdicts"]["lower"]
+
+
+def test_runs_are_left_out_by_seed_so_that_configurations_stay_side_by_side(
+    report: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scenario_report, "MAX_RUNS", 5)
+    podium(capsys, *SWEEP, "--html", str(report))
+    found = documents(report)
+    kept = [(each["input"], each["configuration"]) for each in found["sweep"]["runs"]]
+    assert len({*kept}) == len(kept) == 4
+    assert found["overview"]["totals"]["runs"] == 8
+
+    monkeypatch.setattr(replay_report, "MAX_ROWS", 3)
+    podium(capsys, *REPLAY, "--html", str(report))
+    found = documents(report)
+    assert len(found["replay"]["pods"]) == 3 < found["overview"]["totals"]["pods"]
 
 
 def count(found: dict[str, Any], prefix: str) -> int:

@@ -1,11 +1,14 @@
-"""Reports of `podium compare`, `podium what-if` and `podium capacity` as people open them."""
+"""Reports of commands as people open them."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 from support.cli.command_line import node, pod
+from support.cluster_traces import written_traces
+from support.scenarios.files import document
 from support.web.accessibility import accessibility_problems
 from support.web.browser import opened
 from support.web.page_at_work import HOSTILE_NAME
@@ -31,6 +34,13 @@ class Reports(NamedTuple):
     compare: Path
     what_if: Path
     capacity: Path
+    scenario: Path
+    scenario_compare: Path
+    sweep: Path
+    replay: Path
+    replay_check: Path
+    optimum: Path
+    rebalance: Path
 
     def views(self) -> "Iterator[tuple[Path, str, str]]":
         """File, address, and something that is there once the view has its data."""
@@ -42,6 +52,13 @@ class Reports(NamedTuple):
         yield self.what_if, "#/zone-failures", "td:has-text('no')"
         yield self.what_if, "#/cluster?when=before&node=node-1", "aside h2:has-text('node-1')"
         yield self.capacity, "#/capacity", "#add"
+        yield self.scenario, "#/scenario", f"h1:text-is('{HOSTILE_NAME}')"
+        yield self.scenario_compare, "#/compare", "table.metrics th:has-text('wait_p99_s')"
+        yield self.sweep, "#/sweep", "#input"
+        yield self.replay, "#/replay", "td span.bad:has-text('only recorded')"
+        yield self.replay_check, "#/decisions", "#differences td:has-text('refused')"
+        yield self.optimum, "#/optimum", "#placement td"
+        yield self.rebalance, "#/rebalance", "#steps li"
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +68,64 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Reports:
     configs = ("--config", "default", "--config", PACKING, "--seeds", "3")
     changes = ("--drain", f"{ZONE}=c", "--scale", "deploy/web=9", "--each-node", "--each-zone")
     wanted = ("--of", "kept", "--want", "40", "--shapes", SHAPES)
+    days = folder / "days.json"
+    days.write_text(json.dumps({**document(duration="1h"), "metadata": {"name": HOSTILE_NAME}}))
+    more = write_list(folder / "more.json", pod("more", cpu="9"))
+    other = write_list(folder / "other.json", pod("other"))
+    trace = hostile_trace(folder / "trace.podium")
+    spread = [node("node-1"), node(HOSTILE_NAME), *web_on("node-1", HOSTILE_NAME)]
+    loose = write_list(folder / "spread.json", *spread)
     return Reports(
         write_report(folder / "compare.html", "compare", *configs, "-f", cluster),
         write_report(folder / "what-if.html", "what-if", "-f", cluster, *changes),
         write_report(folder / "capacity.html", "capacity", "-f", cluster, *wanted),
+        write_report(folder / "run.html", "scenario", "run", str(days), "-f", cluster, "--pods"),
+        write_report(folder / "days.html", "scenario", "compare", str(days), *configs),
+        write_report(
+            *(folder / "sweep.html", "sweep", "--cluster", cluster, "--jobs", "1", *configs),
+            *("--workload", more, "--workload", other),
+        ),
+        write_report(folder / "replay.html", "replay", trace, "--config", "default"),
+        write_report(folder / "check.html", "replay", trace),
+        write_report(folder / "optimum.html", "optimum", "-f", cluster),
+        write_report(folder / "rebalance.html", "rebalance", "-f", loose, "--free-nodes", "1"),
     )
+
+
+def hostile_trace(path: Path) -> str:
+    """One pod went where it does not fit; another was placed though it fits nowhere."""
+    return written_traces.write_trace(
+        path,
+        *written_traces.snapshot(
+            written_traces.node("n1"), written_traces.node(HOSTILE_NAME, cpu="1")
+        ),
+        written_traces.put(1.0, written_traces.pod("wide", cpu="2")),
+        written_traces.bound(1.5, "wide", HOSTILE_NAME),
+        written_traces.put(2.0, written_traces.pod(HOSTILE_NAME, cpu="8")),
+        written_traces.bound(2.5, HOSTILE_NAME, "n1"),
+        ends_at=10.0,
+    )
+
+
+def web_on(*names: str) -> "Iterator[dict[str, object]]":
+    """A pod of a ReplicaSet on each node."""
+    labels = {"app": "web"}
+    template = {"metadata": {"labels": labels}, "spec": pod("web")["spec"]}
+    yield {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": "web", "namespace": "default", "uid": "web"},
+        "spec": {
+            "replicas": len(names),
+            "selector": {"matchLabels": labels},
+            "template": template,
+        },
+    }
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "web"}
+    for number, name in enumerate(names):
+        made = pod(f"web-{number}", nodeName=name)
+        made["metadata"] |= {"labels": labels, "ownerReferences": [{**owner, "controller": True}]}
+        yield made
 
 
 def show(page: "Page", file: Path, address: str, shown: str) -> None:
@@ -145,6 +215,31 @@ def test_a_cluster_is_seen_before_a_change_and_after_it(
         page.keyboard.press("Home")
         page.keyboard.press("Enter")
         page.wait_for_selector("aside td")
+
+
+def test_days_are_read_with_keys_and_inputs_chosen(browser: "Browser", reports: Reports) -> None:
+    with opened(browser, reports.scenario.as_uri()) as page:
+        chart = page.locator(".chart", has=page.locator("h2", has_text="Pods that run"))
+        chart.locator("svg path").first.wait_for(state="attached")
+        chart.locator(".drawing").focus()
+        page.keyboard.press("End")
+        assert chart.locator("[aria-live]").inner_text().startswith("after 59.4 min, running: ")
+        page.goto(reports.sweep.as_uri())
+        page.locator("#input").select_option(index=1)
+        page.wait_for_selector("main h2:has-text('other.json')")
+        assert "input=" in page.url
+        page.locator("#metric-placed").press("Enter")
+        assert "metric=placed" in page.url
+
+
+def test_steps_have_commands_to_copy(browser: "Browser", reports: Reports) -> None:
+    with opened(browser, reports.rebalance.as_uri()) as page:
+        page.wait_for_selector("#steps li")
+        copies = page.locator("#steps li button").all()
+        assert [each.get_attribute("aria-label") for each in copies] == [
+            f"Copy: {command}" for command in page.locator("#steps li code").all_inner_texts()
+        ]
+        assert page.locator("#steps li code", has_text="delete pod web-").count() == 1
 
 
 def test_failures_open_one_by_one(browser: "Browser", reports: Reports) -> None:

@@ -2,11 +2,14 @@
 
 import dataclasses
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Annotated, Any, Final, get_args, get_type_hints
 
 from cyclopts import Parameter
+
+MAX_ROWS: Final = 20_000
+"""In one list of a report."""
 
 Html = Annotated[
     Path | None,
@@ -20,14 +23,32 @@ Html = Annotated[
 
 
 def command_text(
-    command: str, files: Iterable[str], options: Any, more: Iterable[tuple[str, Any]] = ()
+    command: str,
+    files: Iterable[str],
+    options: Any,
+    more: Iterable[tuple[str, Any]] = (),
+    *,
+    arguments: Iterable[str] = (),
 ) -> str:
-    """The command line that asks the same: files, shared options, and further ones in order; those
-    that are None or False were not given."""
+    """The command line that asks the same: arguments, files, shared options, and further ones in
+    order; those that are None or False were not given."""
     further = [word for name, value in more for word in _words(name, value)]
-    return " ".join(
-        filter(None, (f"podium {command}", input_text(files, options), shlex.join(further)))
+    parts = (
+        f"podium {command}",
+        shlex.join(arguments),
+        input_text(files, options),
+        shlex.join(further),
     )
+    return " ".join(filter(None, parts))
+
+
+def bound_lists(
+    fields: Mapping[str, Any], limits: Mapping[str, int]
+) -> tuple[dict[str, Any], dict[str, int]]:
+    """The fields of a document with lists that are no longer than these limits, and how long the
+    lists are in truth."""
+    totals = {name: len(fields[name]) for name in limits}
+    return {**fields, **{name: fields[name][:most] for name, most in limits.items()}}, totals
 
 
 def input_text(files: Iterable[str], options: Any) -> str:

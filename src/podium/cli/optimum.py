@@ -1,13 +1,15 @@
 """`podium optimum`: how good is the scheduler's placement?"""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
+from podium.cli.html_report import Html, command_text
 from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.optimum_document import optimum_document
+from podium.cli.optimum_report import optimum_report
 from podium.cli.optimum_view import show_optimum
 from podium.cli.options import Output, ShowAll
 from podium.cli.preparation import prepare_simulation
@@ -15,6 +17,7 @@ from podium.cli.simulate import exit_code
 from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.cli.solver_options import TimeLimit, read_time_limit
 from podium.cli.tables import Screen
+from podium.files.private_files import write_private_file
 from podium.optimum.integer_program import require_solver
 from podium.what_if.node_prices import prices_of
 from podium.what_if.optimum import OptimumQuestion, cluster_without_pending, find_optimum
@@ -46,6 +49,7 @@ def optimum(
     ] = None,
     output: Output = "table",
     show_all: ShowAll = False,
+    html: Html = None,
 ) -> int:
     """Tell how good the scheduler's placement is, beside the best one that there is.
 
@@ -64,6 +68,7 @@ def optimum(
     podium optimum -f cluster.json -f pods.yaml --objective priority --time-limit 2m
     podium optimum -f cluster.json -f pods.yaml --objective cost --prices pool=general:0.10
     podium optimum --kubeconfig ~/.kube/config -o json | jq '.measures'
+    podium optimum -f cluster.json -f pods.yaml --html report.html
     ```
 
     **Exit code** 0 if no placement is better than the scheduler's, 1 if there is one or may be one,
@@ -71,7 +76,8 @@ def optimum(
     """
     limit_s = read_time_limit(time_limit)
     require_solver()
-    prepared = prepare_simulation(options.files(paths), options)
+    files = options.files(paths)
+    prepared = prepare_simulation(files, options)
     priced = prices_of(prepared.scenario.nodes, prices or ())
     question = OptimumQuestion(objective, limit_s, priced)
     with prepared.simulating() as (report, simulation, _):
@@ -79,8 +85,18 @@ def optimum(
         alone = cluster_without_pending(prepared.scenario, simulation)
     with prepared.running(scenario=alone) as (_, engine, _):
         answer = find_optimum(engine, report, question)
-    if output in ("json", "yaml"):
+    fields: dict[str, Any] = {}
+    if html is not None or output in ("json", "yaml"):
         fields = {**input_warnings_document(report), **optimum_document(answer, report.notes)}
+    if html is not None:
+        more = [
+            ("--objective", objective if objective != "pods" else None),
+            ("--time-limit", time_limit if time_limit != "30s" else None),
+            ("--prices", prices),
+        ]
+        asked = command_text("optimum", files, options, more)
+        write_private_file(html, optimum_report(fields, answer, asked))
+    if output in ("json", "yaml"):
         print_document("Optimum", fields, output)
     else:
         screen = Screen()

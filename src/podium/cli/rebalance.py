@@ -1,20 +1,23 @@
 """`podium rebalance`: which pods to move so that nodes become empty, pods fit or loads even out."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from podium.api.errors import InputError
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
+from podium.cli.html_report import Html, command_text
 from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import Output, ShowAll
 from podium.cli.preparation import prepare_simulation
+from podium.cli.rebalance_report import rebalance_report
 from podium.cli.rebalance_view import rebalance_document, show_rebalance
 from podium.cli.simulate import exit_code
 from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.cli.solver_options import TimeLimit, read_time_limit
 from podium.cli.tables import Screen
+from podium.files.private_files import write_private_file
 from podium.optimum.integer_program import require_solver
 from podium.what_if.rebalance import RebalanceQuestion, find_rebalance, fresh_simulations
 from podium.what_if.rebalance_goals import FitPending, FreeNodes, Goal, LimitSkew, parse_skew
@@ -83,6 +86,7 @@ def rebalance(
     time_limit: TimeLimit = "30s",
     output: Output = "table",
     show_all: ShowAll = False,
+    html: Html = None,
 ) -> int:
     """Propose the fewest moves that reach a goal, with the commands that make them.
 
@@ -105,6 +109,7 @@ def rebalance(
     podium rebalance -f cluster.json -f pods.yaml --fit-pending --max-moves 5
     podium rebalance -f cluster.json --skew 'cpu<=20%' --by topology.kubernetes.io/zone
     podium rebalance --kubeconfig ~/.kube/config --lower-skew memory --max-moves 3 -o json
+    podium rebalance -f cluster.json --free-nodes 2 --html report.html
     ```
 
     **Exit code** 0 if the goal is reached, 1 if not, with how near the moves come to it, 2 if the
@@ -115,14 +120,30 @@ def rebalance(
         raise InputError("--max-moves cannot be negative")
     question = RebalanceQuestion(goal, max_moves, delete_emptydir_data, read_time_limit(time_limit))
     require_solver()
-    prepared = prepare_simulation(options.files(paths), options)
+    files = options.files(paths)
+    prepared = prepare_simulation(files, options)
     report = prepared.run()
     crashed = exit_code(report)
     scenario = prepared.scenario
     with fresh_simulations(scenario, prepared.equipped, prepared.gates, prepared.seed) as begin:
         answer = find_rebalance(begin, scenario, question)
-    if output in ("json", "yaml"):
+    fields: dict[str, Any] = {}
+    if html is not None or output in ("json", "yaml"):
         fields = {**input_warnings_document(report), **rebalance_document(answer, report.notes)}
+    if html is not None:
+        more = [
+            ("--free-nodes", free_nodes),
+            ("--fit-pending", fit_pending),
+            ("--skew", skew),
+            ("--lower-skew", lower_skew),
+            ("--by", by),
+            ("--max-moves", max_moves),
+            ("--delete-emptydir-data", delete_emptydir_data),
+            ("--time-limit", time_limit if time_limit != "30s" else None),
+        ]
+        asked = command_text("rebalance", files, options, more)
+        write_private_file(html, rebalance_report(fields, answer, asked))
+    if output in ("json", "yaml"):
         print_document("Rebalance", fields, output)
     else:
         screen = Screen()

@@ -1,7 +1,8 @@
 """`podium replay`: what would have happened under another configuration?"""
 
 from dataclasses import dataclass
-from typing import Annotated, Final
+from pathlib import Path
+from typing import Annotated, Any, Final, NamedTuple
 
 from cyclopts import Parameter
 
@@ -10,6 +11,7 @@ from podium.api.go_duration import Duration, DurationError
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.feature_gate_flags import read_gates
+from podium.cli.html_report import Html, command_text
 from podium.cli.options import (
     Gates,
     Output,
@@ -24,6 +26,7 @@ from podium.cli.options import (
 )
 from podium.cli.preparation import equip_configuration
 from podium.cli.replay_document import check_document, replay_document
+from podium.cli.replay_report import replay_check_report, replay_report
 from podium.cli.replay_view import show_check, show_replay
 from podium.cli.simulation_options import SimulationOptions
 from podium.cli.tables import Screen
@@ -32,6 +35,7 @@ from podium.cluster_traces.recorded_cluster import RecordedCluster, read_recorde
 from podium.cluster_traces.replay import ReplayRules
 from podium.cluster_traces.replay import replay as run_replay
 from podium.config.errors import ConfigurationError
+from podium.files.private_files import write_private_file
 
 DEFAULT: Final = "default"
 
@@ -90,6 +94,7 @@ def replay(
     options: ReplayOptions = _USUAL,
     output: Output = "table",
     show_all: ShowAll = False,
+    html: Html = None,
 ) -> int:
     """Decide a recorded cluster anew, in virtual time.
 
@@ -111,6 +116,7 @@ def replay(
     podium replay night.podium --config packing.yaml
     podium replay night.podium --config default --from 6h --until 8h -o json
     podium replay night.podium --config old.yaml --as-recorded
+    podium replay night.podium --config packing.yaml --html report.html
     ```
 
     **Exit code** 0; 1 if pods that had a node when it was recorded have none here, or if a recorded
@@ -129,39 +135,64 @@ def replay(
         raise InputError(f"--until {until} is not after --from {from_}")
     cluster = read_recorded_cluster(trace, from_s=from_s, until_s=until_s)
     rules = ReplayRules(equipped, gates, options.seed, options.validate)
+    more = [
+        ("--config", config),
+        ("--as-recorded", as_recorded),
+        ("--from", from_ if from_s else None),
+        ("--until", until),
+    ]
+    asked = command_text("replay", (), options, more, arguments=[trace])
+    wanted = _Wanted(output, html, asked, show_all)
     try:
         if as_recorded or config is None:
-            return _check(cluster, rules, output, show_all=show_all)
-        return _replay(cluster, rules, output, config, show_all=show_all)
+            return _check(cluster, rules, wanted)
+        return _replay(cluster, rules, wanted, config)
     except ConfigurationError as problem:
         raise problem.found_in(config or "") from problem.__cause__
 
 
-def _check(cluster: RecordedCluster, rules: ReplayRules, output: str, *, show_all: bool) -> int:
+class _Wanted(NamedTuple):
+    """What is printed and written; `asked` is the command that asks for it."""
+
+    output: str
+    html: Path | None
+    asked: str
+    show_all: bool
+
+    @property
+    def needs_document(self) -> bool:
+        return self.html is not None or self.output in ("json", "yaml")
+
+
+def _check(cluster: RecordedCluster, rules: ReplayRules, wanted: _Wanted) -> int:
     with progress_bar("decisions", len(cluster.pods)) as progress:
         check = check_decisions(
             cluster, rules, on_decision=lambda: progress.advance(progress.task_ids[0])
         )
-    if output in ("json", "yaml"):
-        print_document("ReplayCheck", check_document(check), output)
+    fields: dict[str, Any] = check_document(check) if wanted.needs_document else {}
+    if wanted.html is not None:
+        write_private_file(wanted.html, replay_check_report(fields, wanted.asked))
+    if wanted.output in ("json", "yaml"):
+        print_document("ReplayCheck", fields, wanted.output)
     else:
-        show_check(check, Screen(), show_all=show_all)
+        show_check(check, Screen(), show_all=wanted.show_all)
     return OK if check.agreement in (None, 1.0) else NO
 
 
-def _replay(
-    cluster: RecordedCluster, rules: ReplayRules, output: str, config: str, *, show_all: bool
-) -> int:
+def _replay(cluster: RecordedCluster, rules: ReplayRules, wanted: _Wanted, config: str) -> int:
     with progress_bar("seconds", round(cluster.duration_s)) as progress:
         report = run_replay(
             cluster,
             rules,
             on_time=lambda at_s: progress.update(progress.task_ids[0], completed=round(at_s)),
         )
-    if output in ("json", "yaml"):
-        print_document("Replay", replay_document(report, config), output)
+    fields: dict[str, Any] = replay_document(report, config) if wanted.needs_document else {}
+    if wanted.html is not None:
+        write_private_file(wanted.html, replay_report(fields, wanted.asked))
+    if wanted.output in ("json", "yaml"):
+        print_document("Replay", fields, wanted.output)
     else:
-        show_replay(report, config, Screen(), show_all=show_all)
+        show_replay(report, config, Screen(), show_all=wanted.show_all)
     return NO if report.lost else OK
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import App, Group, Parameter
 
@@ -12,6 +12,7 @@ from podium.cli.comparison_options import Configs, FailIf
 from podium.cli.documents import print_document, print_list
 from podium.cli.exit_codes import BROKEN, NO, OK
 from podium.cli.feature_gate_flags import read_gates
+from podium.cli.html_report import Html, command_text
 from podium.cli.options import (
     Config,
     Filename,
@@ -32,11 +33,13 @@ from podium.cli.scenario_document import (
     scenario_document,
     summary_document,
 )
+from podium.cli.scenario_report import scenario_comparison_report, scenario_report
 from podium.cli.scenario_view import show_scenario_run, show_scenarios
 from podium.cli.simulate import tell_crashes
 from podium.cli.simulation_options import InputOptions
 from podium.cli.tables import Screen
 from podium.config.errors import ConfigurationError
+from podium.files.private_files import write_private_file
 from podium.scenarios import ScenarioRun, find_scenario, list_ready_scenarios, run_scenario
 from podium.scenarios.durations import format_duration, parse_positive_duration
 from podium.scenarios.ready_scenarios import read_ready_scenario
@@ -107,6 +110,7 @@ def run(
         ),
     ] = None,
     output: Output = "table",
+    html: Html = None,
     strict: Strict = False,
     validate: Validate = False,
 ) -> int:
@@ -126,6 +130,7 @@ def run(
     podium scenario run week.yaml --config packing.yaml --seed 7 --until 2d
     podium scenario run week.yaml --fail-if 'wait_p99_s > 60' -o json | jq .metrics
     podium scenario run trace.sktrace -f nodes.yaml
+    podium scenario run weekday-web --html report.html
     ```
 
     **Exit code** 0; 1 if a condition of `--fail-if` holds; 2 if the input is wrong, 70 if Podium
@@ -136,7 +141,13 @@ def run(
     _require_scale(scale)
     gates = read_gates(feature_gates, strict=strict)
     limit_plugins(plugin_timeout)
-    options = InputOptions(plugin=plugin, strict=strict)
+    options = InputOptions(
+        plugin=plugin,
+        plugin_timeout=plugin_timeout,
+        feature_gates=feature_gates,
+        strict=strict,
+        validate=validate,
+    )
     equipped = equip_configuration(config, options, gates)
     trace = find_trace(file, filename or ())
     make: Callable[..., ScenarioRun]
@@ -168,8 +179,21 @@ def run(
         condition.require_metric(list(ran.metrics))
     judged = [(each, each.holds(ran.metrics[each.metric])) for each in conditions]
     notes = [*equipped.notes, *ran.report.notes]
-    if output in ("json", "yaml"):
+    fields: dict[str, Any] = {}
+    if html is not None or output in ("json", "yaml"):
         fields = scenario_document(ran, config or "default", judged, notes)
+    if html is not None:
+        more = [
+            ("--config", config),
+            ("--seed", seed),
+            ("--until", until),
+            ("--scale", scale if scale != 1 else None),
+            ("--pods", pods),
+            ("--fail-if", fail_if),
+        ]
+        asked = command_text("scenario run", filename or (), options, more, arguments=[file])
+        write_private_file(html, scenario_report(fields, asked))
+    if output in ("json", "yaml"):
         print_document("ScenarioRun", fields, output)
     else:
         screen = Screen()
@@ -198,6 +222,7 @@ def compare(
     scale: ScaleFactor = 1.0,
     fail_if: FailIf = None,
     output: Output = "table",
+    html: Html = None,
     strict: Strict = False,
 ) -> int:
     """Compare scheduler configurations on the same days.
@@ -211,6 +236,7 @@ def compare(
     podium scenario compare weekday-web --config default --config packing.yaml
     podium scenario compare week.yaml --config old.yaml --config new.yaml --seeds 10 \\
         --fail-if 'cost.difference > 0'
+    podium scenario compare week.yaml --config old.yaml --config new.yaml --html report.html
     ```
 
     **Exit code** 0; 1 if a condition of `--fail-if` holds; 2 if the input is wrong, 70 if Podium
@@ -225,7 +251,12 @@ def compare(
     planned = plan_seeds(found.seed if seed is None else seed, seeds, 1)
     gates = read_gates(feature_gates, strict=strict)
     limit_plugins(plugin_timeout)
-    options = InputOptions(plugin=plugin, strict=strict)
+    options = InputOptions(
+        plugin=plugin,
+        plugin_timeout=plugin_timeout,
+        feature_gates=feature_gates,
+        strict=strict,
+    )
     equipped = [
         (name, equip_configuration(None if name == DEFAULT else name, options, gates))
         for name in configs
@@ -241,12 +272,25 @@ def compare(
             on_run=lambda: progress.advance(progress.task_ids[0]),
         )
     judgements = answer.judge(conditions)
-    if output in ("json", "yaml"):
+    length_s = min(found.duration_s, until_s or found.duration_s)
+    fields: dict[str, Any] = {}
+    if html is not None or output in ("json", "yaml"):
         fields = scenario_comparison_document(found.name, answer, judgements)
+    if html is not None:
+        more = [
+            ("--config", configs),
+            ("--seeds", seeds if seeds > 1 else None),
+            ("--seed", seed),
+            ("--until", until),
+            ("--scale", scale if scale != 1 else None),
+            ("--fail-if", fail_if),
+        ]
+        asked = command_text("scenario compare", (), options, more, arguments=[file])
+        write_private_file(html, scenario_comparison_report(fields, answer, length_s, asked))
+    if output in ("json", "yaml"):
         print_document("ScenarioComparison", fields, output)
     else:
         screen = Screen()
-        length_s = min(found.duration_s, until_s or found.duration_s)
         show_metrics(answer, f"{format_duration(length_s)} of {found.name}", screen)
         screen.print()
         show_judgements(answer, judgements, screen)

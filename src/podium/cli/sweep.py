@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Sequence
 from itertools import product
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 from cyclopts import Parameter
 
@@ -13,15 +13,18 @@ from podium.cli.compare import price_notes
 from podium.cli.comparison_options import Prices, SeedCount, TypicalPod
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import BROKEN, OK
+from podium.cli.html_report import Html, command_text
 from podium.cli.options import Output
 from podium.cli.preparation import equip_configurations, prepare_inputs
 from podium.cli.run_options import NO_RUN_OPTIONS, Jobs, RunOptions, follow_runs
 from podium.cli.simulate import tell_crashes
 from podium.cli.simulation_options import InputOptions, as_simulation_options
+from podium.cli.sweep_report import sweep_report
 from podium.cli.sweep_view import SweepAnswer, show_sweep, sweep_document
 from podium.cli.tables import Screen
 from podium.config.feature_gates import FeatureGates
 from podium.files.bounded_files import STDIN
+from podium.files.private_files import write_private_file
 from podium.simulator import Scenario
 from podium.user_code.plugins import Equipped
 from podium.what_if.comparison import DEFAULT, plan_seeds, require_configs
@@ -88,6 +91,7 @@ def sweep(
     typical_pod: TypicalPod = None,
     prices: Prices = None,
     output: Output = "table",
+    html: Html = None,
 ) -> int:
     """Run every combination of clusters, workloads or scenarios, configurations and seeds.
 
@@ -105,6 +109,7 @@ def sweep(
     podium sweep --config default --config packing.yaml --scenario weekday-web --seeds 10
     podium sweep --config new.yaml --seeds 1000 -f cluster.json --dask tcp://scheduler:8786 \\
         --resume results --parquet tables
+    podium sweep --config default --config new.yaml --seeds 20 -f cluster.json --html report.html
     ```
 
     **Exit code** 0; 2 if the input is wrong, 70 if Podium has a bug.
@@ -146,8 +151,24 @@ def sweep(
             if ended.review is not None and not ended.position.turn:
                 _add_review(reviews, ended.position.input, ended.review, matrix)
     answer = SweepAnswer(matrix, tuple(keys), tuple(measured), reviews)
+    fields: dict[str, Any] = {}
+    if html is not None or output in ("json", "yaml"):
+        fields = sweep_document(answer)
+    if html is not None:
+        more = [
+            ("--config", config),
+            ("--cluster", cluster),
+            ("--workload", workload),
+            ("--scenario", scenario),
+            ("--seeds", seeds if seeds > 1 else None),
+            ("--jobs", jobs or None),
+            ("--typical-pod", typical_pod),
+            ("--prices", prices),
+        ]
+        asked = command_text("sweep", files, options, more)
+        write_private_file(html, sweep_report(fields, matrix, asked))
     if output in ("json", "yaml"):
-        print_document("Sweep", sweep_document(answer), output)
+        print_document("Sweep", fields, output)
     else:
         show_sweep(answer, Screen())
     crashes = {pod: (pod, text) for run in measured for pod, text in run.crashes}

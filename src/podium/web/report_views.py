@@ -17,3 +17,14 @@ ZONE_FAILURES: Final = ReportView(
     "zone-failures", "Zone failures", "failures_report.js", "showZoneFailures"
 )
 CAPACITY: Final = (ReportView("capacity", "Capacity", "capacity_report.js", "showCapacity"),)
+SCENARIO: Final = (ReportView("scenario", "Scenario", "scenario_report.js", "showScenario"),)
+SCENARIO_COMPARISON: Final = (
+    ReportView("compare", "Compare", "scenario_compare_report.js", "showScenarioCompare"),
+)
+SWEEP: Final = (ReportView("sweep", "Sweep", "sweep_report.js", "showSweep"),)
+REPLAY: Final = (ReportView("replay", "Replay", "replay_report.js", "showReplay"),)
+REPLAY_CHECK: Final = (
+    ReportView("decisions", "Recorded decisions", "replay_report.js", "showReplayCheck"),
+)
+OPTIMUM: Final = (ReportView("optimum", "Optimum", "optimum_report.js", "showOptimum"),)
+REBALANCE: Final = (ReportView("rebalance", "Rebalance", "rebalance_report.js", "showRebalance"),)

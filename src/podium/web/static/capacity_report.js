@@ -3,7 +3,7 @@
 import { seriesColour } from "./charts.js";
 import { barChart } from "./charts_bars.js";
 import { dataTable } from "./data_table.js";
-import { showDocuments } from "./document_view.js";
+import { notesList, showDocuments } from "./document_view.js";
 import { h, replaceChildren, stateLine } from "./dom.js";
 import { formatCount, plural } from "./format.js";
 import { makeNodeMap, rampLegend, zoomButtons } from "./node_map.js";
@@ -43,7 +43,7 @@ class CapacityPage {
       this.answer(),
       found.pods.length > 1 && this.chooser(),
       this.rest,
-      found.notes.length > 0 && [h("h2", {}, "Notes"), h("ul", {}, found.notes.map((/** @type {string} */ note) => h("li", {}, note)))],
+      notesList(found.notes),
     );
     this.show();
   }

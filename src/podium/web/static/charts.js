@@ -177,14 +177,18 @@ function nearest(marks, x, y) {
 }
 
 /**
- * Ticks below a drawing, with lines up through it.
+ * Ticks below a drawing, with lines up through it. Those that would run into each other stay
+ * without a text; the last has one.
  * @param {number[]} ticks @param {(value: number) => number} x
  * @param {number} top @param {number} bottom @param {(value: number) => string} format
  * @returns {SVGElement[]}
  */
 export function bottomAxis(ticks, x, top, bottom, format) {
+  const room = x(ticks[1] ?? 0) - x(ticks[0] ?? 0);
+  const every = Math.max(1, Math.ceil((1.3 * Math.max(...ticks.map((tick) => textWidth(format(tick))))) / room));
+  const last = ticks.length - 1;
   return ticks.flatMap((tick, at) => [
     svg("line", { class: "axis", x1: x(tick), x2: x(tick), y1: top, y2: bottom }),
-    svg("text", { x: x(tick), y: bottom + 14, "text-anchor": at === ticks.length - 1 ? "end" : at ? "middle" : "start" }, format(tick)),
+    ...((last - at) % every ? [] : [svg("text", { x: x(tick), y: bottom + 14, "text-anchor": at === last ? "end" : at ? "middle" : "start" }, format(tick))]),
   ]);
 }

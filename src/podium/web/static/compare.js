@@ -4,7 +4,7 @@ import { emptyChart, seriesColour } from "./charts.js";
 import { barChart } from "./charts_bars.js";
 import { lineChart } from "./charts_lines.js";
 import { stripPlot } from "./charts_strips.js";
-import { showDocuments } from "./document_view.js";
+import { conditionPanels, notesList, showDocuments } from "./document_view.js";
 import { h, replaceChildren } from "./dom.js";
 import { formatAmount, formatCount, formatPercent, formatSeconds, plural } from "./format.js";
 
@@ -47,6 +47,31 @@ export function showCompare(view) {
 /** @param {View} view @param {Doc} found @param {Doc} more */
 function draw(view, found, more) {
   const names = found.configurations.map((/** @type {Doc} */ each) => each.name);
+  const typical = found.typicalPod;
+  replaceChildren(
+    view.root,
+    h("h1", {}, "Compare"),
+    h("p", {}, names.map(configurationKey)),
+    h("p", { class: "soft" },
+      found.seeds.length > 1 ? `Means over ${plural(found.seeds.length, "seed")}, the same arrivals for each configuration. ` : "One run of each configuration, pods in the order of the input. ",
+      `The typical pod has ${formatAmount("cpu", typical.cpu)} cpu and ${formatAmount("memory", typical.memory)} memory. `,
+      names.length > 1 && (more.differentPods ? [`${plural(more.differentPods, "pod")} of ${formatCount(found.podCount)} not alike: `, h("a", { href: "#/pods" }, "which"), "."] : `All ${formatCount(found.podCount)} pods alike.`)),
+    conditionPanels(found.conditions),
+    metricsSection(view, found),
+    h("h2", {}, "What comes of it"),
+    h("div", { class: "charts" }, outcomeCharts(found, more, names)),
+    notesList(found.notes),
+  );
+}
+
+/**
+ * Metrics of each configuration beside the runs of one that is chosen. Differences are there where
+ * metrics have them.
+ * @param {View} view
+ * @param {{configurations: Doc[], seeds: number[], runs: Doc[]}} found
+ * @param {Record<string, string>} [meanings]
+ */
+export function metricsSection(view, found, meanings = MEANINGS) {
   const metrics = found.configurations[0].metrics.map((/** @type {Doc} */ each) => each.name);
   const asked = view.params.get("metric") ?? "";
   let metric = metrics.includes(asked) ? asked : firstTelling(found) ?? metrics[0];
@@ -59,29 +84,14 @@ function draw(view, found, more) {
   };
   const show = () => {
     const focused = document.activeElement?.id;
-    replaceChildren(rows, metricTable(found, metric, choose));
-    replaceChildren(spread, spreadCharts(found, metric));
+    replaceChildren(rows, metricTable(found, metric, meanings, choose));
+    replaceChildren(spread, spreadCharts(found, metric, meanings));
     if (focused?.startsWith("metric-")) document.getElementById(focused)?.focus();
   };
-  const typical = found.typicalPod;
-  replaceChildren(
-    view.root,
-    h("h1", {}, "Compare"),
-    h("p", {}, names.map(configurationKey)),
-    h("p", { class: "soft" },
-      found.seeds.length > 1 ? `Means over ${plural(found.seeds.length, "seed")}, the same arrivals for each configuration. ` : "One run of each configuration, pods in the order of the input. ",
-      `The typical pod has ${formatAmount("cpu", typical.cpu)} cpu and ${formatAmount("memory", typical.memory)} memory. `,
-      names.length > 1 && (more.differentPods ? [`${plural(more.differentPods, "pod")} of ${formatCount(found.podCount)} not alike: `, h("a", { href: "#/pods" }, "which"), "."] : `All ${formatCount(found.podCount)} pods alike.`)),
-    found.conditions.map((/** @type {Doc} */ each) =>
-      h("div", { class: `panel ${each.holds ? "alert" : "done"}` }, h("b", {}, each.holds ? "✗ " : "✓ not "), h("code", {}, each.condition), each.holds && ` holds of ${each.configurations.join(", ")}`)),
-    h("div", { class: "beside" },
-      h("section", {}, h("h2", {}, "Metrics"), rows),
-      h("section", {}, h("h2", {}, "Seed by seed"), spread)),
-    h("h2", {}, "What comes of it"),
-    h("div", { class: "charts" }, outcomeCharts(found, more, names)),
-    found.notes.length > 0 && [h("h2", {}, "Notes"), h("ul", {}, found.notes.map((/** @type {string} */ note) => h("li", {}, note)))],
-  );
   show();
+  return h("div", { class: "beside" },
+    h("section", {}, h("h2", {}, "Metrics"), rows),
+    h("section", {}, h("h2", {}, "Seed by seed"), spread));
 }
 
 /** The metric with the smallest probability of chance, or any that differs. @param {Doc} found */
@@ -100,17 +110,17 @@ export function metricFormat(metric) {
   return (value) => value.toLocaleString("en-US", { maximumFractionDigits: 2 });
 }
 
-/** @param {Doc} found @param {string} chosen @param {(metric: string) => void} choose */
-function metricTable(found, chosen, choose) {
+/** @param {Doc} found @param {string} chosen @param {Record<string, string>} meanings @param {(metric: string) => void} choose */
+function metricTable(found, chosen, meanings, choose) {
   const { configurations } = found;
   const tested = found.seeds.length > 1;
-  const others = configurations.slice(1);
+  const others = configurations.slice(1).filter((/** @type {Doc} */ each) => each.metrics[0].difference);
   const heads = ["Metric", ...configurations.map((/** @type {Doc} */ _, /** @type {number} */ at) => letter(at)), ...others.flatMap((/** @type {Doc} */ _, /** @type {number} */ at) => [`${letter(at + 1)} − A`, ...(tested ? ["P"] : [])])];
   const row = (/** @type {Doc} */ first, /** @type {number} */ at) => {
     const format = metricFormat(first.name);
     const differences = others.flatMap((/** @type {Doc} */ each) => differenceCells(each.metrics[at].difference, format, tested));
     return h("tr", { class: first.name === chosen ? "current" : null },
-      h("th", { scope: "row" }, h("button", { type: "button", class: "sort", id: `metric-${first.name}`, title: MEANINGS[first.name] ?? "", "aria-pressed": String(first.name === chosen), onclick: () => choose(first.name) }, first.name)),
+      h("th", { scope: "row" }, h("button", { type: "button", class: "sort", id: `metric-${first.name}`, title: meanings[first.name] ?? "", "aria-pressed": String(first.name === chosen), onclick: () => choose(first.name) }, first.name)),
       configurations.map((/** @type {Doc} */ each) => h("td", { class: "num" }, format(each.metrics[at].mean))),
       differences);
   };
@@ -131,8 +141,8 @@ function differenceCells(difference, format, tested) {
   ];
 }
 
-/** @param {Doc} found @param {string} metric */
-function spreadCharts(found, metric) {
+/** @param {Doc} found @param {string} metric @param {Record<string, string>} meanings */
+function spreadCharts(found, metric, meanings) {
   const format = metricFormat(metric);
   const labels = found.seeds.map((/** @type {number} */ seed) => `seed ${seed}`);
   const strips = found.configurations.map((/** @type {Doc} */ each, /** @type {number} */ at) => ({
@@ -140,7 +150,7 @@ function spreadCharts(found, metric) {
     colour: seriesColour(at),
     values: found.runs.filter((/** @type {Doc} */ run) => run.configuration === each.name).map((/** @type {Doc} */ run) => run.metrics[metric] ?? 0),
   }));
-  const note = MEANINGS[metric] ?? "";
+  const note = meanings[metric] ?? "";
   if (found.seeds.length < 2) return [barChart({ title: metric, note: `${note ? `${note}; ` : ""}more seeds (--seeds) show how far it spreads`, categories: strips.map((/** @type {Doc} */ each) => each.name), series: [{ name: metric, values: strips.map((/** @type {Doc} */ each) => each.values[0]) }], format })];
   const first = strips[0].values;
   const differences = strips.slice(1).map((/** @type {Doc} */ each, /** @type {number} */ at) => ({

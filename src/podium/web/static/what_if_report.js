@@ -3,7 +3,7 @@
 import { seriesColour } from "./charts.js";
 import { barChart } from "./charts_bars.js";
 import { dataTable } from "./data_table.js";
-import { showDocuments } from "./document_view.js";
+import { notesList, showDocuments } from "./document_view.js";
 import { h, replaceChildren } from "./dom.js";
 import { formatCount, formatPercent, plural } from "./format.js";
 import { hasDocument, nodeLink } from "./source.js";
@@ -103,12 +103,12 @@ function draw(view, found) {
     kept < all && h("p", { class: "warn" }, `This report lists ${formatCount(kept)} of ${plural(all, "pod")}; -o json has all.`),
     consequenceTables(view, found),
     found.changes.length > 0 && kept === 0 && h("p", {}, "Nobody has to move."),
-    found.notes.length > 0 && [h("h2", {}, "Notes"), h("ul", {}, found.notes.map((/** @type {string} */ note) => h("li", {}, note)))],
+    notesList(found.notes),
   );
 }
 
 /** The nodes that most pods come to and go from. @param {Doc[]} moved */
-function flowChart(moved) {
+export function flowChart(moved) {
   if (!moved.length) return null;
   /** @type {Map<string, {go: number, come: number}>} */
   const nodes = new Map();

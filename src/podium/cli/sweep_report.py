@@ -1,0 +1,25 @@
+"""`podium sweep --html`: inputs by configurations, seed by seed, as one file for browsers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from podium.api.versioned_documents import add_version
+from podium.cli.scenario_report import bound_runs
+from podium.what_if.run_matrix import RunMatrix
+
+
+def sweep_report(fields: Mapping[str, Any], matrix: RunMatrix, command: str) -> bytes:
+    """`fields` are those of the document that the command prints."""
+    from podium.web.report_file import Fact, make_report_file, report_overview
+    from podium.web.report_views import SWEEP
+
+    facts = [
+        Fact.count(len(matrix.inputs), "input"),
+        Fact.count(len(matrix.configurations), "configuration"),
+        Fact.count(len(matrix.seeds), "seed"),
+    ]
+    documents = {
+        "overview": report_overview(command, facts, totals={"runs": len(fields["runs"])}),
+        "sweep": add_version("Sweep", bound_runs(fields)),
+    }
+    return make_report_file(documents, SWEEP)
