@@ -33,6 +33,7 @@ Kind = Literal[
     "Explanation",
     "FailureView",
     "FailuresView",
+    "FragmentationView",
     "GPUDefragmentation",
     "GPUOverview",
     "GPUPackingStudy",
