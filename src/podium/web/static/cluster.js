@@ -273,7 +273,7 @@ class ClusterPage {
   describe(node) {
     return this.columns
       .filter((each) => each.allocatable[node] > 0 && (each.requested[node] > 0 || each.name === "cpu" || each.name === "memory"))
-      .map((each) => `${each.name} ${formatPercent(each.requested[node] / each.allocatable[node])}`);
+      .map((each) => `${each.name === FRAGMENTATION ? "fragmented" : each.name} ${formatPercent(each.requested[node] / each.allocatable[node])}`);
   }
 
   grouped() {
