@@ -37,6 +37,7 @@ Kind = Literal[
     "GPUDefragmentation",
     "GPUOverview",
     "GPUPackingStudy",
+    "GPUPackingStudyView",
     "GangView",
     "LiveBenchmark",
     "NodeStory",

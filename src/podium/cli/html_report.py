@@ -24,10 +24,13 @@ def command_text(
 ) -> str:
     """The command line that asks the same: files, shared options, and further ones in order; those
     that are None or False were not given."""
-    further = [word for name, value in more for word in _words(name, value)]
-    return " ".join(
-        filter(None, (f"podium {command}", input_text(files, options), shlex.join(further)))
-    )
+    parts = (f"podium {command}", input_text(files, options), option_text(more))
+    return " ".join(filter(None, parts))
+
+
+def option_text(options: Iterable[tuple[str, Any]]) -> str:
+    """Options as a shell reads them, without those that are None or False."""
+    return shlex.join(word for name, value in options for word in _words(name, value))
 
 
 def input_text(files: Iterable[str], options: Any) -> str:

@@ -13,10 +13,13 @@ from podium.api.errors import InputError
 from podium.cli.bench_progress import file_progress
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
+from podium.cli.html_report import Html, option_text
 from podium.cli.options import Output
 from podium.cli.study_manifests import write_manifests
+from podium.cli.study_report import study_report
 from podium.cli.study_view import show_study, study_document
 from podium.cli.tables import Screen, count
+from podium.files.private_files import write_private_file
 from podium.gpu.packing.policies import POLICIES
 from podium.study.batch import (
     DeviceName,
@@ -77,6 +80,7 @@ def gpu_packing(
         bool,
         Parameter(negative="", help="With --device cuda, place on the CPU too and compare."),
     ] = False,
+    html: Html = None,
     output: Output = "table",
 ) -> int:
     """Compare how policies pack pods that share GPUs, on recorded or own traces.
@@ -92,6 +96,7 @@ def gpu_packing(
     podium study gpu-packing --nodes nodes.csv --pods pods.csv
     podium study gpu-packing --nodes nodes.csv --pods a.csv --pods b.csv --out results
     podium study gpu-packing --nodes nodes.csv --pods pods.csv --policy FGD --policy mine.py:score
+    podium study gpu-packing --nodes nodes.csv --pods pods.csv --html report.html
     podium study gpu-packing --nodes nodes.csv --pods pods.csv --device cuda --verify
     ```
 
@@ -126,7 +131,13 @@ def gpu_packing(
     notes.extend(_describe_verification(verification))
     took = time.monotonic() - started
     notes.append(f"{count(_run_count(groups), 'run')} with {chosen} in {took:.1f} s")
-    summaries = summarize(results, baseline, [each for each in SHOWN_PERCENT if each <= demand])
+    shown = [each for each in SHOWN_PERCENT if each <= demand]
+    summaries = summarize(results, baseline, shown)
+    if html is not None:
+        asked = [("--nodes", nodes), ("--pods", pods), ("--policy", policy), ("--seeds", seeds)]
+        asked += [("--demand", demand), ("--baseline", baseline)]
+        command = f"podium study gpu-packing {option_text(asked)}"
+        write_private_file(html, study_report(results, baseline, shown, notes, command))
     if output in ("json", "yaml"):
         print_document("GPUPackingStudy", study_document(results, summaries, notes), output)
     else:
