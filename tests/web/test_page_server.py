@@ -166,6 +166,7 @@ def test_documents_say_their_kind_and_are_compressed_on_request(browser: Browser
     kinds = {
         "overview": "PageOverview",
         "cluster": "ClusterView",
+        "fragmentation": "FragmentationView",
         "nodes/node-00001": "NodeView",
         "queue": "QueueView",
         "pods?q=gia": "PodSearch",

@@ -32,14 +32,18 @@ def command_text(
 ) -> str:
     """The command line that asks the same: arguments, files, shared options, and further ones in
     order; those that are None or False were not given."""
-    further = [word for name, value in more for word in _words(name, value)]
     parts = (
         f"podium {command}",
         shlex.join(arguments),
         input_text(files, options),
-        shlex.join(further),
+        option_text(more),
     )
     return " ".join(filter(None, parts))
+
+
+def option_text(options: Iterable[tuple[str, Any]]) -> str:
+    """Options as a shell reads them, without those that are None or False."""
+    return shlex.join(word for name, value in options for word in _words(name, value))
 
 
 def bound_lists(

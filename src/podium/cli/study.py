@@ -11,12 +11,15 @@ from cyclopts import App, Group, Parameter
 from podium.api.errors import InputError
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
+from podium.cli.html_report import Html, option_text
 from podium.cli.options import Output
 from podium.cli.run_options import NO_DASK, DaskOptions, follow_runs, list_tables
 from podium.cli.study_bound import bounds_document, find_bounds, show_bounds
 from podium.cli.study_manifests import write_manifests
+from podium.cli.study_report import study_report
 from podium.cli.study_view import show_study, study_document
 from podium.cli.tables import Screen, count
+from podium.files.private_files import write_private_file
 from podium.gpu.packing.policies import POLICIES
 from podium.optimum.integer_program import require_solver
 from podium.study.batch import (
@@ -98,6 +101,7 @@ def gpu_packing(
             help="Show what no policy can allocate more of; needs pip install 'podium[optimum]'.",
         ),
     ] = False,
+    html: Html = None,
     output: Output = "table",
 ) -> int:
     """Compare how policies pack pods that share GPUs, on recorded or own traces.
@@ -114,6 +118,7 @@ def gpu_packing(
     podium study gpu-packing --nodes nodes.csv --pods a.csv --pods b.csv --out results
     podium study gpu-packing --nodes nodes.csv --pods pods.csv --policy FGD --policy mine.py:score
     podium study gpu-packing --nodes nodes.csv --pods pods.csv --dask tcp://scheduler:8786
+    podium study gpu-packing --nodes nodes.csv --pods pods.csv --html report.html
     podium study gpu-packing --nodes nodes.csv --pods pods.csv --device cuda --verify
     podium study gpu-packing --nodes nodes.csv --pods pods.csv --policy FGD --bound
     podium study gpu-packing --nodes cluster.json --pods cluster.json
@@ -164,6 +169,11 @@ def gpu_packing(
     shown = [each for each in SHOWN_PERCENT if each <= demand]
     summaries = summarize(results, baseline, shown)
     bounds = find_bounds(wanted.traces, wanted.seeds, demand, shown) if bound else {}
+    if html is not None:
+        asked = [("--nodes", nodes), ("--pods", pods), ("--policy", policy), ("--seeds", seeds)]
+        asked += [("--demand", demand), ("--baseline", baseline), ("--bound", bound)]
+        command = f"podium study gpu-packing {option_text(asked)}"
+        write_private_file(html, study_report(results, baseline, shown, notes, command))
     if output in ("json", "yaml"):
         fields = study_document(results, summaries, notes)
         print_document("GPUPackingStudy", {**fields, "bounds": bounds_document(bounds)}, output)

@@ -6,7 +6,7 @@ import msgspec
 
 from podium.cli.tables import Screen, count
 from podium.study.results import RunResult
-from podium.study.summary import Cell, PolicySummary
+from podium.study.summary import Cell, PolicySummary, cells_document
 
 _CURVE_STEP = 2
 _CELL_WIDTH = 15
@@ -79,18 +79,7 @@ def _summary(summary: PolicySummary) -> dict[str, object]:
         "policy": summary.policy,
         "seeds": list(summary.seeds),
         "placedPart": round(summary.placed_part, 6),
-        "allocationPercent": _columns(summary.allocation),
-        "fragmentationRatioPercent": _columns(summary.fragmentation_ratio),
-        "allocationGainPoints": _columns(summary.allocation_gain),
+        "allocationPercent": cells_document(summary.allocation),
+        "fragmentationRatioPercent": cells_document(summary.fragmentation_ratio),
+        "allocationGainPoints": cells_document(summary.allocation_gain),
     }
-
-
-def _columns(cells: Mapping[int, Cell]) -> list[dict[str, object]]:
-    return [
-        {
-            "arrivedPercent": percent,
-            "mean": round(cell.mean, 4),
-            "deviation": None if cell.deviation is None else round(cell.deviation, 4),
-        }
-        for percent, cell in cells.items()
-    ]

@@ -1,6 +1,6 @@
 """What many runs say together: means over seeds, their spread, and differences of pairs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
@@ -93,3 +93,15 @@ def _cell(values: Sequence[float]) -> Cell:
 def _mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return fmean(known) if known else None
+
+
+def cells_document(cells: Mapping[int, Cell]) -> list[dict[str, object]]:
+    """Cells for programs, by the percentage of demand."""
+    return [
+        {
+            "arrivedPercent": percent,
+            "mean": round(cell.mean, 4),
+            "deviation": None if cell.deviation is None else round(cell.deviation, 4),
+        }
+        for percent, cell in cells.items()
+    ]

@@ -6,6 +6,7 @@ from typing import Any, Final
 from podium.api.versioned_documents import add_version
 from podium.engine import Engine
 from podium.web.cluster_document import ClusterReader
+from podium.web.fragmentation_document import fragmentation_document
 from podium.web.node_document import read_node, reading_document
 from podium.web.page_documents import REPORT
 
@@ -19,11 +20,13 @@ class ClusterSnapshot:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._cluster = ClusterReader(engine.cluster, REPORT).document()
+        self._fragmentation = fragmentation_document(engine)
         self._nodes = {name: read_node(engine, name) for name in self._cluster["names"]}
 
     def documents(self, prefix: str, first: Iterable[str] = ()) -> Iterator[tuple[str, Any]]:
         """By paths below `prefix`; of many nodes, `first` are kept before others."""
         yield f"{prefix}cluster", add_version("ClusterView", self._cluster)
+        yield f"{prefix}fragmentation", add_version("FragmentationView", self._fragmentation)
         wanted = dict.fromkeys((*(name for name in first if name in self._nodes), *self._nodes))
         for name in list(wanted)[:MAX_NODES]:
             document = reading_document(self._engine, self._nodes[name], [])

@@ -25,6 +25,7 @@ from podium.web.cluster_document import ClusterReader
 from podium.web.configuration_document import configuration_document
 from podium.web.decision_document import pod_document
 from podium.web.event_stream import EventStreams
+from podium.web.fragmentation_document import fragmentation_document
 from podium.web.gang_document import gang_document
 from podium.web.node_document import node_document
 from podium.web.page_documents import LIVE, Document, NotThere, Parameters
@@ -74,6 +75,8 @@ class LivePage:
                 return add_version("PageOverview", self._overview())
             case "cluster", []:
                 return add_version("ClusterView", self._cluster.document())
+            case "fragmentation", []:
+                return add_version("FragmentationView", fragmentation_document(self._engine))
             case "nodes", [name]:
                 return add_version("NodeView", node_document(self._engine, unquote(name)))
             case "nodes", [name, "story"]:

@@ -23,6 +23,7 @@ from podium.simulator import PodResult, SimulationReport
 from podium.web.cluster_document import ClusterReader
 from podium.web.configuration_document import configuration_document
 from podium.web.decision_document import pod_document
+from podium.web.fragmentation_document import fragmentation_document
 from podium.web.gang_document import gang_document, gang_of
 from podium.web.node_document import node_document
 from podium.web.page_documents import REPORT, NotThere
@@ -63,6 +64,7 @@ def _documents(
     queue = queue_document(engine, records, recorder.decisions)
     yield "overview", add_version("PageOverview", _overview(engine, report, command_input))
     yield "cluster", add_version("ClusterView", cluster)
+    yield "fragmentation", add_version("FragmentationView", fragmentation_document(engine))
     yield "queue", add_version("QueueView", queue)
     yield "configuration", add_version("ConfigurationView", configuration_document(engine))
     stays = remembered_stays(engine.state.pod_log)

@@ -16,6 +16,7 @@ NODE_FAILURES: Final = ReportView(
 ZONE_FAILURES: Final = ReportView(
     "zone-failures", "Zone failures", "failures_report.js", "showZoneFailures"
 )
+GPU_PACKING: Final = (ReportView("gpu-packing", "GPU packing", "study_report.js", "showStudy"),)
 CAPACITY: Final = (ReportView("capacity", "Capacity", "capacity_report.js", "showCapacity"),)
 SCENARIO: Final = (ReportView("scenario", "Scenario", "scenario_report.js", "showScenario"),)
 SCENARIO_COMPARISON: Final = (

@@ -157,19 +157,21 @@ def test_shares_of_memory_are_parts_of_the_card_at_hand() -> None:
     assert_placed(cluster.schedule(first), on="small")
 
 
-def test_fragmentation_is_a_metric_where_a_packing_plugin_is_on() -> None:
-    cluster = packed_cluster("FGD", node("a", 2), node("b", 1))
+def test_fragmentation_is_a_metric_whether_or_not_a_packing_plugin_is_on() -> None:
     held_back: dict[str, Any] = {"schedulingGates": [{"name": "later"}]}
-    cluster.put(*(pod(f"w{number}", 100, **held_back) for number in range(4)))
-    assert read(cluster, "podium_gpu_packing_fragmentation_ratio") == {(): 0.0}
-    cluster.schedule(pod("share", 50, cpu="1"))
-    # Four of five typical pods need a whole card: half a card is idle and of use to the fifth.
-    by_node = read(cluster, "podium_gpu_node_packing_fragmentation_ratio")
-    assert by_node == {("a",): pytest.approx(0.4 / 1.5), ("b",): 0.0}
-    together = read(cluster, "podium_gpu_packing_fragmentation_ratio")
-    assert together == {(): pytest.approx(0.4 / 2.5)}
-    plain = gpu_cluster(node("a", 2))
-    assert read(plain, "podium_gpu_packing_fragmentation_ratio") == {}
+    two = gpu_node("a", cards_of(2, memory=10_000), labels={"disk": "fast"}), node("b", 1)
+    for cluster in (packed_cluster("FGD", *two), gpu_cluster(*two)):
+        cluster.put(*(pod(f"w{number}", 100, **held_back) for number in range(4)))
+        assert read(cluster, "podium_gpu_packing_fragmentation_ratio") == {(): 0.0}
+        cluster.schedule(pod("share", 50, cpu="1", nodeSelector={"disk": "fast"}))
+        # Four of five typical pods need a whole card: half a card is idle, of use to the fifth.
+        by_node = read(cluster, "podium_gpu_node_packing_fragmentation_ratio")
+        assert by_node == {("a",): pytest.approx(0.4 / 1.5), ("b",): 0.0}
+        together = read(cluster, "podium_gpu_packing_fragmentation_ratio")
+        assert together == {(): pytest.approx(0.4 / 2.5)}
+        assert read(cluster, "podium_gpu_packing_fragmented_cards") == {(): pytest.approx(0.4)}
+        assert read(cluster, "podium_gpu_node_packing_idle_cards") == {("a",): 1.5, ("b",): 1.0}
+    assert read(gpu_cluster(), "podium_gpu_packing_fragmentation_ratio") == {}
 
 
 def read(cluster: FakeCluster, name: str) -> dict[tuple[str, ...], float]:

@@ -34,7 +34,8 @@ def read(metrics: SchedulerMetrics, name: str) -> dict[tuple[str, ...], float]:
 def of_cards(text: str) -> Iterator[str]:
     """Lines about cards, without what only one of two programs has."""
     for line in text.splitlines():
-        if line.startswith("podium_gpu_") and "rejected" not in line:
+        of_one = "rejected" in line or "packing" in line
+        if line.startswith("podium_gpu_") and not of_one:
             yield line
 
 

@@ -4,27 +4,24 @@ They score what GPUShare follows, which therefore has to be in the profile, and 
 a pod that shares one is to have. Pods without GPUs are scored too: they take CPU that GPUs need.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from hashlib import blake2b
 from types import MappingProxyType
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from podium.cluster.nodes import CPU
-from podium.gpu.columns import Floats
-from podium.gpu.dialects.dialect import InvalidRequest
-from podium.gpu.packing.card_columns import card_sizes, packing_columns, pod_tag
-from podium.gpu.packing.card_needs import CardNeed, CardSize, card_need
-from podium.gpu.packing.fragmentation import node_fragmentation
+from podium.gpu.packing.card_columns import packing_columns, pod_tag
+from podium.gpu.packing.card_needs import CardSize, card_need
+from podium.gpu.packing.idle_fragments import rows_by_size
 from podium.gpu.packing.node_columns import NodeColumns, best_fitting_device
 from podium.gpu.packing.node_columns import Pod as PackedPod
+from podium.gpu.packing.pod_kinds import PodKind
 from podium.gpu.packing.policies import POLICIES
 from podium.plugin import (
     Cycle,
     Handle,
     Ints,
-    Pod,
     PreScorePlugin,
     Rows,
     ScorePlugin,
@@ -33,10 +30,11 @@ from podium.plugin import (
 )
 from podium.scheduler_plugins.args_header import ArgsHeader
 from podium.scheduler_plugins.gpu_packing.remembered_scores import RememberedScores
-from podium.scheduler_plugins.gpu_packing.typical_estimate import PodKind, TypicalEstimate
-from podium.scheduler_plugins.gpu_share.card_choice import CardChooser, NodeFragments
+from podium.scheduler_plugins.gpu_share.card_choice import CardChooser
 from podium.scheduler_plugins.gpu_share.followed_cards import FollowedCards
+from podium.scheduler_plugins.gpu_share.idle_cards import cpu_left
 from podium.scheduler_plugins.gpu_share.plugin import GPUShare
+from podium.scheduler_plugins.gpu_share.typical_estimate import TypicalEstimate
 
 MAX_SCORE = 100
 
@@ -104,32 +102,15 @@ class PackingPlugin(CardChooser, ScorePlugin):
             place = int(scored.devices[0])
         return table.nodes[row].cards[place].index if left[place] >= pod.gpu_milli else None
 
-    def fragments(self) -> Iterator[NodeFragments]:
-        if self._share() is None:
-            return
-        cards = self._cards()
-        named = cards.rows_by_name()
-        rows = np.array(list(named.values()), np.int64)
-        columns = self._columns(rows)
-        found: Floats = np.zeros(len(rows))
-        for size, part in self._by_size(rows):
-            some, typical = columns.take(part), self._estimate().of(cards.table, size)
-            found[part] = node_fragmentation(some.cpu_left, some.left, some.model_bit, typical)
-        both = zip(named, columns.gpus.tolist(), columns.idle.tolist(), found.tolist(), strict=True)
-        yield from (NodeFragments(name, idle, part) for name, gpus, idle, part in both if gpus)
-
     # --- what they are made of --------------------------------------------------------------------
 
     def _columns(self, rows: Ints) -> NodeColumns:
-        cards, cluster = self._cards(), self.handle.cluster
-        cpu = cluster.nodes.allocatable[CPU, rows] - cluster.usage.requested_of(CPU)[rows]
+        cards = self._cards()
         tags = np.fromiter((_tags(cards, row) for row in rows.tolist()), np.int64, len(rows))
-        return packing_columns(cards.table, rows, cpu, tags)
+        return packing_columns(cards.table, rows, cpu_left(self.handle.cluster, rows), tags)
 
     def _by_size(self, rows: Ints) -> list[tuple[CardSize, Ints]]:
-        """Sizes of cards, and where among these rows the nodes are that have such."""
-        sizes, numbers = card_sizes(self._cards().table, rows)
-        return [(size, np.flatnonzero(numbers == at)) for at, size in enumerate(sizes)]
+        return rows_by_size(self._cards().table, rows)
 
     def _kind(self, cycle: Cycle) -> PodKind:
         known = self._required_share().known_request(cycle.pod)
@@ -138,26 +119,16 @@ class PackingPlugin(CardChooser, ScorePlugin):
 
     def _estimate(self) -> TypicalEstimate:
         if self._typical is None:
-            self._typical = TypicalEstimate(self.handle, self._need_of)
+            self._typical = TypicalEstimate(self.handle, self._required_share().request_of)
         self._typical.follow(self._cards().table)
         return self._typical
-
-    def _need_of(self, pod: Pod) -> CardNeed | None:
-        try:
-            return card_need(self._required_share().request_of(pod))
-        except InvalidRequest:
-            return None
 
     def _cards(self) -> FollowedCards:
         return self._required_share().followed()
 
-    def _share(self) -> GPUShare | None:
-        found = self.handle.profile.plugins.get(GPUShare.name)
-        return found if isinstance(found, GPUShare) else None
-
     def _required_share(self) -> GPUShare:
-        share = self._share()
-        if share is None:
+        share = self.handle.profile.plugins.get(GPUShare.name)
+        if not isinstance(share, GPUShare):
             raise LookupError(f"{GPUShare.name}, whose cards are scored, is not in the profile")
         return share
 

@@ -11,8 +11,8 @@ from typing import Final
 import numpy as np
 
 from podium.gpu.card_table import CardTable
+from podium.gpu.packing.pod_kinds import PodKind
 from podium.plugin import Cluster, Ints
-from podium.scheduler_plugins.gpu_packing.typical_estimate import PodKind
 
 MAX_KINDS: Final = 512
 

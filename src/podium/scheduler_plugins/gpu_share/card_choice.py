@@ -4,29 +4,14 @@ GPUShare holds the cards and knows which will do. Of several that will, a plugin
 profile may prefer one, by the same rule by which it scored the node.
 """
 
-from collections.abc import Iterator
-from typing import NamedTuple
-
 from podium.gpu.dialects.dialect import Dialect
 from podium.plugin import Cycle, Handle, Plugin
 from podium.scheduler_plugins.gpu_share.arguments import GPUShareArgs
 
 
-class NodeFragments(NamedTuple):
-    """Idle thousandths of the node's cards, and those of them that typical pods cannot use."""
-
-    node: str
-    idle: int
-    fragments: float
-
-
 class CardChooser(Plugin):
     def choose_card(self, cycle: Cycle, row: int) -> int | None:
         """The index of the card on this row that goes before others; None to leave it open."""
-        raise NotImplementedError
-
-    def fragments(self) -> Iterator[NodeFragments]:
-        """Of each node with cards."""
         raise NotImplementedError
 
 

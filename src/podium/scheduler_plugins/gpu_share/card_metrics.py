@@ -1,6 +1,7 @@
 """The metrics of GPUShare: those of cards, and how many nodes were refused for which reason."""
 
 from collections.abc import Callable, Sized
+from functools import partial
 from typing import Final
 
 from podium.gpu.card_readings import (
@@ -14,30 +15,42 @@ from podium.gpu.card_readings import (
     UNREADABLE_WORDS,
     CardReading,
 )
+from podium.gpu.packing.idle_fragments import NodeFragments, total_fragments
+from podium.gpu.packing.node_columns import WHOLE
 from podium.gpu.reasons import Reason
 from podium.plugin import CounterMetric, GaugeMetric, PluginMetric, Status
-from podium.scheduler_plugins.gpu_share.card_choice import CardChooser, NodeFragments
 from podium.scheduler_plugins.gpu_share.followed_cards import FollowedCards
+from podium.scheduler_plugins.gpu_share.idle_cards import IdleCards
 
-PACKING_FRAGMENTATION: Final = "podium_gpu_packing_fragmentation_ratio"
-PACKING_FRAGMENTATION_WORDS: Final = "The part of idle GPU that typical pods cannot use."
-NODE_PACKING_FRAGMENTATION: Final = "podium_gpu_node_packing_fragmentation_ratio"
-NODE_PACKING_FRAGMENTATION_WORDS: Final = "The part of its idle GPU that typical pods cannot use."
 _REASONS: Final = {reason.phrase: reason for reason in Reason}
 _VERBS: Final = {"preFilter": "filter"}
+_Value = Callable[[NodeFragments], float]
+_IDLE_READINGS: Final[tuple[tuple[str, str, _Value], ...]] = (
+    (
+        "fragmentation_ratio",
+        "The part of idle GPU that typical pods cannot use.",
+        lambda found: found.ratio,
+    ),
+    (
+        "fragmented_cards",
+        "Idle GPU that typical pods cannot use, in cards.",
+        lambda found: found.fragments / WHOLE,
+    ),
+    ("idle_cards", "GPU that nobody has, in cards.", lambda found: found.idle / WHOLE),
+)
 
 
 class CardMetrics:
-    """`followed` gives the cards as they are now, `chooser` the packing plugin of the profile."""
+    """`followed` gives the cards as they are now."""
 
     def __init__(
         self,
         followed: Callable[[], FollowedCards],
         reservations: Sized,
-        chooser: Callable[[], CardChooser | None],
+        idle: IdleCards,
     ) -> None:
         self._followed = followed
-        self._chooser = chooser
+        self._idle = idle
         self._reservations = reservations
         self._rejected = CounterMetric(REJECTED_NODES, REJECTED_NODES_WORDS, REJECTED_NODES_LABELS)
 
@@ -51,29 +64,33 @@ class CardMetrics:
             GaugeMetric(
                 UNREADABLE, UNREADABLE_WORDS, read=lambda: [((), len(self._followed().unread))]
             ),
-            GaugeMetric(
-                PACKING_FRAGMENTATION, PACKING_FRAGMENTATION_WORDS, read=self._read_fragmentation
-            ),
-            GaugeMetric(
-                NODE_PACKING_FRAGMENTATION,
-                NODE_PACKING_FRAGMENTATION_WORDS,
-                ("node",),
-                read=lambda: [
-                    ((each.node,), each.fragments / each.idle if each.idle else 0.0)
-                    for each in self._fragments()
-                ],
-            ),
+            *self._of_idle_gpu(),
         ]
 
-    def _fragments(self) -> list[NodeFragments]:
-        """None without a packing plugin: only it knows which pods are typical."""
-        chooser = self._chooser()
-        return [] if chooser is None else list(chooser.fragments())
+    def _of_idle_gpu(self) -> list[PluginMetric]:
+        """One reading for the cluster and one by node of each."""
+        made: list[PluginMetric] = []
+        for name, words, value in _IDLE_READINGS:
+            made += [
+                GaugeMetric(
+                    f"podium_gpu_packing_{name}", words, read=partial(self._read_total, value)
+                ),
+                GaugeMetric(
+                    f"podium_gpu_node_packing_{name}",
+                    f"{words[:-1]}, by node.",
+                    ("node",),
+                    read=partial(self._read_nodes, value),
+                ),
+            ]
+        return made
 
-    def _read_fragmentation(self) -> list[tuple[tuple[str, ...], float]]:
-        found = self._fragments()
-        idle = sum(each.idle for each in found)
-        return [((), sum(each.fragments for each in found) / idle if idle else 0.0)] * bool(found)
+    def _read_total(self, value: _Value) -> list[tuple[tuple[str, ...], float]]:
+        """Nothing where no node has cards."""
+        found = self._idle.fragments()
+        return [((), value(total_fragments(found)))] if found else []
+
+    def _read_nodes(self, value: _Value) -> list[tuple[tuple[str, ...], float]]:
+        return [((each.node,), value(each)) for each in self._idle.fragments()]
 
     def count_status(self, point: str, status: Status, nodes: int) -> None:
         """Requests that are not valid have texts of their own."""

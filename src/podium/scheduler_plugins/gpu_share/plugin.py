@@ -55,7 +55,7 @@ from podium.scheduler_plugins.gpu_share.arguments import (
     apply_policies,
     dialect_of,
 )
-from podium.scheduler_plugins.gpu_share.card_choice import find_chooser, preferred_card
+from podium.scheduler_plugins.gpu_share.card_choice import preferred_card
 from podium.scheduler_plugins.gpu_share.card_metrics import CardMetrics
 from podium.scheduler_plugins.gpu_share.decision_writing import (
     TakeBack,
@@ -68,6 +68,7 @@ from podium.scheduler_plugins.gpu_share.explanations import (
     quota_cause,
 )
 from podium.scheduler_plugins.gpu_share.followed_cards import FollowedCards
+from podium.scheduler_plugins.gpu_share.idle_cards import IdleCards
 from podium.scheduler_plugins.gpu_share.imagined_cards import imagine_cards
 from podium.scheduler_plugins.gpu_share.node_config_maps import NodeConfigMaps
 from podium.scheduler_plugins.gpu_share.numbered_requests import NumberedRequests
@@ -99,7 +100,8 @@ class GPUShare(
         self._config_maps = NodeConfigMaps(handle, self._dialect)
         self._cards: FollowedCards | None = None
         self._requests = NumberedRequests(self.request_of)
-        self._metrics = CardMetrics(self.followed, self._reservations, lambda: find_chooser(handle))
+        self.idle_cards = IdleCards(handle, self.followed, self.request_of)
+        self._metrics = CardMetrics(self.followed, self._reservations, self.idle_cards)
         locks = args.node_lock if args.node_lock is not None else handle.client_settings is not None
         self._lock = self._dialect.lock if locks else None
 

@@ -2,6 +2,7 @@
 // @ts-check
 import { h, replaceChildren, stateLine, table } from "./dom.js";
 import { formatAmount, formatCount, formatPercent, formatTime, meter, plural, shellWord } from "./format.js";
+import { clusterFragmentation, FRAGMENTATION, fragmentationColumn, nodeFragmentation } from "./gpu_fragmentation.js";
 import { keepFresh, onChange } from "./live.js";
 import { makeNodeMap, rampLegend, zoomButtons } from "./node_map.js";
 import { waitingPanel } from "./queue.js";
@@ -16,6 +17,8 @@ const MAX_ROWS = 500;
 let cluster = null;
 /** In a report of a change: whether `cluster` is as it was before. */
 let clusterPhase = "";
+/** @type {Doc | null} how much idle GPU is in fragments */
+let fragments = null;
 
 /** A pod, with its decision where there is one. @param {string} key */
 function podName(key) {
@@ -64,6 +67,7 @@ class ClusterPage {
       onChange((change) => this.change(change)),
       keepFresh(() => "queue", (queue) => replaceChildren(this.waiting, waitingPanel(queue)), () => {}, 2000),
     ];
+    if (!isReport) this.stops.push(keepFresh(() => "fragmentation", (found) => this.setFragments(found), () => {}, 2000));
     if (cluster) this.show();
     else replaceChildren(this.bar, stateLine("Reading the nodes…"));
     void this.read();
@@ -103,6 +107,8 @@ class ClusterPage {
     this.reading = true;
     try {
       cluster = await getDocument(`${this.prefix}cluster`);
+      const path = `${this.prefix}fragmentation`;
+      if (isReport) fragments = hasDocument(path) ? await getDocument(path) : null;
       if (!this.ended) this.show();
     } catch (problem) {
       if (!this.ended && !cluster) replaceChildren(this.bar, stateLine(/** @type {Error} */ (problem).message, "bad"));
@@ -131,19 +137,35 @@ class ClusterPage {
     this.redraw();
   }
 
+  /** @param {Doc} found */
+  setFragments(found) {
+    const isNew = !fragments?.names.length && found.names.length > 0;
+    fragments = found;
+    if (!cluster) return;
+    if (isNew) this.show();
+    else if (this.resource === FRAGMENTATION) this.showMap();
+    else this.showLegend();
+  }
+
   redraw() {
     this.showLegend();
     if (this.asTable) this.showTable();
     else this.map.redraw();
   }
 
+  /** @returns {Doc[]} what nodes can be shown by */
+  get columns() {
+    const more = fragmentationColumn(fragments, cluster.names);
+    return more ? [...cluster.resources, more] : cluster.resources;
+  }
+
   get column() {
-    return cluster.resources.find((/** @type {Doc} */ each) => each.name === this.resource) ?? cluster.resources[0];
+    return this.columns.find((each) => each.name === this.resource) ?? cluster.resources[0];
   }
 
   show() {
-    const resource = this.column;
-    this.resource = resource.name;
+    // Fragments may still be on their way.
+    if (this.resource !== FRAGMENTATION || fragments) this.resource = this.column.name;
     this.index = new Map(cluster.names.map((/** @type {string} */ name, /** @type {number} */ at) => [name, at]));
     const known = cluster.groups.map((/** @type {Doc} */ each) => each.label);
     if (!this.view.params.has("group") && !this.group) this.group = known[0]?.includes("zone") ? known[0] : "none";
@@ -174,11 +196,12 @@ class ClusterPage {
     });
     this.legend = h("span", { class: "legend" });
     this.total = h("span", { class: "soft", id: "cluster-total" });
+    this.inFragments = h("span", { class: "soft", id: "cluster-fragmentation" });
     replaceChildren(
       this.bar,
       this.phaseButtons(),
       h("label", {}, "Show", h("select", { id: "resource", onchange: choose("resource", (value) => (this.resource = value)) },
-        cluster.resources.map((/** @type {Doc} */ each) => option(each.name, each.name, this.resource)))),
+        this.columns.map((each) => option(each.name, each.name, this.resource)))),
       h("label", {}, "by", h("select", { id: "group", onchange: choose("group", (value) => (this.group = value)) },
         option("none", "no groups", this.group), known.map((label) => option(label, label, this.group)))),
       find,
@@ -186,6 +209,7 @@ class ClusterPage {
       h("button", { type: "button", id: "as-table", "aria-pressed": String(this.asTable), onclick: () => this.toggleTable() }, "As a table"),
       this.legend,
       this.total,
+      this.inFragments,
     );
   }
 
@@ -197,13 +221,14 @@ class ClusterPage {
   }
 
   showLegend() {
-    if (!this.legend || !this.total) return;
+    if (!this.legend || !this.total || !this.inFragments) return;
+    this.inFragments.textContent = clusterFragmentation(fragments);
     replaceChildren(this.legend, ...rampLegend());
     const column = this.column;
     const has = column.allocatable.reduce((/** @type {number} */ sum, /** @type {number} */ each) => sum + each, 0);
     const uses = column.requested.reduce((/** @type {number} */ sum, /** @type {number} */ each) => sum + each, 0);
     this.total.textContent =
-      `${formatAmount(column.name, uses)} of ${formatAmount(column.name, has)} ${column.name} requested, ${formatPercent(has ? uses / has : NaN)}` +
+      (column.name === FRAGMENTATION ? "" : `${formatAmount(column.name, uses)} of ${formatAmount(column.name, has)} ${column.name} requested, ${formatPercent(has ? uses / has : NaN)}`) +
       (this.matches < cluster.names.length ? ` · ${formatCount(this.matches)} of ${plural(cluster.names.length, "node")} match` : "");
   }
 
@@ -246,9 +271,9 @@ class ClusterPage {
 
   /** @param {number} node */
   describe(node) {
-    return cluster.resources
-      .filter((/** @type {Doc} */ each) => each.allocatable[node] > 0 && (each.requested[node] > 0 || each.name === "cpu" || each.name === "memory"))
-      .map((/** @type {Doc} */ each) => `${each.name} ${formatPercent(each.requested[node] / each.allocatable[node])}`);
+    return this.columns
+      .filter((each) => each.allocatable[node] > 0 && (each.requested[node] > 0 || each.name === "cpu" || each.name === "memory"))
+      .map((each) => `${each.name === FRAGMENTATION ? "fragmented" : each.name} ${formatPercent(each.requested[node] / each.allocatable[node])}`);
   }
 
   grouped() {
@@ -267,7 +292,7 @@ class ClusterPage {
       .sort((/** @type {Doc} */ a, /** @type {Doc} */ b) => b.share - a.share);
     replaceChildren(
       this.list,
-      table("Nodes, the fullest first", ["Node", "", { text: column.name, num: true }, { text: "requested", num: true }, { text: "allocatable", num: true }],
+      table("Nodes, the fullest first", ["Node", "", { text: column.name, num: true }, ...(column.name === FRAGMENTATION ? ["fragmented", "idle"] : ["requested", "allocatable"]).map((text) => ({ text, num: true }))],
         nodes.slice(0, MAX_ROWS).map((/** @type {Doc} */ each) => [
           h("a", { href: nodeLink(each.name), onclick: (/** @type {Event} */ event) => { event.preventDefault(); this.open(each.name); } }, each.name),
           meter(column.requested[each.at], column.allocatable[each.at]),
@@ -324,7 +349,7 @@ class ClusterPage {
       table("Resources", ["Resource", "", { text: "requested", num: true }, { text: "of", num: true }],
         node.resources.map((/** @type {Doc} */ each) => [each.name, meter(each.requested, each.allocatable), formatAmount(each.name, each.requested), formatAmount(each.name, each.allocatable)])),
       node.taints.length > 0 && [h("h2", {}, "Taints"), h("ul", {}, node.taints.map((/** @type {Doc} */ taint) => h("li", { class: "mono wrap" }, `${taint.key}${taint.value ? `=${taint.value}` : ""}:${taint.effect}`)))],
-      node.cards.length > 0 && [h("h2", {}, plural(node.cards.length, "GPU card")), this.cards(node.cards)],
+      node.cards.length > 0 && [h("h2", {}, plural(node.cards.length, "GPU card")), nodeFragmentation(fragments, node.name), this.cards(node.cards)],
       h("h2", {}, plural(node.podCount, "pod")),
       node.pods.length
         ? table("Pods", ["Pod", { text: "cpu", num: true }, { text: "memory", num: true }],

@@ -6,12 +6,11 @@ from podium.api.pod import Pod
 from podium.cluster.known_pods import KnownPods
 from podium.gpu.card_table import CardTable
 from podium.gpu.cards import Card, NodeCards
-from podium.gpu.packing.card_needs import CardNeed, CardSize
-from podium.scheduler_plugins.gpu_packing.typical_estimate import (
-    MAX_DRIFT_PERCENT,
-    MAX_KINDS,
-    TypicalEstimate,
-)
+from podium.gpu.dialects.dialect import InvalidRequest
+from podium.gpu.packing.card_needs import CardSize
+from podium.gpu.packing.pod_kinds import MAX_KINDS
+from podium.gpu.requests import ContainerRequest, PodRequest
+from podium.scheduler_plugins.gpu_share.typical_estimate import MAX_DRIFT_PERCENT, TypicalEstimate
 from podium.testing import make_handle, make_pod
 
 SIZE = CardSize(100, 1000)
@@ -25,11 +24,14 @@ class Fixture:
         self.table = CardTable()
         handle = make_handle()
         handle.index_pods = self.pods.index  # type: ignore[method-assign]
-        self.estimate = TypicalEstimate(handle, self._need_of)
+        self.estimate = TypicalEstimate(handle, self._request_of)
 
-    def _need_of(self, pod: Pod) -> CardNeed | None:
+    def _request_of(self, pod: Pod) -> PodRequest:
         name = pod.metadata.name
-        return None if name == "bad" else CardNeed(int(name.rpartition("-")[2]), whole=True)
+        if name == "bad":
+            raise InvalidRequest
+        cards = int(name.rpartition("-")[2])
+        return PodRequest((ContainerRequest(cards, whole=True),))
 
     def put(self, cards: int, count: int, start: int = 0, cpu: str = "1") -> None:
         for number in range(start, start + count):

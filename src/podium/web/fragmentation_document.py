@@ -1,0 +1,76 @@
+"""How much idle GPU typical pods cannot use, node by node.
+
+GPUShare knows its cards and its pods. Where it is in no profile, such as beside an extender, what
+is written on nodes and pods tells, in each dialect that the nodes' agents speak. Nodes without an
+extended resource have no agents and are not looked at.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from podium.api.node import Node
+from podium.api.requests import CPU
+from podium.engine import Engine
+from podium.gpu.dialect_detection import find_spoken_dialects
+from podium.gpu.dialects import find_dialect
+from podium.gpu.packing.idle_fragments import NodeFragments, observe_fragments, total_fragments
+from podium.gpu.packing.node_columns import WHOLE
+from podium.scheduler_plugins.gpu_share.plugin import GPUShare
+
+
+def fragmentation_document(engine: Engine) -> dict[str, Any]:
+    """In cards. Nodes without cards are not among the names."""
+    found = _followed(engine)
+    if found is None:
+        found = _observed(engine)
+    together = total_fragments(found)
+    return {
+        "idle": together.idle / WHOLE,
+        "fragmented": _cards(together.fragments),
+        "names": [each.node for each in found],
+        "nodeIdle": [each.idle / WHOLE for each in found],
+        "nodeFragmented": [_cards(each.fragments) for each in found],
+    }
+
+
+def _cards(milli: float) -> float:
+    return round(milli / WHOLE, 4)
+
+
+def _followed(engine: Engine) -> list[NodeFragments] | None:
+    for profile in engine.profiles.values():
+        plugin = profile.plugins.get(GPUShare.name)
+        if isinstance(plugin, GPUShare):
+            return plugin.idle_cards.fragments()
+    return None
+
+
+def _observed(engine: Engine) -> list[NodeFragments]:
+    nodes = _nodes_with_devices(engine)
+    found: list[NodeFragments] = []
+    for name in find_spoken_dialects(nodes):
+        speaking = [node for node in nodes if name in find_spoken_dialects([node])]
+        left = dict(_cpu_left(engine, speaking))
+        pods = engine.state.pods.values()
+        found += observe_fragments(find_dialect(name), left, speaking, pods, engine.clock())
+    return found
+
+
+def _nodes_with_devices(engine: Engine) -> list[Node]:
+    nodes = engine.cluster.nodes
+    columns = [at for at, name in enumerate(nodes.resources) if "/" in name]
+    if not columns:
+        return []
+    has = (nodes.allocatable[columns, : nodes.size] > 0).any(axis=0) & nodes.present[: nodes.size]
+    return [nodes.node(row) for row in np.flatnonzero(has).tolist()]
+
+
+def _cpu_left(engine: Engine, wanted: Iterable[Node]) -> Iterable[tuple[str, int]]:
+    nodes, usage = engine.cluster.nodes, engine.cluster.usage
+    usage.grow()
+    at = list(nodes.resources).index(CPU)
+    for node in wanted:
+        row = nodes.row(node.name)
+        yield node.name, int(nodes.allocatable[at, row] - usage.requested[at, row])
