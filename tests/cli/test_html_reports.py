@@ -58,7 +58,7 @@ COMMANDS = pytest.mark.parametrize(
         *(COMPARE, WHAT_IF, CAPACITY, SCENARIO, SCENARIO_COMPARE, SWEEP, REPLAY, REPLAY_CHECK),
         *(OPTIMUM, REBALANCE),
     ],
-    ids=lambda command: " ".join(word for word in command if word.isalpha())[:16],
+    ids=lambda command: command[0],
 )
 
 

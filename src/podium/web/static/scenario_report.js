@@ -70,7 +70,8 @@ function draw(view, found) {
     workloadTable(view, found.workloads),
     found.pendingReasons.length > 0 && [h("h2", {}, "Pending in the end"), h("ul", { class: "reasons" }, found.pendingReasons.slice(0, MAX_REASONS).map((/** @type {Doc} */ each) => h("li", {}, h("b", {}, plural(each.pods, "pod")), `: ${each.reason}`)))],
     found.pods.length > 0 && [h("h2", {}, "Pods"), leftOutLine(view, "pods", found.pods.length, "pod"), podTable(view, found.pods)],
-    h("details", {}, h("summary", {}, "All metrics"), h("div", { class: "scroll" }, table("Metrics", ["Metric", { text: "Value", num: true }, "Means"],
+    h("h2", {}, "Metrics"),
+    h("details", {}, h("summary", {}, "As a table"), h("div", { class: "scroll" }, table("Metrics", ["Metric", { text: "Value", num: true }, "Means"],
       Object.entries(metrics).map(([name, value]) => [name, metricFormat(name)(Number(value)), SCENARIO_MEANINGS[name] ?? ""])))),
     notesList(found.notes),
   );
