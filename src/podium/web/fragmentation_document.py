@@ -2,11 +2,12 @@
 
 GPUShare knows its cards and its pods. Where it is in no profile, such as beside an extender, what
 is written on nodes and pods tells, in each dialect that the nodes' agents speak. Nodes without an
-extended resource have no agents and are not looked at.
+extended resource have no agents and are not looked at, and more than 1,000 of the others are too
+many to be read anew each time in the scheduler's own thread: then nothing is told.
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from podium.gpu.dialects import find_dialect
 from podium.gpu.packing.idle_fragments import NodeFragments, observe_fragments, total_fragments
 from podium.gpu.packing.node_columns import WHOLE
 from podium.scheduler_plugins.gpu_share.plugin import GPUShare
+
+MAX_OBSERVED_NODES: Final = 1_000
 
 
 def fragmentation_document(engine: Engine) -> dict[str, Any]:
@@ -49,9 +52,14 @@ def _followed(engine: Engine) -> list[NodeFragments] | None:
 
 def _observed(engine: Engine) -> list[NodeFragments]:
     nodes = _nodes_with_devices(engine)
+    if len(nodes) > MAX_OBSERVED_NODES:
+        return []
+    by_dialect: dict[str, list[Node]] = {}
+    for node in nodes:
+        for name in find_spoken_dialects([node]):
+            by_dialect.setdefault(name, []).append(node)
     found: list[NodeFragments] = []
-    for name in find_spoken_dialects(nodes):
-        speaking = [node for node in nodes if name in find_spoken_dialects([node])]
+    for name, speaking in by_dialect.items():
         left = dict(_cpu_left(engine, speaking))
         pods = engine.state.pods.values()
         found += observe_fragments(find_dialect(name), left, speaking, pods, engine.clock())
