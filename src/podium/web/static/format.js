@@ -36,6 +36,7 @@ export function formatBytes(bytes) {
 export function formatPercent(fraction) {
   if (!Number.isFinite(fraction)) return "–";
   const value = fraction * 100;
+  if (value >= 1e-4 && value < 0.05) return `${Number(value.toPrecision(2))}%`;
   return `${value > 0 && value < 9.95 ? value.toFixed(1) : Math.round(value)}%`;
 }
 
