@@ -3,6 +3,7 @@
 Those of `tests/bench` do not: where the time goes is what they look at.
 """
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +15,9 @@ from support.user_code.plugin_files import Source
 
 from podium.engine import Engine
 
-# How long an example takes says nothing on a machine that others use as well.
-settings.register_profile("podium", deadline=None)
+# How long an example takes says nothing on a machine that others use as well. The examples are the
+# same each time, so that a change is judged by what it changes; PODIUM_LONG looks for others.
+settings.register_profile("podium", deadline=None, derandomize=not os.environ.get("PODIUM_LONG"))
 settings.load_profile("podium")
 
 

@@ -41,6 +41,7 @@ def test_is_printed_back_in_gos_form(written: str, canonical: str) -> None:
         ("-", 'time: invalid duration "-"'),
         (".s", 'time: invalid duration ".s"'),
         ("9999999999h", 'time: invalid duration "9999999999h"'),
+        ("\ud800", 'time: invalid duration "\\xed\\xa0\\x80"'),
         ("9" * 5000 + "s", f'time: invalid duration "{"9" * 5000}s"'),
         ("9223372036854775808ns", 'time: invalid duration "9223372036854775808ns"'),
     ],

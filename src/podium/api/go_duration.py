@@ -106,5 +106,6 @@ def _decimal(size: int, unit: int) -> str:
 
 def _quoted(text: str) -> str:
     """As Go's time package quotes, which knows bytes and no letters beyond ASCII."""
-    letters = (chr(byte) if 0x20 <= byte < 0x80 else f"\\x{byte:02x}" for byte in text.encode())
+    data = text.encode(errors="surrogatepass")
+    letters = (chr(byte) if 0x20 <= byte < 0x80 else f"\\x{byte:02x}" for byte in data)
     return '"' + "".join(f"\\{c}" if c in '"\\' else c for c in letters) + '"'
