@@ -8,7 +8,7 @@ import pytest
 from support.cli.command_line import ROOT, podium
 
 from podium.cli.tables import WIDTH_IN_PIPES
-from podium.simulator.timed_imports import load_timed_scenario
+from podium.simulator.timed_imports import load_timed_imports
 
 PAGE = (ROOT / "docs" / "imports.md").read_text()
 _SHOWN = re.compile(r"^```console\n\$ podium (.+)\n((?:.*\n)*?)^```$", re.MULTILINE)
@@ -36,9 +36,9 @@ def test_a_command_prints_what_the_page_shows(
 
 def test_the_code_gives_events_in_order_of_time() -> None:
     (code,) = _CODE.findall(PAGE)
-    assert "load_timed_scenario" in code
+    assert "load_timed_imports" in code
     paths = re.findall(r'"(examples/[^"]+)"', code)
-    cluster, events = load_timed_scenario(paths)
+    cluster, events = load_timed_imports(paths)
     assert len(cluster.nodes) == 2
     times = [event.at for event in events]
     assert times == sorted(times)

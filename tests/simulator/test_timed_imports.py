@@ -17,7 +17,7 @@ from podium.simulator.timed_events import (
     PodRemoval,
     TimedEvent,
 )
-from podium.simulator.timed_imports import load_timed_scenario
+from podium.simulator.timed_imports import load_timed_imports
 
 NODES = """
 apiVersion: v1
@@ -158,7 +158,7 @@ def test_openb_pods_come_when_they_were_created_and_run_from_their_node_on(tmp_p
     (tmp_path / "nodes.csv").write_text(NODE_LIST)
     (tmp_path / "pods.csv").write_text(POD_LIST)
     paths = [str(tmp_path / "nodes.csv"), str(tmp_path / "pods.csv")]
-    scenario, events = load_timed_scenario(paths)
+    scenario, events = load_timed_imports(paths)
     assert [node.metadata.name for node in scenario.nodes] == ["n-0"]
     assert told(events) == [
         (0.0, "+", "p-0", 50),
@@ -172,10 +172,10 @@ def test_openb_files_that_are_wrong_are_told_with_their_line(tmp_path: Path) -> 
     path.write_text(POD_LIST.replace("6000", "many"))
     (tmp_path / "nodes.csv").write_text(NODE_LIST)
     with pytest.raises(InputError, match=r"pods\.csv.*line 2.*not a whole number: 'many'"):
-        load_timed_scenario([str(tmp_path / "nodes.csv"), str(path)])
+        load_timed_imports([str(tmp_path / "nodes.csv"), str(path)])
     path.write_text("name,cpu_milli,num_gpu,gpu_milli\np,1,0,0\n")
     with pytest.raises(InputError, match="pods have no creation_time"):
-        load_timed_scenario([str(tmp_path / "nodes.csv"), str(path)])
+        load_timed_imports([str(tmp_path / "nodes.csv"), str(path)])
 
 
 def test_commands_without_times_take_all_of_a_trace_at_once(

@@ -18,7 +18,7 @@ from podium.scenarios.workload_results import WorkloadResults
 from podium.simulator.input_files import read_unpacked
 from podium.simulator.scenario import Scenario
 from podium.simulator.timed_events import TimedEvent
-from podium.simulator.timed_imports import is_timed, load_timed_scenario
+from podium.simulator.timed_imports import is_timed, load_timed_imports
 from podium.simulator.timed_report import TimedPod
 from podium.simulator.timed_run import TimedRun
 
@@ -51,7 +51,7 @@ def find_trace(path: str, cluster: Sequence[str]) -> TraceFile | None:
         raise InputError(
             "a trace has no nodes of its own", source=path, remedy="name a cluster with -f"
         )
-    begin, events = load_timed_scenario([path, *cluster])
+    begin, events = load_timed_imports([path, *cluster])
     return TraceFile(path, begin, events)
 
 

@@ -26,6 +26,11 @@ class ComparedResults(Observer):
     def __init__(self, pods: Iterable[Pod]) -> None:
         self._lines = {object_key(pod.metadata): [""] for pod in pods if _brings_results(pod)}
 
+    @property
+    def has_any(self) -> bool:
+        """Whether a pod brings results along."""
+        return bool(self._lines)
+
     def pod_decided(self, decision: Decision) -> None:
         if decision.pod.key in self._lines:
             self._lines[decision.pod.key] = describe_differences(decision.pod.pod, decision)

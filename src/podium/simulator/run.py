@@ -88,7 +88,8 @@ class Simulation:
         if watch:
             self.engine.observers.add(self._watched)
         self._compared = ComparedResults(scenario.pending)
-        self.engine.observers.add(self._compared)
+        if self._compared.has_any:
+            self.engine.observers.add(self._compared)
         self._api = SimulatedApi(self.engine, self._spend, start, starts_by_clock=is_timed)
         self._outcomes = Outcomes(self.engine, keeps_digests=not is_timed)
         self._failed = FailedPods()

@@ -22,7 +22,7 @@ def is_timed(data: bytes) -> bool:
     return is_simkube_trace(data) or is_openb_pods(data)
 
 
-def load_timed_scenario(paths: Sequence[str]) -> tuple[Scenario, list[TimedEvent]]:
+def load_timed_imports(paths: Sequence[str]) -> tuple[Scenario, list[TimedEvent]]:
     """The cluster that a run begins with, and what happens to it, in order of time. Raises
     InputError with everything that is wrong with the cluster, or the first thing that is wrong with
     a trace."""
