@@ -15,6 +15,13 @@ from support.user_code.plugin_files import Source
 
 from podium.engine import Engine
 
+pytest_plugins = [
+    "pytester",
+    "support.suite.order",
+    "support.suite.report",
+    "support.suite.time_limit",
+]
+
 # How long an example takes says nothing on a machine that others use as well. The examples are the
 # same each time, so that a change is judged by what it changes; PODIUM_LONG looks for others.
 settings.register_profile("podium", deadline=None, derandomize=not os.environ.get("PODIUM_LONG"))

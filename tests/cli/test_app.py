@@ -4,6 +4,7 @@ import shutil
 import subprocess
 
 import pytest
+from support.suite.requirements import BASH
 
 from podium import __version__
 from podium.cli import main
@@ -44,7 +45,7 @@ def test_a_completion_script_is_printed(capsys: pytest.CaptureFixture[str], shel
     assert "--validation" in out or "validation" in out
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@BASH.skip_unless(shutil.which("bash"))
 def test_the_bash_script_is_bash(capsys: pytest.CaptureFixture[str]) -> None:
     main(["completion", "bash"])
     script = capsys.readouterr().out

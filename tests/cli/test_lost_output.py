@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.cli.command_line import EXAMPLE, Raw, node, pod, writer
+from support.suite.requirements import BASH, DEV_FULL
 
 PODIUM = f"{sys.executable} -m podium"
 INPUT = " ".join(EXAMPLE)
@@ -33,8 +34,8 @@ PRINTING = {
 }
 
 pytestmark = [
-    pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash"),
-    pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full"),
+    BASH.skip_unless(shutil.which("bash")),
+    DEV_FULL.skip_unless(Path("/dev/full").exists()),
 ]
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import pytest
 from support.cli.command_line import ROOT, podium
 from support.cli.document_schemas import kinds
+from support.suite import requirements
 
 from podium.cli.app import build_app
 
@@ -44,7 +45,7 @@ def test_every_kind_is_named_with_its_schema() -> None:
     assert {kind for kind, _ in linked} == kinds()
 
 
-@pytest.mark.skipif(JQ is None, reason="there is no jq")
+@requirements.JQ.skip_unless(JQ)
 @pytest.mark.parametrize("example", answered(), ids=lambda example: example.command)
 def test_an_example_answers_what_the_page_says(
     example: Example, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

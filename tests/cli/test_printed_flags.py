@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.cli.command_line import Done, podium
+from support.suite.requirements import ARTICLES
 
 SEEDS = sorted((Path(__file__).resolve().parents[2].parent / "shared" / "seeds").glob("*.txt"))
 _FLAG = re.compile(r"--[a-z][a-z-]*(?:=[\w./:=-]+)?")
@@ -113,7 +114,7 @@ def test_a_gate_that_is_gone_is_a_warning_and_with_strict_refused_as_upstream_re
     assert here
 
 
-@pytest.mark.skipif(not SEEDS, reason="the texts are not here")
+@ARTICLES.skip_unless(SEEDS)
 def test_every_printed_flag_is_in_one_of_these_command_lines() -> None:
     text = "\n".join(seed.read_text() for seed in SEEDS)
     ours = {

@@ -8,9 +8,9 @@ they are at hand.
 import json
 import re
 
-import pytest
 from support.config.known_plugins import every_plugin
 from support.e2e.printed_files import COPIES, SEEDS, printed
+from support.suite.requirements import ARTICLES
 
 from podium.api.go_duration import Duration
 from podium.config import DEFAULT_GATES
@@ -196,7 +196,7 @@ def test_the_policy_of_many_articles_loads() -> None:
     ]
 
 
-@pytest.mark.skipif(not SEEDS, reason="the texts are not here")
+@ARTICLES.skip_unless(SEEDS)
 def test_every_printed_file_loads_with_the_plugin_and_the_gate_that_its_text_tells_of() -> None:
     of_podium, own = every_plugin(), ("MyPlugin", "MyPlugin1")
     known = KnownPlugins(
@@ -214,7 +214,7 @@ def test_every_printed_file_loads_with_the_plugin_and_the_gate_that_its_text_tel
 _EXPLAINED = re.compile(r"(?:^\*? ?|\* |包含 )([A-Za-z]+)", re.MULTILINE)
 
 
-@pytest.mark.skipif(not SEEDS, reason="the texts are not here")
+@ARTICLES.skip_unless(SEEDS)
 def test_what_is_explained_by_a_name_loads_by_it() -> None:
     text = "\n".join(seed.read_text() for seed in SEEDS)
     names = set(_EXPLAINED.findall(text))

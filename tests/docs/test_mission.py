@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
+from support.suite import requirements
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -77,7 +77,7 @@ def test_the_count_at_the_top_is_that_of_the_rows() -> None:
     assert tuple(map(int, told.groups())) == (len(rows()), len(tested), len(both), explained)
 
 
-@pytest.mark.skipif(not CHECKLIST.exists(), reason="the checklist is not here")
+@requirements.CHECKLIST.skip_unless(CHECKLIST.exists())
 def test_the_rows_are_those_of_the_checklist() -> None:
     wanted = re.findall(r"^\| \[.\] \| (\S+) \|", CHECKLIST.read_text(), re.MULTILINE)
     assert [row.name for row in rows()] == wanted

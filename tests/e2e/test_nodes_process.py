@@ -17,6 +17,7 @@ import pytest
 from support.apiserver.apiserver_process import RunningServer, serving
 from support.live.scheduler_at_work import scheduling
 from support.simulated_cluster.simulated_clusters import template, workload
+from support.suite.requirements import KUBECTL
 
 from podium.client import KubeClient, Selection
 from podium.client.connection import find_settings, transport_for
@@ -114,7 +115,7 @@ def test_a_cluster_of_processes_lives_over_tls_and_stops_cleanly(tmp_path: Path)
         assert (status, left["items"]) == (200, [])
 
 
-@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not here")
+@KUBECTL.skip_unless(shutil.which("kubectl"))
 def test_kubectl_sees_a_living_cluster(tmp_path: Path) -> None:
     def kubectl(*arguments: str) -> str:
         done = subprocess.run(

@@ -36,6 +36,7 @@ from support.e2e.printed_cluster import (
 )
 from support.e2e.printed_files import COPIES, placed_in, printed
 from support.e2e.scheduler_process import until
+from support.suite.requirements import ARTICLES
 
 pytestmark = pytest.mark.slow
 
@@ -62,7 +63,7 @@ def here(tmp_path: Path, server: RunningServer) -> Path:
     return tmp_path
 
 
-@pytest.mark.skipif(not printed(), reason="the articles are not here")
+@ARTICLES.skip_unless(printed())
 def test_the_copies_say_what_the_articles_print() -> None:
     articles = printed()
     assert set(articles) == set(COPIES)

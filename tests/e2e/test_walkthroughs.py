@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from support.apiserver.kubectl_process import NEEDED
+from support.suite.requirements import KUBECTL
 from support.walkthroughs.following import ROOT, follow
 
 WALKTHROUGHS = ROOT / "docs" / "walkthroughs"
@@ -15,7 +16,7 @@ PAGES = sorted(page for page in WALKTHROUGHS.glob("*.md") if page != INDEX)
 @pytest.fixture
 def kubectl() -> None:
     if shutil.which("kubectl") is None and not NEEDED:
-        pytest.skip("kubectl is not installed")
+        KUBECTL.skip()
 
 
 @pytest.mark.slow

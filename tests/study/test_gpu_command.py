@@ -8,6 +8,7 @@ from types import ModuleType
 
 import pytest
 from support.study.kernel_on_cpu import COMPILER, CpuDevice, compile_kernel
+from support.suite.requirements import C_COMPILER
 
 from podium.cli.app import main
 from podium.study.kernel_engine import Array
@@ -24,7 +25,7 @@ class StandIn(CpuDevice):
 @pytest.fixture
 def gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> type[StandIn]:
     if COMPILER is None:
-        pytest.skip("no C compiler")
+        C_COMPILER.skip()
     library = compile_kernel(tmp_path)
 
     class Gpu(StandIn):

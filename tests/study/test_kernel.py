@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from support.study.kernel_on_cpu import COMPILER, CpuDevice, compile_kernel
 from support.study.packing_traces import needs_published_traces, published_trace, small_trace
+from support.suite.requirements import C_COMPILER, GPU
 
 from podium.api.errors import InputError
 from podium.gpu.packing.policies import POLICIES
@@ -15,7 +16,7 @@ from podium.study.workloads import make_workload
 @pytest.fixture(scope="module")
 def device(tmp_path_factory: pytest.TempPathFactory) -> Device:
     if COMPILER is None:
-        pytest.skip("no C compiler")
+        C_COMPILER.skip()
     return CpuDevice(compile_kernel(tmp_path_factory.mktemp("kernel")))
 
 
@@ -53,11 +54,12 @@ def test_a_published_run_is_the_same(device: Device) -> None:
 
 
 def test_a_real_gpu_places_the_same() -> None:
-    cuda = pytest.importorskip("podium.study.cuda", exc_type=ImportError)
     try:
-        gpu = cuda.CudaDevice()
-    except InputError as problem:
-        pytest.skip(str(problem))
+        from podium.study.cuda import CudaDevice
+
+        gpu = CudaDevice()
+    except (ImportError, InputError):
+        GPU.skip()
     runs = [KernelRun(small_trace(seed), seed, policy) for seed in (1, 2) for policy in POLICIES]
     for run, found in zip(runs, place_on_device(runs, gpu), strict=True):
         assert_as_with_numpy(run, found)

@@ -19,6 +19,7 @@ from queue import Queue
 from typing import Any
 
 import pytest
+from support.suite.requirements import KUBECTL
 
 NEEDED = os.environ.get("PODIUM_NEEDS_KUBECTL") == "1"
 _PATIENCE_S = 30
@@ -67,7 +68,7 @@ def required(release: tuple[int, int] | None) -> Path:
         return installed()[release]
     if NEEDED:
         pytest.fail("PODIUM_NEEDS_KUBECTL=1, but there is no kubectl on the path")
-    pytest.skip("kubectl is not installed")
+    pytest.skip(KUBECTL.reason)
 
 
 class Started:

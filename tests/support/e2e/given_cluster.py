@@ -13,8 +13,8 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
 from support.apiserver.apiserver_process import ApiServer, served_at
+from support.suite.requirements import CLUSTER
 
 _VARIABLE: Final = "PODIUM_E2E_KUBECONFIG"
 _LEASES: Final = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
@@ -70,7 +70,7 @@ def given_server() -> Iterator[GivenServer]:
     """Skips the test where none is given."""
     named = os.environ.get(_VARIABLE)
     if not named:
-        pytest.skip(f"${_VARIABLE} names no cluster for tests")
+        CLUSTER.skip()
     found = served_at(Path(named))
     server = GivenServer(found.kubeconfig, found.url, found.token, found.context)
     server.delete_created()

@@ -21,6 +21,7 @@ from urllib.parse import quote
 
 import pytest
 from support.e2e.waiting import LOOK_S, PATIENCE_S, wait_until
+from support.suite.requirements import PROMETHEUS
 
 PROGRAM = shutil.which("prometheus")
 NEEDED = os.environ.get("PODIUM_NEEDS_PROMETHEUS") == "1"
@@ -39,7 +40,7 @@ def required() -> str:
         return PROGRAM
     if NEEDED:
         pytest.fail("PODIUM_NEEDS_PROMETHEUS=1, but there is no prometheus on the path")
-    pytest.skip("prometheus is not installed")
+    pytest.skip(PROMETHEUS.reason)
 
 
 class Exporter:

@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-import pytest
+from support.suite.requirements import PUBLISHED_TRACES
 
 from podium.study.trace_files import read_trace
 from podium.study.traces import Nodes, Pods, Trace
@@ -12,9 +12,7 @@ from podium.study.traces import Nodes, Pods, Trace
 PUBLISHED = Path(__file__).resolve().parents[3].parent / "shared" / "traces" / "openb"
 NODES = PUBLISHED / "openb_node_list_gpu_node.csv"
 
-needs_published_traces = pytest.mark.skipif(
-    not NODES.exists(), reason="the published traces are not here"
-)
+needs_published_traces = PUBLISHED_TRACES.skip_unless(NODES.exists())
 
 
 @cache

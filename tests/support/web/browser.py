@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
+from support.suite.requirements import CHROMIUM
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -22,17 +23,16 @@ def real_browser() -> "Iterator[Browser]":
     """Chromium without a window. Skips without one, unless it is said to be needed."""
     path = next((found for name in NAMES if (found := shutil.which(name))), None)
     if path is None:
-        reason = "no Chromium is installed: apt-get install chromium"
-        assert not os.environ.get(NEEDED), reason
-        pytest.skip(reason)
+        assert not os.environ.get(NEEDED), CHROMIUM.reason
+        CHROMIUM.skip()
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     with api.sync_playwright() as playwright:
         try:
             browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        except api.Error as problem:
+        except api.Error:
             if os.environ.get(NEEDED):
                 raise
-            pytest.skip(f"{path} does not start: {problem}")
+            CHROMIUM.skip()
         try:
             yield browser
         finally:
