@@ -24,8 +24,10 @@ pytest_plugins = [
 
 # How long an example takes says nothing on a machine that others use as well. The examples are the
 # same each time, so that a change is judged by what it changes; PODIUM_LONG looks for others.
-settings.register_profile("podium", deadline=None, derandomize=not os.environ.get("PODIUM_LONG"))
-settings.load_profile("podium")
+_LONG = bool(os.environ.get("PODIUM_LONG"))
+for name, examples in (("quick", 40), ("thorough", 200)):
+    settings.register_profile(name, deadline=None, derandomize=not _LONG, max_examples=examples)
+settings.load_profile("thorough" if _LONG else "quick")
 
 
 @pytest.fixture(autouse=True)

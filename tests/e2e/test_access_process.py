@@ -10,8 +10,6 @@ import pytest
 from support.apiserver.api_calls import APPLY, CONFIG_MAPS, MERGE, config_map
 from support.apiserver.apiserver_process import RunningServer, serving
 
-pytestmark = pytest.mark.slow
-
 GROUP = "rbac.authorization.k8s.io"
 RBAC = f"/apis/{GROUP}/v1"
 SECRETS = "/api/v1/secrets"

@@ -20,8 +20,6 @@ import pytest
 from support.apiserver.apiserver_process import serving
 from support.apiserver.kubectl_process import installed, required
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).resolve().parents[2]
 CASES = ROOT.parent / "shared" / "apiserver-cases"
 PAGE = ROOT / "docs" / "apiserver-differences.md"

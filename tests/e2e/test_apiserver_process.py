@@ -8,8 +8,6 @@ import pytest
 from support.apiserver.api_calls import CONFIG_MAPS, PODS, config_map, pod
 from support.apiserver.apiserver_process import RunningServer, serving
 
-pytestmark = pytest.mark.slow
-
 
 def names(server: RunningServer, path: str) -> set[str]:
     status, listed = server.ask("GET", path)
@@ -29,12 +27,14 @@ def test_a_client_that_trusts_the_kubeconfig_gets_in(tmp_path: Path) -> None:
     assert (tmp_path / "kubeconfig").stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.slow
 def test_a_plain_server_needs_no_token(tmp_path: Path) -> None:
     with serving(tmp_path, "--plain") as server:
         assert server.url.startswith("http://127.0.0.1:")
         assert server.ask("GET", PODS)[0] == 200
 
 
+@pytest.mark.slow
 def test_a_watch_is_streamed_and_ends_when_the_server_does(tmp_path: Path) -> None:
     with serving(tmp_path, "--plain") as server:
         connection = server.connect()
@@ -51,6 +51,7 @@ def test_a_watch_is_streamed_and_ends_when_the_server_does(tmp_path: Path) -> No
     assert rest == b""
 
 
+@pytest.mark.slow
 def test_no_acknowledged_write_is_lost_when_the_server_is_killed(tmp_path: Path) -> None:
     """Writers write as fast as they can; the server is killed in the middle, three times."""
     acknowledged: set[str] = set()
@@ -115,6 +116,7 @@ def _write(
         connection.close()
 
 
+@pytest.mark.slow
 def test_a_second_server_on_the_same_data_says_what_is_wrong(tmp_path: Path) -> None:
     data = str(tmp_path / "data")
     second = tmp_path / "second"

@@ -21,8 +21,6 @@ from kubernetes_asyncio.client.exceptions import ApiException as AsyncApiExcepti
 from support.apiserver.api_calls import pod
 from support.apiserver.apiserver_process import RunningServer, serving
 
-pytestmark = pytest.mark.slow
-
 GROUP = "example.com"
 DEFINITION = {
     "apiVersion": "apiextensions.k8s.io/v1",
@@ -121,6 +119,7 @@ def test_objects_come_back_as_models(core: Any, namespace: str) -> None:
     assert gone.value.status == 404
 
 
+@pytest.mark.slow
 def test_lists_are_selected_and_paged(core: Any, namespace: str) -> None:
     for number in range(5):
         core.create_namespaced_pod(namespace, pod(f"p{number}", labels={"odd": str(number % 2)}))
@@ -137,6 +136,7 @@ def test_lists_are_selected_and_paged(core: Any, namespace: str) -> None:
     assert rest.metadata._continue is None
 
 
+@pytest.mark.slow
 def test_a_watch_resumes_where_the_last_one_ended(core: Any, namespace: str) -> None:
     core.create_namespaced_pod(namespace, pod("a"))
     listed = core.list_namespaced_pod(namespace)
@@ -163,6 +163,7 @@ def test_a_watch_resumes_where_the_last_one_ended(core: Any, namespace: str) -> 
     assert [each[:2] for each in rest] == [("MODIFIED", "a"), ("DELETED", "a"), ("ADDED", "c")]
 
 
+@pytest.mark.slow
 def test_patches_of_every_kind_are_taken(client: Any, namespace: str) -> None:
     apps = kubernetes.client.AppsV1Api(client)
     labels = {"app": "web"}
@@ -192,6 +193,7 @@ def test_patches_of_every_kind_are_taken(client: Any, namespace: str) -> None:
     assert (found.spec.replicas, found.status.observed_generation) == (2, 1)
 
 
+@pytest.mark.slow
 def test_a_status_patch_changes_only_the_status(core: Any, namespace: str) -> None:
     core.create_namespaced_pod(namespace, pod("a"))
     condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
@@ -211,6 +213,7 @@ def test_a_status_patch_changes_only_the_status(core: Any, namespace: str) -> No
     assert patched.spec.priority == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("through_pod", [True, False])
 def test_pods_are_bound(core: Any, namespace: str, through_pod: bool) -> None:
     core.create_namespaced_pod(namespace, pod("a"))
@@ -233,6 +236,7 @@ def test_pods_are_bound(core: Any, namespace: str, through_pod: bool) -> None:
     assert again.value.status == 409
 
 
+@pytest.mark.slow
 def test_evictions_respect_budgets(client: Any, core: Any, namespace: str) -> None:
     policy = kubernetes.client.PolicyV1Api(client)
     core.create_namespaced_pod(namespace, pod("a", labels={"app": "web"}))
@@ -271,6 +275,7 @@ def test_evictions_respect_budgets(client: Any, core: Any, namespace: str) -> No
     assert names(core.list_namespaced_pod(namespace)) == ["a"]
 
 
+@pytest.mark.slow
 def test_custom_objects_are_written_and_read(client: Any, namespace: str) -> None:
     custom = kubernetes.client.CustomObjectsApi(client)
     place = (GROUP, "v1", namespace, "queues")
@@ -288,6 +293,7 @@ def test_custom_objects_are_written_and_read(client: Any, namespace: str) -> Non
     assert custom.list_namespaced_custom_object(*place)["items"] == []
 
 
+@pytest.mark.slow
 def test_the_dynamic_client_discovers_and_applies(
     client: Any, namespace: str, tmp_path: Path
 ) -> None:
@@ -359,6 +365,7 @@ def test_the_async_library_lists_patches_binds_and_evicts(
     asyncio.run(run())
 
 
+@pytest.mark.slow
 def test_the_async_library_watches_and_resumes(server: RunningServer, namespace: str) -> None:
     async def watched(core: Any, revision: str, most: int) -> list[Any]:
         seen: list[Any] = []
@@ -389,6 +396,7 @@ def test_the_async_library_watches_and_resumes(server: RunningServer, namespace:
     asyncio.run(run())
 
 
+@pytest.mark.slow
 def test_the_async_library_handles_custom_objects(server: RunningServer, namespace: str) -> None:
     async def run() -> None:
         async with connected(server) as client:

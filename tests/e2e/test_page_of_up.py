@@ -13,7 +13,6 @@ from support.e2e.waiting import wait_until
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.slow
 def test_the_first_line_is_a_link_that_shows_why_a_pod_waits(tmp_path: Path) -> None:
     begun = ("--no-play", "--apply", str(ROOT / "examples" / "first-steps.yaml"))
     with up(tmp_path, "1", *begun) as cluster:

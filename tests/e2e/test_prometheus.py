@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
 from support.e2e.prometheus_process import (
     Exporter,
     Prometheus,
@@ -83,7 +82,6 @@ class Scene:
         wait_until(lambda: self.place(scheduler) == node)
 
 
-@pytest.mark.slow
 def test_pods_follow_what_prometheus_measures_and_are_placed_without_it(tmp_path: Path) -> None:
     required()
     with exporter() as measured, prometheus(tmp_path / "prometheus", measured.port) as server:

@@ -20,8 +20,6 @@ from support.e2e.up_process import UpProcess, up
 
 from podium.cli.recorded_options import SCHEDULER_EXTENSION
 
-pytestmark = pytest.mark.slow
-
 PODS = "/api/v1/namespaces/default/pods"
 FIRST_STEPS = str(EXAMPLES / "first-steps.yaml")
 
@@ -72,6 +70,7 @@ def test_the_kubeconfig_leads_to_what_the_scheduler_decided(asked: Any) -> None:
     assert "3   Insufficient cpu" in waiting.out
 
 
+@pytest.mark.slow
 def test_the_story_is_the_one_that_happened(asked: Any, cluster: UpProcess) -> None:
     told = asked("story", "default/cache-0", "--recorded", "-o", "json").decoded()
     assert [line["what"] for line in told["log"]] == ["queued", "tried", "bound"]
@@ -80,6 +79,7 @@ def test_the_story_is_the_one_that_happened(asked: Any, cluster: UpProcess) -> N
     assert asked("story", "giant", "--recorded").code == 1
 
 
+@pytest.mark.slow
 def test_a_scheduler_is_asked_at_its_own_address(asked: Any, cluster: UpProcess) -> None:
     url = scheduler_url(cluster)
     assert asked("explain", "cache-0", "--scheduler", url).code == 0
@@ -91,6 +91,7 @@ def test_a_scheduler_is_asked_at_its_own_address(asked: Any, cluster: UpProcess)
     assert "pod default/nobody: the scheduler knows no such pod" in unknown.err
 
 
+@pytest.mark.slow
 def test_strangers_are_told_nothing(cluster: UpProcess) -> None:
     for path in ("/debug/podium/queue", "/debug/podium/pods/default/giant", "/metrics"):
         untrusted = ssl._create_unverified_context()
@@ -100,6 +101,7 @@ def test_strangers_are_told_nothing(cluster: UpProcess) -> None:
         refused.value.close()
 
 
+@pytest.mark.slow
 def test_the_queue_is_served_to_who_may_see_it(cluster: UpProcess) -> None:
     request = urllib.request.Request(
         f"{scheduler_url(cluster)}/debug/podium/queue",
@@ -112,6 +114,7 @@ def test_the_queue_is_served_to_who_may_see_it(cluster: UpProcess) -> None:
     assert queue["unschedulable"][0]["pod"] == "default/giant"
 
 
+@pytest.mark.slow
 def test_a_cluster_that_is_up_is_explained_anew_as_well(asked: Any) -> None:
     done = asked("explain", "deployment/web", "-o", "json")
     assert done.decoded()["runsOn"]

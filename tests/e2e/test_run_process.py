@@ -23,8 +23,6 @@ from support.e2e.scheduler_process import (
     until,
 )
 
-pytestmark = pytest.mark.slow
-
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
 PODS = "/api/v1/namespaces/default/pods"
 NODE = {
@@ -126,6 +124,7 @@ def test_pods_are_bound_and_the_lease_is_given_back(server: ApiServer, tmp_path:
     assert {("a", "Scheduled"), ("large", "FailedScheduling")} <= told
 
 
+@pytest.mark.slow
 def test_a_standby_takes_over_from_one_that_ends(server: ApiServer, tmp_path: Path) -> None:
     quick = ("--secure-port=0", "--leader-elect-retry-period=100ms")
     with scheduler(server, tmp_path, *quick) as first:
@@ -139,6 +138,7 @@ def test_a_standby_takes_over_from_one_that_ends(server: ApiServer, tmp_path: Pa
             assert second.stopped() == 0
 
 
+@pytest.mark.slow
 def test_whoever_loses_the_lease_stops_and_says_so(server: ApiServer, tmp_path: Path) -> None:
     quick = ("--leader-elect-renew-deadline=1s", "--leader-elect-retry-period=200ms")
     with scheduler(server, tmp_path, "--secure-port=0", *quick) as process:
@@ -161,6 +161,7 @@ def _put(server: ApiServer, lease: dict[str, Any]) -> bool:
     return server.ask("PUT", LEASE, lease)[0] == 200
 
 
+@pytest.mark.slow
 def test_a_plugin_of_ones_own_has_its_say(server: ApiServer, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(PLUGIN)
     flags = ("--secure-port=0", "--leader-elect=false", "--plugin", "mine.py")
@@ -172,6 +173,7 @@ def test_a_plugin_of_ones_own_has_its_say(server: ApiServer, tmp_path: Path) -> 
         assert process.stopped() == 0
 
 
+@pytest.mark.slow
 def test_a_plugin_can_be_rewritten_while_it_is_at_work(server: ApiServer, tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text(PLUGIN)
@@ -190,6 +192,7 @@ def test_a_plugin_can_be_rewritten_while_it_is_at_work(server: ApiServer, tmp_pa
     assert holder(server) == ""
 
 
+@pytest.mark.slow
 def test_a_pod_that_no_event_wakes_is_tried_again_after_the_time_that_a_flag_gives(
     server: ApiServer, tmp_path: Path
 ) -> None:
@@ -263,6 +266,7 @@ def test_health_metrics_and_configuration_are_served_to_who_may_see_them(
     assert "Serving securely on" in process.said
 
 
+@pytest.mark.slow
 def test_the_lease_the_limits_and_the_writes_are_counted(server: ApiServer, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -317,6 +321,7 @@ def grant_config_maps(server: ApiServer) -> None:
         assert server.ask("POST", f"{in_namespace}/{plural}", {**named, **more})[0] == 201
 
 
+@pytest.mark.slow
 def test_a_policy_in_a_config_map_is_fetched(server: ApiServer, tmp_path: Path) -> None:
     policy = {"apiVersion": "v1", "kind": "Policy", "priorities": [], "predicates": []}
     body = {"metadata": {"name": "old"}, "data": {"policy.cfg": json.dumps(policy)}}
@@ -333,6 +338,7 @@ def test_a_policy_in_a_config_map_is_fetched(server: ApiServer, tmp_path: Path) 
     assert "couldn't get policy config map kube-system/none" in refused.said
 
 
+@pytest.mark.slow
 def test_a_server_that_is_away_is_waited_for(tmp_path: Path) -> None:
     with serving(tmp_path, "--data", str(tmp_path / "data")) as first:
         assert first.ask("POST", "/api/v1/nodes", NODE)[0] == 201
@@ -361,6 +367,7 @@ class Endless(NodeFilterPlugin):
 """
 
 
+@pytest.mark.slow
 def test_a_plugin_that_loops_fails_its_pod_and_others_are_bound(
     server: ApiServer, tmp_path: Path
 ) -> None:

@@ -18,8 +18,6 @@ from support.cli.command_line import EXAMPLES
 from support.e2e.up_process import Objects, UpProcess, up
 from support.simulated_cluster.simulated_clusters import pod_spec, workload
 
-pytestmark = pytest.mark.slow
-
 FIRST_STEPS = str(EXAMPLES / "first-steps.yaml")
 DEFAULT_PODS = "/api/v1/namespaces/default/pods"
 numbers = count(1)
@@ -134,6 +132,7 @@ def test_a_pod_that_fits_nowhere_says_why_in_its_status_in_an_event_and_on_the_s
 # --- an ordinary day -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_deployment_grows_shrinks_and_goes(namespace: Namespace) -> None:
     namespace.deployment("web", 2)
     namespace.until(running(2))
@@ -146,6 +145,7 @@ def test_a_deployment_grows_shrinks_and_goes(namespace: Namespace) -> None:
     namespace.until(lambda pods: not pods)
 
 
+@pytest.mark.slow
 def test_a_cordoned_node_takes_no_pods_until_it_is_uncordoned(namespace: Namespace) -> None:
     cluster, path = namespace.cluster, "/api/v1/nodes/node-0"
     cluster.change(path, lambda node: node["spec"].update(unschedulable=True))
@@ -158,6 +158,7 @@ def test_a_cordoned_node_takes_no_pods_until_it_is_uncordoned(namespace: Namespa
     assert node_of(pod) == "node-0"
 
 
+@pytest.mark.slow
 def test_pods_leave_a_node_that_fails(namespace: Namespace) -> None:
     cluster, path = namespace.cluster, "/api/v1/nodes/node-1"
     soon = {"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 1}
@@ -184,6 +185,7 @@ def test_pods_leave_a_node_that_fails(namespace: Namespace) -> None:
     cluster.until("/api/v1/nodes", lambda nodes: not any(n["spec"].get("taints") for n in nodes))
 
 
+@pytest.mark.slow
 def test_an_important_pod_takes_the_place_of_another(namespace: Namespace) -> None:
     cluster, name = namespace.cluster, f"{namespace.name}-first"
     priority = {"metadata": {"name": name}, "value": 1000}
@@ -239,6 +241,7 @@ def test_kubectl_runs_a_deployment_through_its_day(namespace: Namespace, kubectl
 # --- the end, and going on -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_cluster_that_is_kept_goes_on_where_it_stopped(tmp_path: Path) -> None:
     arguments = ("2", "--data", str(tmp_path / "kept"), "--speed", "10", "--quiet")
 
@@ -265,6 +268,7 @@ def test_a_cluster_that_is_kept_goes_on_where_it_stopped(tmp_path: Path) -> None
         assert second.end() == (0, "podium: stopped\n")
 
 
+@pytest.mark.slow
 def test_a_kind_that_the_server_does_not_know_is_warned_of_and_the_rest_is_applied(
     tmp_path: Path,
 ) -> None:

@@ -13,15 +13,22 @@ INDEX = WALKTHROUGHS / "README.md"
 PAGES = sorted(page for page in WALKTHROUGHS.glob("*.md") if page != INDEX)
 
 
+# The walk that `make test` takes.
+QUICK = "from-pod-to-node"
+
+
+def marks_of(page: Path) -> list[pytest.MarkDecorator]:
+    return [] if page.stem == QUICK else [pytest.mark.slow]
+
+
 @pytest.fixture
 def kubectl() -> None:
     if shutil.which("kubectl") is None and not NEEDED:
         KUBECTL.skip()
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("kubectl")
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [pytest.param(p, id=p.stem, marks=marks_of(p)) for p in PAGES])
 def test_commands_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     follow(page, tmp_path)
 

@@ -18,8 +18,6 @@ from support.e2e.up_process import Objects, UpProcess, up
 
 from podium.cli import main
 
-pytestmark = pytest.mark.slow
-
 PATIENCE_S = 120
 KINDS = (
     "nodes,pods,replicasets,statefulsets,persistentvolumeclaims,persistentvolumes,storageclasses"
@@ -152,6 +150,7 @@ def test_a_pod_is_given_a_toleration_in_place(
         shell.run("kubectl taint nodes node-0 team=red:NoSchedule-")
 
 
+@pytest.mark.slow
 def test_a_pod_without_an_owner_is_made_anew_with_the_label_corrected(
     shell: Shell, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -181,6 +180,7 @@ def test_the_template_of_a_deployment_is_given_the_largest_request_that_fits(
     shell.until_all_placed(1)
 
 
+@pytest.mark.slow
 def test_the_template_of_a_stateful_set_is_changed_and_its_pod_made_again(
     shell: Shell, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -205,6 +205,7 @@ def test_the_template_of_a_stateful_set_is_changed_and_its_pod_made_again(
     shell.until_all_placed(2)
 
 
+@pytest.mark.slow
 def test_a_job_is_made_anew(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
     spec = pod_spec(cpu="9", restartPolicy="Never")
     job = {
@@ -218,6 +219,7 @@ def test_a_job_is_made_anew(shell: Shell, capsys: pytest.CaptureFixture[str]) ->
     shell.until_all_placed(1)
 
 
+@pytest.mark.slow
 def test_a_scheduling_gate_is_removed(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
     gates = [{"name": "example.com/quota"}, {"name": "example.com/review"}]
     shell.create(pod("gated", schedulingGates=gates))
@@ -225,6 +227,7 @@ def test_a_scheduling_gate_is_removed(shell: Shell, capsys: pytest.CaptureFixtur
     shell.until_all_placed(1)
 
 
+@pytest.mark.slow
 def test_a_node_is_uncordoned(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
     shell.run("kubectl cordon node-2")
     shell.create(pod("waits", nodeSelector=on("node-2")))
@@ -232,12 +235,14 @@ def test_a_node_is_uncordoned(shell: Shell, capsys: pytest.CaptureFixture[str]) 
     shell.until_all_placed(1)
 
 
+@pytest.mark.slow
 def test_a_node_is_labelled(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
     shell.create(pod("waits", nodeSelector={"example.com/team": "red"}))
     carry_out(shell, "label-node", capsys)
     shell.until_all_placed(1)
 
 
+@pytest.mark.slow
 def test_a_pod_in_the_way_is_moved(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
     shell.run("kubectl cordon node-1 && kubectl cordon node-2")
     shell.create(pod("in-the-way", cpu="5"))
@@ -249,6 +254,7 @@ def test_a_pod_in_the_way_is_moved(shell: Shell, capsys: pytest.CaptureFixture[s
     shell.until_all_placed(2)
 
 
+@pytest.mark.slow
 def test_a_missing_claim_is_created(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
     storage = {
         "apiVersion": "storage.k8s.io/v1",
@@ -263,6 +269,7 @@ def test_a_missing_claim_is_created(shell: Shell, capsys: pytest.CaptureFixture[
     shell.until_all_placed(1)
 
 
+@pytest.mark.slow
 def test_the_priority_is_raised_with_a_class_that_is_created_first(
     shell: Shell, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -274,6 +281,7 @@ def test_the_priority_is_raised_with_a_class_that_is_created_first(
     shell.until_all_placed(1)
 
 
+@pytest.mark.slow
 def test_a_node_is_added(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
     shell.create(pod("waits", cpu="12"))
     carry_out(shell, "add-larger-node", capsys)

@@ -7,8 +7,6 @@ from support.apiserver.apiserver_process import RunningServer
 from support.apiserver.kubectl_process import Kubectl
 from support.e2e.manifests import BUDGET, DEPLOYMENT, pod_manifest
 
-pytestmark = pytest.mark.slow
-
 
 def write_status(server: RunningServer, obj: dict[str, Any], plural: str, **status: Any) -> None:
     """Do what a controller or kubelet would do."""
@@ -45,6 +43,7 @@ def test_objects_are_created_in_all_the_ways_that_kubectl_knows(kubectl: Kubectl
     assert "already exists" in kubectl("create", "configmap", "c", code=1)
 
 
+@pytest.mark.slow
 def test_creating_nonsense_says_what_is_wrong(kubectl: Kubectl) -> None:
     wrong = pod_manifest("A_B").replace("nginx", '""')
 
@@ -56,6 +55,7 @@ def test_creating_nonsense_says_what_is_wrong(kubectl: Kubectl) -> None:
     assert 'unknown field "' in kubectl("create", "-f", "-", stdin=misspelt, code=1)
 
 
+@pytest.mark.slow
 def test_tables_show_what_kubectl_users_know(kubectl: Kubectl, node: str) -> None:
     kubectl("create", "-f", "-", stdin=pod_manifest("a", node))
     kubectl("create", "-f", "-", stdin=pod_manifest("b").replace("app: web", "app: db"))
@@ -84,6 +84,7 @@ def test_tables_show_what_kubectl_users_know(kubectl: Kubectl, node: str) -> Non
     assert "doesn't have a resource type" in kubectl("get", "unicorns", code=1)
 
 
+@pytest.mark.slow
 def test_whole_objects_are_shown_as_yaml_and_json(kubectl: Kubectl) -> None:
     kubectl("create", "-f", "-", stdin=pod_manifest("a"))
 
@@ -138,6 +139,7 @@ count: 3
 # --- changing ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_apply_on_the_clients_side_merges_three_ways(kubectl: Kubectl) -> None:
     two, three = (DEPLOYMENT.replace("REPLICAS", number) for number in "23")
 
@@ -152,6 +154,7 @@ def test_apply_on_the_clients_side_merges_three_ways(kubectl: Kubectl) -> None:
     assert found["metadata"]["labels"] == {"kept": "yes"}
 
 
+@pytest.mark.slow
 def test_apply_on_the_servers_side_guards_fields_of_others(kubectl: Kubectl) -> None:
     two, four = (DEPLOYMENT.replace("REPLICAS", number) for number in "24")
     mine = ("apply", "--server-side", "--field-manager=mine", "-f", "-")
@@ -165,6 +168,7 @@ def test_apply_on_the_servers_side_guards_fields_of_others(kubectl: Kubectl) -> 
     assert kubectl("get", "deployment", "web", "-o", "jsonpath={.spec.replicas}") == "4"
 
 
+@pytest.mark.slow
 def test_labels_and_annotations_come_and_go(kubectl: Kubectl) -> None:
     kubectl("create", "-f", "-", stdin=pod_manifest("a"))
 
@@ -179,6 +183,7 @@ def test_labels_and_annotations_come_and_go(kubectl: Kubectl) -> None:
     assert "labels" not in kubectl.value("get", "pod", "a")["metadata"]
 
 
+@pytest.mark.slow
 def test_patches_of_three_kinds_change_what_they_say(kubectl: Kubectl) -> None:
     kubectl("apply", "-f", "-", stdin=DEPLOYMENT.replace("REPLICAS", "2"))
     patch = ("patch", "deployment", "web", "--type")
@@ -197,6 +202,7 @@ def test_patches_of_three_kinds_change_what_they_say(kubectl: Kubectl) -> None:
     assert "The request is invalid" in kubectl(*patch, "json", "-p", missing, code=1)
 
 
+@pytest.mark.slow
 def test_objects_are_edited_and_replaced(kubectl: Kubectl) -> None:
     kubectl("create", "-f", "-", stdin=DEPLOYMENT.replace("REPLICAS", "2"))
 
@@ -211,6 +217,7 @@ def test_objects_are_edited_and_replaced(kubectl: Kubectl) -> None:
     assert "service/web exposed" in kubectl("expose", "deployment", "web", "--port=80")
 
 
+@pytest.mark.slow
 def test_workloads_are_scaled_and_rolled_out(kubectl: Kubectl, server: RunningServer) -> None:
     kubectl("create", "-f", "-", stdin=DEPLOYMENT.replace("REPLICAS", "2"))
 
@@ -232,6 +239,7 @@ def test_workloads_are_scaled_and_rolled_out(kubectl: Kubectl, server: RunningSe
         assert lines[-1] == 'deployment "web" successfully rolled out'
 
 
+@pytest.mark.slow
 def test_waiting_ends_when_the_condition_is_met(kubectl: Kubectl, server: RunningServer) -> None:
     created = kubectl.value("create", "-f", "-", stdin=pod_manifest("a"))
     wait = ("wait", "--for=condition=Ready", "pod/a")
@@ -249,6 +257,7 @@ def test_waiting_ends_when_the_condition_is_met(kubectl: Kubectl, server: Runnin
         assert waiting.ended() == 0 or kubectl.release < (1, 23)
 
 
+@pytest.mark.slow
 def test_objects_are_deleted_by_name_by_label_and_all_at_once(kubectl: Kubectl, node: str) -> None:
     for name in ("a", "b", "c"):
         kubectl("create", "-f", "-", stdin=pod_manifest(name))
@@ -270,6 +279,7 @@ def test_objects_are_deleted_by_name_by_label_and_all_at_once(kubectl: Kubectl, 
 # --- nodes ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_nodes_are_cordoned_and_tainted(kubectl: Kubectl, node: str) -> None:
     assert kubectl("cordon", node) == f"node/{node} cordoned\n"
     assert kubectl("cordon", node) == f"node/{node} already cordoned\n"
@@ -309,6 +319,7 @@ def test_a_drain_waits_for_the_disruption_budget(
 # --- exploring -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_needs_containers_says_that_there_are_none(
     kubectl: Kubectl, server: RunningServer, node: str
 ) -> None:
