@@ -88,6 +88,8 @@ def _check_transitions(
     kind: str,
 ) -> None:
     """A container that ended for good does not run again."""
+    if kind != "ephemeralContainers" and _all_may_restart(spec):
+        return
     containers = {container.get("name"): container for container in spec.get(kind) or ()}
     running = {
         each.get("name")
@@ -104,6 +106,16 @@ def _check_transitions(
         if not (may_restart and _restarts(container or {}, spec, ended.get("exitCode") or 0)):
             detail = "may not be transitioned to non-terminated state"
             errors.append(forbidden(f"status.{field}[{index}].state", detail))
+
+
+def _all_may_restart(spec: JsonObject) -> bool:
+    """Whether the exit of one container can restart every other, whatever its own policy."""
+    return any(
+        rule.get("action") == "RestartAllContainers"
+        for kind in ("initContainers", "containers")
+        for container in spec.get(kind) or ()
+        for rule in container.get("restartPolicyRules") or ()
+    )
 
 
 def _restarts(container: JsonObject, spec: JsonObject, exit_code: int) -> bool:
