@@ -54,7 +54,7 @@ def gated_fields(spec: Json) -> tuple[Any, ...]:
 
 
 SLEEP = {"preStop": {"sleep": {"seconds": 1}}}
-NONE_KEPT = ([None, SLEEP], [{}, {}], None)
+NONE_KEPT: tuple[Any, ...] = ([None, SLEEP], [{}, {}], None)
 ALL_KEPT = gated_fields(spec_with_gated_fields())
 
 

@@ -230,7 +230,7 @@ def prepare_update(resource: Resource, new: JsonObject, old: JsonObject, now: st
     elif key == ("", "Service"):
         services.prepare_update(new, old)
     elif key == ("", "PersistentVolumeClaim"):
-        storage.normalise_sources(new["spec"])
+        storage.prepare_claim_update(new, old)
     elif key == ("apps", "DaemonSet"):
         workloads.keep_template_generation(new, old)
     elif key == _CERTIFICATE_REQUEST:
