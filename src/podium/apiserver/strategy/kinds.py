@@ -11,6 +11,7 @@ from podium.api.json_values import JsonObject, copied
 from podium.apiserver.aggregation.availability import LOCAL
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.strategy import certificate_requests, pods, services, storage, workloads
+from podium.apiserver.strategy.device_claims import drop_reports_of_released_devices
 from podium.apiserver.strategy.gated_fields import drop_gated_fields
 
 Key = tuple[str, str]
@@ -279,6 +280,8 @@ def prepare_status_update(resource: Resource, new: JsonObject, old: JsonObject, 
         certificate_requests.keep_decisions(new, old, now)
     elif key == ("apps", "Deployment"):
         _keep(new["metadata"], old["metadata"], "labels")
+    if key == ("resource.k8s.io", "ResourceClaim"):
+        drop_reports_of_released_devices(new, old)
     if resource.gated_fields:
         drop_gated_fields(resource, new, old)
 
