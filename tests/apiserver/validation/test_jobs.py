@@ -3,9 +3,13 @@
 from typing import Any
 
 import pytest
+from support.apiserver.api_calls import STRATEGIC, Api
 from support.apiserver.smallest_objects import problems_of
+from support.apiserver.written_objects import NOW, Object
 
 BATCH = "batch"
+JOBS = "/apis/batch/v1/namespaces/default/jobs"
+SUSPENDED = [{"type": "Suspended", "status": "True"}]
 
 
 @pytest.mark.parametrize(
@@ -168,3 +172,33 @@ BATCH = "batch"
 )
 def test_jobs_are_well_formed(kind: tuple[str, ...], fields: Any, problems: list[str]) -> None:
     assert problems_of(*kind, **fields) == problems
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [
+        pytest.param({}, 200, id="not started"),
+        pytest.param({"startTime": NOW}, 422, id="started, not yet suspended"),
+        pytest.param({"startTime": NOW, "conditions": SUSPENDED}, 200, id="suspended again"),
+        pytest.param(
+            {"startTime": NOW, "conditions": SUSPENDED, "active": 1}, 422, id="a pod is left"
+        ),
+    ],
+)
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"nodeSelector": {"disk": "ssd"}},
+        {"containers": [{"name": "main", "image": "i", "resources": {"requests": {"cpu": "1"}}}]},
+    ],
+    ids=["placement", "resources"],
+)
+def test_a_suspended_job_may_get_other_resources_and_nodes(
+    status: Object, code: int, change: Object
+) -> None:
+    api = Api()
+    template = {"spec": {"containers": [{"name": "main", "image": "i"}], "restartPolicy": "Never"}}
+    api.create(JOBS, {"metadata": {"name": "j"}, "spec": {"suspend": True, "template": template}})
+    api.patch(f"{JOBS}/j/status", {"status": status})
+    patch = {"spec": {"template": {"spec": change}}}
+    assert api.ask("PATCH", f"{JOBS}/j", patch, content_type=STRATEGIC).status == code

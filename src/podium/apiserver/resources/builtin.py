@@ -7,6 +7,11 @@ served.
 
 from dataclasses import replace
 
+from podium.apiserver.resources.gated_pod_fields import (
+    GatedField,
+    gated_pod_fields,
+    gated_spec_fields,
+)
 from podium.apiserver.resources.resource import (
     ALL_VERBS,
     ANY_KEY,
@@ -38,7 +43,7 @@ def _kind(
     categories: tuple[str, ...] = (),
     verbs: tuple[str, ...] = ALL_VERBS,
     version: str = "v1",
-    gated_fields: tuple[tuple[str, tuple[str, ...]], ...] = (),
+    gated_fields: tuple[GatedField, ...] = (),
 ) -> Resource:
     subresources = (*more, _status(kind)) if status else more
     return Resource(
@@ -57,6 +62,29 @@ def _kind(
 
 
 _ALL = ("all",)
+_TEMPLATE_FIELDS = tuple(gated_spec_fields("spec", "template", "spec"))
+
+
+def _workload(
+    group: str,
+    kind: str,
+    plural: str,
+    *more: Subresource,
+    short: str = "",
+    gated_fields: tuple[GatedField, ...] = _TEMPLATE_FIELDS,
+) -> Resource:
+    """A kind that makes pods from a template."""
+    return _kind(
+        group,
+        kind,
+        plural,
+        *more,
+        short=short,
+        status=True,
+        categories=_ALL,
+        gated_fields=gated_fields,
+    )
+
 
 _CORE = (
     _kind("", "Binding", "bindings", verbs=_CREATE),
@@ -92,20 +120,12 @@ _CORE = (
         short="po",
         status=True,
         categories=_ALL,
-        gated_fields=(
-            ("DRANodeAllocatableResources", ("status", "nodeAllocatableResourceClaimStatuses")),
-        ),
+        gated_fields=gated_pod_fields(),
     ),
-    _kind("", "PodTemplate", "podtemplates"),
     _kind(
-        "",
-        "ReplicationController",
-        "replicationcontrollers",
-        _SCALE,
-        short="rc",
-        status=True,
-        categories=_ALL,
+        "", "PodTemplate", "podtemplates", gated_fields=tuple(gated_spec_fields("template", "spec"))
     ),
+    _workload("", "ReplicationController", "replicationcontrollers", _SCALE, short="rc"),
     _kind("", "ResourceQuota", "resourcequotas", short="quota", status=True),
     _kind("", "Secret", "secrets"),
     _kind(
@@ -120,17 +140,34 @@ _CORE = (
 
 _APPS = (
     _kind("apps", "ControllerRevision", "controllerrevisions"),
-    _kind("apps", "DaemonSet", "daemonsets", short="ds", status=True, categories=_ALL),
-    _kind(
-        "apps", "Deployment", "deployments", _SCALE, short="deploy", status=True, categories=_ALL
+    _workload("apps", "DaemonSet", "daemonsets", short="ds"),
+    _workload("apps", "Deployment", "deployments", _SCALE, short="deploy"),
+    _workload("apps", "ReplicaSet", "replicasets", _SCALE, short="rs"),
+    _workload(
+        "apps",
+        "StatefulSet",
+        "statefulsets",
+        _SCALE,
+        short="sts",
+        gated_fields=(
+            *_TEMPLATE_FIELDS,
+            (
+                "MaxUnavailableStatefulSet",
+                ("spec", "updateStrategy", "rollingUpdate", "maxUnavailable"),
+            ),
+        ),
     ),
-    _kind("apps", "ReplicaSet", "replicasets", _SCALE, short="rs", status=True, categories=_ALL),
-    _kind("apps", "StatefulSet", "statefulsets", _SCALE, short="sts", status=True, categories=_ALL),
 )
 
 _BATCH = (
-    _kind("batch", "CronJob", "cronjobs", short="cj", status=True, categories=_ALL),
-    _kind("batch", "Job", "jobs", status=True, categories=_ALL),
+    _workload(
+        "batch",
+        "CronJob",
+        "cronjobs",
+        short="cj",
+        gated_fields=tuple(gated_spec_fields("spec", "jobTemplate", "spec", "template", "spec")),
+    ),
+    _workload("batch", "Job", "jobs"),
 )
 
 _AUTOSCALING = tuple(
@@ -223,7 +260,15 @@ _OTHERS = (
         namespaced=False,
         status=True,
     ),
-    _kind("coordination.k8s.io", "Lease", "leases"),
+    _kind(
+        "coordination.k8s.io",
+        "Lease",
+        "leases",
+        gated_fields=tuple(
+            ("CoordinatedLeaderElection", ("spec", field))
+            for field in ("preferredHolder", "strategy")
+        ),
+    ),
     _kind("discovery.k8s.io", "EndpointSlice", "endpointslices"),
     _kind("events.k8s.io", "Event", "events", short="ev"),
     _kind("node.k8s.io", "RuntimeClass", "runtimeclasses", namespaced=False),
@@ -248,7 +293,13 @@ _OTHERS = (
         ),
     ),
     _kind("scheduling.k8s.io", "PriorityClass", "priorityclasses", short="pc", namespaced=False),
-    _kind(_STORAGE, "CSIDriver", "csidrivers", namespaced=False),
+    _kind(
+        _STORAGE,
+        "CSIDriver",
+        "csidrivers",
+        namespaced=False,
+        gated_fields=(("VolumeLimitScaling", ("spec", "preventPodSchedulingIfMissing")),),
+    ),
     _kind(_STORAGE, "CSINode", "csinodes", namespaced=False),
     _kind(_STORAGE, "CSIStorageCapacity", "csistoragecapacities"),
     _kind(_STORAGE, "StorageClass", "storageclasses", short="sc", namespaced=False),

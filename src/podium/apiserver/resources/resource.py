@@ -63,6 +63,14 @@ class Resource:
     goes through the items of lists, and with ANY_KEY through the values of a map."""
 
     @cached_property
+    def paths_by_gate(self) -> tuple[tuple[tuple[str, ...], ...], ...]:
+        """The paths of the gated fields, those of one gate together."""
+        paths: dict[str, tuple[tuple[str, ...], ...]] = {}
+        for gate, path in self.gated_fields:
+            paths[gate] = (*paths.get(gate, ()), path)
+        return tuple(paths.values())
+
+    @cached_property
     def api_version(self) -> str:
         return f"{self.group}/{self.version}" if self.group else self.version
 

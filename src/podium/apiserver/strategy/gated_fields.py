@@ -1,11 +1,10 @@
 """Fields of features that are off: written ones are not kept, unless the object has them already.
 
-What counts as having them differs: a slice whose devices use a feature may use it in any of them,
-while the templates of a Workload are looked at one by one.
+What counts as having them differs. Mostly an object that uses a feature anywhere may use it
+everywhere: a pod in all its containers, a slice in all its devices. Leases and pod groups are
+looked at field by field, and the templates of a Workload one by one.
 """
 
-from collections.abc import Iterator
-from itertools import groupby
 from typing import Final
 
 from podium.api.json_values import JsonObject
@@ -13,37 +12,55 @@ from podium.apiserver.resources.resource import ANY_KEY, Resource
 
 Path = tuple[str, ...]
 
-_SLICES: Final = ("resource.k8s.io", "ResourceSlice")
+_BY_FIELD: Final = frozenset({"coordination.k8s.io", "scheduling.k8s.io"})
+"""Groups whose kinds are looked at field by field."""
+_NOT_KEPT_EMPTY: Final = frozenset({"lifecycle"})
 
 
 def drop_gated_fields(resource: Resource, obj: JsonObject, old: JsonObject) -> None:
-    if (resource.group, resource.kind) != _SLICES:
+    if resource.group in _BY_FIELD:
         for _, path in resource.gated_fields:
             _drop_unless_used(obj, old, path)
         return
-    for _, gated in groupby(resource.gated_fields, key=lambda field: field[0]):
-        paths = [path for _, path in gated]
-        if not any(_uses(old, path) for path in paths):
+    for paths in resource.paths_by_gate:
+        if _uses(obj, paths) and not _uses(old, paths):
             for path in paths:
-                for holder in _holders(obj, path[:-1]):
-                    holder.pop(path[-1], None)
+                _drop(obj, path)
 
 
-def _uses(obj: JsonObject, path: Path) -> bool:
-    return any(holder.get(path[-1]) for holder in _holders(obj, path[:-1]))
+def _uses(obj: JsonObject, paths: tuple[Path, ...]) -> bool:
+    for path in paths:
+        for holder in _holders(obj, path[:-1]):
+            if holder.get(path[-1]) is not None:
+                return True
+    return False
 
 
-def _holders(obj: JsonObject, path: Path) -> Iterator[JsonObject]:
-    """The objects at a path."""
-    if not path:
-        yield obj
-        return
-    name, *rest = path
-    found = obj.values() if name == ANY_KEY else [obj.get(name)]
-    for below in found:
-        for item in below if isinstance(below, list) else [below]:
-            if item:
-                yield from _holders(item, tuple(rest))
+def _holders(obj: JsonObject, path: Path) -> list[JsonObject]:
+    """The objects at a path. Every write of a pod comes here, so it ends where nothing is."""
+    found = [obj]
+    for name in path:
+        below: list[JsonObject] = []
+        for holder in found:
+            for value in holder.values() if name == ANY_KEY else (holder.get(name),):
+                if isinstance(value, list):
+                    below += filter(None, value)
+                elif value:
+                    below.append(value)
+        if not below:
+            return below
+        found = below
+    return found
+
+
+def _drop(obj: JsonObject, path: Path) -> None:
+    *_, parent, name = path
+    for above in _holders(obj, path[:-2]):
+        for holder in _holders(above, (parent,)):
+            if name in holder:
+                del holder[name]
+                if not holder and parent in _NOT_KEPT_EMPTY:
+                    del above[parent]
 
 
 def _drop_unless_used(obj: JsonObject, old: JsonObject, path: Path) -> None:

@@ -11,6 +11,7 @@ from podium.api.json_values import JsonObject, copied
 from podium.apiserver.aggregation.availability import LOCAL
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.strategy import certificate_requests, pods, services, storage, workloads
+from podium.apiserver.strategy.device_claims import drop_reports_of_released_devices
 from podium.apiserver.strategy.gated_fields import drop_gated_fields
 
 Key = tuple[str, str]
@@ -86,6 +87,7 @@ _COUNTED: Final[Mapping[Key, tuple[str, ...]]] = {
 _COUNTED_LATER: Final = frozenset({("storage.k8s.io", "CSIDriver")})
 """Of these, kinds whose first generation has no number."""
 _CERTIFICATE_REQUEST: Final = ("certificates.k8s.io", "CertificateSigningRequest")
+_NODE: Final = ("", "Node")
 _NAME_LABEL: Final = "kubernetes.io/metadata.name"
 _METADATA_PARTS: Final = ("annotations", "labels")
 _KEPT_FOR_STATUS: Final = (
@@ -180,21 +182,9 @@ _NULLED: Final[Mapping[Key, tuple[str, ...]]] = {
 """Lists that are written even when they are empty, and then as null: storing drops empty ones."""
 
 
-_DROPPED: Final[Mapping[Key, tuple[tuple[str, ...], ...]]] = {
-    ("", "Node"): (("spec", "configSource"),),
-    ("apps", "StatefulSet"): (("spec", "updateStrategy", "rollingUpdate", "maxUnavailable"),),
-    ("coordination.k8s.io", "Lease"): (("spec", "preferredHolder"), ("spec", "strategy")),
-}
-"""Fields of features that are off by default, and of one that is no more: not kept."""
-
-
-def _drop_fields(key: Key, obj: JsonObject) -> None:
-    for *parents, last in _DROPPED[key]:
-        holder: JsonObject | None = obj
-        for name in parents:
-            holder = (holder or {}).get(name)
-        if holder:
-            holder.pop(last, None)
+def _drop_config_source(node: JsonObject) -> None:
+    """The field of a feature that is no more."""
+    (node.get("spec") or {}).pop("configSource", None)
 
 
 def _null_empty_list(key: Key, obj: JsonObject) -> None:
@@ -221,8 +211,8 @@ def prepare_create(resource: Resource, obj: JsonObject, now: str) -> None:
         obj["metadata"]["generation"] = 1
     if key in _NULLED:
         _null_empty_list(key, obj)
-    if key in _DROPPED:
-        _drop_fields(key, obj)
+    if key == _NODE:
+        _drop_config_source(obj)
     if resource.gated_fields:
         drop_gated_fields(resource, obj, {})
     prepare = _CREATE.get(key)
@@ -241,7 +231,7 @@ def prepare_update(resource: Resource, new: JsonObject, old: JsonObject, now: st
     elif key == ("", "Service"):
         services.prepare_update(new, old)
     elif key == ("", "PersistentVolumeClaim"):
-        storage.normalise_sources(new["spec"])
+        storage.prepare_claim_update(new, old)
     elif key == ("apps", "DaemonSet"):
         workloads.keep_template_generation(new, old)
     elif key == _CERTIFICATE_REQUEST:
@@ -252,8 +242,8 @@ def prepare_update(resource: Resource, new: JsonObject, old: JsonObject, now: st
         _date_changed_rule(new, old, now)
     if key in _NULLED:
         _null_empty_list(key, new)
-    if key in _DROPPED:
-        _drop_fields(key, new)
+    if key == _NODE:
+        _drop_config_source(new)
     if resource.gated_fields:
         drop_gated_fields(resource, new, old)
     _keep(new["metadata"], old["metadata"], "generation")
@@ -290,6 +280,8 @@ def prepare_status_update(resource: Resource, new: JsonObject, old: JsonObject, 
         certificate_requests.keep_decisions(new, old, now)
     elif key == ("apps", "Deployment"):
         _keep(new["metadata"], old["metadata"], "labels")
+    if key == ("resource.k8s.io", "ResourceClaim"):
+        drop_reports_of_released_devices(new, old)
     if resource.gated_fields:
         drop_gated_fields(resource, new, old)
 
@@ -313,6 +305,7 @@ def prepare_subresource_update(
         pods.prepare_resize(new, old)
     elif subresource == "ephemeralcontainers":
         pods.prepare_ephemeral_containers(new, old)
+    drop_gated_fields(resource, new, old)
     if new["spec"] != old["spec"]:
         new["metadata"]["generation"] = (old["metadata"].get("generation") or 0) + 1
 

@@ -21,13 +21,25 @@ def prepare_volume_status(new: JsonObject, old: JsonObject, now: str) -> None:
 
 def prepare_claim(claim: JsonObject, _now: str) -> None:
     claim["status"] = {"phase": "Pending"}
-    spec = claim["spec"]
-    # upstream: sources that nothing here can fill a volume from are dropped without a word
-    if not _is_claim_or_snapshot(spec.get("dataSource") or {}):
-        spec.pop("dataSource", None)
-    if (spec.get("dataSourceRef") or {}).get("namespace"):
+    _settle_sources(claim["spec"], {})
+
+
+def prepare_claim_update(new: JsonObject, old: JsonObject) -> None:
+    _settle_sources(new["spec"], old.get("spec") or {})
+
+
+def _settle_sources(spec: JsonObject, before: JsonObject) -> None:
+    reference = spec.get("dataSourceRef")
+    # upstream: references to other namespaces are dropped, their feature gate is off
+    if reference is not None and reference.get("namespace") and not before.get("dataSourceRef"):
         del spec["dataSourceRef"]
-    normalise_sources(spec)
+        reference = None
+    # upstream: in the older field, what no volume can be filled from is dropped without a word
+    has_source = before.get("dataSource") is not None or before.get("dataSourceRef") is not None
+    is_known = has_source or _is_claim_or_snapshot(spec.get("dataSource") or {})
+    if reference is None and not is_known:
+        spec.pop("dataSource", None)
+    _normalise_sources(spec)
 
 
 def _is_claim_or_snapshot(source: JsonObject) -> bool:
@@ -37,7 +49,7 @@ def _is_claim_or_snapshot(source: JsonObject) -> bool:
     )
 
 
-def normalise_sources(spec: JsonObject) -> None:
+def _normalise_sources(spec: JsonObject) -> None:
     """`dataSource` and `dataSourceRef` say the same, as far as the older one can."""
     old, new = spec.get("dataSource"), spec.get("dataSourceRef")
     if old is not None and new is None:

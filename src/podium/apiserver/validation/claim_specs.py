@@ -58,7 +58,23 @@ def check_claim_spec(errors: Errors, spec: JsonObject, path: str) -> None:
     for field in ("dataSource", "dataSourceRef"):
         if spec.get(field) is not None:
             _check_source(errors, spec[field], f"{path}.{field}")
+    _check_same_source(errors, spec.get("dataSource"), spec.get("dataSourceRef"), path)
     _check_class(errors, spec.get("volumeAttributesClassName"), f"{path}.volumeAttributesClassName")
+
+
+def _check_same_source(
+    errors: Errors, source: JsonObject | None, reference: JsonObject | None, path: str
+) -> None:
+    if source is None or reference is None:
+        return
+    # upstream: the value that is shown is a path, and paths are shown empty.
+    if reference.get("namespace"):
+        detail = "may not be specified when dataSourceRef.namespace is specified"
+        errors.append(invalid(path, {}, detail))
+    elif source.get("apiGroup") != reference.get("apiGroup") or any(
+        (source.get(field) or "") != (reference.get(field) or "") for field in ("kind", "name")
+    ):
+        errors.append(invalid(path, {}, "must match dataSourceRef"))
 
 
 def check_access_modes(errors: Errors, modes: list[str], path: str) -> None:

@@ -35,6 +35,7 @@ _PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
 _MESSAGE_POLICIES: Final = ("File", "FallbackToLogsOnError")
 _RESTART_POLICIES: Final = ("Always", "Never", "OnFailure")
 _RESTART_ACTIONS: Final = ("Restart", "RestartAllContainers")
+_POLICY_FOR_RULES: Final = "must specify restartPolicy when restart rules are used"
 _EXIT_CODE_OPERATORS: Final = ("In", "NotIn")
 _RESIZED: Final = ("cpu", "memory")
 _RESIZE_POLICIES: Final = ("NotRequired", "RestartContainer")
@@ -95,13 +96,11 @@ def check_init_containers(
         at, name = f"{path}[{index}]", container.get("name") or ""
         _check_common(errors, container, around, at)
         stays = container.get("restartPolicy") == "Always"
-        if not stays:
+        if container.get("restartPolicy") is not None:
             _check_restart(errors, container, at)
         elif container.get("restartPolicyRules"):
-            detail = (
-                "restartPolicyRules are not allowed for init containers with restart policy Always"
-            )
-            errors.append(forbidden(f"{at}.restartPolicyRules", detail))
+            # upstream: without a policy, the rules of an init container are not looked at.
+            errors.append(required(f"{at}.restartPolicy", _POLICY_FOR_RULES))
         if name in names:
             errors.append(duplicate(f"{at}.name", name))
         elif name:
@@ -224,8 +223,7 @@ def _check_restart(errors: Errors, container: JsonObject, path: str) -> None:
     if policy is None:
         if not rules:
             return
-        detail = "must specify restartPolicy when restart rules are used"
-        errors.append(required(f"{path}.restartPolicy", detail))
+        errors.append(required(f"{path}.restartPolicy", _POLICY_FOR_RULES))
     elif policy not in _RESTART_POLICIES:
         errors.append(not_supported(f"{path}.restartPolicy", policy, _RESTART_POLICIES))
     if len(rules) > 20:

@@ -8,6 +8,7 @@ import re
 from typing import Final
 
 from podium.api.field_errors import (
+    duplicate,
     forbidden,
     invalid,
     not_found,
@@ -36,6 +37,8 @@ _MAX_VALUES: Final = 48
 _MAX_TAINTS: Final = 16
 _MAX_IDENTIFIER: Final = 32
 _MAX_VALUE: Final = 64
+_MAX_CONDITIONS: Final = 4
+_BINDING: Final = ("bindingConditions", "bindingFailureConditions")
 _EFFECTS: Final = ("NoExecute", "NoSchedule", "None")
 _SINGLE: Final = ("bool", "int", "string", "version")
 _SEVERAL: Final = ("bools", "ints", "strings", "versions")
@@ -77,8 +80,31 @@ def check_device(errors: Errors, device: JsonObject, path: str) -> None:
             at = f"{path}.capacity[{key}].requestPolicy"
             errors.append(forbidden(at, "allowMultipleAllocations must be true"))
     _check_taints(errors, device.get("taints") or [], f"{path}.taints")
+    check_binding_conditions(errors, device, path)
     if device.get("nodeAllocatableResourceMappings"):
         _check_mappings(errors, device, f"{path}.nodeAllocatableResourceMappings")
+
+
+def check_binding_conditions(errors: Errors, device: JsonObject, path: str) -> None:
+    """The conditions that a device waits for before a pod is bound, and those that end the wait."""
+    wanted, failing = (device.get(field) or [] for field in _BINDING)
+    for field, conditions in zip(_BINDING, (wanted, failing), strict=True):
+        if len(conditions) > _MAX_CONDITIONS:
+            errors.append(too_many(f"{path}.{field}", len(conditions), _MAX_CONDITIONS))
+        for index, condition in enumerate(conditions):
+            check_label_key(errors, condition, f"{path}.{field}[{index}]")
+    for field, conditions in zip(_BINDING, (wanted, failing), strict=True):
+        for index, condition in enumerate(conditions):
+            at = f"{path}.{field}[{index}]"
+            if condition in conditions[:index]:
+                errors.append(duplicate(at, condition))
+            if conditions is failing and condition in wanted:
+                detail = "bindingFailureConditions must not overlap with bindingConditions"
+                errors.append(invalid(at, condition, detail))
+    if bool(wanted) != bool(failing):
+        given, missing = _BINDING if wanted else reversed(_BINDING)
+        detail = f"{missing} are required to use {given}"
+        errors.append(invalid(f"{path}.{missing}", device.get(missing), detail))
 
 
 def _check_mappings(errors: Errors, device: JsonObject, path: str) -> None:

@@ -32,11 +32,9 @@ from podium.apiserver.validation.object_meta import (
     meta_of,
 )
 from podium.apiserver.validation.resource_amounts import is_extended
-from podium.apiserver.validation.selectors import check_node_selector
 from podium.apiserver.validation.volumes import check_driver_name
 
 MAX_NAMES: Final = 32
-_MAX_RESERVATIONS: Final = 256
 _MAX_ALTERNATIVES: Final = 8
 _MAX_EXPRESSION: Final = 10 * 1024
 _MAX_POOL_NAME: Final = 253
@@ -69,7 +67,7 @@ def class_update_errors(new: JsonObject, old: JsonObject) -> Errors:
 def _check_class_spec(errors: Errors, spec: JsonObject) -> None:
     _check_selectors(errors, spec.get("selectors") or [], "spec.selectors")
     for index, config in enumerate(spec.get("config") or ()):
-        _check_config(errors, config, f"spec.config[{index}]")
+        check_config(errors, config, f"spec.config[{index}]")
     name = spec.get("extendedResourceName")
     if name is not None and not is_extended(name):
         detail = "must be a valid extended resource name"
@@ -121,40 +119,6 @@ def template_update_errors(new: JsonObject, old: JsonObject) -> Errors:
     return errors
 
 
-def claim_status_errors(new: JsonObject, old: JsonObject) -> Errors:
-    errors = built_in_meta_update_errors(meta_of(new), meta_of(old))
-    status: JsonObject = new.get("status") or {}
-    before: JsonObject = old.get("status") or {}
-    users = status.get("reservedFor") or []
-    check_set(errors, users, _MAX_RESERVATIONS, _check_user, "uid", "status.reservedFor")
-    allocation, earlier = status.get("allocation"), before.get("allocation")
-    if users and allocation is None:
-        detail = "may not be specified when `allocated` is not set"
-        errors.append(forbidden("status.reservedFor", detail))
-    elif users and meta_of(new).get("deletionTimestamp"):
-        known = before.get("reservedFor") or []
-        if any(user not in known for user in users):
-            detail = (
-                "new entries may not be added while `deallocationRequested` or "
-                "`deletionTimestamp` are set"
-            )
-            errors.append(forbidden("status.reservedFor", detail))
-    if earlier is not None and allocation is not None:
-        if allocation != earlier:
-            shown = go_form("resource", "AllocationResult", allocation)
-            errors.append(immutable("status.allocation", shown))
-    elif allocation is not None:
-        names = _request_names(((new.get("spec") or {}).get("devices")) or {})
-        _check_allocation(errors, allocation, names, "status.allocation")
-    return errors
-
-
-def _check_user(errors: Errors, user: JsonObject, path: str) -> None:
-    for field in ("resource", "name", "uid"):
-        if not user.get(field):
-            errors.append(required(f"{path}.{field}"))
-
-
 def check_set(
     errors: Errors,
     items: list[JsonObject],
@@ -178,18 +142,19 @@ def check_set(
 def _check_claim_spec(errors: Errors, spec: JsonObject, path: str) -> None:
     devices: JsonObject = spec.get("devices") or {}
     at = f"{path}.devices"
-    names = _request_names(devices)
+    names = request_names(devices)
     requests = devices.get("requests") or []
     check_set(errors, requests, MAX_NAMES, _check_request, "name", f"{at}.requests")
     for index, constraint in enumerate(devices.get("constraints") or ()):
         _check_constraint(errors, constraint, names, f"{at}.constraints[{index}]")
     for index, config in enumerate(devices.get("config") or ()):
         place = f"{at}.config[{index}]"
-        _check_references(errors, config.get("requests") or (), names, f"{place}.requests")
-        _check_config(errors, config, place)
+        check_references(errors, config.get("requests") or (), names, f"{place}.requests")
+        check_config(errors, config, place)
 
 
-def _request_names(devices: JsonObject) -> frozenset[str]:
+def request_names(devices: JsonObject) -> frozenset[str]:
+    """What constraints, configurations and allocations can refer to."""
     names: set[str] = set()
     for request in devices.get("requests") or ():
         name = request.get("name") or ""
@@ -302,7 +267,7 @@ def _is_too_complex(expression: str) -> bool:
 def _check_constraint(
     errors: Errors, constraint: JsonObject, names: frozenset[str], path: str
 ) -> None:
-    _check_references(errors, constraint.get("requests") or (), names, f"{path}.requests")
+    check_references(errors, constraint.get("requests") or (), names, f"{path}.requests")
     for field in ("matchAttribute", "distinctAttribute"):
         attribute = constraint.get(field)
         if attribute is not None:
@@ -317,19 +282,19 @@ def _check_constraint(
     errors.append(required(path, detail))
 
 
-def _check_references(
+def check_references(
     errors: Errors, references: Iterable[str], names: frozenset[str], path: str
 ) -> None:
     seen: set[str] = set()
     for index, name in enumerate(references):
         at = f"{path}[{index}]"
-        _check_reference(errors, name, names, at)
+        check_reference(errors, name, names, at)
         if name in seen:
             errors.append(duplicate(at, name))
         seen.add(name)
 
 
-def _check_reference(errors: Errors, name: str, names: frozenset[str], path: str) -> None:
+def check_reference(errors: Errors, name: str, names: frozenset[str], path: str) -> None:
     parts = name.split("/")
     if len(parts) <= 2:
         for part in parts:
@@ -338,7 +303,7 @@ def _check_reference(errors: Errors, name: str, names: frozenset[str], path: str
         errors.append(invalid(path, name, _NO_REQUEST))
 
 
-def _check_config(errors: Errors, config: JsonObject, path: str) -> None:
+def check_config(errors: Errors, config: JsonObject, path: str) -> None:
     opaque = config.get("opaque")
     if opaque is None:
         errors.append(required(f"{path}.opaque"))
@@ -350,21 +315,6 @@ def _check_config(errors: Errors, config: JsonObject, path: str) -> None:
     elif not isinstance(parameters, dict):
         detail = "must be a valid JSON object"
         errors.append(invalid(f"{path}.opaque.parameters", "<value omitted>", detail))
-
-
-def _check_allocation(
-    errors: Errors, allocation: JsonObject, names: frozenset[str], path: str
-) -> None:
-    results = (allocation.get("devices") or {}).get("results") or ()
-    for index, result in enumerate(results):
-        at = f"{path}.devices.results[{index}]"
-        _check_reference(errors, result.get("request") or "", names, f"{at}.request")
-        check_driver_name(errors, result.get("driver") or "", f"{at}.driver")
-        check_pool_name(errors, result.get("pool") or "", f"{at}.pool")
-        device = result.get("device") or ""
-        check_each(errors, label_problems(device), device, f"{at}.device")
-    if allocation.get("nodeSelector") is not None:
-        check_node_selector(errors, allocation["nodeSelector"], f"{path}.nodeSelector")
 
 
 def check_pool_name(errors: Errors, name: str, path: str) -> None:

@@ -106,9 +106,17 @@ def status_errors(new: JsonObject, old: JsonObject) -> Errors:
 
 
 def _may_be_rescheduled(job: JsonObject) -> bool:
-    """A suspended job that has not started yet may still change where its pods run."""
-    suspended = bool((job.get("spec") or {}).get("suspend"))
-    return suspended and (job.get("status") or {}).get("startTime") is None
+    """A suspended job without active pods may still change what they ask for and where they go.
+
+    One that has started counts as suspended when its condition says so.
+    """
+    status: JsonObject = job.get("status") or {}
+    if not (job.get("spec") or {}).get("suspend") or status.get("active"):
+        return False
+    return status.get("startTime") is None or any(
+        condition.get("type") == "Suspended" and condition.get("status") == "True"
+        for condition in status.get("conditions") or ()
+    )
 
 
 def _fixed_part(spec: JsonObject) -> JsonObject:

@@ -19,6 +19,7 @@ from podium.apiserver.validation import (
     api_services,
     autoscaling,
     certificate_requests,
+    claim_statuses,
     configuration,
     csi,
     device_slices,
@@ -253,7 +254,7 @@ _BY_KIND: Final[Mapping[tuple[str, str], Checks]] = {
         device_taint_rules.status_errors,
     ),
     (_DEVICES, "ResourceClaim"): Checks(
-        devices.claim_create_errors, devices.claim_update_errors, devices.claim_status_errors
+        devices.claim_create_errors, devices.claim_update_errors, claim_statuses.claim_status_errors
     ),
     (_DEVICES, "ResourceClaimTemplate"): Checks(
         devices.template_create_errors, devices.template_update_errors

@@ -7,7 +7,12 @@ from podium.api.json_values import JsonObject
 from podium.api.quantity import nano
 from podium.api.quantity_spelling import canonical
 from podium.apiserver.validation.addresses import check_address, check_families
-from podium.apiserver.validation.names import subdomain_problems
+from podium.apiserver.validation.container_statuses import (
+    check_no_resource_health,
+    check_resource_health,
+    check_users,
+)
+from podium.apiserver.validation.names import label_problems, subdomain_problems
 from podium.apiserver.validation.object_meta import (
     Errors,
     built_in_meta_update_errors,
@@ -19,6 +24,7 @@ from podium.apiserver.validation.pod_updates import check_annotation_changes
 from podium.apiserver.validation.resource_amounts import NOT_NATIVE, is_native
 
 _NOT_NEGATIVE: Final = "must be a non-negative integer"
+_MAPPED: Final = ("containerName", "resourceName", "requestName")
 _CONTAINER_STATUSES: Final = (
     ("containerStatuses", "containers"),
     ("initContainerStatuses", "initContainers"),
@@ -46,6 +52,8 @@ def status_update_errors(new: JsonObject, old: JsonObject) -> Errors:
     if status.get("resourceClaimStatuses"):
         claims = (new.get("spec") or {}).get("resourceClaims") or []
         _check_claims(errors, status["resourceClaimStatuses"], claims)
+    if status.get("extendedResourceClaimStatus") is not None:
+        _check_extended(errors, status["extendedResourceClaimStatus"], new.get("spec") or {})
     if status.get("nodeAllocatableResourceClaimStatuses"):
         _check_claimed_resources(errors, status, new.get("spec") or {})
     _check_addresses(errors, status, before, "podIPs")
@@ -54,7 +62,21 @@ def status_update_errors(new: JsonObject, old: JsonObject) -> Errors:
         if first != (status.get("hostIP") or ""):
             errors.append(invalid("status.hostIPs[0].ip", first, "must be equal to `hostIP`"))
         _check_addresses(errors, status, before, "hostIPs")
+    _check_reports(errors, status, new.get("spec") or {})
     return errors
+
+
+def _check_reports(errors: Errors, status: JsonObject, spec: JsonObject) -> None:
+    for field, _ in _CONTAINER_STATUSES:
+        if status.get(field):
+            check_users(errors, status[field], spec.get("os"), f"status.{field}")
+    for field, kind in _CONTAINER_STATUSES:
+        if not status.get(field):
+            continue
+        if kind == "ephemeralContainers":
+            check_no_resource_health(errors, status[field], f"status.{field}")
+        else:
+            check_resource_health(errors, status[field], spec.get(kind) or (), f"status.{field}")
 
 
 def _check_conditions(errors: Errors, conditions: list[JsonObject]) -> None:
@@ -88,6 +110,8 @@ def _check_transitions(
     kind: str,
 ) -> None:
     """A container that ended for good does not run again."""
+    if kind != "ephemeralContainers" and _all_may_restart(spec):
+        return
     containers = {container.get("name"): container for container in spec.get(kind) or ()}
     running = {
         each.get("name")
@@ -104,6 +128,16 @@ def _check_transitions(
         if not (may_restart and _restarts(container or {}, spec, ended.get("exitCode") or 0)):
             detail = "may not be transitioned to non-terminated state"
             errors.append(forbidden(f"status.{field}[{index}].state", detail))
+
+
+def _all_may_restart(spec: JsonObject) -> bool:
+    """Whether the exit of one container can restart every other, whatever its own policy."""
+    return any(
+        rule.get("action") == "RestartAllContainers"
+        for kind in ("initContainers", "containers")
+        for container in spec.get(kind) or ()
+        for rule in container.get("restartPolicyRules") or ()
+    )
 
 
 def _restarts(container: JsonObject, spec: JsonObject, exit_code: int) -> bool:
@@ -130,6 +164,47 @@ def _check_claims(errors: Errors, statuses: list[JsonObject], claims: list[JsonO
         claim = status.get("resourceClaimName")
         if claim is not None:
             check_each(errors, subdomain_problems(claim), claim, f"{at}.resourceClaimName")
+
+
+def _check_extended(errors: Errors, status: JsonObject, spec: JsonObject) -> None:
+    """The claim that was made for extended resources of containers."""
+    at = "status.extendedResourceClaimStatus"
+    requests = {
+        container.get("name"): (container.get("resources") or {}).get("requests") or {}
+        for kind in ("initContainers", "containers")
+        for container in spec.get(kind) or ()
+    }
+    mappings = status.get("requestMappings") or ()
+    if not mappings:
+        detail = "at least one request mapping is required"
+        errors.append(required(f"{at}.requestMappings", detail))
+    seen: set[tuple[str, ...]] = set()
+    for index, mapping in enumerate(mappings):
+        fields = {field: mapping.get(field) or "" for field in _MAPPED}
+        place = f"{at}.requestMappings[{index}]"
+        container, resource, request = fields.values()
+        if container not in requests:
+            detail = (
+                "must match the name of an entry in spec.initContainers.name or "
+                "spec.containers.name"
+            )
+            errors.append(invalid(f"{place}.containerName", container, detail))
+        elif resource not in requests[container]:
+            detail = (
+                "must match the extended resource name of an entry in "
+                "spec.initContainers.resources.requests or spec.containers.resources.requests"
+            )
+            errors.append(invalid(f"{place}.resourceName", resource, detail))
+        # upstream: the path of this one names no mapping.
+        check_each(errors, label_problems(request), request, f"{at}.requestName")
+        if (key := tuple(fields.values())) in seen:
+            errors.extend(duplicate(f"{place}.{field}", fields[field]) for field in _MAPPED)
+        seen.add(key)
+    name = status.get("resourceClaimName") or ""
+    if not name:
+        errors.append(required(f"{at}.resourceClaimName"))
+    else:
+        check_each(errors, subdomain_problems(name), name, f"{at}.resourceClaimName")
 
 
 def _check_claimed_resources(errors: Errors, status: JsonObject, spec: JsonObject) -> None:

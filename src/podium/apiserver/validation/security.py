@@ -29,7 +29,8 @@ _CHOICES: Final = {
 }
 
 
-def _check_id(errors: Errors, number: int | None, path: str) -> None:
+def check_id(errors: Errors, number: int | None, path: str) -> None:
+    """The number of a user or a group."""
     if number is not None and not 0 <= number <= _MAX_ID:
         errors.append(invalid(path, number, in_range(0, _MAX_ID)))
 
@@ -38,7 +39,7 @@ def check_container_security(
     errors: Errors, context: JsonObject, path: str, *, host_users: bool
 ) -> None:
     for field in ("runAsUser", "runAsGroup"):
-        _check_id(errors, context.get(field), f"{path}.{field}")
+        check_id(errors, context.get(field), f"{path}.{field}")
     mount = context.get("procMount")
     if mount is not None:
         if mount not in _PROC_MOUNTS:
@@ -67,9 +68,9 @@ def check_pod_security(errors: Errors, spec: JsonObject, path: str) -> None:
     context: JsonObject = spec.get("securityContext") or {}
     at = f"{path}.securityContext"
     for field in ("fsGroup", "runAsUser", "runAsGroup"):
-        _check_id(errors, context.get(field), f"{at}.{field}")
+        check_id(errors, context.get(field), f"{at}.{field}")
     for index, group in enumerate(context.get("supplementalGroups") or ()):
-        _check_id(errors, group, f"{at}.supplementalGroups[{index}]")
+        check_id(errors, group, f"{at}.supplementalGroups[{index}]")
     if spec.get("shareProcessNamespace") and spec.get("hostPID"):
         detail = "ShareProcessNamespace and HostPID cannot both be enabled"
         errors.append(invalid(f"{at}.shareProcessNamespace", True, detail))

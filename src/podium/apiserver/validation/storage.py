@@ -11,7 +11,7 @@ from podium.api.field_errors import (
     too_long,
 )
 from podium.api.json_values import JsonObject
-from podium.api.quantity import is_negative, nano, value
+from podium.api.quantity import nano, value
 from podium.apiserver.validation.claim_specs import (
     VOLUME_MODES,
     check_access_modes,
@@ -28,6 +28,7 @@ from podium.apiserver.validation.object_meta import (
     meta_of,
 )
 from podium.apiserver.validation.paths import check_no_backsteps
+from podium.apiserver.validation.resource_amounts import is_native
 from podium.apiserver.validation.selectors import check_node_selector, check_topology_terms
 from podium.apiserver.validation.volumes import check_driver_name, check_host_path, check_nfs
 
@@ -35,6 +36,13 @@ _POSITIVE: Final = "must be greater than zero"
 _RECLAIM: Final = ("Delete", "Recycle", "Retain")
 _CLASS_RECLAIM: Final = ("Delete", "Retain")
 _BINDING: Final = ("Immediate", "WaitForFirstConsumer")
+_RESIZE_STATES: Final = (
+    "ControllerResizeInProgress",
+    "ControllerResizeInfeasible",
+    "NodeResizeInProgress",
+    "NodeResizeInfeasible",
+    "NodeResizePending",
+)
 _MAX_PARAMETERS: Final = 512
 _MAX_PARAMETER_SIZE: Final = 256 * 1024
 _NO_SOURCES: Final = frozenset(
@@ -78,6 +86,10 @@ def volume_update_errors(new: JsonObject, old: JsonObject) -> Errors:
         shown = go_form("core", "VolumeNodeAffinity", spec.get("nodeAffinity"))
         detail = "field is immutable, except for updating from beta label to GA"
         errors.append(invalid("nodeAffinity", shown, detail))
+    had_class = before.get("volumeAttributesClassName") is not None
+    if had_class and spec.get("volumeAttributesClassName") is None:
+        detail = "update from non-nil value to nil is forbidden"
+        errors.append(forbidden("spec.volumeAttributesClassName", detail))
     return errors
 
 
@@ -105,9 +117,7 @@ def _check_volume_spec(errors: Errors, spec: JsonObject, path: str) -> None:
         shown = spec.get("capacity") and dict(sorted(capacity.items()))
         errors.append(not_supported(f"{path}.capacity", shown, ("storage",)))
     for name, amount in sorted(capacity.items()):
-        if value(amount) < 0:
-            detail = "must be a valid resource quantity"
-            errors.append(invalid(f"{path}.capacity[{name}]", value(amount), detail))
+        _check_size(errors, amount, f"{path}.capacity[{name}]")
         if nano(amount) <= 0:
             errors.append(invalid(f"{path}.capacity[{name}]", amount, _POSITIVE))
     policy = spec.get("persistentVolumeReclaimPolicy") or ""
@@ -130,6 +140,21 @@ def _check_volume_spec(errors: Errors, spec: JsonObject, path: str) -> None:
     mode = spec.get("volumeMode")
     if mode is not None and mode not in VOLUME_MODES:
         errors.append(not_supported(f"{path}.volumeMode", mode, VOLUME_MODES))
+    _check_attributes_class(errors, spec, path)
+
+
+def _check_attributes_class(errors: Errors, spec: JsonObject, path: str) -> None:
+    name = spec.get("volumeAttributesClassName")
+    if name is None:
+        return
+    at = f"{path}.volumeAttributesClassName"
+    if not name:
+        errors.append(required(at, "an empty string is disallowed"))
+    else:
+        check_each(errors, subdomain_problems(name), name, at)
+    if spec.get("csi") is None:
+        detail = "has to be specified when using volumeAttributesClassName"
+        errors.append(required(f"{path}.csi", detail))
 
 
 def _check_volume_source(errors: Errors, spec: JsonObject, path: str) -> None:
@@ -209,7 +234,21 @@ def claim_update_errors(new: JsonObject, old: JsonObject) -> Errors:
             errors.append(forbidden("spec.resources.requests.storage", detail))
     if (new.get("spec") or {}).get("volumeMode") != before.get("volumeMode"):
         errors.append(immutable("volumeMode", (new.get("spec") or {}).get("volumeMode")))
+    _check_attributes_class_change(errors, new, old)
     return errors
+
+
+def _check_attributes_class_change(errors: Errors, new: JsonObject, old: JsonObject) -> None:
+    """A class that has been applied to a volume can be replaced, not taken away."""
+    name = (new.get("spec") or {}).get("volumeAttributesClassName")
+    if name == (old.get("spec") or {}).get("volumeAttributesClassName"):
+        return
+    if not name and (old.get("status") or {}).get("currentVolumeAttributesClassName") is not None:
+        detail = (
+            f"update to {'nil' if name is None else 'empty string'} is forbidden when "
+            "status.currentVolumeAttributesClassName is not nil"
+        )
+        errors.append(forbidden("spec.volumeAttributesClassName", detail))
 
 
 def _storage(spec: JsonObject) -> str:
@@ -225,11 +264,33 @@ def _keep_size(spec: JsonObject, size: str) -> None:
 
 def claim_status_errors(new: JsonObject, old: JsonObject) -> Errors:
     errors = built_in_meta_update_errors(meta_of(new), meta_of(old))
-    for name, amount in sorted(((new.get("status") or {}).get("capacity") or {}).items()):
-        if is_negative(amount):
-            detail = "must be a valid resource quantity"
-            errors.append(invalid(f"status.capacity[{name}]", amount, detail))
+    status: JsonObject = new.get("status") or {}
+    for name, amount in sorted((status.get("capacity") or {}).items()):
+        _check_size(errors, amount, f"status.capacity[{name}]")
+    at = "status.allocatedResourceStatuses"
+    for name, state in sorted((status.get("allocatedResourceStatuses") or {}).items()):
+        _is_storage(errors, name, at)
+        if state not in _RESIZE_STATES:
+            errors.append(not_supported(at, name, _RESIZE_STATES))  # upstream: the name is shown
+    at = "status.allocatedResources"
+    for name, amount in sorted((status.get("allocatedResources") or {}).items()):
+        if _is_storage(errors, name, at):
+            _check_size(errors, amount, f"{at}[{name}]")
     return errors
+
+
+def _check_size(errors: Errors, amount: str, path: str) -> None:
+    if value(amount) < 0:
+        errors.append(invalid(path, value(amount), "must be a valid resource quantity"))
+
+
+def _is_storage(errors: Errors, name: str, path: str) -> bool:
+    """Whether a claim may have this resource: storage, or one of a name with a domain."""
+    found = len(errors)
+    check_label_key(errors, name, path)
+    if len(errors) == found and is_native(name) and name != "storage":
+        errors.append(not_supported(path, name, ("storage",)))
+    return len(errors) == found
 
 
 def class_create_errors(storage_class: JsonObject) -> Errors:

@@ -89,6 +89,8 @@ def _check_source(errors: Errors, volume: JsonObject, pod_name: str, path: str) 
             errors.append(forbidden(f"{path}.{kind}", detail))
             continue
         given = True
+        if kind == "image" and pod_name and not source.get("reference"):
+            errors.append(required(f"{path}.image.reference"))
         check(errors, source, f"{path}.{kind}")
         name = volume.get("name") or ""
         if kind == "ephemeral" and pod_name and name:
