@@ -26,7 +26,7 @@ class Commands:
         self._environment = {
             "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
             "HOME": str(home),
-            "KUBECONFIG": str(kubeconfig),
+            "KUBECONFIG": str(kubeconfig.resolve()),
             "TZ": "UTC",
             "LANG": "C.UTF-8",
             "TMPDIR": str(home),

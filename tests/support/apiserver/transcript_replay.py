@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,6 +35,7 @@ from support.apiserver.transcript_requests import (
 )
 
 _REPEAT: Final = re.compile(r"\{\{repeat:([^:}]*):(\d+)\}\}")
+_MAX_LINES: Final = 80
 _AT_ONCE: Final = {
     "kind": "DeleteOptions",
     "apiVersion": "v1",
@@ -56,11 +58,11 @@ class Verdict:
     answer: Raw
 
     def describe(self) -> str:
-        """The case, the step and the lines that differ."""
+        """The case, the step and the first lines that differ."""
         lines = difflib.unified_diff(
             _lines_of(self.expected), _lines_of(self.answer), "recorded", "answered", "", "", 1, ""
         )
-        return "\n".join([f"{self.case} {self.step}", *lines])
+        return "\n".join([f"{self.case} {self.step}", *islice(lines, _MAX_LINES)])
 
 
 def replay_transcript(case: Raw, server: ApiServer, kubectl: Path) -> list[Verdict]:
