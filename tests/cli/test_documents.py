@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 import yaml
 from cyclopts import App
-from support.cli.command_line import EXAMPLE, EXAMPLES, ROOT, podium
+from support.cli.command_line import EXAMPLE, EXAMPLES, podium
 from support.cli.document_schemas import require_valid
 from support.explain.pending_corpus import PENDING, PendingPod, cluster_manifests
 from support.explain.pending_input import write_list
+from support.recorded_cases import PARITY
 
 from podium.api.versioned_documents import API_VERSION
 from podium.cli.app import build_app
@@ -20,7 +21,7 @@ from podium.cli.app import build_app
 FIRST_STEPS = ("-f", str(EXAMPLES / "cluster.yaml"), "-f", str(EXAMPLES / "first-steps.yaml"))
 WAITING = ("-f", str(EXAMPLES / "cluster.yaml"), "-f", str(EXAMPLES / "waiting.yaml"))
 SCHEDULER = str(EXAMPLES / "scheduler.yaml")
-SAMPLE = str(ROOT / "tests" / "parity" / "sample")
+RECORDED = str(PARITY / "schedulinggates.jsonl.gz")
 TINY = ("--nodes", "3", "--pods", "2", "--repeat", "1")
 LOAD = (
     *("--pods", "20", "--connections", "2", "--watchers", "3", "--events-per-s", "50"),
@@ -143,8 +144,8 @@ QUICK: dict[str, list[Printed]] = {
         ("PluginTest", (str(EXAMPLES / "plugins" / "rack_temperature.py"), *EXAMPLE, "-o", "json")),
     ],
     "parity": [
-        ("AgreementList", (SAMPLE, "-o", "json")),
-        ("AgreementList", (SAMPLE, "-o", "yaml")),
+        ("AgreementList", (RECORDED, "-o", "json")),
+        ("AgreementList", (RECORDED, "-o", "yaml")),
     ],
 }
 SLOW: dict[str, list[Printed]] = {

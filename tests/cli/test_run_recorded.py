@@ -1,17 +1,20 @@
-"""Every recorded invocation of kube-scheduler through `podium run`, where the corpus is at hand."""
+"""Every recorded invocation of kube-scheduler through `podium run`.
+
+Each runs in a directory of its own: what one has written must not be there for the next.
+"""
 
 import json
 import socket
-from functools import cache
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.cli.scheduler_process import Ended, Scheduler
+from support.recorded_cases import PARTS, read_recorded, select_part
 
 from podium.api.go_quoting import quoted
 
-CORPUS = Path(__file__).resolve().parents[2].parent / "shared" / "config-cases"
 FREE_PORT = "18259"
 WEIGHTED = ("Score", "PlacementScore")
 
@@ -23,31 +26,31 @@ NOT_KEPT = frozenset({"api-version-internal"})
 INCOMPLETE = frozenset({"legacy-use-legacy-policy-config"})
 
 
-@cache
-def recorded(name: str) -> tuple[dict[str, Any], ...]:
-    path = CORPUS / name
-    return tuple(map(json.loads, path.read_text().splitlines())) if path.exists() else ()
+Start = Callable[[str], Scheduler]
 
 
 def flags_cases(*, legacy: bool) -> list[dict[str, Any]]:
-    cases = recorded("flags.jsonl")
+    cases = read_recorded("config-flags")
     return [case for case in cases if case["name"].startswith("legacy-") == legacy]
 
 
 def file_cases() -> list[dict[str, Any]]:
     left_out = STILL_READ | NOT_KEPT
-    return [case for case in recorded("cases.jsonl") if case["name"] not in left_out]
-
-
-def named(case: dict[str, Any]) -> str:
-    return str(case["name"])
+    return [case for case in read_recorded("config-files") if case["name"] not in left_out]
 
 
 @pytest.fixture
-def scheduler(
+def scheduler_of(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Scheduler:
-    return Scheduler(tmp_path, capsys, monkeypatch)
+) -> Start:
+    """A scheduler for a case, in a new directory."""
+
+    def prepare(case: str) -> Scheduler:
+        directory = tmp_path / case
+        directory.mkdir()
+        return Scheduler(directory, capsys, monkeypatch)
+
+    return prepare
 
 
 def ran(scheduler: Scheduler, arguments: list[str]) -> Ended:
@@ -57,48 +60,51 @@ def ran(scheduler: Scheduler, arguments: list[str]) -> Ended:
     return scheduler.run(*(argument.replace(FREE_PORT, port) for argument in arguments))
 
 
-@pytest.mark.skipif(not recorded("flags.jsonl"), reason="the configuration corpus is not here")
-@pytest.mark.parametrize("case", flags_cases(legacy=False), ids=named)
-def test_a_recorded_invocation_ends_as_it_did_upstream(
-    scheduler: Scheduler, case: dict[str, Any]
-) -> None:
-    ended = ran(scheduler, case["args"])
-    assert ended.code == case["exit_code"]
-    assert ended.first_error == case["first_error"]
-    assert ("Usage:" in ended.err) == case["usage_printed"]
-    assert ended.lines("W") == case["warnings"]
-    assert (ended.out.partition("\n")[0] or None) == case["stdout_first_line"]
-    assert ended.effective == case["effective"]
+@pytest.mark.parametrize("part", PARTS)
+def test_recorded_invocations_end_as_they_did_upstream(scheduler_of: Start, part: int) -> None:
+    cases = select_part(flags_cases(legacy=False), part)
+    assert cases
+    for case in cases:
+        name = case["name"]
+        ended = ran(scheduler_of(name), case["args"])
+        assert ended.code == case["exit_code"], name
+        assert ended.first_error == case["first_error"], name
+        assert ("Usage:" in ended.err) == case["usage_printed"], name
+        assert ended.lines("W") == case["warnings"], name
+        assert (ended.out.partition("\n")[0] or None) == case["stdout_first_line"], name
+        assert ended.effective == case["effective"], name
 
 
-@pytest.mark.skipif(not recorded("flags.jsonl"), reason="the configuration corpus is not here")
-@pytest.mark.parametrize("case", flags_cases(legacy=True), ids=named)
-def test_a_flag_that_upstream_has_dropped_is_taken_with_a_warning(
-    scheduler: Scheduler, case: dict[str, Any]
-) -> None:
-    ended = ran(scheduler, case["args"])
-    flag = case["first_error"].removeprefix("Error: unknown flag: ")
-    (warning,) = ended.lines("W")
-    assert warning.startswith(f"Flag {flag} has been deprecated, ")
-    assert ended.code == (1 if case["name"] in INCOMPLETE else 0)
-    assert (ended.written is None) == (case["name"] in INCOMPLETE)
+def test_flags_that_upstream_has_dropped_are_taken_with_a_warning(scheduler_of: Start) -> None:
+    cases = flags_cases(legacy=True)
+    assert cases
+    for case in cases:
+        name = case["name"]
+        ended = ran(scheduler_of(name), case["args"])
+        flag = case["first_error"].removeprefix("Error: unknown flag: ")
+        (warning,) = ended.lines("W")
+        assert warning.startswith(f"Flag {flag} has been deprecated, "), name
+        assert ended.code == (1 if name in INCOMPLETE else 0), name
+        assert (ended.written is None) == (name in INCOMPLETE), name
 
 
-@pytest.mark.skipif(not recorded("cases.jsonl"), reason="the configuration corpus is not here")
-@pytest.mark.parametrize("case", file_cases(), ids=named)
-def test_a_recorded_file_ends_as_it_did_upstream(
-    scheduler: Scheduler, case: dict[str, Any]
-) -> None:
-    scheduler.write("FILE", case["file"])
-    writes = ["--write-config-to", "OUT"] if case["mode"] == "write" else []
-    flags = ["--config", "FILE", *writes, "--secure-port=0", "-v=2", *case["flags"]]
-    ended = scheduler.run(*flags)
-    assert ended.code == case["exit_code"]
-    assert ended.lines("E") == recorded_errors(case)
-    assert ended.lines("W") == case["warnings"]
-    assert ended.effective == case["effective"]
-    if case["expanded"] is not None:
-        assert logged_plugins(ended) == case["expanded"]
+@pytest.mark.parametrize("part", PARTS)
+def test_recorded_files_end_as_they_did_upstream(scheduler_of: Start, part: int) -> None:
+    cases = select_part(file_cases(), part)
+    assert cases
+    for case in cases:
+        name = case["name"]
+        scheduler = scheduler_of(name)
+        scheduler.write("FILE", case["file"])
+        writes = ["--write-config-to", "OUT"] if case["mode"] == "write" else []
+        flags = ["--config", "FILE", *writes, "--secure-port=0", "-v=2", *case["flags"]]
+        ended = scheduler.run(*flags)
+        assert ended.code == case["exit_code"], name
+        assert ended.lines("E") == recorded_errors(case), name
+        assert ended.lines("W") == case["warnings"], name
+        assert ended.effective == case["effective"], name
+        if case["expanded"] is not None:
+            assert logged_plugins(ended) == case["expanded"], name
 
 
 def recorded_errors(case: dict[str, Any]) -> list[str]:

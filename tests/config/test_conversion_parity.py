@@ -1,19 +1,19 @@
 """What `convert` makes of an older file decides as that file did.
 
-The clusters, pods and profiles are those of the `profiles` family of the reference corpus, or of
-the sample that stands here. Each case's configuration is written in an older version: as it is in
-v1beta3, which has `multiPoint`, and point by point in v1beta2 and v1beta1, which do not.
+The clusters, pods and profiles are those of the `profiles` family of the recorded cases. Each
+case's configuration is written in an older version: as it is in v1beta3, which has `multiPoint`,
+and point by point in v1beta2 and v1beta1, which do not.
 """
 
 import json
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from support.config.known_plugins import in_tree
+from support.recorded_cases import PARITY
 
 from podium.config.convert import Conversion, to_v1
 from podium.config.effective import effective
@@ -22,9 +22,6 @@ from podium.config.load import load_configuration
 from podium.parity.cases import Case, read_case_file
 from podium.parity.replay import decide
 
-HERE = Path(__file__).resolve()
-CORPUS = HERE.parents[2].parent / "shared" / "parity" / "profiles.jsonl.gz"
-SAMPLE = HERE.parents[1] / "parity" / "sample"
 GROUP = "kubescheduler.config.k8s.io"
 # Points that v1beta1 and v1beta2 have.
 POINTS = (
@@ -54,8 +51,7 @@ def on_one_profile() -> Iterator[Case]:
 
 @cache
 def cases() -> tuple[Case, ...]:
-    files = [CORPUS] if CORPUS.exists() else sorted(SAMPLE.glob("profiles*"))
-    return tuple(case for file in files for case in read_case_file(file))
+    return tuple(read_case_file(PARITY / "profiles.jsonl.gz"))
 
 
 def as_v1beta3(config: dict[str, Any]) -> dict[str, Any]:

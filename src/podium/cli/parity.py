@@ -10,13 +10,22 @@ from rich.table import Table
 from podium.cli.console import Console, DescriptionColumn, Text
 from podium.cli.documents import print_list
 from podium.cli.exit_codes import NO, OK
-from podium.parity.cases import case_files, family_of
+from podium.parity.cases import case_files, family_of, find_recorded_cases
 from podium.parity.comparison import FIELDS, Agreement, Difference, narrow
 from podium.parity.judging import judge_file
 
+PROGRAM = Path(__file__)
+"""Inside a clone where Podium was installed from one to be edited, as `make setup` does."""
+
 
 def parity(
-    *paths: Annotated[Path, Parameter(help="Case files, or directories of them.")],
+    *paths: Annotated[
+        Path,
+        Parameter(
+            help="Case files, or directories of them; without any, the recorded cases of the clone "
+            "of Podium that contains the current directory or this program (tests/recorded)."
+        ),
+    ],
     show: Annotated[int, Parameter(help="Differing steps to show per family.")] = 3,
     output: Annotated[
         Literal["table", "json", "yaml"], Parameter(name=["--output", "-o"], help="What to print.")
@@ -27,9 +36,11 @@ def parity(
     Prints agreement per family and field, and the first differences side by side. Exit code 0
     means that every step agrees.
 
-    Example: podium parity tests/parity/sample
+    Example: podium parity
+
+    Example: podium parity tests/recorded/parity-1.36/volumes.jsonl.gz
     """
-    files = case_files(paths)
+    files = case_files(paths or find_recorded_cases(Path.cwd(), PROGRAM))
     tallies: list[Agreement] = []
     console = Console(stderr=True)
     columns = (DescriptionColumn(), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())

@@ -13,6 +13,8 @@ from podium.api.errors import InputError
 from podium.files.bounded_files import read_lines
 
 MAX_CASE_BYTES = 64 * 1024 * 1024
+RECORDED = "tests/recorded/parity-*"
+"""Where a clone of the project has recorded cases, a directory for each release of Kubernetes."""
 
 Expectation = dict[str, Any]
 
@@ -90,6 +92,23 @@ def case_files(paths: Iterable[Path]) -> list[Path]:
         else:
             raise InputError("no such file or directory", source=str(path))
     return found
+
+
+def find_recorded_cases(*starts: Path) -> list[Path]:
+    """The directories of recorded cases in the nearest clone around one of `starts`.
+
+    The first start that is inside a clone decides. Raises InputError when none is.
+    """
+    for start in starts:
+        here = start.resolve()
+        for directory in (here, *here.parents):
+            found = sorted(path for path in directory.glob(RECORDED) if path.is_dir())
+            if found:
+                return found
+    raise InputError(
+        f"no recorded cases are given, and there is no {RECORDED} here or in a directory above",
+        remedy="name case files or directories of them, or run it in a clone of Podium",
+    )
 
 
 def family_of(path: Path) -> str:

@@ -1,15 +1,12 @@
-"""Recorded answers of a real API server, when they are there: steps to replay on pure functions.
+"""Recorded answers of a real API server: cases to replay, and their steps for pure functions.
 
-Times and uids were recorded as placeholders; here they become values that can be decoded.
+Times and uids were recorded as placeholders; in steps they become values that can be decoded.
 """
 
-import json
-from pathlib import Path
 from typing import Any
 
-import pytest
+from support.recorded_cases import read_recorded
 
-_CASES = Path(__file__).resolve().parents[4] / "shared" / "apiserver-cases"
 _PLACEHOLDERS = {
     "<TIME>": "2026-01-01T00:00:00Z",
     "<MICROTIME>": "2026-01-01T00:00:00.000000Z",
@@ -18,12 +15,14 @@ _PLACEHOLDERS = {
 }
 
 
+def transcripts() -> dict[str, dict[str, Any]]:
+    """All cases by their names, as they were recorded."""
+    return {case["name"]: case for case in read_recorded("apiserver")}
+
+
 def recorded_steps(case: str) -> list[dict[str, Any]]:
-    """The steps of a case; skips the test when the recordings are not there."""
-    path = _CASES / f"{case}.json"
-    if not path.exists():
-        pytest.skip("no recorded cases of an API server here")
-    steps: list[dict[str, Any]] = _filled(json.loads(path.read_text()))["steps"]
+    """The steps of a case, without placeholders."""
+    steps: list[dict[str, Any]] = _filled(transcripts()[case]["steps"])
     return steps
 
 
