@@ -69,6 +69,14 @@ demo: $(READY) ## place the example pods, then explain one that fits and one tha
 test: $(READY) ## run every test, on all cores
 	$(BIN)/pytest -n auto $(ARGS)
 
+# The packages that do no I/O; they are quick enough to be tested once for each Python.
+PURE := api cel cluster config engine explain framework gpu parity plugins scenarios simulator study \
+	sweeps workloads
+
+.PHONY: test-pythons
+test-pythons: ## test the packages that do no I/O on Python 3.11 to 3.14, as far as found, and compare outputs: PYTHONS="3.12 3.14"
+	@PYTHONS="$(PYTHONS)" .ci/pythons $(PURE:%=tests/%) $(ARGS)
+
 .PHONY: coverage
 coverage: $(READY) ## run every test and say which lines and branches none of them took; twice as long
 	$(BIN)/pytest -n auto --cov --cov-report=term:skip-covered $(ARGS)
