@@ -105,6 +105,14 @@ test-changed: $(READY) ## run the tests that the change since BASE reaches throu
 test-fresh: ## try `make run` and `make test` in a bare Debian: make test-fresh SUITE=trixie; needs root and debootstrap
 	@.ci/fresh $(SUITE)
 
+# The packages that do no I/O; they are quick enough to be tested once for each Python.
+PURE := api cel cluster config engine explain framework gpu parity plugins scenarios simulator study \
+	sweeps workloads
+
+.PHONY: test-pythons
+test-pythons: ## test the packages that do no I/O on Python 3.11 to 3.14, as far as found, and compare outputs: PYTHONS="3.12 3.14"
+	@PYTHONS="$(PYTHONS)" .ci/pythons $(PURE:%=tests/%) $(ARGS)
+
 .PHONY: coverage
 coverage: $(READY) ## run every test and say which lines and branches none of them took; twice as long
 	$(PYTEST) --cov --cov-report=term:skip-covered $(ARGS)

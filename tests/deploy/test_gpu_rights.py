@@ -8,7 +8,7 @@ import json
 import time
 from pathlib import Path
 from typing import Any, Final
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
 import pytest
@@ -120,6 +120,9 @@ def page(address: str) -> str:
         with urlopen(f"http://{address}/readyz", timeout=10) as answer:
             text: str = answer.read().decode()
             return text
+    except HTTPError as refused:
+        refused.close()
+        return ""
     except URLError:
         return ""
 

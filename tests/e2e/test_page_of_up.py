@@ -23,8 +23,9 @@ def test_the_first_line_is_a_link_that_shows_why_a_pod_waits(tmp_path: Path) -> 
         with visitor.open(link, timeout=60) as page:
             assert b"<title>Podium</title>" in page.read()
         origin = link.partition("/?")[0]
-        with pytest.raises(urllib.error.HTTPError, match="401"):
+        with pytest.raises(urllib.error.HTTPError, match="401") as stranger:
             urllib.request.urlopen(f"{origin}/data/queue", timeout=60)
+        stranger.value.close()
 
         def reasons() -> list[str]:
             with visitor.open(f"{origin}/data/queue", timeout=60) as answer:
@@ -36,8 +37,9 @@ def test_the_first_line_is_a_link_that_shows_why_a_pod_waits(tmp_path: Path) -> 
             data=b"{}",
             headers={"Origin": origin, "Content-Type": "application/json"},
         )
-        with pytest.raises(urllib.error.HTTPError, match="405"):
+        with pytest.raises(urllib.error.HTTPError, match="405") as refused:
             visitor.open(step, timeout=60)
+        refused.value.close()
         code, told = cluster.end()
         assert code == 0
         assert "Traceback" not in told

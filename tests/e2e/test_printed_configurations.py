@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
 import pytest
@@ -132,6 +132,9 @@ def is_healthy(port: int) -> bool:
     try:
         with urlopen(f"https://127.0.0.1:{port}/healthz", timeout=10, context=context) as answer:
             return bool(answer.read() == b"ok")
+    except HTTPError as refused:
+        refused.close()
+        return False
     except URLError:
         return False
 

@@ -361,8 +361,7 @@ class Endless(NodeFilterPlugin):
     name = "Endless"
 
     def filter_node(self, pod, node):
-        while pod.metadata.name == "endless":
-            pass
+        while pod.metadata.name == "endless": pass
         return None
 """
 

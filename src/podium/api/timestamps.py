@@ -27,10 +27,18 @@ def micro_time_text(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
+def parse_time(text: str) -> datetime:
+    """ValueError for a text that is no moment."""
+    # RFC 3339 knows no hour 24; Python reads it as the next day from 3.14 on.
+    if "T24" in text:
+        raise ValueError(f"hour must be in 0..23: {text!r}")
+    return datetime.fromisoformat(text)
+
+
 def seconds_of(text: str) -> float:
     """Seconds since 1970; ValueError for a text that is no moment.
 
     >>> seconds_of("2027-01-15T08:00:00.5Z")
     1800000000.5
     """
-    return datetime.fromisoformat(text).timestamp()
+    return parse_time(text).timestamp()

@@ -1,6 +1,7 @@
 """A run of a scenario on a screen: what came of each workload, and the cluster over time."""
 
 from collections.abc import Iterable, Sequence
+from statistics import fmean
 from typing import Final
 
 from podium.cli.console import Text
@@ -70,7 +71,7 @@ def _show_curves(run: ScenarioRun, screen: Screen) -> None:
     table = screen.table("", " ", "MEAN", "MOST", right=("MEAN", "MOST"), whole=("", " "))
     for resource in list_resources(run.report):
         values = [sample.utilisation.get(resource, 0.0) for sample in samples]
-        mean = percent(sum(values) / len(values))
+        mean = percent(fmean(values))
         table.add_row(resource, screen.curve(_thin_out(values)), mean, percent(max(values)))
     for name, numbers in (
         ("pending", [sample.pending for sample in samples]),
@@ -90,7 +91,7 @@ def _thin_out(values: Sequence[float]) -> list[float | None]:
     parts = [
         values[len(values) * at // cells : len(values) * (at + 1) // cells] for at in range(cells)
     ]
-    return [sum(part) / len(part) for part in parts]
+    return [fmean(part) for part in parts]
 
 
 def show_scenarios(rows: Iterable[tuple[str, str, str, str]], screen: Screen) -> None:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 import msgspec
@@ -18,6 +18,7 @@ from podium.api.json_values import JsonObject
 from podium.api.kinds import KubeObject, ObjectError, convert_object
 from podium.api.merge_patch import merge
 from podium.api.pod import Pod
+from podium.api.timestamps import parse_time
 from podium.client.snapshot import Unread
 from podium.cluster_traces.object_recording import RECORDED_STRUCTS, resource_name
 from podium.cluster_traces.recorded_pods import RecordedPod, RecordedPods
@@ -155,7 +156,7 @@ class _Reading:
     def _end_snapshot(self, at: float) -> None:
         self._snapshot_at = at
         with suppress(ValueError):
-            started = datetime.fromisoformat(self._trace.header.started_at)
+            started = parse_time(self._trace.header.started_at)
             self._pods.started = started + timedelta(seconds=at + self._from_s)
 
     def _put(self, at: float, resource: str, raw: JsonObject) -> None:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from podium.api.node_pods import is_bound_to_node
 from podium.api.pod import Pod, PodCondition
+from podium.api.timestamps import parse_time
 from podium.cluster_traces.recorded_annotations import DECISIONS
 
 PREEMPTED: Final = "PreemptionByScheduler"
@@ -126,7 +127,7 @@ class RecordedPods:
         if self.started is None or not written:
             return latest
         try:
-            moment = (datetime.fromisoformat(written) - self.started).total_seconds()
+            moment = (parse_time(written) - self.started).total_seconds()
         except (ValueError, TypeError):
             return latest
         return min(max(moment, 0.0), latest)

@@ -7,6 +7,7 @@ there are configurations and seeds.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import fsum
 
 from podium.api.kinds import KINDS
 from podium.cluster_traces.node_use import measure_node_use
@@ -80,6 +81,6 @@ def _average_utilisation(report: TimedReport) -> dict[str, float]:
     names = dict.fromkeys(name for sample in report.samples for name in sample.utilisation)
     total = len(report.samples)
     return {
-        name: round(sum(each.utilisation.get(name, 0.0) for each in report.samples) / total, 6)
+        name: round(fsum(each.utilisation.get(name, 0.0) for each in report.samples) / total, 6)
         for name in names
     }

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import SplitResult
 
+from podium.api.ip_addresses import parse_ip
+
 _PORTS = {"http": 80, "https": 443}
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -104,8 +106,6 @@ def _network(text: str) -> Network | None:
 
 def _address(host: str) -> Address | None:
     try:
-        found = ipaddress.ip_address(host)
+        return parse_ip(host)
     except ValueError:
         return None
-    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
-    return mapped or found

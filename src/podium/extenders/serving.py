@@ -5,7 +5,6 @@ process ends with success. A second signal does not wait.
 """
 
 import asyncio
-import ipaddress
 import socket
 import ssl
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from podium.api.errors import InputError
+from podium.api.ip_addresses import parse_ip
 from podium.extenders.extender import Extender
 from podium.extenders.service import DEFAULT_BODY_LIMIT, ExtenderService
 from podium.serving import Limits, WebServer, listen, run_until_signal, server_context
@@ -128,6 +128,6 @@ def check_listening(listening: Listening) -> None:
 
 def _is_loopback(host: str) -> bool:
     try:
-        return ipaddress.ip_address(host).is_loopback
+        return parse_ip(host).is_loopback
     except ValueError:
         return host == "localhost"

@@ -99,7 +99,7 @@ class IntegerProgram:
 
     def highest(self, expression: Expression) -> float:
         """No more than this can a sum be by the bounds of its variables alone."""
-        return sum(
+        return math.fsum(
             factor * (self.upper[variable] if factor > 0 else self.lower[variable])
             for variable, factor in expression.items()
         )
@@ -163,7 +163,7 @@ class IntegerProgram:
         if info.primal_solution_status != module.SolutionStatus.kSolutionStatusFeasible:
             return Solution(None, (), timed_out=not is_optimal)
         values = self._round(highs.getSolution().col_value)
-        value = sum(factor * values[at] for at, factor in objective.expression.items())
+        value = math.fsum(factor * values[at] for at, factor in objective.expression.items())
         bound = value if is_optimal else self._bound(info, objective, value)
         stage = Stage(objective.name, objective.is_maximised, value, bound, is_optimal)
         return Solution(values, (stage,), timed_out=not is_optimal)

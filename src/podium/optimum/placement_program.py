@@ -12,7 +12,7 @@ taken, the last carrier of a domain proves it.
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from math import gcd
+from math import fsum, gcd
 
 from podium.optimum.attraction_order import is_circular, order_attractions
 from podium.optimum.integer_program import Expression, IntegerProgram, add_up
@@ -156,7 +156,7 @@ class PlacementProgram:
                     self._add_capacity(asks, max(free, held, 0))
 
     def _add_capacity(self, asks: Mapping[int, int], free: int) -> None:
-        if sum(amount * self.program.upper[at] for at, amount in asks.items()) <= free:
+        if fsum(amount * self.program.upper[at] for at, amount in asks.items()) <= free:
             return
         unit = float(gcd(*asks.values()))
         if max(free, *asks.values()) / unit > _MAX_FACTOR:

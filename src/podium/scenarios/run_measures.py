@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from math import fsum
 
 from podium.api.requests import CPU, MEMORY, PODS
 from podium.simulator.node_prices import price_of
@@ -53,7 +54,7 @@ def list_resources(report: TimedReport) -> list[str]:
 
 
 def _mean(values: Sequence[float]) -> float:
-    return round(sum(values) / len(values), 6) if values else 0.0
+    return round(fsum(values) / len(values), 6) if values else 0.0
 
 
 def _cost_of(report: TimedReport) -> float | None:

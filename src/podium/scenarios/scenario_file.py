@@ -199,7 +199,7 @@ class _Reader:
         workloads = self._read_each(written.workloads, f"{path}.workloads", read)
         if not written.workloads:
             self._add(ObjectError(f"{path}.workloads", "is missing"))
-        elif workloads and not sum(shape.weight for shape in workloads):
+        elif workloads and not any(shape.weight for shape in workloads):
             self._add(ObjectError(f"{path}.workloads", "have no weight at all"))
         if arrivals is None or not workloads:
             return None

@@ -8,6 +8,8 @@ import heapq
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 from podium.api.errors import ObjectError, closest, did_you_mean
 from podium.cluster.catalog import object_key
@@ -31,7 +33,8 @@ class Tenant:
         lengths = Stream(seed, self.name, "run times")
         by_name = {shape.key.rpartition("/")[2]: shape for shape in self.workloads}
         weights = [shape.weight for shape in self.workloads]
-        total = sum(weights)
+        # One after the other, as `_choose` counts down; `sum` rounds otherwise from Python 3.12 on.
+        total = reduce(add, weights)
         arrived: Counter[str] = Counter()
         for arrival in self.arrivals.draw(Stream(seed, self.name, "arrivals"), scale):
             if arrival.at >= until_s:

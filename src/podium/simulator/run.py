@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 
 from podium.api.errors import InputError
 from podium.api.pod import Pod
+from podium.api.timestamps import parse_time
 from podium.cluster.catalog import object_key
 from podium.config.feature_gates import FeatureGates
 from podium.config.types import Configuration
@@ -337,5 +338,5 @@ def _latest_start(pods: Iterable[Pod]) -> datetime:
     starts = [_EPOCH]
     for text in {pod.status.start_time for pod in pods}:
         with suppress(ValueError):
-            starts.append(datetime.fromisoformat(text or "").astimezone(UTC))
+            starts.append(parse_time(text or "").astimezone(UTC))
     return max(starts)

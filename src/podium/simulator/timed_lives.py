@@ -4,6 +4,7 @@ A life goes on when a controller makes a pod again under its name. Contract: a l
 is given to `on_end` and forgotten; what is kept of all is one number each, the waiting time.
 """
 
+import math
 from array import array
 from collections.abc import Callable
 
@@ -116,7 +117,7 @@ class TimedLives(Observer):
             life.reason = reason_of(key)
         totals, waits = self.totals, self._waits
         totals.pending, totals.running = self.pending, self.running
-        totals.wait_mean_s = _rounded(sum(waits) / len(waits)) if waits else 0.0
+        totals.wait_mean_s = _rounded(math.fsum(waits) / len(waits)) if waits else 0.0
         totals.wait_p50_s = find_percentile(waits, 50)
         totals.wait_p99_s = find_percentile(waits, 99)
         totals.wait_max_s = max(waits, default=0.0)

@@ -310,7 +310,7 @@ class TimedRun:
             key=lambda each: (each.from_s, each.node.metadata.name),
         )
         totals = self._lives.totals
-        totals.node_hours = round(sum(_hours(each, duration_s) for each in nodes), 6)
+        totals.node_hours = round(math.fsum(_hours(each, duration_s) for each in nodes), 6)
         reasons = Counter(life.reason for life in left if life.state is TimedPodState.PENDING)
         return TimedReport(
             self._seed,

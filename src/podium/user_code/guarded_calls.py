@@ -8,6 +8,7 @@ import sys
 from bdb import BdbQuit
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, redirect_stdout
+from traceback import walk_tb
 from typing import Any, NamedTuple
 
 from podium.framework.faults import located
@@ -36,9 +37,17 @@ def kept_apart() -> Iterator[None]:
     except (Exception, KeyboardInterrupt, GeneratorExit, Interrupted):
         raise
     except BaseException as problem:
+        if isinstance(problem, SystemExit) and _is_raised_by_pdb(problem):
+            raise KeyboardInterrupt from None
         if type(problem).__name__ == "CancelledError":  # asyncio's way to stop a task
             raise
         raise PluginExited(located(problem)) from problem
+
+
+def _is_raised_by_pdb(exit_: SystemExit) -> bool:
+    """From Python 3.14 on `quit` in a debugger that code called exits; before, it was a BdbQuit."""
+    frames = [frame for frame, _ in walk_tb(exit_.__traceback__)]
+    return bool(frames) and frames[-1].f_globals.get("__name__") == "pdb"
 
 
 class GuardedCall(NamedTuple):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
+from math import fsum
 from typing import Final, Literal, NamedTuple, get_args
 
 from podium.api.errors import InputError
@@ -94,7 +95,7 @@ def _utilisation(problem: PlacementProblem, cluster: Cluster) -> Measure:
     return Measure(
         "percent of cpu and memory taken",
         True,
-        lambda assignment: sum(weights[kind] * count for (kind, _), count in assignment.items()),
+        lambda assignment: fsum(weights[kind] * count for (kind, _), count in assignment.items()),
         lambda program: program.weighed(weights),
     )
 

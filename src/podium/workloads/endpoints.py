@@ -6,9 +6,9 @@ or have no address yet; Endpoints leave out pods on their way out as well, slice
 """
 
 from collections.abc import Iterable, Sequence
-from ipaddress import ip_address
 from typing import Final
 
+from podium.api.ip_addresses import parse_ip
 from podium.api.json_values import JsonObject
 from podium.api.meta import KubeObject
 from podium.workloads.pods import Container, Pod
@@ -64,7 +64,7 @@ def _family(address: str) -> str:
 
 def addresses_of(pod: Pod, family: str) -> list[str]:
     written = [each.ip for each in pod.status.pod_ips or ()] or [pod.status.pod_ip]
-    return [str(ip_address(each)) for each in written if each and _family(each) == family]
+    return [str(parse_ip(each)) for each in written if each and _family(each) == family]
 
 
 def ports_for(service: Service, pod: Pod) -> Ports:

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from support.apiserver.api_calls import PODS, Api, pod
@@ -96,7 +97,8 @@ def test_what_was_acknowledged_is_there_after_a_restart(tmp_path: Path) -> None:
         await commits.stop()
 
     asyncio.run(run())
-    again = Api(Store(WriteAheadLog(tmp_path).load()))
+    with closing(WriteAheadLog(tmp_path)) as reopened:
+        again = Api(Store(reopened.load()))
 
     names = [each["metadata"]["name"] for each in again.get(PODS)["items"]]
     assert names == ["p0", "p1", "p2", "p4"]

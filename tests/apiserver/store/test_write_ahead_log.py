@@ -1,8 +1,10 @@
 """What the write-ahead log has committed is there again, and nothing else."""
 
 import os
+import sqlite3
 import stat
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -38,7 +40,8 @@ def test_committed_writes_are_there_after_reopening(tmp_path: Path) -> None:
     )
     log.close()
 
-    loaded = WriteAheadLog(tmp_path).load()
+    with closing(WriteAheadLog(tmp_path)) as again:
+        loaded = again.load()
 
     assert loaded.revision == 5
     assert loaded.objects == {
@@ -76,6 +79,23 @@ def test_a_file_that_is_no_log_is_refused_with_its_name(tmp_path: Path) -> None:
 
     with pytest.raises(InputError, match=r"objects\.sqlite"):
         WriteAheadLog(tmp_path)
+
+
+def test_a_log_that_is_refused_is_closed_and_not_locked(tmp_path: Path) -> None:
+    WriteAheadLog(tmp_path).close()
+
+    def set_format(number: int) -> None:
+        with closing(sqlite3.connect(tmp_path / "objects.sqlite", timeout=0)) as database:
+            database.execute(f"PRAGMA user_version={number}")
+
+    set_format(9)
+    # The refusal, which still knows the log that was opened half-way, is alive.
+    with pytest.raises(InputError, match="holds data in format 9") as refusal:
+        WriteAheadLog(tmp_path)
+    set_format(1)
+
+    WriteAheadLog(tmp_path).close()
+    assert refusal.value.source == str(tmp_path / "objects.sqlite")
 
 
 @settings(max_examples=30, deadline=None)

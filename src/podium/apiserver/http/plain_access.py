@@ -6,10 +6,10 @@ the loopback, and can send forms anywhere. So requests must name the loopback as
 not come from a page of another origin, and must say that their body is none of a form's.
 """
 
-import ipaddress
 from typing import Final
 from urllib.parse import urlsplit
 
+from podium.api.ip_addresses import parse_ip
 from podium.api.text_cache import cache_short_texts
 from podium.apiserver.http.messages import Request
 from podium.apiserver.status_errors import StatusError, forbidden_path, unsupported_media_type
@@ -39,7 +39,7 @@ def refuse_browsers(request: Request) -> None:
 def _is_loopback(host: str) -> bool:
     try:
         name = urlsplit(f"//{host}").hostname or ""
-        return name == "localhost" or ipaddress.ip_address(name).is_loopback
+        return name == "localhost" or parse_ip(name).is_loopback
     except ValueError:
         return False
 

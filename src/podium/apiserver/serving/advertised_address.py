@@ -4,9 +4,10 @@ upstream: a server on loopback, or on all addresses, advertises the address of t
 which the machine reaches others; endpoints on loopback are not allowed.
 """
 
-import ipaddress
 import socket
 from typing import Final
+
+from podium.api.ip_addresses import parse_ip
 
 _ELSEWHERE: Final = (("192.0.2.1", socket.AF_INET), ("2001:db8::1", socket.AF_INET6))
 """Addresses of nobody. Nothing is sent there: the kernel is asked which way it would take."""
@@ -15,7 +16,7 @@ _ELSEWHERE: Final = (("192.0.2.1", socket.AF_INET), ("2001:db8::1", socket.AF_IN
 def find_advertised_address(host: str) -> str | None:
     """The address for a server on `host`; None if the machine has none beyond loopback."""
     try:
-        own = ipaddress.ip_address(host)
+        own = parse_ip(host)
     except ValueError:
         own = None
     if own is not None and not own.is_loopback and not own.is_unspecified:
@@ -24,7 +25,7 @@ def find_advertised_address(host: str) -> str | None:
         try:
             with socket.socket(family, socket.SOCK_DGRAM) as way:
                 way.connect((address, 9))
-                found = ipaddress.ip_address(way.getsockname()[0])
+                found = parse_ip(way.getsockname()[0])
         except OSError:
             continue
         if not found.is_loopback and not found.is_link_local:

@@ -50,7 +50,7 @@ class WriteAheadLog:
             self._connection = sqlite3.connect(
                 self._path, isolation_level=None, check_same_thread=False, timeout=0
             )
-            self._prepare()
+            self._prepare_or_close()
         except (OSError, sqlite3.Error) as problem:
             raise _unusable(self._path, problem) from problem
 
@@ -61,6 +61,14 @@ class WriteAheadLog:
         for suffix in _BESIDE:
             narrow_mode(self._path.with_name(self._path.name + suffix))
         create_private_file(self._path)
+
+    def _prepare_or_close(self) -> None:
+        """Nobody else can close a database that cannot be used."""
+        try:
+            self._prepare()
+        except BaseException:
+            self._connection.close()
+            raise
 
     def _prepare(self) -> None:
         run = self._connection.execute

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Final
 
 from podium.api.field_errors import invalid
+from podium.api.ip_addresses import parse_ip
 from podium.api.json_values import ReadOnlyJson
 from podium.apiserver.validation.object_meta import Errors
 
@@ -39,8 +40,9 @@ def check_address(errors: Errors, text: str, path: str, known: Collection[str] =
 
 def check_reachable(errors: Errors, text: str, path: str) -> None:
     """An address must be one that packets can come from, from anywhere."""
-    address = address_of(text)
-    if address is None:
+    try:
+        address = parse_ip(text)
+    except ValueError:
         return
     if address.is_unspecified:
         errors.append(invalid(path, text, f"may not be unspecified ({text})"))

@@ -5,7 +5,6 @@ patterns grows with every further one, and the first replaces the default. Refus
 `ValueError`s in the words of Go's libraries; the parser puts the flag's name around them.
 """
 
-import ipaddress
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from podium.api.go_duration import Duration
 from podium.api.go_quoting import quoted
+from podium.api.ip_addresses import parse_ip
 from podium.api.quantity import QuantityError
 from podium.api.quantity import value as quantity_value
 from podium.config.flags.csv_text import read_list
@@ -79,11 +79,9 @@ def _address(text: str, before: Any) -> Any:
     try:
         if "%" in text:
             raise ValueError
-        address = ipaddress.ip_address(text.strip())
+        return str(parse_ip(text.strip()))
     except ValueError:
         raise ValueError(f"failed to parse IP: {quoted(text)}") from None
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return str(mapped or address)
 
 
 def _int32s(text: str) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ kubelet, of the system) stay.
 """
 
 from collections.abc import Iterable, Iterator
+from math import fsum
 from typing import NamedTuple
 
 from podium.api.node_pods import is_bound_to_node, is_daemon
@@ -77,7 +78,7 @@ def _choices(situation: Situation) -> Iterator[Victims]:
         ):
             continue
         lacking = _lacking(situation, name, asked) if "NodeResourcesFit" in objections else {}
-        share = sum(short / max(asked.get(resource, 1), 1) for resource, short in lacking.items())
+        share = fsum(short / max(asked.get(resource, 1), 1) for resource, short in lacking.items())
         ranked.append((share, name, lacking))
     ranked.sort(key=lambda each: each[:2])
     blockers = Blockers(situation)
@@ -144,7 +145,7 @@ def _make_room(pods: list[PodInfo], missing: dict[str, int]) -> list[PodInfo] | 
         return []
 
     def importance(info: PodInfo) -> tuple[int, float, str]:
-        return info.priority, sum(_gives(info, r) / a for r, a in missing.items()), info.key
+        return info.priority, fsum(_gives(info, r) / a for r, a in missing.items()), info.key
 
     enough = [i for i in pods if all(_gives(i, r) >= a for r, a in missing.items())]
     if enough:

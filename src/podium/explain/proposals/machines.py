@@ -6,6 +6,7 @@ as the pod asks for.
 """
 
 from collections.abc import Iterator
+from math import fsum
 
 from msgspec.structs import replace
 
@@ -68,7 +69,7 @@ def _shortfall(node: Node, asked: dict[str, int]) -> tuple[int, float]:
     """(resources that a node does not have at all, shares that it lacks of all of them)."""
     has = allocatable_vector(node.status.allocatable)
     short = [max(0.0, 1 - has.get(r, 0) / amount) for r, amount in asked.items() if amount]
-    return sum(each == 1 for each in short), sum(short)
+    return sum(each == 1 for each in short), fsum(short)
 
 
 def _shapes(situation: Situation) -> list[Node]:

@@ -6,6 +6,7 @@ them gives up what is too much.
 """
 
 from collections.abc import Iterator
+from math import fsum
 from typing import NamedTuple
 
 import numpy as np
@@ -83,7 +84,7 @@ def shortages(situation: Situation) -> Iterator[Shortage]:
         }
         if lacking:
             missing = ((asked[each] - left) / asked[each] for each, left in lacking.items())
-            yield Shortage(sum(missing), name, lacking)
+            yield Shortage(fsum(missing), name, lacking)
 
 
 def lower_request(pod: Pod, resource: str, most: int) -> Pod | None:

@@ -6,6 +6,7 @@ follows cards all the time has the table; `observe_fragments` makes one for thos
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from math import fsum
 from typing import NamedTuple
 
 import numpy as np
@@ -40,7 +41,7 @@ def total_fragments(nodes: Iterable[NodeFragments]) -> NodeFragments:
     """Of all of them together."""
     listed = list(nodes)
     return NodeFragments(
-        "", sum(each.idle for each in listed), sum(each.fragments for each in listed)
+        "", sum(each.idle for each in listed), fsum(each.fragments for each in listed)
     )
 
 

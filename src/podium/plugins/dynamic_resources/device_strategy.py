@@ -15,6 +15,7 @@ be served does not depend on the order of the search, so Filter answers as ever.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import fsum
 
 from podium.plugins.dynamic_resources.capacity import taken_of
 from podium.plugins.dynamic_resources.claim_state import AllocatedDevices
@@ -55,7 +56,7 @@ class DeviceStrategy:
         will: 0 to 100."""
         picked = {pick.entry.id: pick for pick in picks}
         shares = [self._share(each, picked.get(each.id), pools, counters) for each in wanted]
-        full = sum(shares) / len(shares) if shares else 0.0
+        full = fsum(shares) / len(shares) if shares else 0.0
         return round(MAX_POINTS * (full if self.fullest_first else 1 - full))
 
     def _share(
@@ -80,7 +81,7 @@ class DeviceStrategy:
         if self.allocated.is_dedicated(entry.id):
             return 1.0
         shares = [*self._capacity(entry, request), *self._counters(entry, pools, counters, request)]
-        return sum(shares) / len(shares) if shares else 0.0
+        return fsum(shares) / len(shares) if shares else 0.0
 
     def _capacity(self, entry: DeviceEntry, request: Request | None) -> Iterable[float]:
         """A device that only one may have is as full as it would be of what the request asks for;
