@@ -20,6 +20,7 @@ from kubernetes.dynamic import DynamicClient
 from kubernetes_asyncio.client.exceptions import ApiException as AsyncApiException
 from support.apiserver.api_calls import pod
 from support.apiserver.apiserver_process import RunningServer, serving
+from support.waiting import wait_in_loop
 
 pytestmark = pytest.mark.slow
 
@@ -322,8 +323,9 @@ async def connected(server: RunningServer) -> AsyncIterator[Any]:
         yield found
     # The library forgets a watch that is left: its TLS goodbye takes a round trip more.
     loop: Any = asyncio.get_running_loop()
-    while any(each._sock is not None for each in loop._transports.values()):
-        await asyncio.sleep(0.01)
+    await wait_in_loop(
+        lambda: not any(each._sock is not None for each in loop._transports.values())
+    )
 
 
 def test_the_async_library_lists_patches_binds_and_evicts(
