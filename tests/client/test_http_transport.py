@@ -12,6 +12,7 @@ import pytest
 import trustme
 from support.extenders.extender_servers import Request as Seen
 from support.extenders.extender_servers import answering, never, reply, serving
+from support.live.virtual_loop import run_virtually
 from support.waiting import PATIENCE_S
 
 from podium.client import HttpTransport, Unreachable
@@ -151,7 +152,7 @@ def test_a_server_that_hangs_is_given_up(asked: Request) -> None:
                     pass
             await transport.close()
 
-    run(main)
+    run_virtually(main())
 
 
 class Renewing:

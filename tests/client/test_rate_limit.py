@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.live.scripted_server import ScriptedServer, reply
-from support.live.virtual_loop import run_virtually, sleep_virtually
+from support.live.virtual_loop import run_virtually, sleep_virtually, timeout_virtually
 
 from podium.client import KubeClient, Selection
 from podium.client.rate_limit import LimitedTransport, TokenBucket
@@ -220,7 +220,7 @@ def test_a_request_that_is_given_up_while_it_waits_is_not_sent() -> None:
         client, _ = limited(server, 1, 1)
         await client.get(PODS, "first", "ns")
         with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.5):
+            async with timeout_virtually(0.5):
                 await client.get(PODS, "second", "ns")
         await client.get(PODS, "third", "ns")
         assert [request.path.rpartition("/")[2] for request in server.requests] == [

@@ -5,7 +5,7 @@ import contextlib
 from typing import Any
 
 import pytest
-from support.live.virtual_loop import run_virtually, sleep_virtually
+from support.live.virtual_loop import run_virtually, sleep_virtually, timeout_virtually
 from support.serving.raw_http import GET, Deaf, Echo, RawClient, Served, answer, served
 from support.waiting import PATIENCE_S
 
@@ -95,7 +95,7 @@ def test_a_body_that_does_not_arrive_in_time_is_given_up() -> None:
             hearing = asyncio.ensure_future(client.hear())
             while not hearing.done():
                 client.send(b"x")
-                await asyncio.wait([hearing], timeout=5)
+                await sleep_virtually(5)
             return (await hearing).status, round(loop.time())
 
     status, passed_s = run_virtually(main())
@@ -126,7 +126,7 @@ async def flooded(server: Served, data: bytes) -> tuple[RawClient, int]:
     sent = 0
     with contextlib.suppress(TimeoutError):
         while True:
-            async with asyncio.timeout(1):  # of virtual time: nobody reads any more
+            async with timeout_virtually(1):  # nobody reads any more
                 await loop.sock_sendall(connection, data)
             sent += len(data)
     reader, writer = await asyncio.open_connection(sock=connection)

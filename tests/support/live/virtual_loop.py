@@ -48,6 +48,16 @@ def run_virtually(main: Coroutine[Any, Any, T]) -> T:
         return runner.run(main)
 
 
+def _assert_virtual() -> None:
+    assert isinstance(asyncio.get_running_loop(), VirtualLoop), "this loop's time is real"
+
+
+def timeout_virtually(delay_s: float) -> asyncio.Timeout:
+    """What `asyncio.timeout` does, where it takes no time."""
+    _assert_virtual()
+    return asyncio.timeout(delay_s)
+
+
 @overload
 async def sleep_virtually(delay_s: float) -> None: ...
 @overload
@@ -55,5 +65,5 @@ async def sleep_virtually(delay_s: float, result: T) -> T: ...
 async def sleep_virtually(delay_s: float, result: Any = None) -> Any:
     """What `asyncio.sleep` does, where it takes no time: in a real loop a test waits for what it
     needs, never for a while."""
-    assert isinstance(asyncio.get_running_loop(), VirtualLoop), "this loop's time is real"
+    _assert_virtual()
     return await asyncio.sleep(delay_s, result)
